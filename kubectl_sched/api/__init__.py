@@ -1,0 +1,1 @@
+"""The Kubernetes objects, holding only the fields that the scheduler reads or the explanation shows."""

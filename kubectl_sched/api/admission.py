@@ -1,0 +1,87 @@
+"""What the API server's admission plugins read (k8s.io/api/core/v1 and node/v1)."""
+
+from __future__ import annotations
+
+from kubectl_sched.api.core import ResourceList
+from kubectl_sched.api.meta import KubernetesObject, Part
+from kubectl_sched.api.pod import Toleration
+
+
+class LimitRangeItem(Part, frozen=True):
+    """Bounds and defaults for each Container, Pod or PersistentVolumeClaim, by `type`."""
+
+    type: str = ""
+    max: ResourceList = {}
+    min: ResourceList = {}
+    default: ResourceList = {}
+    default_request: ResourceList = {}
+    max_limit_request_ratio: ResourceList = {}
+
+
+class LimitRangeSpec(Part, frozen=True):
+    """All bounds of one LimitRange."""
+
+    limits: tuple[LimitRangeItem, ...] = ()
+
+
+class LimitRange(KubernetesObject, frozen=True, tag_field="kind", tag="LimitRange"):
+    """core/v1."""
+
+    spec: LimitRangeSpec = LimitRangeSpec()
+
+
+class ScopeSelectorRequirement(Part, frozen=True):
+    """One condition on the pods that a quota counts."""
+
+    scope_name: str = ""
+    operator: str = ""
+    values: tuple[str, ...] = ()
+
+
+class ScopeSelector(Part, frozen=True):
+    """All of its conditions must hold."""
+
+    match_expressions: tuple[ScopeSelectorRequirement, ...] = ()
+
+
+class ResourceQuotaSpec(Part, frozen=True):
+    """How much a namespace may have, and which of its pods count."""
+
+    hard: ResourceList = {}
+    scopes: tuple[str, ...] = ()
+    scope_selector: ScopeSelector | None = None
+
+
+class ResourceQuotaStatus(Part, frozen=True):
+    """What is in force, and what is used of it."""
+
+    hard: ResourceList = {}
+    used: ResourceList = {}
+
+
+class ResourceQuota(KubernetesObject, frozen=True, tag_field="kind", tag="ResourceQuota"):
+    """core/v1."""
+
+    spec: ResourceQuotaSpec = ResourceQuotaSpec()
+    status: ResourceQuotaStatus = ResourceQuotaStatus()
+
+
+class Overhead(Part, frozen=True):
+    """What each pod costs besides its containers."""
+
+    pod_fixed: ResourceList = {}
+
+
+class RuntimeClassScheduling(Part, frozen=True):
+    """Where pods of the class can run."""
+
+    node_selector: dict[str, str] = {}
+    tolerations: tuple[Toleration, ...] = ()
+
+
+class RuntimeClass(KubernetesObject, frozen=True, tag_field="kind", tag="RuntimeClass"):
+    """node.k8s.io/v1."""
+
+    handler: str = ""
+    overhead: Overhead | None = None
+    scheduling: RuntimeClassScheduling | None = None

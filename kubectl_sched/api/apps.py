@@ -1,0 +1,146 @@
+"""Workloads that keep pods running (k8s.io/api/apps/v1/types.go, and ReplicationController of core/v1)."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import msgspec
+
+from kubectl_sched.api.meta import Int32, KubernetesObject, LabelSelector, ObjectMeta, Part
+from kubectl_sched.api.pod import PersistentVolumeClaimTemplate, PodSpec
+
+IntOrPercent: TypeAlias = int | str
+"""A number, or a share in percent such as `25%`."""
+
+
+class PodTemplateSpec(Part, frozen=True):
+    """What the pods of a workload are made from."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: PodSpec = PodSpec()
+
+
+class RollingUpdate(Part, frozen=True):
+    """How many pods a rollout may add and take away at a time; `partition` keeps a StatefulSet's first ordinals."""
+
+    max_surge: IntOrPercent | None = None
+    max_unavailable: IntOrPercent | None = None
+    partition: Int32 | None = None
+
+
+class UpdateStrategy(Part, frozen=True):
+    """RollingUpdate, Recreate (Deployments) or OnDelete (StatefulSets and DaemonSets)."""
+
+    type: str = ""
+    rolling_update: RollingUpdate | None = None
+
+
+class WorkloadSpec(Part, frozen=True):
+    """What ReplicaSets have."""
+
+    replicas: Int32 | None = None
+    selector: LabelSelector | None = None
+    template: PodTemplateSpec = PodTemplateSpec()
+
+
+class ReplicaSet(KubernetesObject, frozen=True, tag_field="kind", tag="ReplicaSet"):
+    """apps/v1."""
+
+    spec: WorkloadSpec = WorkloadSpec()
+
+
+class DeploymentSpec(WorkloadSpec, frozen=True):
+    """With the strategy of its rollouts."""
+
+    strategy: UpdateStrategy = UpdateStrategy()
+    paused: bool = False
+
+
+class Deployment(KubernetesObject, frozen=True, tag_field="kind", tag="Deployment"):
+    """apps/v1."""
+
+    spec: DeploymentSpec = DeploymentSpec()
+
+
+class StatefulSetOrdinals(Part, frozen=True):
+    """Where the numbers of a StatefulSet's pods begin."""
+
+    start: Int32 = 0
+
+
+class StatefulSetSpec(WorkloadSpec, frozen=True):
+    """With a claim of each template for each pod."""
+
+    update_strategy: UpdateStrategy = UpdateStrategy()
+    volume_claim_templates: tuple[PersistentVolumeClaimTemplate, ...] = ()
+    pod_management_policy: str = ""
+    ordinals: StatefulSetOrdinals | None = None
+
+
+class StatefulSet(KubernetesObject, frozen=True, tag_field="kind", tag="StatefulSet"):
+    """apps/v1."""
+
+    spec: StatefulSetSpec = StatefulSetSpec()
+
+
+class DaemonSetSpec(Part, frozen=True):
+    """A pod for each node that the template's affinity and tolerations admit."""
+
+    selector: LabelSelector | None = None
+    template: PodTemplateSpec = PodTemplateSpec()
+    update_strategy: UpdateStrategy = UpdateStrategy()
+
+
+class DaemonSet(KubernetesObject, frozen=True, tag_field="kind", tag="DaemonSet"):
+    """apps/v1."""
+
+    spec: DaemonSetSpec = DaemonSetSpec()
+
+
+class ReplicationControllerSpec(Part, frozen=True):
+    """Its selector is a plain map."""
+
+    replicas: Int32 | None = None
+    selector: dict[str, str] = {}
+    template: PodTemplateSpec | None = None
+
+
+class ReplicationController(KubernetesObject, frozen=True, tag_field="kind", tag="ReplicationController"):
+    """core/v1."""
+
+    spec: ReplicationControllerSpec = ReplicationControllerSpec()
+
+
+class JobSpec(Part, frozen=True):
+    """How many pods run at once, and how many must succeed."""
+
+    parallelism: Int32 | None = None
+    completions: Int32 | None = None
+    completion_mode: str | None = None
+    suspend: bool | None = None
+    template: PodTemplateSpec = PodTemplateSpec()
+
+
+class Job(KubernetesObject, frozen=True, tag_field="kind", tag="Job"):
+    """batch/v1."""
+
+    spec: JobSpec = JobSpec()
+
+
+class JobTemplateSpec(Part, frozen=True):
+    """The job of each run."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: JobSpec = JobSpec()
+
+
+class CronJobSpec(Part, frozen=True):
+    """The schedule does not matter here."""
+
+    job_template: JobTemplateSpec = msgspec.field(default=JobTemplateSpec())
+
+
+class CronJob(KubernetesObject, frozen=True, tag_field="kind", tag="CronJob"):
+    """batch/v1."""
+
+    spec: CronJobSpec = CronJobSpec()

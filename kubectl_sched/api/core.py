@@ -1,0 +1,174 @@
+"""Nodes, namespaces, services and the events of pods (k8s.io/api/core/v1/types.go)."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import msgspec
+
+from kubectl_sched.api.meta import Condition, Int32, Int64, KubernetesObject, Part
+
+RawQuantity: TypeAlias = str | int | float
+"""A quantity as it was written; `kubectl_sched.api.quantity` gives it meaning."""
+
+ResourceList: TypeAlias = dict[str, RawQuantity]
+
+
+class Taint(Part, frozen=True):
+    """What a node repels pods with; the effect is NoSchedule, PreferNoSchedule or NoExecute."""
+
+    key: str = ""
+    value: str = ""
+    effect: str = ""
+    time_added: str | None = None
+
+    def __str__(self) -> str:
+        """As kubectl writes it: key=value:effect."""
+        return f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}"
+
+
+class NodeSpec(Part, frozen=True):
+    """The part of a node that people write."""
+
+    taints: tuple[Taint, ...] = ()
+    unschedulable: bool = False
+    provider_id: str = msgspec.field(name="providerID", default="")
+
+
+class ContainerImage(Part, frozen=True):
+    """An image on a node, with every name it goes by; sizes are bytes."""
+
+    names: tuple[str, ...] = ()
+    size_bytes: Int64 = 0
+
+
+class NodeSystemInfo(Part, frozen=True):
+    """What the kubelet says of itself."""
+
+    kubelet_version: str = ""
+    operating_system: str = ""
+    architecture: str = ""
+
+
+class AttachedVolume(Part, frozen=True):
+    """A volume that is attached to a node."""
+
+    name: str = ""
+    device_path: str = ""
+
+
+class NodeStatus(Part, frozen=True):
+    """The part of a node that the kubelet and controllers write."""
+
+    capacity: ResourceList = {}
+    allocatable: ResourceList = {}
+    conditions: tuple[Condition, ...] = ()
+    images: tuple[ContainerImage, ...] = ()
+    node_info: NodeSystemInfo = NodeSystemInfo()
+    volumes_attached: tuple[AttachedVolume, ...] = ()
+    declared_features: tuple[str, ...] = ()
+
+
+class Node(KubernetesObject, frozen=True, tag_field="kind", tag="Node"):
+    """A machine that pods can be bound to."""
+
+    spec: NodeSpec = NodeSpec()
+    status: NodeStatus = NodeStatus()
+
+
+class NamespaceStatus(Part, frozen=True):
+    """Active or Terminating."""
+
+    phase: str = ""
+
+
+class Namespace(KubernetesObject, frozen=True, tag_field="kind", tag="Namespace"):
+    """Its labels are what namespaceSelectors ask about."""
+
+    status: NamespaceStatus = NamespaceStatus()
+
+
+class ServiceSpec(Part, frozen=True):
+    """The selector from which PodTopologySpread derives default constraints."""
+
+    selector: dict[str, str] = {}
+
+
+class Service(KubernetesObject, frozen=True, tag_field="kind", tag="Service"):
+    """Read only for its selector."""
+
+    spec: ServiceSpec = ServiceSpec()
+
+
+class ObjectReference(Part, frozen=True):
+    """A reference to any object, as events hold it."""
+
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    field_path: str = ""
+
+
+class EventSource(Part, frozen=True):
+    """Which component wrote an event."""
+
+    component: str = ""
+    host: str = ""
+
+
+class EventSeries(Part, frozen=True):
+    """How often an event was seen."""
+
+    count: Int32 = 0
+    last_observed_time: str | None = None
+
+
+class Event(KubernetesObject, frozen=True, tag_field="kind", tag="Event"):
+    """An event of v1 or of events.k8s.io/v1, whose names for the same things differ."""
+
+    involved_object: ObjectReference = ObjectReference()
+    regarding: ObjectReference = ObjectReference()
+    reason: str = ""
+    message: str = ""
+    note: str = ""
+    type: str = ""
+    source: EventSource = EventSource()
+    reporting_component: str = ""
+    reporting_controller: str = ""
+    count: Int32 = 0
+    series: EventSeries | None = None
+    first_timestamp: str | None = None
+    last_timestamp: str | None = None
+    event_time: str | None = None
+
+    @property
+    def about(self) -> ObjectReference:
+        """The object that the event is about, in either API's field."""
+        return self.involved_object if self.involved_object.name else self.regarding
+
+    @property
+    def text(self) -> str:
+        """The event's words, in either API's field."""
+        return self.message or self.note
+
+    @property
+    def component(self) -> str:
+        """Who reported it, in any of the four fields that have held it."""
+        return self.source.component or self.reporting_component or self.reporting_controller
+
+    @property
+    def last_seen(self) -> str:
+        """The newest of its times (RFC 3339), empty where it has none."""
+        series = self.series.last_observed_time if self.series else None
+        return max(
+            filter(None, (series, self.last_timestamp, self.event_time, self.first_timestamp)),
+            default=self.metadata.creation_timestamp or "",
+        )
+
+
+class ConfigMap(KubernetesObject, frozen=True, tag_field="kind", tag="ConfigMap"):
+    """Read only where a scheduler's own configuration is mounted from it."""
+
+    data: dict[str, str] = {}

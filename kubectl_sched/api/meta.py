@@ -1,0 +1,136 @@
+"""What all objects share: metadata, selectors, and how Kubernetes spells field names.
+
+Answers to k8s.io/apimachinery/pkg/apis/meta/v1/types.go. Structs are frozen and hold no cycles, so the garbage
+collector need not know them: with a hundred thousand pods that is most of the time to decode them.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+import msgspec
+
+Labels: TypeAlias = dict[str, str]
+"""Never changed after decoding, though the type would allow it."""
+
+
+Int32: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
+"""Go refuses a number that does not fit its type, and so does a reader of these."""
+
+Int64: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True, rename="camel", gc=False, omit_defaults=True):
+    """A piece of an object. An absent field is Go's zero value, or None where upstream has a pointer it checks."""
+
+
+class OwnerReference(Part, frozen=True):
+    """Which object this one belongs to."""
+
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool = False
+
+
+class Annotations(Part, frozen=True, rename=None):
+    """The annotations that the scheduler, the admission chain or the explanation reads; all others are dropped."""
+
+    config_mirror: str | None = msgspec.field(name="kubernetes.io/config.mirror", default=None)
+    config_source: str | None = msgspec.field(name="kubernetes.io/config.source", default=None)
+    selected_node: str | None = msgspec.field(name="volume.kubernetes.io/selected-node", default=None)
+    bind_completed: str | None = msgspec.field(name="pv.kubernetes.io/bind-completed", default=None)
+    bound_by_controller: str | None = msgspec.field(name="pv.kubernetes.io/bound-by-controller", default=None)
+    provisioned_by: str | None = msgspec.field(name="pv.kubernetes.io/provisioned-by", default=None)
+    migrated_to: str | None = msgspec.field(name="pv.kubernetes.io/migrated-to", default=None)
+    beta_storage_class: str | None = msgspec.field(name="volume.beta.kubernetes.io/storage-class", default=None)
+    default_storage_class: str | None = msgspec.field(name="storageclass.kubernetes.io/is-default-class", default=None)
+    beta_default_storage_class: str | None = msgspec.field(
+        name="storageclass.beta.kubernetes.io/is-default-class", default=None
+    )
+    migrated_plugins: str | None = msgspec.field(name="storage.alpha.kubernetes.io/migrated-plugins", default=None)
+    pod_claim_name: str | None = msgspec.field(name="resource.kubernetes.io/pod-claim-name", default=None)
+    extended_resource_claim: str | None = msgspec.field(
+        name="resource.kubernetes.io/extended-resource-claim", default=None
+    )
+    namespace_node_selector: str | None = msgspec.field(
+        name="scheduler.alpha.kubernetes.io/node-selector", default=None
+    )
+    default_tolerations: str | None = msgspec.field(
+        name="scheduler.alpha.kubernetes.io/defaultTolerations", default=None
+    )
+    tolerations_whitelist: str | None = msgspec.field(
+        name="scheduler.alpha.kubernetes.io/tolerationsWhitelist", default=None
+    )
+    leader: str | None = msgspec.field(name="control-plane.alpha.kubernetes.io/leader", default=None)
+
+
+class ObjectMeta(Part, frozen=True):
+    """A namespaced object without a namespace is in `default`; readers fill that in."""
+
+    name: str = ""
+    generate_name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    labels: Labels = {}
+    annotations: Annotations = Annotations()
+    owner_references: tuple[OwnerReference, ...] = ()
+    finalizers: tuple[str, ...] = ()
+    creation_timestamp: str | None = None
+    deletion_timestamp: str | None = None
+
+    @property
+    def controller(self) -> OwnerReference | None:
+        """The owner that manages this object, as metav1.GetControllerOf finds it."""
+        return next((owner for owner in self.owner_references if owner.controller), None)
+
+
+class KubernetesObject(Part, frozen=True):
+    """What a reader finds by apiVersion and kind. Each kind is a subclass tagged with its name."""
+
+    api_version: str = ""
+    metadata: ObjectMeta = ObjectMeta()
+
+    @property
+    def name(self) -> str:
+        """The object's name."""
+        return self.metadata.name
+
+    @property
+    def namespace(self) -> str:
+        """The object's namespace, empty for cluster-scoped kinds."""
+        return self.metadata.namespace
+
+    @property
+    def key(self) -> str:
+        """`namespace/name`, or just the name for cluster-scoped kinds."""
+        return f"{self.metadata.namespace}/{self.metadata.name}" if self.metadata.namespace else self.metadata.name
+
+
+class LabelSelectorRequirement(Part, frozen=True):
+    """`key operator values`, the operator being In, NotIn, Exists or DoesNotExist."""
+
+    key: str = ""
+    operator: str = ""
+    values: tuple[str, ...] = ()
+
+
+class LabelSelector(Part, frozen=True):
+    """As stored; `kubectl_sched.api.labels` gives it meaning. None (nil) and an empty selector differ upstream."""
+
+    match_labels: dict[str, str] = {}
+    match_expressions: tuple[LabelSelectorRequirement, ...] = ()
+
+
+class Condition(Part, frozen=True):
+    """A condition of a pod, a node or a claim."""
+
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+    last_transition_time: str | None = None
+    last_heartbeat_time: str | None = None
+    observed_generation: Int64 = 0

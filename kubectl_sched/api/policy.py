@@ -1,0 +1,33 @@
+"""Priorities and disruption budgets (k8s.io/api/policy/v1, k8s.io/api/scheduling/v1)."""
+
+from __future__ import annotations
+
+from kubectl_sched.api.meta import Int32, KubernetesObject, LabelSelector, Part
+
+
+class PodDisruptionBudgetSpec(Part, frozen=True):
+    """Which pods the budget is about."""
+
+    selector: LabelSelector | None = None
+
+
+class PodDisruptionBudgetStatus(Part, frozen=True):
+    """How many more pods may be disrupted, and which are on their way out already."""
+
+    disruptions_allowed: Int32 = 0
+    disrupted_pods: dict[str, str | None] = {}
+
+
+class PodDisruptionBudget(KubernetesObject, frozen=True, tag_field="kind", tag="PodDisruptionBudget"):
+    """policy/v1."""
+
+    spec: PodDisruptionBudgetSpec = PodDisruptionBudgetSpec()
+    status: PodDisruptionBudgetStatus = PodDisruptionBudgetStatus()
+
+
+class PriorityClass(KubernetesObject, frozen=True, tag_field="kind", tag="PriorityClass"):
+    """scheduling.k8s.io/v1."""
+
+    value: Int32 = 0
+    global_default: bool = False
+    preemption_policy: str | None = None

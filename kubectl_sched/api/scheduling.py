@@ -1,0 +1,78 @@
+"""Workloads and groups of pods (k8s.io/api/scheduling/v1alpha1, v1alpha2, v1alpha3 and v1beta1)."""
+
+from __future__ import annotations
+
+from kubectl_sched.api.meta import Int32, KubernetesObject, Part
+from kubectl_sched.api.pod import PodResourceClaim, PodResourceClaimStatus
+
+
+class GangSchedulingPolicy(Part, frozen=True):
+    """All or nothing: so many pods, or child groups, must fit together."""
+
+    min_count: Int32 = 0
+    min_group_count: Int32 = 0
+
+
+class PodGroupSchedulingPolicy(Part, frozen=True):
+    """`gang` None means that each pod is scheduled for itself."""
+
+    gang: GangSchedulingPolicy | None = None
+
+
+class WorkloadPodGroup(Part, frozen=True):
+    """A group as a Workload of 1.35 holds it."""
+
+    name: str = ""
+    policy: PodGroupSchedulingPolicy = PodGroupSchedulingPolicy()
+
+
+class WorkloadSpec(Part, frozen=True):
+    """The groups of a workload."""
+
+    pod_groups: tuple[WorkloadPodGroup, ...] = ()
+
+
+class Workload(KubernetesObject, frozen=True, tag_field="kind", tag="Workload"):
+    """Read for its groups in 1.35; later a group is an object of its own."""
+
+    spec: WorkloadSpec = WorkloadSpec()
+
+
+class TopologyConstraint(Part, frozen=True):
+    """All pods of the group in one domain of this topology."""
+
+    key: str = ""
+
+
+class PodGroupSchedulingConstraints(Part, frozen=True):
+    """Where the group must be as a whole."""
+
+    topology: tuple[TopologyConstraint, ...] = ()
+
+
+class PodGroupSpec(Part, frozen=True):
+    """How the pods of the group are scheduled, and the claims that they share."""
+
+    parent_composite_pod_group_name: str | None = None
+    scheduling_policy: PodGroupSchedulingPolicy = PodGroupSchedulingPolicy()
+    scheduling_constraints: PodGroupSchedulingConstraints | None = None
+    resource_claims: tuple[PodResourceClaim, ...] = ()
+
+
+class PodGroupStatus(Part, frozen=True):
+    """Which claims were made for the group."""
+
+    resource_claim_statuses: tuple[PodResourceClaimStatus, ...] = ()
+
+
+class PodGroup(KubernetesObject, frozen=True, tag_field="kind", tag="PodGroup"):
+    """A group of pods, since 1.36."""
+
+    spec: PodGroupSpec = PodGroupSpec()
+    status: PodGroupStatus = PodGroupStatus()
+
+
+class CompositePodGroup(KubernetesObject, frozen=True, tag_field="kind", tag="CompositePodGroup"):
+    """A group of groups, since 1.37."""
+
+    spec: PodGroupSpec = PodGroupSpec()

@@ -1,0 +1,184 @@
+"""Volumes, the claims for them and the drivers behind them.
+
+Answers to k8s.io/api/core/v1/types.go and k8s.io/api/storage/v1/types.go.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from kubectl_sched.api.core import ObjectReference, RawQuantity, ResourceList
+from kubectl_sched.api.meta import Int32, KubernetesObject, LabelSelector, Part
+from kubectl_sched.api.pod import (
+    AWSElasticBlockStore,
+    AzureDisk,
+    AzureFile,
+    Cinder,
+    GCEPersistentDisk,
+    NodeSelector,
+    PersistentVolumeClaimSpec,
+    PortworxVolume,
+    VsphereVolume,
+)
+
+READ_WRITE_ONCE_POD = "ReadWriteOncePod"
+WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
+
+
+class PersistentVolumeClaimStatus(Part, frozen=True):
+    """Pending, Bound or Lost."""
+
+    phase: str = ""
+    capacity: ResourceList = {}
+
+
+class PersistentVolumeClaim(KubernetesObject, frozen=True, tag_field="kind", tag="PersistentVolumeClaim"):
+    """A request for storage in a namespace."""
+
+    spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
+    status: PersistentVolumeClaimStatus = PersistentVolumeClaimStatus()
+
+
+class CSIPersistentVolumeSource(Part, frozen=True):
+    """A volume of a CSI driver; the handle is the driver's own name for it."""
+
+    driver: str = ""
+    volume_handle: str = ""
+    read_only: bool = False
+
+
+class VolumeNodeAffinity(Part, frozen=True):
+    """From which nodes a volume can be reached."""
+
+    required: NodeSelector | None = None
+
+
+class PersistentVolumeSpec(Part, frozen=True):
+    """A volume; of its sources only those that have a CSI driver in their place today are kept."""
+
+    capacity: ResourceList = {}
+    access_modes: tuple[str, ...] = ()
+    claim_ref: ObjectReference | None = None
+    storage_class_name: str = ""
+    volume_mode: str | None = None
+    node_affinity: VolumeNodeAffinity | None = None
+    volume_attributes_class_name: str | None = None
+    csi: CSIPersistentVolumeSource | None = None
+    gce_persistent_disk: GCEPersistentDisk | None = None
+    aws_elastic_block_store: AWSElasticBlockStore | None = None
+    cinder: Cinder | None = None
+    azure_disk: AzureDisk | None = None
+    azure_file: AzureFile | None = None
+    vsphere_volume: VsphereVolume | None = None
+    portworx_volume: PortworxVolume | None = None
+
+
+class PersistentVolumeStatus(Part, frozen=True):
+    """Available, Bound, Released, Pending or Failed."""
+
+    phase: str = ""
+
+
+class PersistentVolume(KubernetesObject, frozen=True, tag_field="kind", tag="PersistentVolume"):
+    """A piece of storage of the cluster."""
+
+    spec: PersistentVolumeSpec = PersistentVolumeSpec()
+    status: PersistentVolumeStatus = PersistentVolumeStatus()
+
+
+class TopologySelectorLabelRequirement(Part, frozen=True):
+    """A label that must have one of the values."""
+
+    key: str = ""
+    values: tuple[str, ...] = ()
+
+
+class TopologySelectorTerm(Part, frozen=True):
+    """All of its requirements must hold; an empty term matches nothing."""
+
+    match_label_expressions: tuple[TopologySelectorLabelRequirement, ...] = ()
+
+
+class StorageClass(KubernetesObject, frozen=True, tag_field="kind", tag="StorageClass"):
+    """How volumes of a class come to be, and when. Binding mode None is what the API server never stores."""
+
+    provisioner: str = ""
+    volume_binding_mode: str | None = None
+    allowed_topologies: tuple[TopologySelectorTerm, ...] = ()
+
+
+class VolumeNodeResources(Part, frozen=True):
+    """How many volumes of a driver a node takes; None: no limit."""
+
+    count: Int32 | None = None
+
+
+class CSINodeDriver(Part, frozen=True):
+    """A driver on a node."""
+
+    name: str = ""
+    node_id: str = msgspec.field(name="nodeID", default="")
+    topology_keys: tuple[str, ...] = ()
+    allocatable: VolumeNodeResources | None = None
+
+
+class CSINodeSpec(Part, frozen=True):
+    """The drivers that have registered with the kubelet."""
+
+    drivers: tuple[CSINodeDriver, ...] = ()
+
+
+class CSINode(KubernetesObject, frozen=True, tag_field="kind", tag="CSINode"):
+    """What is known of the CSI drivers on the node of the same name."""
+
+    spec: CSINodeSpec = CSINodeSpec()
+
+
+class CSIDriverSpec(Part, frozen=True):
+    """What a driver opts into."""
+
+    attach_required: bool | None = None
+    storage_capacity: bool | None = None
+    prevent_pod_scheduling_if_missing: bool | None = None
+
+
+class CSIDriver(KubernetesObject, frozen=True, tag_field="kind", tag="CSIDriver"):
+    """A CSI driver that is deployed in the cluster."""
+
+    spec: CSIDriverSpec = CSIDriverSpec()
+
+
+class CSIStorageCapacity(KubernetesObject, frozen=True, tag_field="kind", tag="CSIStorageCapacity"):
+    """How much storage of a class is left where the selector matches; without a selector it is nowhere."""
+
+    node_topology: LabelSelector | None = None
+    storage_class_name: str = ""
+    capacity: RawQuantity | None = None
+    maximum_volume_size: RawQuantity | None = None
+
+
+class VolumeAttachmentSource(Part, frozen=True):
+    """The volume that is attached, by name."""
+
+    persistent_volume_name: str | None = None
+
+
+class VolumeAttachmentSpec(Part, frozen=True):
+    """Which volume is attached where, and by which driver."""
+
+    attacher: str = ""
+    source: VolumeAttachmentSource = VolumeAttachmentSource()
+    node_name: str = ""
+
+
+class VolumeAttachmentStatus(Part, frozen=True):
+    """Whether the driver has done it."""
+
+    attached: bool = False
+
+
+class VolumeAttachment(KubernetesObject, frozen=True, tag_field="kind", tag="VolumeAttachment"):
+    """The wish to have a volume attached to a node."""
+
+    spec: VolumeAttachmentSpec = VolumeAttachmentSpec()
+    status: VolumeAttachmentStatus = VolumeAttachmentStatus()

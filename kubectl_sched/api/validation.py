@@ -1,0 +1,137 @@
+"""What Kubernetes accepts as label keys, label values and integers, and its sentences about those it refuses.
+
+Answers to k8s.io/apimachinery/pkg/api/validate/content, pkg/util/validation/field and pkg/util/errors, in the words of
+1.36.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_NAME_FORMAT: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+_NAME: Final = re.compile(_NAME_FORMAT)
+_SUBDOMAIN_FORMAT: Final = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
+_SUBDOMAIN: Final = re.compile(_SUBDOMAIN_FORMAT)
+_DECIMAL: Final = re.compile("0|-?[1-9][0-9]*")
+_INTEGER: Final = re.compile("[+-]?[0-9]+")
+_INT64_DIGITS: Final = 400
+
+_ENDS: Final = "and must start and end with an alphanumeric character"
+_NAME_IS_WRONG: Final = (
+    f"must consist of alphanumeric characters, '-', '_' or '.', {_ENDS} "
+    f"(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '{_NAME_FORMAT}')"
+)
+_VALUE_IS_WRONG: Final = (
+    f"a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', {_ENDS} "
+    f"(e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '({_NAME_FORMAT})?')"
+)
+_PREFIX_IS_WRONG: Final = (
+    f"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', {_ENDS} "
+    f"(e.g. 'example.com', regex used for validation is '{_SUBDOMAIN_FORMAT}')"
+)
+_ESCAPES: Final = {
+    "\a": r"\a", "\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\v": r"\v", "\\": r"\\", '"': r"\"",
+}  # fmt: skip
+
+
+def label_key_errors(key: str) -> list[str]:
+    """What is wrong with a label key (IsLabelKey); nothing if it is valid."""
+    parts = key.split("/")
+    if len(parts) > 2:
+        with_prefix = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+        return [f"a valid label key {_NAME_IS_WRONG} {with_prefix}"]
+    errors = _prefix_errors(parts[0]) if len(parts) == 2 else []
+    name = parts[-1]
+    if not name:
+        errors.append("name part must be non-empty")
+    elif _too_long(name, 63):
+        errors.append("name part must be no more than 63 bytes")
+    if not _NAME.fullmatch(name):
+        errors.append(f"name part {_NAME_IS_WRONG}")
+    return errors
+
+
+def label_value_errors(value: str) -> list[str]:
+    """What is wrong with a label value (IsLabelValue); nothing if it is valid."""
+    errors = ["must be no more than 63 bytes"] if _too_long(value, 63) else []
+    if value and not _NAME.fullmatch(value):
+        errors.append(_VALUE_IS_WRONG)
+    return errors
+
+
+def is_decimal_integer(text: str) -> bool:
+    """Whether a text is a canonical decimal: no plus, no leading zeros, no negative zero (IsDecimalInteger)."""
+    return _DECIMAL.fullmatch(text) is not None
+
+
+def parse_int64(text: str) -> int | None:
+    """The number that strconv.ParseInt reads in base 10, None where it fails."""
+    if len(text) > _INT64_DIGITS or not _INTEGER.fullmatch(text):
+        return None
+    number = int(text)
+    return number if -(2**63) <= number < 2**63 else None
+
+
+def invalid(path: str, value: str | Sequence[str], detail: str) -> str:
+    """A field.Invalid error."""
+    shown = quoted(value) if isinstance(value, str) else json_list(value)
+    return f"{path}: Invalid value: {shown}: {detail}"
+
+
+def not_supported(path: str, value: str, supported: Iterable[str]) -> str:
+    """A field.NotSupported error."""
+    return f"{path}: Unsupported value: {quoted(value)}: supported values: {', '.join(map(quoted, supported))}"
+
+
+def aggregate(errors: Iterable[str]) -> str:
+    """One error's text, or the distinct texts of several in brackets (aggregate.Error)."""
+    distinct = tuple(dict.fromkeys(errors))
+    return distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]"
+
+
+def child(path: str, name: str) -> str:
+    """The path of a field below another, which may be the root."""
+    return f"{path}.{name}" if path else name
+
+
+def quoted(text: str) -> str:
+    """The text in double quotes, escaped as Go's %q does."""
+    return f'"{"".join(map(_escaped, text))}"'
+
+
+def json_list(values: Sequence[str]) -> str:
+    """A list of strings as Go's encoding/json writes it; an empty one is a nil slice."""
+    if not values:
+        return "null"
+    from json import dumps
+
+    text = dumps(list(values), ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026")
+
+
+def _prefix_errors(prefix: str) -> list[str]:
+    if not prefix:
+        return ["prefix part must be non-empty"]
+    errors = ["prefix part must be no more than 253 bytes"] if _too_long(prefix, 253) else []
+    if not _SUBDOMAIN.fullmatch(prefix):
+        errors.append(f"prefix part {_PREFIX_IS_WRONG}")
+    return errors
+
+
+def _too_long(text: str, limit: int) -> bool:
+    return len(text) > limit or len(text.encode("utf-8", "surrogatepass")) > limit
+
+
+def _escaped(character: str) -> str:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    if character.isprintable():
+        return character
+    code = ord(character)
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
