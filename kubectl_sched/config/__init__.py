@@ -1,0 +1,122 @@
+"""KubeSchedulerConfiguration, feature gates and what differs between Kubernetes versions.
+
+`load_configuration` is the one entry: an already parsed document, or None for the defaults, to what a scheduler runs.
+Pure: it reads no file and knows no YAML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from kubectl_sched.config.config_map import configuration_in
+from kubectl_sched.config.defaults import default_args, default_plugins
+from kubectl_sched.config.features import Features, parse_feature_gates
+from kubectl_sched.config.profiles import Expansion, PluginRef, ResolvedProfile, UnknownPlugin
+from kubectl_sched.config.refusal import ConfigurationError, FeatureGateError
+from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME, Args, Extender, LeaderElectionConfiguration
+from kubectl_sched.config.versions import NEWEST, RELEASES, SUPPORTED, KubeVersion, Release, nearest
+
+__all__ = [
+    "NEWEST",
+    "RELEASES",
+    "SUPPORTED",
+    "Configuration",
+    "ConfigurationError",
+    "FeatureGateError",
+    "Features",
+    "KubeVersion",
+    "PluginRef",
+    "Release",
+    "ResolvedProfile",
+    "UnknownPlugin",
+    "load_configuration",
+    "nearest",
+    "parse_feature_gates",
+]
+
+
+class Configuration(msgspec.Struct, frozen=True, kw_only=True):
+    """What one kube-scheduler runs: its profiles by schedulerName, and the version and gates it runs with."""
+
+    version: KubeVersion
+    release: Release
+    features: Features
+    profiles: Mapping[str, ResolvedProfile]
+    parallelism: int = 16
+    percentage_of_nodes_to_score: int = 0
+    """The global value; 0 means adaptive. A profile's own is in the profile."""
+    extenders: tuple[Extender, ...] = ()
+    """In the order in which they are asked: those that may be ignored last."""
+    leader_election: LeaderElectionConfiguration = LeaderElectionConfiguration()
+    warnings: tuple[str, ...] = ()
+
+
+def load_configuration(
+    document: object = None,
+    version: KubeVersion | None = None,
+    feature_overrides: Mapping[str, bool] | None = None,
+    *,
+    parse: Callable[[str], object] | None = None,
+) -> Configuration:
+    """Return the configuration of a parsed KubeSchedulerConfiguration, or of a ConfigMap manifest that holds one.
+
+    `parse` reads the text inside a ConfigMap (YAML); without it a ConfigMap is refused like any other kind.
+
+    None means kube-scheduler's defaults. Without `version` a document of an old apiVersion selects the newest minor
+    that serves it, and else the newest minor is taken. Raises ConfigurationError or FeatureGateError where
+    kube-scheduler refuses to start, except that a plugin it does not know is left out with a warning, and an
+    apiVersion it no longer serves is read with one.
+    """
+    if document is not None:
+        return _load(configuration_in(document, parse) if parse else document, version, feature_overrides)
+    chosen, warning = nearest(version or NEWEST)
+    features = Features.for_version(chosen, feature_overrides)
+    return _defaults(chosen, features, (warning,) if warning else ())
+
+
+def _load(document: object, version: KubeVersion | None, feature_overrides: Mapping[str, bool] | None) -> Configuration:
+    # Only a document needs these, and most runs have none.
+    from kubectl_sched.config import decoding, loading
+
+    document = decoding.configuration_document(document, RELEASES[nearest(version or NEWEST)[0]])
+    api_version = document["apiVersion"]
+    chosen, warning = nearest(version or decoding.serving(api_version)[-1])
+    features = Features.for_version(chosen, feature_overrides)
+    release = RELEASES[chosen]
+    written = decoding.decode(document, release)
+    config = loading.complete_configuration(written, release, features)
+    profiles, more = loading.resolve_profiles(config, release, features)
+    served = decoding.serving_warning(api_version, chosen, chosen=version is not None)
+    return Configuration(
+        version=chosen,
+        release=release,
+        features=features,
+        profiles=profiles,
+        parallelism=config.parallelism,
+        percentage_of_nodes_to_score=config.percentage_of_nodes_to_score,
+        extenders=loading.ordered_extenders(config.extenders),
+        leader_election=config.leader_election,
+        warnings=tuple(filter(None, (warning, served, *loading.ignored_sets(written), *more))),
+    )
+
+
+def _defaults(version: KubeVersion, features: Features, warnings: tuple[str, ...]) -> Configuration:
+    """Return what kube-scheduler runs without --config."""
+    release = RELEASES[version]
+    plugins = default_plugins(release, features, release.config_apis[0])
+    resolved = Expansion(DEFAULT_SCHEDULER_NAME, plugins, release).resolve()
+    names = {plugin.name for row in resolved.values() for plugin in row}
+    args: dict[str, Args] = {}
+    for name in sorted(names):
+        if (default := default_args(name, release, features)) is not None:
+            args[name] = default
+    profile = ResolvedProfile(DEFAULT_SCHEDULER_NAME, resolved, args, 0)
+    return Configuration(
+        version=version,
+        release=release,
+        features=features,
+        profiles={DEFAULT_SCHEDULER_NAME: profile},
+        warnings=warnings,
+    )

@@ -1,0 +1,222 @@
+"""From a parsed document to KubeSchedulerConfiguration: which API version it is, and strict decoding of all of it.
+
+Answers to cmd/kube-scheduler/app/options/configfile.go and to DecodeNestedObjects in kube-scheduler/config/v1/types.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec.structs import replace
+
+from kubectl_sched.config.defaults import args_types
+from kubectl_sched.config.refusal import ConfigurationError
+from kubectl_sched.config.strict import StrictReader, UnknownField, WrongType, json_kind
+from kubectl_sched.config.types import (
+    ARGS,
+    Args,
+    KubeSchedulerConfiguration,
+    KubeSchedulerProfile,
+    OutOfTreeArgs,
+    PluginConfig,
+)
+from kubectl_sched.config.versions import NEWEST, RELEASES, KubeVersion, Release
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_GROUP: Final = "kubescheduler.config.k8s.io"
+_KIND: Final = "KubeSchedulerConfiguration"
+_BEFORE_1_22: Final = frozenset(f"{_GROUP}/{version}" for version in ("v1alpha1", "v1alpha2", "v1beta1"))
+_TYPE_META: Final = (
+    r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
+)
+_POLICY_HELP: Final = (
+    "a Policy was last read by kube-scheduler 1.22: write a KubeSchedulerConfiguration instead; its predicates become "
+    "plugins enabled or disabled under profiles[].plugins, its priorities the weights under plugins.score, its "
+    "arguments pluginConfig, and its extenders stay extenders"
+)
+
+
+def serving(api_version: str) -> tuple[KubeVersion, ...]:
+    """Return the minors that serve an apiVersion of KubeSchedulerConfiguration, oldest first."""
+    return tuple(version for version, release in RELEASES.items() if api_version in release.config_apis)
+
+
+def configuration_document(document: object, release: Release) -> Mapping[str, Any]:
+    """Return a document that is a KubeSchedulerConfiguration of a known apiVersion; raise ConfigurationError."""
+    if not isinstance(document, Mapping):
+        wrong = f"json: cannot unmarshal {json_kind(document)} into Go value of type {_TYPE_META}"
+        raise ConfigurationError(
+            f"couldn't get version/kind; json parse error: {wrong}", f"the file must hold one {_KIND}"
+        )
+    kind, api_version = document.get("kind") or "", document.get("apiVersion") or ""
+    for name, value in (("apiVersion", api_version), ("kind", kind)):
+        if not isinstance(value, str):
+            wrong = f"json: cannot unmarshal {json_kind(value)} into Go struct field .{name} of type string"
+            raise ConfigurationError(f"couldn't get version/kind; json parse error: {wrong}")
+    for what, value, example in (("Kind", kind, _KIND), ("apiVersion", api_version, f"{_GROUP}/v1")):
+        if not value:
+            name = what.lower() if what == "Kind" else what
+            raise ConfigurationError(f"Object '{what}' is missing", f"add {name}: {example} to the file")
+    if kind != _KIND or not serving(api_version):
+        raise _not_registered(kind, api_version, release)
+    return document
+
+
+def decode(document: Mapping[str, Any], release: Release) -> KubeSchedulerConfiguration:
+    """Return a document as `release` decodes it; raise ConfigurationError for what it cannot decode.
+
+    An apiVersion that `release` does not serve is read as the minor next to it that does.
+    """
+    api_version = document["apiVersion"]
+    served = serving(api_version)
+    release = RELEASES[min(max(release.version, served[0]), served[-1])]
+    reader = StrictReader(_package(api_version), _absent_fields(api_version, release))
+    readable = {key: value for key, value in document.items() if key not in _dropped_fields(api_version)}
+    try:
+        config: KubeSchedulerConfiguration = reader.read(readable, KubeSchedulerConfiguration)
+    except WrongType as error:
+        raise ConfigurationError(str(error)) from None
+    errors = [f'unknown field "{unknown.path}"' for unknown in reader.unknown]
+    unknown = list(reader.unknown)
+    profiles = []
+    raw_profiles = document.get("profiles") or ()
+    for index, profile in enumerate(config.profiles):
+        decoded, nested_errors, nested = _plugin_config(index, profile, raw_profiles[index] or {}, api_version, release)
+        profiles.append(decoded)
+        errors += nested_errors
+        unknown += nested
+    if errors:
+        raise ConfigurationError(f"strict decoding error: {', '.join(errors)}", _nearest_names(unknown))
+    return replace(config, profiles=tuple(profiles))
+
+
+def _not_registered(kind: str, api_version: str, release: Release) -> ConfigurationError:
+    if api_version.count("/") > 1:
+        return ConfigurationError(f"unexpected GroupVersion string: {api_version}")
+    group = api_version.partition("/")[0]
+    if serving(api_version) and kind.removesuffix("Args") in ARGS:
+        version = api_version.partition("/")[2]
+        return ConfigurationError(
+            f"couldn't decode as {_KIND}, got {group}/{version}, Kind={kind}: ",
+            "arguments of a plugin belong under profiles[].pluginConfig of a KubeSchedulerConfiguration",
+        )
+    advice = f"the file must hold a {_KIND} of {_GROUP}/v1, v1beta3 or v1beta2"
+    if kind == "Policy":
+        advice = _POLICY_HELP
+    elif kind == _KIND and group == _GROUP:
+        age = "is older than Kubernetes 1.22" if api_version in _BEFORE_1_22 else "is served by no Kubernetes"
+        advice = f"{api_version} {age}: migrate it to {_GROUP}/v1"
+    return ConfigurationError(
+        f'no kind "{kind}" is registered for version "{api_version}" in scheme "{release.scheme}"', advice
+    )
+
+
+def _absent_fields(api_version: str, release: Release) -> frozenset[tuple[str, str]]:
+    """Return the fields that came after this apiVersion or minor."""
+    minor = release.version.minor
+    fields = {
+        ("Plugins", "multiPoint"): minor >= 23,
+        ("Plugins", "preEnqueue"): minor >= 26,
+        ("Plugins", "placementGenerate"): minor >= 36,
+        ("Plugins", "placementScore"): minor >= 36,
+        ("Plugins", "podGroupPostFilter"): minor >= 37,
+        ("KubeSchedulerProfile", "percentageOfNodesToScore"): api_version.endswith("/v1"),
+        ("KubeSchedulerConfiguration", "delayCacheUntilActive"): minor >= 27 and not api_version.endswith("/v1beta2"),
+        ("DynamicResourcesArgs", "bindingTimeout"): "bindingTimeout" in release.dynamic_resources_args,
+    }
+    return frozenset(field for field, present in fields.items() if not present)
+
+
+def _package(api_version: str) -> str:
+    """Return the Go package of an apiVersion's types."""
+    return api_version.rpartition("/")[2]
+
+
+def _dropped_fields(api_version: str) -> tuple[str, ...]:
+    """Return fields that only an old apiVersion has and that change no decision."""
+    return ("healthzBindAddress", "metricsBindAddress") if api_version.endswith("/v1beta2") else ()
+
+
+def _plugin_config(
+    index: int, profile: KubeSchedulerProfile, raw: Mapping[str, Any], api_version: str, release: Release
+) -> tuple[KubeSchedulerProfile, list[str], list[UnknownField]]:
+    """Decode the arguments of one profile's plugins."""
+    configs: list[PluginConfig] = []
+    errors: list[str] = []
+    unknown: list[UnknownField] = []
+    for at, config in enumerate(profile.plugin_config):
+        place = f"decoding .profiles[{index}].pluginConfig[{at}]"
+        reader = StrictReader(_package(api_version), _absent_fields(api_version, release))
+        raw_args = (raw["pluginConfig"][at] or {}).get("args")
+        try:
+            args = _args(config.name, raw_args, reader, api_version, release)
+        except WrongType as error:
+            raise ConfigurationError(f"{place}: {error}") from None
+        own = raw_args.get("apiVersion") if isinstance(raw_args, Mapping) else None
+        if own and own != api_version and not isinstance(args, OutOfTreeArgs):
+            converting = f"converting .Profiles[{index}].PluginConfig[{at}].Args into internal type"
+            kind = f"{_package(own)}.{config.name}Args"
+            raise ConfigurationError(
+                f'{converting}: no kind is registered for the type {kind} in scheme "{release.scheme}"',
+                f"write {api_version} there too, or leave apiVersion out",
+            )
+        configs.append(replace(config, args=args))
+        if reader.unknown:
+            listed = ", ".join(f'unknown field "{field.path}"' for field in reader.unknown)
+            decoding = f"strict decoding error: decoding args for plugin {config.name}"
+            errors.append(f"{place}: {decoding}: strict decoding error: {listed}")
+            unknown += reader.unknown
+    return replace(profile, plugin_config=tuple(configs)), errors, unknown
+
+
+def _args(name: str, raw: object, reader: StrictReader, expected: str, release: Release) -> Args | None:
+    """Decode one plugin's arguments, which may say their own apiVersion and kind."""
+    kind = args_types(release).get(name)
+    if kind is None:
+        return OutOfTreeArgs(document=raw) if isinstance(raw, Mapping) else None
+    if raw is None:
+        return kind()
+    prefix = f"decoding args for plugin {name}"
+    if not isinstance(raw, Mapping):
+        wrong = f"json: cannot unmarshal {json_kind(raw)} into Go value of type {_TYPE_META}"
+        raise WrongType(f"{prefix}: couldn't get version/kind; json parse error: {wrong}")
+    own_kind, api_version = raw.get("kind") or f"{name}Args", raw.get("apiVersion") or expected
+    if api_version not in release.config_apis or str(own_kind).removesuffix("Args") not in args_types(release):
+        raise WrongType(
+            f'{prefix}: no kind "{own_kind}" is registered for version "{api_version}" in scheme "{release.scheme}"'
+        )
+    if own_kind != f"{name}Args":
+        raise WrongType(f"args for plugin {name} were not of type {name}Args.{_GROUP}, got {own_kind}.{_GROUP}")
+    try:
+        args: Args = reader.read(raw, kind)
+    except WrongType as error:
+        raise WrongType(f"{prefix}: {error}") from None
+    return args
+
+
+def _nearest_names(unknown: Sequence[UnknownField]) -> str:
+    """Say which field may be meant for each unknown one."""
+    sentences = []
+    for field in unknown:
+        name = field.path.rpartition(".")[2]
+        close = get_close_matches(name, field.known, n=1) or [
+            known for known in field.known if known.casefold() == name.casefold()
+        ]
+        if close:
+            sentences.append(f"did you mean {close[0]} instead of {name}?")
+    return " ".join(sentences)
+
+
+def serving_warning(api_version: str, version: KubeVersion, *, chosen: bool) -> str | None:
+    """Return the warning for a document whose apiVersion is not what `version` would be given today."""
+    served = serving(api_version)
+    by = f"Kubernetes {served[0]} to {served[-1]}" if len(served) > 1 else f"Kubernetes {served[0]}"
+    if version not in served:
+        return f"{api_version} is served by {by}, not by {version}: kube-scheduler {version} would refuse the file"
+    if not chosen and version != NEWEST:
+        return f"{api_version} is served by {by}: replaying {version}, as no version was given"
+    return None

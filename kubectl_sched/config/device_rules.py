@@ -1,0 +1,223 @@
+"""How the minors differ in allocating devices: the allocators they have, and what each gets wrong.
+
+Answers to k8s.io/dynamic-resource-allocation/structured and pkg/scheduler/framework/plugins/dynamicresources.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+import msgspec
+
+ADMIN_ACCESS: Final = "DRAAdminAccess"
+CONSUMABLE_CAPACITY: Final = "DRAConsumableCapacity"
+BINDING_CONDITIONS: Final = "DRADeviceBindingConditions+DRAResourceClaimDeviceStatus"
+DEVICE_BINDING: Final = "DRADeviceBindingConditions"
+DEVICE_STATUS: Final = "DRAResourceClaimDeviceStatus"
+DEVICE_TAINTS: Final = "DRADeviceTaints"
+LIST_ATTRIBUTES: Final = "DRAListTypeAttributes"
+PARTITIONABLE: Final = "DRAPartitionableDevices"
+PRIORITIZED_LIST: Final = "DRAPrioritizedList"
+FRACTIONAL_RANGE: Final = "DRAFractionalCapacityRange"
+OPTIONAL_NODE_OPERATIONS: Final = "DRAOptionalNodeOperations"
+DERIVED_ATTRIBUTES: Final = "DRADerivedAttributes"
+COMPATIBILITY_GROUPS: Final = "DRADeviceCompatibilityGroups"
+
+
+class AllocatorChannel(msgspec.Struct, frozen=True):
+    """One allocator of a minor. The first that supports all features that are on is taken."""
+
+    name: str
+    features: frozenset[str]
+    knows_capacity: bool = False
+    """Whether it knows consumable capacity, distinctAttribute and binding conditions at all."""
+    knows_all_slices: bool = False
+    """Whether slices with counter sets count while their gate is off, and an incomplete pool may be invalid, too."""
+    reaches_all_counters: bool = False
+    """Whether slices with counter sets count on every node, wherever they can be used."""
+    knows_skipped_operations: bool = False
+    """Whether devices that skip node operations need a gate and a node that can."""
+    tries_combinations: bool = False
+    """Whether it tries each combination of devices for a request once, and not every permutation."""
+
+
+class DeviceRules(msgspec.Struct, frozen=True, kw_only=True):
+    """One minor's rules; where a field names a flaw, that flaw is what the real scheduler does."""
+
+    channels: tuple[AllocatorChannel, ...]
+    post_filter_wants_claims: bool = False
+    """PostFilter says nothing at all of a pod without claims."""
+    post_filter_is_silent: bool = False
+    """PostFilter gives no reason where it does nothing."""
+    owner_text_is_lowercase: bool = False
+    """`was not created for pod` instead of `Pod`."""
+    exact_is_flat: bool = False
+    """A request without alternatives is exact, whatever it holds (v1beta1)."""
+    taint_rules_have_selectors: bool = False
+    """DeviceTaintRules know classes and selectors, and need no gate but DRADeviceTaints."""
+    invalid_pool_fails: bool = False
+    """An invalid pool fails the whole cycle, instead of being passed over."""
+    incomplete_pool_is_used: bool = False
+    """Only allocationMode All minds that slices are missing, and counts those that the node reaches."""
+    any_taint_effect_counts: bool = False
+    """Taints of other effects than NoSchedule and NoExecute repel, too."""
+    counters_by: Literal["slice", "pool name", "pool"] = "pool"
+    """What counter sets belong to; `pool name` mixes up pools of one name and several drivers."""
+    binding_slices_are_last: bool = False
+    """Slices with binding conditions come last within their pools, too."""
+    counters_include_allocating: bool = False
+    """Counters are summed anew for each device, and one that is missing is none left."""
+    failed_device_keeps_counters: bool = False
+    """A device that is given up after its counters were taken does not give them back."""
+    all_devices_forget_alternative: bool = False
+    """The second of all devices of an alternative is looked up as if it were one of the first alternative."""
+    all_alternatives_share_matches: bool = False
+    """Where two alternatives want all devices, the second is given those that matched the one before it."""
+    knows_binding_conditions: bool = True
+    """Devices with binding conditions are passed over while their gates are off."""
+    admin_access_repeats_device: bool = False
+    """Admin access may give the same device twice to a claim."""
+    all_devices_stay_taken: bool = False
+    """After all devices were taken in vain, they stay taken for further attempts."""
+    distinct_by: Literal["device", "request", "value"] = "value"
+    """What distinctAttribute compares with: the same device, the last device of each request, or all."""
+    capacity_errors_fail: bool = False
+    """A capacity that cannot be computed fails the cycle; a device without the capacity is merely passed over."""
+    shared_device_takes_counters_again: bool = False
+    """A device that is shared takes its counters once for each share."""
+    capacity_refusal_names_request: bool = False
+    """An alternative's capacity is refused in the name of the whole request."""
+    capacity_is_of_another_device: bool = False
+    """A device is taken if there is room in the device of its slice whose place is the number within the request.
+
+    Where the slice has no such device, the real scheduler crashes.
+    """
+    device_limit_counts_requests: bool = False
+    """Too many devices are reported for the request that goes beyond the limit, not for the claim."""
+    selector_errors_name_device: bool = False
+    """A selector's run-time error names the device and gives a hint."""
+    shared_device_holds_counters: bool = False
+    """A device that other claims share a capacity of counts as allocated in its counter sets."""
+    implicit_class_is_extended: bool = True
+    """Every class is an extended resource of its own name, even if it names another."""
+    plugged_resource_is_claimed_too: bool = False
+    """A resource that the node has from a device plugin is claimed as well, where anything is claimed."""
+    score_wants_prioritized_list: bool = False
+    """Without DRAPrioritizedList every node scores 0."""
+    score_counts_allocated: bool = False
+    """Claims that were allocated before count in the score."""
+
+
+_ALL_OF_1_34: Final = frozenset({ADMIN_ACCESS, PRIORITIZED_LIST, PARTITIONABLE, DEVICE_TAINTS})
+_ALL_OF_1_35: Final = _ALL_OF_1_34 | {BINDING_CONDITIONS, CONSUMABLE_CAPACITY}
+_ALL_OF_1_37: Final = _ALL_OF_1_35 | {
+    FRACTIONAL_RANGE,
+    LIST_ATTRIBUTES,
+    OPTIONAL_NODE_OPERATIONS,
+    DERIVED_ATTRIBUTES,
+    COMPATIBILITY_GROUPS,
+}
+
+RULES_OF_1_33: Final = DeviceRules(
+    channels=(AllocatorChannel("stable", _ALL_OF_1_34),),
+    post_filter_wants_claims=True,
+    owner_text_is_lowercase=True,
+    exact_is_flat=True,
+    taint_rules_have_selectors=True,
+    invalid_pool_fails=True,
+    incomplete_pool_is_used=True,
+    any_taint_effect_counts=True,
+    counters_by="slice",
+    counters_include_allocating=True,
+    all_devices_forget_alternative=True,
+    all_alternatives_share_matches=True,
+    knows_binding_conditions=False,
+    admin_access_repeats_device=True,
+    all_devices_stay_taken=True,
+)
+RULES_OF_1_34: Final = msgspec.structs.replace(
+    RULES_OF_1_33,
+    channels=(
+        AllocatorChannel("stable", frozenset(), knows_all_slices=True),
+        AllocatorChannel("incubating", _ALL_OF_1_34, knows_all_slices=True),
+        AllocatorChannel(
+            "experimental",
+            _ALL_OF_1_35 | {DEVICE_BINDING, DEVICE_STATUS},
+            knows_capacity=True,
+            knows_all_slices=True,
+        ),
+    ),
+    post_filter_wants_claims=False,
+    binding_slices_are_last=True,
+    shared_device_takes_counters_again=True,
+    capacity_refusal_names_request=True,
+    capacity_is_of_another_device=True,
+    exact_is_flat=False,
+    knows_binding_conditions=True,
+    counters_include_allocating=False,
+    failed_device_keeps_counters=True,
+    admin_access_repeats_device=False,
+    all_devices_stay_taken=False,
+    distinct_by="device",
+    implicit_class_is_extended=False,
+    plugged_resource_is_claimed_too=True,
+)
+RULES_OF_1_35: Final = msgspec.structs.replace(
+    RULES_OF_1_34,
+    channels=(
+        AllocatorChannel("stable", frozenset(), knows_all_slices=True),
+        AllocatorChannel("incubating", _ALL_OF_1_34, reaches_all_counters=True),
+        AllocatorChannel("experimental", _ALL_OF_1_35, knows_capacity=True, reaches_all_counters=True),
+    ),
+    shared_device_takes_counters_again=False,
+    capacity_refusal_names_request=False,
+    capacity_is_of_another_device=False,
+    taint_rules_have_selectors=False,
+    invalid_pool_fails=False,
+    incomplete_pool_is_used=False,
+    any_taint_effect_counts=False,
+    counters_by="pool name",
+    distinct_by="request",
+    implicit_class_is_extended=True,
+    plugged_resource_is_claimed_too=False,
+)
+RULES_OF_1_36: Final = msgspec.structs.replace(
+    RULES_OF_1_35,
+    channels=(
+        AllocatorChannel("stable", _ALL_OF_1_34, reaches_all_counters=True),
+        AllocatorChannel(
+            "incubating", _ALL_OF_1_35, knows_capacity=True, reaches_all_counters=True, tries_combinations=True
+        ),
+        AllocatorChannel(
+            "experimental",
+            _ALL_OF_1_35 | {LIST_ATTRIBUTES},
+            knows_capacity=True,
+            reaches_all_counters=True,
+            tries_combinations=True,
+        ),
+    ),
+    binding_slices_are_last=False,
+    owner_text_is_lowercase=False,
+    all_devices_forget_alternative=False,
+    all_alternatives_share_matches=False,
+    shared_device_holds_counters=True,
+    score_wants_prioritized_list=True,
+    score_counts_allocated=True,
+)
+RULES_OF_1_37: Final = msgspec.structs.replace(
+    RULES_OF_1_36,
+    channels=(
+        AllocatorChannel("stable", _ALL_OF_1_34, reaches_all_counters=True),
+        AllocatorChannel("incubating", _ALL_OF_1_35 | {FRACTIONAL_RANGE}, knows_capacity=True, tries_combinations=True),
+        AllocatorChannel(
+            "experimental", _ALL_OF_1_37, knows_capacity=True, knows_skipped_operations=True, tries_combinations=True
+        ),
+    ),
+    post_filter_is_silent=True,
+    counters_by="pool",
+    failed_device_keeps_counters=False,
+    distinct_by="value",
+    capacity_errors_fail=True,
+    device_limit_counts_requests=True,
+    selector_errors_name_device=True,
+)

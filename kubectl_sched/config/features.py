@@ -1,0 +1,174 @@
+"""Feature gates: which exist in a minor, their defaults, and what `--feature-gates` makes of them.
+
+Answers to k8s.io/component-base/featuregate/feature_gate.go; the facts are in gate_table.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from kubectl_sched.config.gate_table import DEPENDENCIES, GATES
+from kubectl_sched.config.refusal import FeatureGateError
+from kubectl_sched.config.versions import KubeVersion
+
+Stage: TypeAlias = Literal["Alpha", "Beta", "GA", "Deprecated"]
+
+_STAGES: Final[dict[str, Stage]] = {"A": "Alpha", "B": "Beta", "G": "GA", "D": "Deprecated"}
+_ALL: Final[dict[str, Stage]] = {"AllAlpha": "Alpha", "AllBeta": "Beta"}
+_CHECKS_DEPENDENCIES: Final = KubeVersion(1, 35)
+_TRUE: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
+_FALSE: Final = frozenset({"0", "f", "F", "FALSE", "false", "False"})
+
+
+class Gate(msgspec.Struct, frozen=True):
+    """One gate in one minor."""
+
+    name: str
+    stage: Stage
+    default: bool
+    locked: bool = False
+
+
+class Features(msgspec.Struct, frozen=True):
+    """Which features are on. Make one with `for_version`."""
+
+    version: KubeVersion
+    switched: Mapping[str, bool] = {}
+    """What --feature-gates sets, AllAlpha and AllBeta spelled out."""
+
+    @classmethod
+    def for_version(cls, version: KubeVersion, overrides: Mapping[str, bool] | None = None) -> Features:
+        """Return the features of `version` with `overrides`; raise FeatureGateError for what is refused."""
+        features = cls(version, _switched(version, overrides or {}))
+        if overrides and version >= _CHECKS_DEPENDENCIES:
+            _check_dependencies(features)
+        return features
+
+    def enabled(self, name: str) -> bool:
+        """Say whether a feature is on: off before its gate exists, as it last was after the gate is gone.
+
+        A name that never was a gate is a KeyError, as it is a panic upstream.
+        """
+        switched = self.switched.get(name)
+        return _last_default(name, self.version.minor) if switched is None else switched
+
+
+def known_gate(name: str, version: KubeVersion) -> Gate | None:
+    """Return a gate as `version` knows it, None if it does not."""
+    row = _rows().get(name)
+    state = _state(row, version.minor) if row else ""
+    if state in {"", "x"}:
+        return None
+    return Gate(name, _STAGES[state[0]], state[1] == "+", state.endswith("!"))
+
+
+def known_gates(version: KubeVersion) -> tuple[Gate, ...]:
+    """Return every gate of kube-scheduler's binary in `version`, by name, without AllAlpha and AllBeta."""
+    return tuple(gate for name in _rows() if (gate := known_gate(name, version)) is not None)
+
+
+def parse_feature_gates(text: str) -> dict[str, bool]:
+    """Read `A=true,B=false` as kube-scheduler's flag does; raise FeatureGateError for what it cannot read."""
+    gates: dict[str, bool] = {}
+    for item in filter(None, text.split(",")):
+        name, equals, value = (part.strip() for part in item.partition("="))
+        name = name.removeprefix("kube:")
+        if not equals:
+            raise FeatureGateError(f"missing bool value for {name}", f"write {name}=true or {name}=false")
+        if value not in _TRUE | _FALSE:
+            raise FeatureGateError(
+                f'invalid value of {name}={value}, err: strconv.ParseBool: parsing "{value}": invalid syntax'
+            )
+        gates[name] = value in _TRUE
+    return gates
+
+
+@cache
+def _rows() -> dict[str, str]:
+    """Return the table's lines by gate."""
+    return dict(line.split(" ", 1) for line in GATES.splitlines())
+
+
+def _state(row: str, minor: int) -> str:
+    """Return the state, such as `B-` or `G+!`, that a line gives for a minor: empty before the gate exists."""
+    state = ""
+    for change in row.split():
+        if int(change[:2]) > minor:
+            break
+        state = change[2:]
+    return state
+
+
+@cache
+def _last_default(name: str, minor: int) -> bool:
+    """Return a gate's default, off before it exists and as it last was once it is gone."""
+    row = _rows()[name]
+    state = _state(row, minor)
+    if state == "x":
+        state = row.split()[-2][2:]
+    return state[1:2] == "+"
+
+
+def _switched(version: KubeVersion, overrides: Mapping[str, bool]) -> dict[str, bool]:
+    """Check each override and spell AllAlpha and AllBeta out for the gates that are not named themselves."""
+    errors: list[str] = []
+    for name, on in overrides.items():
+        gate = known_gate(name, version)
+        if name in _ALL:
+            continue
+        if gate is None:
+            raise FeatureGateError(f"unrecognized feature gate: {name}", _hint(name, version))
+        if gate.locked and gate.default != on:
+            errors.append(f"cannot set feature gate {name} to {_go(on)}, feature is locked to {_go(gate.default)}")
+    _raise_aggregated(errors)
+    switched = {
+        gate.name: overrides[everything]
+        for everything, stage in _ALL.items()
+        if everything in overrides
+        for gate in known_gates(version)
+        if gate.stage == stage
+    }
+    return {**switched, **overrides}
+
+
+def _check_dependencies(features: Features) -> None:
+    errors: list[str] = []
+    for line in DEPENDENCIES.splitlines():
+        name, *changes = line.split()
+        needs = ""
+        for change in changes:
+            if int(change[:2]) <= features.version.minor:
+                needs = change[3:]
+        if known_gate(name, features.version) is None or not features.enabled(name):
+            continue
+        off = [need for need in filter(None, needs.split(",")) if not features.enabled(need)]
+        if off:
+            errors.append(f"{name} is enabled, but depends on features that are disabled: [{' '.join(off)}]")
+    _raise_aggregated(errors)
+
+
+def _raise_aggregated(errors: list[str]) -> None:
+    """Raise what upstream aggregates: one error as it is, several in brackets."""
+    if errors:
+        raise FeatureGateError(errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]")
+
+
+def _hint(name: str, version: KubeVersion) -> str:
+    """Say when Kubernetes has such a gate, or which name was meant."""
+    row = _rows().get(name)
+    if row is not None:
+        first = row.split()[0]
+        since = f"from 1.{first[:2]}" if int(first[:2]) > version.minor else f"until 1.{int(row.split()[-1][:2]) - 1}"
+        return f"Kubernetes has it {since}, this is {version}"
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, [gate.name for gate in known_gates(version)], n=1)
+    return f"did you mean {near[0]}?" if near else ""
+
+
+def _go(value: bool) -> str:
+    return "true" if value else "false"

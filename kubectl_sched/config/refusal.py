@@ -1,0 +1,33 @@
+"""How what kube-scheduler would refuse to start with is reported."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from kubectl_sched.errors import SchedError
+
+
+class RefusalError(SchedError):
+    """kube-scheduler would not start like this.
+
+    `upstream` is its own error text; `advice`, where there is any, says in plain words what to do.
+    """
+
+    refused: ClassVar[str] = ""
+
+    def __init__(self, upstream: str, advice: str = "") -> None:
+        self.upstream = upstream
+        self.advice = advice
+        super().__init__(f"kube-scheduler refuses {self.refused}: {upstream}{advice and f' ({advice})'}")
+
+
+class ConfigurationError(RefusalError):
+    """kube-scheduler would not start with this configuration."""
+
+    refused = "this configuration"
+
+
+class FeatureGateError(RefusalError):
+    """kube-scheduler would not start with these `--feature-gates`."""
+
+    refused = "these feature gates"

@@ -1,0 +1,342 @@
+"""What differs between Kubernetes minors: the one table that plugins, configuration and documentation read.
+
+Answers to k8s.io/kubernetes at the patch releases in PATCHES. A plugin that behaves differently by minor asks a named
+field of its `Release`; nothing compares version numbers anywhere else.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from kubectl_sched.config.device_rules import (
+    RULES_OF_1_33,
+    RULES_OF_1_34,
+    RULES_OF_1_35,
+    RULES_OF_1_36,
+    RULES_OF_1_37,
+    DeviceRules,
+)
+from kubectl_sched.errors import SchedError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class KubeVersion(msgspec.Struct, frozen=True, order=True):
+    """A Kubernetes minor, such as 1.36."""
+
+    major: int
+    minor: int
+
+    def __str__(self) -> str:
+        return f"{self.major}.{self.minor}"
+
+    @classmethod
+    def parse(cls, text: str) -> KubeVersion:
+        """Read `1.36`, `v1.36.2`, `1.36.2-gke.100` or `1.36+`; the patch does not matter."""
+        found = re.match(r"\s*v?(\d+)\.(\d+)(?:$|[.+\-\s])", text)
+        if found is None:
+            raise SchedError(f"{text!r} is not a Kubernetes version; write it as {NEWEST}")
+        return cls(int(found[1]), int(found[2]))
+
+
+class DefaultPlugin(msgspec.Struct, frozen=True):
+    """A plugin of the default profile: weight 0 where upstream leaves it unset, `gate` if only with that feature."""
+
+    name: str
+    weight: int = 0
+    gate: str = ""
+
+
+class Release(msgspec.Struct, frozen=True, kw_only=True):
+    """One minor, as far as it schedules differently from others."""
+
+    version: KubeVersion
+    config_apis: tuple[str, ...]
+    """The KubeSchedulerConfiguration versions that it serves, the one of its own defaults first."""
+    multi_point: tuple[DefaultPlugin, ...]
+    """The default profile of v1 and v1beta3, in order (getDefaultPlugins)."""
+    taint_reason_names_taint: bool = False
+    """TaintToleration's reason ends in the taint: `node(s) had untolerated taint {key: value}`."""
+    volume_scoring_gate: str = "StorageCapacityScoring"
+    """The gate with which VolumeBinding scores nodes by storage capacity."""
+    dynamic_resources_args: tuple[str, ...] = ()
+    """The fields of DynamicResourcesArgs, none where the plugin takes no arguments."""
+    invalid_plugins: tuple[str, ...] = ()
+    """Plugins that validation of a v1 configuration refuses by name."""
+    ratio_belongs_to_its_strategy: bool = False
+    """NodeResourcesFit refuses requestedToCapacityRatio beside another strategy, and that strategy without it."""
+    errors_show_json: bool = False
+    """A validation error shows a value that is no scalar as JSON instead of in Go syntax."""
+    queue_sort_differs: str = "has to match for all profiles"
+    """Why validation refuses a queueSort unlike the first profile's."""
+    shape_not_sorted: str = "utilization values must be sorted in increasing order"
+    """Why validation refuses a shape whose utilizations do not rise."""
+    only_leases: bool = False
+    """Validation takes no resourceLock but leases."""
+    lease_too_short: str = "LeaseDuration must be greater than RenewDeadline"
+    """Why validation refuses a leaseDuration that is not longer than renewDeadline."""
+    scheme: str = "pkg/runtime/scheme.go:100"
+    """Where decoding says that a kind is not registered."""
+    qualified_name: str = "a qualified name"
+    """What validation calls the name that has more than one slash."""
+    overflow_names_point: bool = False
+    """The error for weights that overflow begins with the extension point: `score plugins: `."""
+
+    gangs_are_of_workloads: bool = False
+    """A gang is a part of a Workload, not yet a PodGroup."""
+    groups_form_trees: bool = False
+    """CompositePodGroups hold PodGroups and each other."""
+    devices: DeviceRules = RULES_OF_1_33
+    """How devices are allocated."""
+
+    fit_tells_unresolvable: bool = False
+    """NodeResourcesFit's status is UnschedulableAndUnresolvable where a request is above what the node has at all."""
+
+    balance_against_before: bool = False
+    """NodeResourcesBalancedAllocation compares the balance with the pod to the balance without it."""
+
+    device_class_hides_missing_resource: bool = False
+    """With DRAExtendedResource, NodeResourcesFit leaves a resource to devices only where the node does not name it,
+    and all of them where the pod asks for no extended resource."""
+
+    image_volumes_have_locality: bool = False
+    """ImageLocality adds the images of image volumes."""
+
+    image_volumes_raise_threshold: bool = False
+    """ImageLocality's threshold counts image volumes as it counts containers."""
+
+    inferred_features: tuple[str, ...] = ()
+    """What NodeDeclaredFeatures may find that a pod needs of its node."""
+
+    unsatisfied_features_are_named: bool = False
+    """NodeDeclaredFeatures' reason ends in the features that the node lacks."""
+
+    read_write_once_pod_reason: str = (
+        "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"
+    )
+    """VolumeRestrictions' reason where another pod uses such a claim."""
+
+    portworx_limits_ask_csi_node: bool = True
+    """NodeVolumeLimits counts an in-tree Portworx volume only where the CSINode's annotation has it as migrated."""
+
+    missing_driver_needs_opt_in: bool = False
+    """With VolumeLimitScaling, only drivers with preventPodSchedulingIfMissing must be on the node."""
+
+    status_requests_summed_per_pod: bool = False
+    """What containers' status says of a resize is summed over the pod before the larger of it and the spec counts."""
+
+    namespace_selector_stays: bool = False
+    """InterPodAffinity keeps a term's namespaceSelector after it has looked up the namespaces that it selects, and then
+    matches it against no labels at all: `DoesNotExist` and `NotIn` select every namespace."""
+
+    ties_fall_by_place: bool = False
+    """Among tied nodes the winner follows from the order in which the search found them; before, chance decides."""
+
+    groups_do_not_preempt: bool = False
+    """DefaultPreemption leaves pods of a group alone where workload-aware features are on."""
+
+    one_violated_budget_is_enough: bool = False
+    """The budgets after the first that a victim violates keep what they allow."""
+
+    unstarted_victims_keep_their_order: bool = False
+    """Of two victims that never started, the one listed first counts as older."""
+
+    gated_pods_are_nominated: bool = False
+    """A pod that a PreEnqueue plugin holds back keeps the node that it is nominated to."""
+
+    preemption_is_announced: bool = False
+    """Where preemption helps, the message says on which node and how many pods go."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether decisions equal the real scheduler's; older minors take the nearest formulas."""
+        return self.version >= OLDEST_EXACT
+
+
+PATCHES: Final = {
+    KubeVersion(1, minor): patch
+    for minor, patch in enumerate((17, 17, 17, 16, 15, 16, 15, 15, 14, 14, 13, 13, 4, 4, 2, 1), start=22)
+}
+"""The patch release of each minor that the facts here were read from."""
+
+OLDEST_EXACT: Final = KubeVersion(1, 33)
+SUPPORTED: Final = tuple(PATCHES)
+"""Every minor that can be replayed, oldest first."""
+OLDEST: Final = SUPPORTED[0]
+NEWEST: Final = SUPPORTED[-1]
+
+
+def nearest(version: KubeVersion) -> tuple[KubeVersion, str | None]:
+    """Return the supported minor to replay for `version`, and the warning to show unless decisions are exact."""
+    if version in RELEASES:
+        if RELEASES[version].exact:
+            return version, None
+        return version, (
+            f"Kubernetes {version} is replayed approximately: its own plugins, weights and reason texts, "
+            f"but the formulas of {OLDEST_EXACT}"
+        )
+    taken = OLDEST if version < OLDEST else NEWEST
+    return taken, f"Kubernetes {version} is not supported; replaying {taken}, the nearest one that is"
+
+
+_V1 = "kubescheduler.config.k8s.io/v1"
+_V1BETA3 = "kubescheduler.config.k8s.io/v1beta3"
+_V1BETA2 = "kubescheduler.config.k8s.io/v1beta2"
+
+_CLOUD_LIMITS = ("EBSLimits", "GCEPDLimits", "AzureDiskLimits")
+
+_ORDER_OF_1_22 = (
+    DefaultPlugin("PrioritySort"),
+    DefaultPlugin("NodeUnschedulable"),
+    DefaultPlugin("NodeName"),
+    DefaultPlugin("TaintToleration", 3),
+    DefaultPlugin("NodeAffinity", 2),
+    DefaultPlugin("NodePorts"),
+    DefaultPlugin("NodeResourcesFit", 1),
+    DefaultPlugin("VolumeRestrictions"),
+    DefaultPlugin("EBSLimits"),
+    DefaultPlugin("GCEPDLimits"),
+    DefaultPlugin("NodeVolumeLimits"),
+    DefaultPlugin("AzureDiskLimits"),
+    DefaultPlugin("VolumeBinding"),
+    DefaultPlugin("VolumeZone"),
+    DefaultPlugin("PodTopologySpread", 2),
+    DefaultPlugin("InterPodAffinity", 2),
+    DefaultPlugin("DefaultPreemption"),
+    DefaultPlugin("NodeResourcesBalancedAllocation", 1),
+    DefaultPlugin("ImageLocality", 1),
+    DefaultPlugin("DefaultBinder"),
+)
+
+
+def _before(name: str, plugins: tuple[DefaultPlugin, ...], *added: DefaultPlugin) -> tuple[DefaultPlugin, ...]:
+    """Insert `added` in front of the plugin `name`."""
+    at = next(index for index, plugin in enumerate(plugins) if plugin.name == name)
+    return (*plugins[:at], *added, *plugins[at:])
+
+
+def _without(plugins: tuple[DefaultPlugin, ...], *names: str) -> tuple[DefaultPlugin, ...]:
+    return tuple(plugin for plugin in plugins if plugin.name not in names)
+
+
+_RESTART_ALL = "RestartAllContainersOnContainerExits"
+_HOST_NETWORK_USERS = "UserNamespacesHostNetworkSupport"
+_BIND_MOUNT_OPTIONS = "VolumeBindMountOptions"
+
+_GATES_PLUGIN = DefaultPlugin("SchedulingGates", gate="PodSchedulingReadiness")
+_DRA = DefaultPlugin("DynamicResources", gate="DynamicResourceAllocation")
+_DRA_SCORING = DefaultPlugin("DynamicResources", 2, gate="DynamicResourceAllocation")
+_DECLARED = DefaultPlugin("NodeDeclaredFeatures", gate="NodeDeclaredFeatures")
+_GANG = DefaultPlugin("GangScheduling", gate="GangScheduling")
+_TOPOLOGY = (
+    DefaultPlugin("TopologyPlacementGenerator", gate="TopologyAwareWorkloadScheduling"),
+    DefaultPlugin("PodGroupPodsCount", 1, gate="TopologyAwareWorkloadScheduling"),
+)
+_DEFERRED = DefaultPlugin("DeferredPodScheduling", gate="InPlacePodVerticalScalingSchedulerPreemption")
+
+_FROM_1_22 = (*_ORDER_OF_1_22, DefaultPlugin("SelectorSpread", 1, gate="!DefaultPodTopologySpread"))
+_FROM_1_26 = _before("DefaultPreemption", (*_ORDER_OF_1_22, _GATES_PLUGIN), _DRA)
+_FROM_1_30 = (DefaultPlugin("SchedulingGates"), *_without(_FROM_1_26, "SchedulingGates"))
+_FROM_1_31 = _without(_FROM_1_30, *_CLOUD_LIMITS)
+_FROM_1_35 = _before("DefaultPreemption", (*_without(_FROM_1_31, "DynamicResources"), _DECLARED, _GANG), _DRA_SCORING)
+_FROM_1_36 = (*_FROM_1_35, *_TOPOLOGY)
+_FROM_1_37 = _before(
+    "NodeUnschedulable",
+    (
+        *_before("NodeResourcesFit", _without(_FROM_1_35, "NodeName", "GangScheduling"), _DEFERRED),
+        DefaultPlugin("GangScheduling", gate="GenericWorkload"),
+        *_TOPOLOGY,
+    ),
+    DefaultPlugin("NodeName"),
+)
+
+
+def _table() -> dict[KubeVersion, Release]:
+    """Build the rows, each minor saying only what changed since the one before."""
+    changes: dict[int, dict[str, object]] = {
+        23: {"config_apis": (_V1BETA3, _V1BETA2)},
+        24: {"multi_point": _ORDER_OF_1_22},
+        25: {"config_apis": (_V1, _V1BETA3, _V1BETA2), "invalid_plugins": ("SelectorSpread",)},
+        26: {"multi_point": _FROM_1_26},
+        27: {"only_leases": True},
+        28: {"config_apis": (_V1, _V1BETA3)},
+        29: {"config_apis": (_V1,), "invalid_plugins": ()},
+        30: {"multi_point": _FROM_1_30, "queue_sort_differs": "queueSort must be the same for all profiles"},
+        31: {"multi_point": _FROM_1_31, "invalid_plugins": (*_CLOUD_LIMITS, "CinderLimits")},
+        33: {"volume_scoring_gate": "StorageCapacityScoring", "scheme": "pkg/runtime/scheme.go:110"},
+        34: {
+            "namespace_selector_stays": True,
+            "taint_reason_names_taint": False,
+            "dynamic_resources_args": ("filterTimeout",),
+            "errors_show_json": True,
+            "queue_sort_differs": "must be the same for all profiles",
+            "shape_not_sorted": "values must be sorted in increasing order",
+            "lease_too_short": "must be greater than `RenewDeadline`",
+            "read_write_once_pod_reason": (
+                "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode "
+                "already in-use by another pod"
+            ),
+            "devices": RULES_OF_1_34,
+            "fit_tells_unresolvable": True,
+            "device_class_hides_missing_resource": True,
+        },
+        35: {
+            "multi_point": _FROM_1_35,
+            "ties_fall_by_place": True,
+            "dynamic_resources_args": ("filterTimeout", "bindingTimeout"),
+            "qualified_name": "a valid label key",
+            "scheme": "pkg/runtime/scheme.go:111",
+            "devices": RULES_OF_1_35,
+            "gangs_are_of_workloads": True,
+            "device_class_hides_missing_resource": False,
+            "inferred_features": (_RESTART_ALL,),
+            "unsatisfied_features_are_named": True,
+        },
+        36: {
+            "multi_point": _FROM_1_36,
+            "devices": RULES_OF_1_36,
+            "gangs_are_of_workloads": False,
+            "ratio_belongs_to_its_strategy": True,
+            "overflow_names_point": True,
+            "groups_do_not_preempt": True,
+            "portworx_limits_ask_csi_node": False,
+            "missing_driver_needs_opt_in": True,
+            "balance_against_before": True,
+            "image_volumes_have_locality": True,
+            "inferred_features": (_RESTART_ALL, _HOST_NETWORK_USERS),
+            "unsatisfied_features_are_named": False,
+        },
+        37: {
+            "namespace_selector_stays": False,
+            "multi_point": _FROM_1_37,
+            "devices": RULES_OF_1_37,
+            "groups_form_trees": True,
+            "image_volumes_raise_threshold": True,
+            "status_requests_summed_per_pod": True,
+            "groups_do_not_preempt": False,
+            "one_violated_budget_is_enough": True,
+            "unstarted_victims_keep_their_order": True,
+            "gated_pods_are_nominated": True,
+            "preemption_is_announced": True,
+            "inferred_features": (_RESTART_ALL, _HOST_NETWORK_USERS, _BIND_MOUNT_OPTIONS),
+        },
+    }
+    release = Release(
+        version=OLDEST,
+        config_apis=(_V1BETA2,),
+        multi_point=_FROM_1_22,
+        volume_scoring_gate="VolumeCapacityPriority",
+        taint_reason_names_taint=True,
+    )
+    rows = {OLDEST: release}
+    for version in SUPPORTED[1:]:
+        release = msgspec.structs.replace(release, version=version, **changes.get(version.minor, {}))
+        rows[version] = release
+    return rows
+
+
+RELEASES: Final[Mapping[KubeVersion, Release]] = _table()

@@ -1,0 +1,59 @@
+"""Every recorded decision says which plugins ran, in which order and with which weights."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from kubectl_sched.config import ConfigurationError, KubeVersion, ResolvedProfile, load_configuration
+
+VECTORS = Path(__file__).parents[2] / "fixtures" / "vectors"
+POINTS = ("preEnqueue", "preFilter", "filter", "postFilter", "preScore", "score")
+
+
+def requests() -> list[Any]:
+    cases = []
+    for path in sorted(VECTORS.glob("*.jsonl.gz")):
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            cases += [pytest.param(json.loads(line), id=json.loads(line)["request"]["id"]) for line in lines]
+    return cases
+
+
+def scheduler_names(request: dict[str, Any]) -> dict[str, str]:
+    pods = [item for item in request["objects"] if item["kind"] == "Pod"]
+    return {
+        f"{pod['metadata'].get('namespace') or 'default'}/{pod['metadata']['name']}": pod["spec"].get("schedulerName")
+        or "default-scheduler"
+        for pod in pods
+    }
+
+
+def shown(profile: ResolvedProfile) -> dict[str, Any]:
+    rows: dict[str, Any] = {point: [plugin.name for plugin in profile.plugins[point]] for point in POINTS}
+    rows["weights"] = {plugin.name: plugin.weight for plugin in profile.plugins["score"]}
+    return rows
+
+
+@pytest.mark.parametrize("case", requests())
+def test_profiles_resolve_as_recorded(case: dict[str, Any]) -> None:
+    request, responses = case["request"], case["responses"]
+    document = yaml.safe_load(request["config"]) if request.get("config") else None
+    refusals = {
+        response["error"] for response in responses if response.get("error", "").startswith(("config:", "decode:"))
+    }
+    if refusals:
+        with pytest.raises(ConfigurationError) as refused:
+            load_configuration(document, KubeVersion(1, 36), request.get("featureGates"))
+        assert {f"config: {refused.value.upstream}", f"decode: {refused.value.upstream}"} & refusals
+        return
+    profiles = load_configuration(document, KubeVersion(1, 36), request.get("featureGates")).profiles
+    names = scheduler_names(request)
+    for pod, response in zip(request["pods"], responses, strict=True):
+        assert response["profileFound"] == (names[pod] in profiles)
+        if response.get("plugins"):
+            assert shown(profiles[names[pod]]) == response["plugins"]

@@ -1,0 +1,100 @@
+"""What is refused, or left out, says so in plain words as well."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from kubectl_sched.config import Configuration, ConfigurationError, KubeVersion, load_configuration
+from kubectl_sched.config.types import Duration
+
+HEAD = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+THREE = """
+profiles:
+- schedulerName: my-scheduler
+  plugins:
+    score:
+      disabled: [{name: TaintToleration}]
+      enabled: [{name: MyCustomPluginA, weight: 2}, {name: MyCustomPluginB, weight: 1}]
+- schedulerName: my-scheduler2
+  plugins:
+    preScore: {disabled: [{name: '*'}]}
+- schedulerName: my-scheduler3
+"""
+
+
+def load(body: str, version: str = "1.36") -> Configuration:
+    return load_configuration(yaml.safe_load(HEAD + body), KubeVersion.parse(version))
+
+
+@pytest.mark.parametrize(
+    ("body", "advice"),
+    [
+        ("parallelizm: 3", "did you mean parallelism instead of parallelizm?"),
+        ("Profiles: []", "did you mean profiles instead of Profiles?"),
+        ("profiles: [{schedulerName: a}, {schedulerName: a}]", "two profiles have the schedulerName 'a'"),
+        ("profiles: [{}, {schedulerName: a}]", "each needs a schedulerName of its own"),
+        ("profiles: [{plugins: {queueSort: {disabled: [{name: '*'}]}}}]", "such as PrioritySort"),
+        ("profiles: [{plugins: {bind: {disabled: [{name: '*'}]}}}]", "such as DefaultBinder"),
+        (
+            "profiles: [{schedulerName: a, plugins: {queueSort: {disabled: [{name: X}]}}}, {schedulerName: b}]",
+            "queueSort must be the same in every profile",
+        ),
+        ("profiles: [{plugins: {score: {enabled: [{name: NodeAffinity, weight: -5}]}}}]", "one is negative"),
+        (
+            (
+                "profiles: [{pluginConfig: [{name: PodTopologySpread, args: {defaultConstraints: "
+                "[{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule}]}}]}]"
+            ),
+            "set defaultingType: List",
+        ),
+    ],
+)
+def test_a_refusal_says_what_to_do(body: str, advice: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        load(body)
+    assert advice in refused.value.advice
+    assert str(refused.value) == (
+        f"kube-scheduler refuses this configuration: {refused.value.upstream} ({refused.value.advice})"
+    )
+
+
+@pytest.mark.parametrize("version", ["1.33", "1.34", "1.35"])
+def test_a_ratio_without_a_shape_crashes_older_minors(version: str) -> None:
+    strategy = "profiles: [{pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: X}}}]}]"
+    with pytest.raises(ConfigurationError, match="nil pointer dereference"):
+        load(strategy.replace("X", "RequestedToCapacityRatio"), version)
+
+
+def test_plugins_that_are_not_in_tree_are_left_out_and_named() -> None:
+    configuration = load(THREE)
+    assert list(configuration.profiles) == ["my-scheduler", "my-scheduler2", "my-scheduler3"]
+    first, second, third = configuration.profiles.values()
+    assert [plugin.upstream for plugin in first.unknown_plugins] == [
+        "initializing profiles: creating profile for scheduler name my-scheduler: "
+        f'ScorePlugin "MyCustomPlugin{letter}" does not exist'
+        for letter in "AB"
+    ]
+    assert "TaintToleration" not in {plugin.name for plugin in first.plugins["score"]}
+    assert second.plugins["preScore"] == ()
+    assert second.plugins["score"] == third.plugins["score"]
+    assert len(configuration.warnings) == 2
+
+
+@pytest.mark.parametrize(("point", "usual"), [("queueSort", "PrioritySort"), ("bind", "DefaultBinder")])
+def test_an_unknown_plugin_may_have_replaced_what_is_required(point: str, usual: str) -> None:
+    sets = f"{point}: {{disabled: [{{name: '*'}}], enabled: [{{name: Custom}}]}}"
+    (profile,) = load(f"profiles: [{{plugins: {{{sets}}}}}]").profiles.values()
+    assert [plugin.name for plugin in profile.plugins[point]] == [usual]
+    assert [plugin.name for plugin in profile.unknown_plugins] == ["Custom"]
+
+
+def test_extenders_are_asked_in_order_and_ignorable_ones_last() -> None:
+    extenders = load(
+        "extenders: [{urlPrefix: a, ignorable: true, httpTimeout: 100ms}, {urlPrefix: b}, {urlPrefix: c}]"
+    ).extenders
+    assert [(extender.url_prefix, extender.http_timeout) for extender in extenders] == [
+        ("b", Duration.of(5)),
+        ("c", Duration.of(5)),
+        ("a", Duration(100_000_000)),
+    ]

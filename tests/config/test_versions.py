@@ -1,0 +1,71 @@
+"""Versions, the table of what differs between them, and the page that shows it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubectl_sched.config import NEWEST, RELEASES, SUPPORTED, KubeVersion, load_configuration, nearest
+from kubectl_sched.config.plugin_table import extension_points, in_tree_plugins
+from kubectl_sched.config.versions_page import page
+from kubectl_sched.errors import SchedError
+
+
+@pytest.mark.parametrize("text", ["1.36", "v1.36", "v1.36.2", "1.36.2-gke.100", "1.36+", "v1.36.0-alpha.1", " 1.36 "])
+def test_versions_are_read_as_kubernetes_writes_them(text: str) -> None:
+    assert KubeVersion.parse(text) == KubeVersion(1, 36)
+
+
+@pytest.mark.parametrize("text", ["", "1", "1.", "latest", "x1.36", "1.36x"])
+def test_other_texts_are_no_versions(text: str) -> None:
+    with pytest.raises(SchedError, match="is not a Kubernetes version"):
+        KubeVersion.parse(text)
+
+
+@given(st.integers(0, 9), st.integers(0, 99))
+def test_a_version_is_read_as_it_is_written(major: int, minor: int) -> None:
+    assert KubeVersion.parse(str(KubeVersion(major, minor))) == KubeVersion(major, minor)
+
+
+def test_versions_are_ordered_by_number() -> None:
+    assert KubeVersion(1, 9) < KubeVersion(1, 22) < KubeVersion(1, 36) < KubeVersion(2, 0)
+
+
+@pytest.mark.parametrize(
+    ("version", "taken", "warning"),
+    [
+        ("1.36", "1.36", None),
+        ("1.33", "1.33", None),
+        ("1.32", "1.32", "approximately"),
+        ("1.22", "1.22", "approximately"),
+        ("1.21", "1.22", "is not supported; replaying 1.22"),
+        ("1.99", str(NEWEST), f"is not supported; replaying {NEWEST}"),
+    ],
+)
+def test_the_nearest_supported_version_is_taken(version: str, taken: str, warning: str | None) -> None:
+    chosen, said = nearest(KubeVersion.parse(version))
+    assert str(chosen) == taken
+    assert said is None if warning is None else warning in (said or "")
+
+
+@pytest.mark.parametrize("version", SUPPORTED, ids=str)
+def test_the_default_plugins_are_in_tree(version: KubeVersion) -> None:
+    known = in_tree_plugins(version)
+    assert {plugin.name for plugin in RELEASES[version].multi_point} <= set(known)
+    assert set().union(*known.values()) <= set(extension_points(version))
+
+
+@pytest.mark.parametrize("version", SUPPORTED, ids=str)
+def test_every_minor_has_a_default_profile(version: KubeVersion) -> None:
+    (profile,) = load_configuration(None, version).profiles.values()
+    assert [plugin.name for plugin in profile.plugins["queueSort"]] == ["PrioritySort"]
+    assert all(plugin.weight > 0 for plugin in profile.plugins["score"])
+    assert not profile.unknown_plugins
+
+
+def test_the_page_on_versions_is_current() -> None:
+    """If not: python -m kubectl_sched.config.versions_page > docs/versions.md."""
+    assert (Path(__file__).parents[2] / "docs" / "versions.md").read_text(encoding="utf-8") == page()
