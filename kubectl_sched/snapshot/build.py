@@ -1,0 +1,107 @@
+"""Objects as read become a Snapshot (pkg/scheduler/backend/cache/cache.go, eventhandlers.go)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.api.core import Node
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.api.pod_requests import pod_resource, request_key
+from kubectl_sched.api.quantity import InvalidQuantity
+from kubectl_sched.snapshot.node_table import NodeTable
+from kubectl_sched.snapshot.objects import Objects
+from kubectl_sched.snapshot.pod_table import PodTable
+from kubectl_sched.snapshot.snapshot import Snapshot
+from kubectl_sched.snapshot.usage import PodResource, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable
+
+    from kubectl_sched.api.container_resources import PodResourcesOptions
+    from kubectl_sched.api.meta import KubernetesObject
+
+
+def build(objects: Iterable[KubernetesObject], options: PodResourcesOptions) -> tuple[Snapshot, tuple[str, ...]]:
+    """A snapshot of these objects, and a sentence for each one that had to be left out.
+
+    Pods that have ended are left out, as the scheduler's informer leaves them out; so are pods on a node that is not
+    there, whose NodeInfo never enters the real snapshot either. A quantity that cannot be read leaves its object out
+    with a sentence.
+    """
+    nodes: list[Node] = []
+    pods: list[Pod] = []
+    others: list[KubernetesObject] = []
+    for item in objects:
+        if isinstance(item, Pod):
+            pods.append(item)
+        elif isinstance(item, Node):
+            nodes.append(item)
+        else:
+            others.append(item)
+    table, unreadable = _node_table(nodes)
+    alive = [pod for pod in pods if not pod.has_ended]
+    resource_of = _once_per_key(options)
+    existing, uncounted = _pod_table(alive, table, resource_of)
+    snapshot = Snapshot(
+        table=table,
+        usage=Usage.of(existing.column("resource", resource_of, key=id), existing.rows, len(table)),
+        existing_pods=existing,
+        pending=tuple(pod for pod in alive if not pod.spec.node_name),
+        objects=Objects(others),
+        resource_of=resource_of,
+    )
+    return snapshot, (*unreadable, *uncounted)
+
+
+def _node_table(nodes: list[Node]) -> tuple[NodeTable, list[str]]:
+    table = NodeTable(tuple(nodes))
+    try:
+        _ = table.allocatable
+    except InvalidQuantity:
+        readable = {node.metadata.name: _why_unreadable(node) for node in nodes}
+        kept = tuple(node for node in nodes if readable[node.metadata.name] is None)
+        return NodeTable(kept), [f"node {name} is left out: {why}" for name, why in readable.items() if why is not None]
+    return table, []
+
+
+def _why_unreadable(node: Node) -> str | None:
+    try:
+        _ = NodeTable((node,)).allocatable
+    except InvalidQuantity as error:
+        return str(error)
+    return None
+
+
+def _pod_table(
+    alive: list[Pod], table: NodeTable, resource_of: Callable[[Pod], PodResource]
+) -> tuple[PodTable, list[str]]:
+    row_of = table.row_of
+    bound = [pod for pod in alive if pod.spec.node_name in row_of]
+    existing = PodTable.of(bound, [row_of[pod.spec.node_name] for pod in bound])
+    try:
+        existing.column("resource", resource_of, key=id)
+    except InvalidQuantity:
+        counted: list[Pod] = []
+        uncounted: list[str] = []
+        for pod in bound:
+            try:
+                resource_of(pod)
+                counted.append(pod)
+            except InvalidQuantity as error:
+                uncounted.append(f"pod {pod.key} is left out: {error}")
+        return PodTable.of(counted, [row_of[pod.spec.node_name] for pod in counted]), uncounted
+    return existing, []
+
+
+def _once_per_key(options: PodResourcesOptions) -> Callable[[Pod], PodResource]:
+    """What a pod on a node counts as, computed once for all pods that ask for the same."""
+    known: dict[Hashable, PodResource] = {}
+
+    def resource_of(pod: Pod) -> PodResource:
+        key = request_key(pod)
+        resource = known.get(key)
+        if resource is None:
+            resource = known[key] = PodResource(*pod_resource(pod, options))
+        return resource
+
+    return resource_of

@@ -1,0 +1,51 @@
+"""Columns over lists that only ever grow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+import numpy as np
+
+from kubectl_sched.snapshot.column import Column
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Sequence
+
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+
+ABSENT = -1
+"""The code of a value that no item has."""
+
+
+class GrowingColumn(Generic[Item, Value]):
+    """The codes of one fact about an append-only list, for as many items as anyone has asked about."""
+
+    def __init__(self, fact: Callable[[Item], Value], key: Callable[[Value], Hashable] | None = None) -> None:
+        self._fact = fact
+        self._key = key
+        self._code_of: dict[Hashable, int] = {}
+        self._values: list[Value] = []
+        self._codes = np.zeros(0, dtype=np.int32)
+        self._size = 0
+
+    def upto(self, size: int, items: Sequence[Item]) -> Column[Value]:
+        """The column of the first `size` items."""
+        if size > self._size:
+            fresh = [self._code(self._fact(item)) for item in items[self._size : size]]
+            if size > len(self._codes):
+                self._codes = np.concatenate([self._codes[: self._size], np.zeros(size, dtype=np.int32)])
+            self._codes[self._size : size] = fresh
+            self._size = size
+        return Column(self._codes[:size], self._values)
+
+    def code(self, value: Value) -> int:
+        """The code of a value, ABSENT where no item so far has it."""
+        return self._code_of.get(value if self._key is None else self._key(value), ABSENT)
+
+    def _code(self, value: Value) -> int:
+        key: Hashable = value if self._key is None else self._key(value)
+        code = self._code_of.setdefault(key, len(self._values))
+        if code == len(self._values):
+            self._values.append(value)
+        return code

@@ -1,0 +1,77 @@
+"""Which distinct (namespace, labels) of pods a selector selects.
+
+Where every pod has labels of its own (StatefulSets, Jobs) there are as many identities as pods, and asking the selector
+about each is slow. But a selector is about a few keys, and few pods differ in those: so one column is kept for each key
+that a selector ever asked about, and each requirement is a comparison of codes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kubectl_sched.api.labels import DOES_NOT_EXIST, DOUBLE_EQUALS, EQUALS, EXISTS, IN, NOT_EQUALS, NOT_IN
+from kubectl_sched.snapshot.growing_column import GrowingColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias
+
+    from kubectl_sched.api.labels import Requirement, Selector
+    from kubectl_sched.api.meta import Labels
+    from kubectl_sched.snapshot.arrays import Codes, Mask
+
+    Identity: TypeAlias = tuple[str, Labels]
+
+_HOLDS_VALUE = frozenset({IN, EQUALS, DOUBLE_EQUALS})
+_LACKS_VALUE = frozenset({NOT_IN, NOT_EQUALS})
+
+
+class Identities:
+    """Columns over the identities of one append-only list of pods."""
+
+    def __init__(self) -> None:
+        self._namespaces: GrowingColumn[Identity, str] = GrowingColumn(lambda identity: identity[0])
+        self._labels: dict[str, GrowingColumn[Identity, str | None]] = {}
+
+    def selected(self, identities: Sequence[Identity], selector: Selector, in_namespace: Callable[[str], bool]) -> Mask:
+        """bool[len(identities)]: those that the selector selects in the namespaces that the predicate holds for."""
+        size = len(identities)
+        chosen = np.zeros(size, dtype=np.bool_)
+        if not selector.nothing:
+            few = np.flatnonzero(self._labelled(identities, size, selector))
+            chosen[few] = self._namespaces.upto(size, identities).take(few).where(in_namespace)
+        return chosen
+
+    def _labelled(self, identities: Sequence[Identity], size: int, selector: Selector) -> Mask:
+        chosen = np.ones(size, dtype=np.bool_)
+        for requirement in selector.requirements:
+            chosen &= self._meeting(identities, size, requirement)
+        return chosen
+
+    def _meeting(self, identities: Sequence[Identity], size: int, requirement: Requirement) -> Mask:
+        growing = self._label(requirement.key)
+        column = growing.upto(size, identities)
+        if requirement.operator in _HOLDS_VALUE:
+            return _is_among(column.codes, [growing.code(value) for value in requirement.values])
+        if requirement.operator in _LACKS_VALUE:
+            return ~_is_among(column.codes, [growing.code(value) for value in requirement.values])
+        if requirement.operator == EXISTS:
+            return ~_is_among(column.codes, [growing.code(None)])
+        if requirement.operator == DOES_NOT_EXIST:
+            return _is_among(column.codes, [growing.code(None)])
+        return column.where(lambda value: requirement.matches({} if value is None else {requirement.key: value}))
+
+    def _label(self, key: str) -> GrowingColumn[Identity, str | None]:
+        growing = self._labels.get(key)
+        if growing is None:
+            growing = self._labels[key] = GrowingColumn(lambda identity: identity[1].get(key))
+        return growing
+
+
+def _is_among(codes: Codes, few: Sequence[int]) -> Mask:
+    among = np.zeros(len(codes), dtype=np.bool_)
+    for code in few:
+        among |= codes == code
+    return among

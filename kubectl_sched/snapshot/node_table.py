@@ -1,0 +1,149 @@
+"""What is known of the nodes themselves, whatever runs on them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from kubectl_sched.api.quantity import milli_value, value
+from kubectl_sched.snapshot.column import Column
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_sched.api.core import ContainerImage, Node, Taint
+    from kubectl_sched.api.meta import Labels
+    from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
+
+
+class ImageState(NamedTuple):
+    """What the whole cluster knows of one image name."""
+
+    size: int
+    rows: list[int]
+
+
+class NodeTable:
+    """Columns over the nodes, each computed when first asked for; rows are in the order the nodes were listed."""
+
+    def __init__(self, objects: tuple[Node, ...]) -> None:
+        self.objects = objects
+        self._label_columns: dict[str, Column[str | None]] = {}
+        self._codes_without: dict[str, int | None] = {}
+
+    def __len__(self) -> int:
+        return len(self.objects)
+
+    def take(self, rows: Rows) -> NodeTable:
+        """The table of these rows; columns already computed are carried over."""
+        taken = NodeTable(tuple(self.objects[row] for row in rows))
+        for name in ("labels", "taints", "images", "declared_features"):
+            if name in self.__dict__:
+                taken.__dict__[name] = getattr(self, name).take(rows)
+        taken._label_columns = {key: column.take(rows) for key, column in self._label_columns.items()}
+        taken._codes_without = dict(self._codes_without)
+        return taken
+
+    def with_node(self, row: int, node: Node) -> NodeTable:
+        """The table with another node in the place of one."""
+        return NodeTable((*self.objects[:row], node, *self.objects[row + 1 :]))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Each node's name."""
+        return tuple(node.metadata.name for node in self.objects)
+
+    @cached_property
+    def row_of(self) -> dict[str, int]:
+        """The row of each node name."""
+        return {name: row for row, name in enumerate(self.names)}
+
+    @cached_property
+    def labels(self) -> Column[Labels]:
+        """Label sets. With a hostname label nearly all are distinct; prefer `label` where one key matters."""
+        return Column.of((node.metadata.labels for node in self.objects), key=lambda labels: tuple(labels.items()))
+
+    @cached_property
+    def label_keys(self) -> frozenset[str]:
+        """Every label key that some node has."""
+        return frozenset().union(*(node.metadata.labels for node in self.objects))
+
+    @cached_property
+    def taints(self) -> Column[tuple[Taint, ...]]:
+        """Taint sets, in the order of the node's spec."""
+        return Column.of(node.spec.taints for node in self.objects)
+
+    @cached_property
+    def unschedulable(self) -> Mask:
+        """Cordoned nodes."""
+        return np.array([node.spec.unschedulable for node in self.objects], dtype=np.bool_)
+
+    @cached_property
+    def images(self) -> Column[tuple[ContainerImage, ...]]:
+        """The images that each node's status lists."""
+        return Column.of(node.status.images for node in self.objects)
+
+    @cached_property
+    def image_states(self) -> Mapping[str, ImageState]:
+        """Each image name that some node lists: its size on the first node listed, and the rows of its nodes.
+
+        Answers to addNodeImageStates (pkg/scheduler/backend/cache/cache.go).
+        """
+        states: dict[str, ImageState] = {}
+        for row, node in enumerate(self.objects):
+            for image in node.status.images:
+                for name in image.names:
+                    state = states.get(name)
+                    if state is None:
+                        states[name] = ImageState(image.size_bytes, [row])
+                    elif state.rows[-1] != row:
+                        state.rows.append(row)
+        return states
+
+    @cached_property
+    def declared_features(self) -> Column[tuple[str, ...]]:
+        """The features that each node declares."""
+        return Column.of(node.status.declared_features for node in self.objects)
+
+    def label(self, key: str) -> Column[str | None]:
+        """The value of one label on each node, None where the node lacks it."""
+        column = self._label_columns.get(key)
+        if column is None:
+            column = Column.of(node.metadata.labels.get(key) for node in self.objects)
+            self._label_columns[key] = column
+        return column
+
+    def code_without(self, key: str) -> int | None:
+        """The code that nodes without the label have in its column, None where none lacks it."""
+        if key not in self._codes_without:
+            values = self.label(key).values
+            self._codes_without[key] = values.index(None) if None in values else None
+        return self._codes_without[key]
+
+    def has_label(self, key: str) -> Mask:
+        """bool[n]: the nodes that carry the label, whatever its value."""
+        without = self.code_without(key)
+        codes = self.label(key).codes
+        return np.ones(len(codes), dtype=np.bool_) if without is None else codes != without
+
+    @cached_property
+    def allocatable(self) -> Mapping[str, Integers]:
+        """int64[n] by resource: cpu in millicores, all others in their own unit, 0 where a node lacks it.
+
+        Answers to framework.Resource.Add; `pods` is in it too, as AllowedPodNumber.
+        """
+        rows_by_resource: dict[str, Integers] = {}
+        for row, node in enumerate(self.objects):
+            for name, raw in node.status.allocatable.items():
+                column = rows_by_resource.get(name)
+                if column is None:
+                    column = rows_by_resource[name] = np.zeros(len(self.objects), dtype=np.int64)
+                column[row] = milli_value(raw) if name == "cpu" else value(raw)
+        return rows_by_resource
+
+    @cached_property
+    def known_allocatable(self) -> Column[frozenset[str]]:
+        """Which resources each node's allocatable names at all, even with 0."""
+        return Column.of(frozenset(node.status.allocatable) for node in self.objects)

@@ -1,0 +1,53 @@
+"""All API objects besides nodes and pods, as the scheduler's listers would answer for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kubectl_sched.api.meta import KubernetesObject
+
+
+Kind = TypeVar("Kind", bound="KubernetesObject")
+
+
+class Objects:
+    """Objects by type, in the order they were read. Immutable once made; indexes are built when first asked for."""
+
+    def __init__(self, objects: Iterable[KubernetesObject] = ()) -> None:
+        by_type: dict[type[KubernetesObject], list[KubernetesObject]] = {}
+        for item in objects:
+            by_type.setdefault(type(item), []).append(item)
+        self._by_type: dict[type[KubernetesObject], Sequence[KubernetesObject]] = dict(by_type)
+        self._index: dict[type[KubernetesObject], dict[tuple[str, str], KubernetesObject]] = {}
+        self._by_namespace: dict[type[KubernetesObject], dict[str, list[KubernetesObject]]] = {}
+
+    def all(self, kind: type[Kind]) -> Sequence[Kind]:
+        """Every object of the kind."""
+        return cast("Sequence[Kind]", self._by_type.get(kind, ()))
+
+    def get(self, kind: type[Kind], name: str, namespace: str = "") -> Kind | None:
+        """The object of that name; cluster-scoped kinds have no namespace."""
+        index = self._index.get(kind)
+        if index is None:
+            index = {(item.metadata.namespace, item.metadata.name): item for item in self._by_type.get(kind, ())}
+            self._index[kind] = index
+        return cast("Kind | None", index.get((namespace, name)))
+
+    def in_namespace(self, kind: type[Kind], namespace: str) -> Sequence[Kind]:
+        """Every object of the kind in the namespace."""
+        index = self._by_namespace.get(kind)
+        if index is None:
+            index = self._by_namespace[kind] = {}
+            for item in self._by_type.get(kind, ()):
+                index.setdefault(item.metadata.namespace, []).append(item)
+        return cast("Sequence[Kind]", index.get(namespace, ()))
+
+    def replacing(self, kind: type[Kind], items: Sequence[Kind]) -> Objects:
+        """The same objects, but these are all of that kind."""
+        changed = Objects()
+        changed._by_type = {**self._by_type, kind: tuple(items)}
+        changed._index = {other: index for other, index in self._index.items() if other is not kind}
+        return changed

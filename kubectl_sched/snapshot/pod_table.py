@@ -1,0 +1,180 @@
+"""The pods that run on the nodes, as columns that grow without being copied.
+
+A what-if places thousands of pods one after the other, and each step needs its own immutable picture. So all versions
+of a table share one append-only store: a version is how much of the store it sees and which pods it leaves out.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from kubectl_sched.snapshot.growing_column import GrowingColumn
+from kubectl_sched.snapshot.identities import Identities
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Sequence
+
+    from kubectl_sched.api.labels import Selector
+    from kubectl_sched.api.meta import Labels
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.snapshot.arrays import Mask, Rows
+    from kubectl_sched.snapshot.column import Column
+
+T = TypeVar("T")
+
+
+class _Store:
+    """Append-only: what a version of the table has seen never changes under it."""
+
+    def __init__(self, pods: list[Pod], rows: Rows) -> None:
+        self.pods = pods
+        self.rows = rows
+        self.columns: dict[str, GrowingColumn[Pod, Any]] = {}
+        self.identities = Identities()
+        self.derived: dict[str, Any] = {}
+
+    def append(self, pod: Pod, row: int) -> None:
+        size = len(self.pods)
+        if size >= len(self.rows):
+            self.rows = np.concatenate([self.rows, np.zeros(size + 16, dtype=np.intp)])
+        self.rows[size] = row
+        self.pods.append(pod)
+
+
+class PodTable:
+    """An immutable set of pods, each on a row of the node table."""
+
+    def __init__(self, store: _Store, size: int, kept: Mask | None = None, renumbered: Rows | None = None) -> None:
+        self._store = store
+        self._size = size
+        self._kept = kept
+        self._renumbered = renumbered
+
+    @classmethod
+    def of(cls, pods: Sequence[Pod], rows: Sequence[int]) -> PodTable:
+        """The pods with the row of each one's node."""
+        return cls(_Store(list(pods), np.array(rows, dtype=np.intp)), len(pods))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @cached_property
+    def _visible(self) -> Mask | None:
+        """Which pods of the store this version sees, None for all up to its size."""
+        if self._renumbered is None:
+            return self._kept
+        on_known_row: Mask = self._renumbered[self._store.rows[: self._size]] >= 0
+        return on_known_row if self._kept is None else on_known_row & self._kept
+
+    @cached_property
+    def rows(self) -> Rows:
+        """intp[m]: the node row of each pod."""
+        rows = self._store.rows[: self._size]
+        if self._renumbered is not None:
+            rows = self._renumbered[rows]
+        return rows if self._visible is None else rows[self._visible]
+
+    @cached_property
+    def pods(self) -> Sequence[Pod]:
+        """The pods themselves, aligned with `rows`."""
+        pods = self._store.pods[: self._size]
+        if self._visible is None:
+            return pods
+        return [pods[index] for index in np.flatnonzero(self._visible)]
+
+    def column(self, name: str, fact: Callable[[Pod], T], key: Callable[[T], Hashable] | None = None) -> Column[T]:
+        """A fact about every pod, aligned with `rows`. The name stands for the fact, so it must be its only one."""
+        growing = self._store.columns.get(name)
+        if growing is None:
+            growing = self._store.columns[name] = GrowingColumn(fact, key)
+        column: Column[T] = growing.upto(self._size, self._store.pods)
+        return column if self._visible is None else column.take(self._visible)
+
+    def derived(self, name: str, make: Callable[[], T]) -> T:
+        """Something that is kept beside the columns and grows with them, made once for all versions of the table."""
+        if name not in self._store.derived:
+            self._store.derived[name] = make()
+        kept: T = self._store.derived[name]
+        return kept
+
+    @cached_property
+    def identity(self) -> Column[tuple[str, Labels]]:
+        """(namespace, labels) of every pod: all that a pod selector asks about."""
+        return self.column(
+            "identity",
+            lambda pod: (pod.metadata.namespace, pod.metadata.labels),
+            key=lambda identity: (identity[0], tuple(identity[1].items())),
+        )
+
+    def selected(self, selector: Selector, in_namespace: Callable[[str], bool]) -> Mask:
+        """bool[m]: the pods that the selector selects in the namespaces that the predicate holds for."""
+        identity = self.identity
+        chosen = self._store.identities.selected(identity.values, selector, in_namespace)
+        return chosen[identity.codes]
+
+    @cached_property
+    def terminating(self) -> Mask:
+        """bool[m]: pods that are being deleted."""
+        return self.column("terminating", lambda pod: pod.metadata.deletion_timestamp is not None).where(bool)
+
+    @cached_property
+    def _by_row(self) -> tuple[Rows, Rows]:
+        """The pods' indices ordered by row, and where each row's begin."""
+        order = np.argsort(self.rows, kind="stable")
+        last_row = int(self.rows.max()) + 1 if len(self.rows) else 0
+        return order, np.searchsorted(self.rows[order], np.arange(last_row + 1))
+
+    def on(self, row: int) -> Rows:
+        """The indices of the pods on one node, in the order they were listed."""
+        order, starts = self._by_row
+        return order[starts[row] : starts[row + 1]] if row + 1 < len(starts) else order[:0]
+
+    @cached_property
+    def _index_of(self) -> dict[tuple[str, str], int]:
+        return {(pod.metadata.namespace, pod.metadata.name): index for index, pod in enumerate(self.pods)}
+
+    def find(self, namespace: str, name: str) -> int | None:
+        """The index of the pod of that name, None where it is not on any node."""
+        return self._index_of.get((namespace, name))
+
+    def add(self, pod: Pod, row: int) -> PodTable:
+        """The table with one more pod, last."""
+        store = self._store
+        if len(store.pods) != self._size or self._renumbered is not None:
+            # Another version has grown the store past this one, or rows have other numbers here: begin a store anew.
+            store = _Store(list(self.pods), self.rows.copy())
+            store.append(pod, row)
+            return PodTable(store, len(store.pods))
+        store.append(pod, row)
+        kept = None if self._kept is None else np.append(self._kept, True)
+        return PodTable(store, self._size + 1, kept)
+
+    def without(self, *indices: int) -> PodTable:
+        """The table without the pods of these indices."""
+        kept = np.ones(self._size, dtype=np.bool_) if self._kept is None else self._kept.copy()
+        seen = np.arange(self._size) if self._visible is None else np.flatnonzero(self._visible)
+        kept[seen[list(indices)]] = False
+        return PodTable(self._store, self._size, kept, self._renumbered)
+
+    def _of_one(self, row: int) -> PodTable:
+        """The pods of one node, in a store of their own; a table that is asked once need not order all its pods."""
+        here = self.on(row) if "_by_row" in self.__dict__ else np.flatnonzero(self.rows == row)
+        if self._visible is None:
+            pods = [self._store.pods[index] for index in here.tolist()]
+        else:
+            pods = [self.pods[index] for index in here.tolist()]
+        return PodTable.of(pods, [0] * len(pods))
+
+    def take(self, rows: Rows, node_count: int) -> PodTable:
+        """The pods on these node rows, which become rows 0, 1, ...; node_count is the length of the present table."""
+        if len(rows) == 1:
+            return self._of_one(int(rows[0]))
+        renumbering = np.full(node_count, -1, dtype=np.intp)
+        renumbering[rows] = np.arange(len(rows))
+        if self._renumbered is not None:
+            outside = self._renumbered < 0
+            renumbering = np.where(outside, -1, renumbering[self._renumbered])
+        return PodTable(self._store, self._size, self._kept, renumbering)

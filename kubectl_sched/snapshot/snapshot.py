@@ -1,0 +1,210 @@
+"""The cluster as one scheduling cycle sees it (pkg/scheduler/backend/cache/snapshot.go)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kubectl_sched.snapshot.host_ports import host_ports
+from kubectl_sched.snapshot.node_info import NodeInfo
+from kubectl_sched.snapshot.usage import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from kubectl_sched.api.core import ContainerImage, Node, Taint
+    from kubectl_sched.api.meta import Labels
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
+    from kubectl_sched.snapshot.column import Column
+    from kubectl_sched.snapshot.host_ports import HostPort
+    from kubectl_sched.snapshot.node_table import NodeTable
+    from kubectl_sched.snapshot.objects import Objects
+    from kubectl_sched.snapshot.pod_table import PodTable
+    from kubectl_sched.snapshot.usage import PodResource
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Snapshot:
+    """Immutable; `assume`, `remove` and `take` return new ones that share what did not change.
+
+    A plugin calls it `nodes`. Rows are in the order in which the nodes were listed; every array and column over nodes
+    has one entry a row. `existing_pods` are those on the nodes, `pending` those that no node has yet.
+    """
+
+    table: NodeTable
+    usage: Usage
+    existing_pods: PodTable
+    pending: tuple[Pod, ...]
+    objects: Objects
+    resource_of: Callable[[Pod], PodResource]
+    """What a pod that runs on a node is counted with there; computed once per distinct pod."""
+
+    nominated: Mapping[str, tuple[Pod, ...]] = field(default_factory=dict)
+    """The pods that earlier cycles nominated to a node, by its name, as the scheduler's queue knows them."""
+
+    freed_ports: Mapping[str, frozenset[HostPort]] = field(default_factory=dict)
+    """By node name: host ports that NodeInfo takes for free, although a pod there has them.
+
+    It keeps each port once, so a pod that goes frees its ports for good, also where another pod has the same.
+    """
+
+    cluster: Snapshot | None = None
+    """The whole cluster, where these are only some of its nodes (`take`); None where this is the whole."""
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @property
+    def whole(self) -> Snapshot:
+        """The whole cluster, for what a plugin counts over all nodes."""
+        return self.cluster or self
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Each node's name."""
+        return self.table.names
+
+    @property
+    def row_of(self) -> Mapping[str, int]:
+        """The row of each node name."""
+        return self.table.row_of
+
+    @property
+    def node_objects(self) -> tuple[Node, ...]:
+        """The Node objects themselves."""
+        return self.table.objects
+
+    @property
+    def labels(self) -> Column[Labels]:
+        """Label sets; prefer `label` where one key matters."""
+        return self.table.labels
+
+    @property
+    def taints(self) -> Column[tuple[Taint, ...]]:
+        """Taint sets, in the order of the node's spec."""
+        return self.table.taints
+
+    @property
+    def unschedulable(self) -> Mask:
+        """Cordoned nodes."""
+        return self.table.unschedulable
+
+    @property
+    def images(self) -> Column[tuple[ContainerImage, ...]]:
+        """The images that each node's status lists."""
+        return self.table.images
+
+    @property
+    def declared_features(self) -> Column[tuple[str, ...]]:
+        """The features that each node declares."""
+        return self.table.declared_features
+
+    def label(self, key: str) -> Column[str | None]:
+        """The value of one label on each node, None where the node lacks it."""
+        return self.table.label(key)
+
+    def allocatable(self, resource: str) -> Integers:
+        """int64[n]: cpu in millicores, others in their own unit; 0 where a node lacks the resource."""
+        return self._amounts(self.table.allocatable, resource)
+
+    def requested(self, resource: str) -> Integers:
+        """int64[n]: what the pods on each node ask for, in the same units."""
+        return self._amounts(self.usage.requested, resource)
+
+    def non_zero_requested(self, resource: str) -> Integers:
+        """int64[n] for cpu and memory: the same, with defaults for containers that ask for nothing."""
+        return self._amounts(self.usage.non_zero, resource)
+
+    @property
+    def pod_count(self) -> Integers:
+        """int64[n]: how many pods each node has."""
+        return self.usage.pod_count
+
+    def _amounts(self, amounts: Mapping[str, Integers], resource: str) -> Integers:
+        found = amounts.get(resource)
+        return self._zeros if found is None else found
+
+    @cached_property
+    def _zeros(self) -> Integers:
+        zeros = np.zeros(len(self), dtype=np.int64)
+        zeros.flags.writeable = False
+        return zeros
+
+    def node(self, row: int) -> NodeInfo:
+        """One node as kube-scheduler's NodeInfo shows it."""
+        return NodeInfo(self, row)
+
+    def __iter__(self) -> Iterator[NodeInfo]:
+        return (NodeInfo(self, row) for row in range(len(self)))
+
+    def assume(self, pod: Pod, row: int) -> Snapshot:
+        """With the pod running on the row's node, too."""
+        return replace(
+            self,
+            usage=self.usage.changed(self.resource_of(pod), row, 1),
+            existing_pods=self.existing_pods.add(pod, row),
+            freed_ports=self._with_freed(row, lambda freed, ports: freed - ports, pod),
+        )
+
+    def with_usage_everywhere(self, pod: Pod, times: int) -> Snapshot:
+        """As if the pod ran so many times on every node, as far as requests and the number of pods tell."""
+        return replace(self, usage=self.usage.plus_everywhere(self.resource_of(pod), times))
+
+    def remove(self, *indices: int) -> Snapshot:
+        """As if the existing pods of these indices (as `existing_pods` counts them) had never been there."""
+        usage = self.usage
+        for index in indices:
+            pod, row = self.existing_pods.pods[index], int(self.existing_pods.rows[index])
+            usage = usage.changed(self.resource_of(pod), row, -1)
+        return replace(self, usage=usage, existing_pods=self.existing_pods.without(*indices))
+
+    def evict(self, index: int) -> Snapshot:
+        """Without the existing pod of this index, as NodeInfo.RemovePod leaves its node: see `freed_ports`."""
+        pod, row = self.existing_pods.pods[index], int(self.existing_pods.rows[index])
+        freed = self._with_freed(row, lambda freed, ports: freed | ports, pod)
+        return replace(self.remove(index), freed_ports=freed)
+
+    def _with_freed(
+        self,
+        row: int,
+        change: Callable[[frozenset[HostPort], frozenset[HostPort]], frozenset[HostPort]],
+        pod: Pod,
+    ) -> Mapping[str, frozenset[HostPort]]:
+        ports = frozenset(host_ports(pod))
+        if not ports:
+            return self.freed_ports
+        name = self.names[row]
+        return {**self.freed_ports, name: change(self.freed_ports.get(name, frozenset()), ports)}
+
+    def without(self, removed: Mask) -> Snapshot:
+        """Without many existing pods at once: bool[m], as `existing_pods` counts them. `freed_ports` stays as it is."""
+        resources = self.existing_pods.column("resource", self.resource_of, key=id).take(removed)
+        rows = self.existing_pods.rows[removed]
+        return replace(
+            self,
+            usage=self.usage.less(Usage.of(resources, rows, len(self))),
+            existing_pods=self.existing_pods.without(*np.flatnonzero(removed)),
+        )
+
+    def remove_pod(self, namespace: str, name: str) -> Snapshot:
+        """Without the existing pod of that name; the same snapshot where there is none."""
+        index = self.existing_pods.find(namespace, name)
+        return self if index is None else self.remove(index)
+
+    def with_node(self, row: int, node: Node) -> Snapshot:
+        """With another Node object in the place of one."""
+        return replace(self, table=self.table.with_node(row, node))
+
+    def take(self, rows: Rows) -> Snapshot:
+        """Only these nodes, in this order, as rows 0, 1, ...; `whole` still gives the cluster they are part of."""
+        return replace(
+            self,
+            table=self.table.take(rows),
+            usage=self.usage.take(rows),
+            existing_pods=self.existing_pods.take(rows, len(self)),
+            cluster=self.whole,
+        )

@@ -1,0 +1,86 @@
+"""Counts by topology domain: the nodes that share one value of a label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kubectl_sched.snapshot.arrays import Integers, Rows
+    from kubectl_sched.snapshot.snapshot import Snapshot
+
+
+@dataclass(frozen=True, eq=False)
+class TopologyCounts:
+    """How much of something each value of one node label has: `counts[i]` belongs to `values[i]`.
+
+    It knows nothing of rows, so it holds for any snapshot. What lies on nodes without the label is not counted.
+    """
+
+    key: str
+    values: Sequence[str | None]
+    counts: Integers
+
+    @classmethod
+    def of(cls, nodes: Snapshot, key: str, rows: Rows, weights: Integers | None = None) -> TopologyCounts:
+        """One for each entry of `rows` (node rows, which may repeat), or its weight."""
+        column = nodes.label(key)
+        codes = column.codes[rows]
+        values = column.values
+        if weights is None:
+            counts = np.bincount(codes, minlength=len(values)).astype(np.int64)
+        else:
+            # Sums of int32 weights stay far below 2**53, up to which floats count exactly.
+            counts = np.rint(np.bincount(codes, weights, minlength=len(values))).astype(np.int64)
+        missing = nodes.table.code_without(key)
+        if missing is not None:
+            counts[missing] = 0
+        return cls(key, values, counts)
+
+    @classmethod
+    def none(cls, nodes: Snapshot, key: str) -> TopologyCounts:
+        """Nothing anywhere."""
+        return cls.of(nodes, key, np.zeros(0, dtype=np.intp))
+
+    @cached_property
+    def _code_of(self) -> Mapping[str | None, int]:
+        return {value: code for code, value in enumerate(self.values)}
+
+    @cached_property
+    def is_empty(self) -> bool:
+        """Whether nothing is counted anywhere."""
+        return not self.counts.any()
+
+    def at(self, value: str) -> int:
+        """The count of one domain, 0 where it is not known."""
+        code = self._code_of.get(value)
+        return 0 if code is None else int(self.counts[code])
+
+    def on(self, nodes: Snapshot) -> Integers:
+        """int64[n]: the count of each node's domain, 0 for a node without the label."""
+        column = nodes.label(self.key)
+        if column.values is self.values:
+            return self.counts[column.codes]
+        per_value = [0 if value is None else self.at(value) for value in column.values]
+        return np.array(per_value, dtype=np.int64)[column.codes]
+
+    def plus(self, value: str, amount: int) -> TopologyCounts:
+        """With more in one domain, or less."""
+        code = self._code_of.get(value)
+        if code is None:
+            return TopologyCounts(self.key, (*self.values, value), np.append(self.counts, np.int64(amount)))
+        counts = self.counts.copy()
+        counts[code] += amount
+        changed = TopologyCounts(self.key, self.values, counts)
+        changed.__dict__["_code_of"] = self._code_of
+        return changed
+
+    def by_value(self) -> dict[str, int]:
+        """The domains that have any, largest first, then by name."""
+        found = [(value, int(self.counts[code])) for value, code in self._code_of.items() if value is not None]
+        return dict(sorted((each for each in found if each[1]), key=lambda each: (-each[1], each[0])))

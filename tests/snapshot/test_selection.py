@@ -1,0 +1,82 @@
+"""Selecting by columns selects what asking the selector about each pod and node selects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubectl_sched.api.labels import selector_of
+from kubectl_sched.api.meta import LabelSelector
+from kubectl_sched.api.node_affinity import RequiredNodeAffinity
+from kubectl_sched.snapshot.node_selection import nodes_required
+from kubectl_sched.snapshot.pod_table import PodTable
+from tests.plugins.clusters import node, pod, snapshot
+from tests.plugins.neighbourhoods import NAMESPACES, pod_labels, selectors
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod
+
+identities = st.lists(st.tuples(st.sampled_from(NAMESPACES), pod_labels), max_size=8)
+
+
+def running(identity: tuple[str, dict[str, str]]) -> Pod:
+    return pod(metadata={"namespace": identity[0], "labels": identity[1]})
+
+
+@given(identities, identities, selectors, st.sets(st.sampled_from(NAMESPACES)))
+def test_pods_are_selected_by_columns_as_one_by_one(
+    first: list[tuple[str, dict[str, str]]],
+    later: list[tuple[str, dict[str, str]]],
+    stored: dict[str, object] | None,
+    namespaces: set[str],
+) -> None:
+    selector = selector_of(None if stored is None else msgspec.convert(stored, LabelSelector))
+    table = PodTable.of([running(each) for each in first], [0] * len(first))
+    for each in (None, *later):
+        if each is not None:
+            table = table.add(running(each), 0)
+        one_by_one = [
+            other.metadata.namespace in namespaces and selector.matches(other.metadata.labels) for other in table.pods
+        ]
+        assert table.selected(selector, namespaces.__contains__).tolist() == one_by_one
+
+
+node_expressions = st.one_of(
+    st.builds(
+        lambda operator, value: {"key": "size", "operator": operator, "values": [value]},
+        st.sampled_from(["In", "NotIn", "Gt", "Lt", "Near"]),
+        st.sampled_from(["1", "2", "x"]),
+    ),
+    st.sampled_from([{"key": "size", "operator": "Exists"}, {"key": "pool", "operator": "DoesNotExist"}]),
+)
+node_fields = st.builds(
+    lambda key, operator, value: {"key": key, "operator": operator, "values": [value]},
+    st.sampled_from(["metadata.name", "metadata.uid"]),
+    st.sampled_from(["In", "NotIn"]),
+    st.sampled_from(["n0", "n7", ""]),
+)
+node_terms = st.builds(
+    lambda expressions, fields: {"matchExpressions": expressions, "matchFields": fields},
+    st.lists(node_expressions, max_size=2),
+    st.lists(node_fields, max_size=1),
+)
+node_labels = st.fixed_dictionaries({}, optional={"size": st.sampled_from(["1", "2", "y"]), "pool": st.just("gpu")})
+
+
+@given(
+    st.lists(node_labels, min_size=1, max_size=5),
+    st.sampled_from([{}, {"pool": "gpu"}]),
+    st.none() | st.lists(node_terms, max_size=3),
+)
+def test_nodes_are_required_by_columns_as_one_by_one(
+    labels: list[dict[str, str]], node_selector: dict[str, str], terms: list[dict[str, object]] | None
+) -> None:
+    nodes = snapshot(*(node(f"n{index}", labels=each) for index, each in enumerate(labels)))
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    affinity = {} if terms is None else {"nodeAffinity": required}
+    wanted = RequiredNodeAffinity.of(pod(nodeSelector=node_selector, affinity=affinity))
+    one_by_one = [wanted.matches(each.labels, each.name) for each in nodes]
+    assert nodes_required(nodes.table, wanted).tolist() == one_by_one
