@@ -1,0 +1,71 @@
+"""Clauses that the evidence of several plugins is made of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_sched.framework.label_hints import RENAMED_LABELS
+from kubectl_sched.framework.near_miss import nearest, odd_character
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_sched.snapshot import Snapshot
+
+_NAMES_TOLD: Final = 3
+_SINGULAR: Final = {
+    "are": "is",
+    "have": "has",
+    "lack": "lacks",
+    "fail": "fails",
+    "do": "does",
+    "break": "breaks",
+    "take": "takes",
+    "want": "wants",
+}
+_PLURAL: Final = {singular: plural for plural, singular in _SINGULAR.items()}
+
+
+def pods(count: int) -> str:
+    """`1 pod`, `2 pods`."""
+    return f"{count} pod" if count == 1 else f"{count} pods"
+
+
+def counted(count: int, clause: str) -> str:
+    """A clause about several with their number before it: `2 are full`, `1 is full`."""
+    return f"{count:,} {agreeing(count, clause)}"
+
+
+def agreeing(count: int, clause: str) -> str:
+    """A clause about several, its first verb made to agree with how many they are."""
+    verb, space, rest = clause.partition(" ")
+    return f"{_SINGULAR.get(verb, verb)}{space}{rest}" if count == 1 else clause
+
+
+def about_several(clause: str) -> str | None:
+    """A clause about one node (`has no X`) as one about several (`have no X`); None where it begins otherwise."""
+    verb, space, rest = clause.partition(" ")
+    return f"{_PLURAL[verb]}{space}{rest}" if verb in _PLURAL else None
+
+
+def first_few(names: Sequence[str]) -> str:
+    """The first few of them: `a`, `a and b`, `a, b, c and 5 more`."""
+    told = list(names[:_NAMES_TOLD])
+    if len(names) > _NAMES_TOLD:
+        return f"{', '.join(told)} and {len(names) - _NAMES_TOLD:,} more"
+    return " and ".join(filter(None, (", ".join(told[:-1]), told[-1]))) if told else ""
+
+
+def missing_key_hints(nodes: Snapshot, key: str) -> tuple[str, ...]:
+    """Whether no node at all carries a topology key, and which key may have been meant."""
+    whole = nodes.whole
+    if whole.table.has_label(key).any():
+        return ()
+    odd = odd_character(key)
+    if odd is not None:
+        return (f"no node carries the label `{key}`", odd)
+    if key in RENAMED_LABELS:
+        return (f"no node carries the label `{key}`, which is now `{RENAMED_LABELS[key]}`",)
+    meant = nearest(key, whole.table.label_keys)
+    suggestion = f"; did you mean `{meant}`?" if meant else ""
+    return (f"no node carries the label `{key}`{suggestion}",)

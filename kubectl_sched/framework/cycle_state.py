@@ -1,0 +1,58 @@
+"""What plugins carry from one extension point to the next (pkg/scheduler/framework/cycle_state.go).
+
+Keys are typed, and their text is upstream's: it is part of the errors that people see when a profile disables the
+extension point that should have written the state.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar, cast
+
+from kubectl_sched.record import Record
+
+S = TypeVar("S")
+
+
+class PluginError(Exception):
+    """A plugin failed: what upstream returns as a Status of code Error. The text is upstream's."""
+
+
+class StateKey(Record, Generic[S], frozen=True):
+    """Under which name a state of type S is kept."""
+
+    name: str
+
+
+class CycleState:
+    """The states of one cycle. Values are immutable, so a clone is a shallow copy."""
+
+    def __init__(self) -> None:
+        self._states: dict[str, Any] = {}
+        self.skip_filter_plugins: frozenset[str] = frozenset()
+        self.skip_score_plugins: frozenset[str] = frozenset()
+
+    def clone(self) -> CycleState:
+        """A copy that can be written to without this one noticing."""
+        copy = CycleState()
+        copy._states = dict(self._states)
+        copy.skip_filter_plugins = self.skip_filter_plugins
+        copy.skip_score_plugins = self.skip_score_plugins
+        return copy
+
+    def write(self, key: StateKey[S], state: S) -> None:
+        """Keep the state under the key."""
+        self._states[key.name] = state
+
+    def get(self, key: StateKey[S]) -> S | None:
+        """The state, or None where nothing was written."""
+        return cast("S | None", self._states.get(key.name))
+
+    def read(self, key: StateKey[S]) -> S:
+        """The state.
+
+        Raises PluginError with the text of most upstream plugins where it was never written; a plugin whose text
+        differs uses `get`.
+        """
+        if key.name not in self._states:
+            raise PluginError(f'failed to read "{key.name}" from cycleState: not found')
+        return cast("S", self._states[key.name])

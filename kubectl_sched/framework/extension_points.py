@@ -1,0 +1,232 @@
+"""The extension points, one abstract class each (k8s.io/kube-scheduler/framework/interface.go).
+
+Where upstream asks a plugin about one node at a time, these ask about all of them at once and get a column back. In all
+of them `nodes` is the Snapshot, `rows` are row numbers in it, and `state` is the CycleState.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from enum import Enum
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from kubectl_sched.framework.clauses import about_several
+from kubectl_sched.framework.status import SUCCESS, Status
+from kubectl_sched.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.cycle_state import CycleState
+    from kubectl_sched.framework.evidence import Evidence
+    from kubectl_sched.framework.preemption import Candidate, Choice
+    from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.framework.status import NodeToStatus
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.arrays import Floats, Integers, Rows
+
+_ROWS_COMPARED = 32
+"""Of how many nodes `summarize` asks for evidence to find the closest."""
+
+
+class DependsOn(Enum):
+    """What a verdict and a raw score of one node depend on, besides the pod itself and its own PreFilter and PreScore.
+
+    PreFilter and PreScore of a plugin that does not depend on the CLUSTER look at the pod alone, not at other pods.
+    """
+
+    NODE = "the Node object"
+    USAGE_OF_NODE = "the Node object, how many pods are on it and the sums of what they request"
+    PODS_OF_NODE = "the Node object and the pods on it"
+    CLUSTER = "anything"
+
+
+class Plugin(ABC):
+    """Any plugin; `name` is upstream's."""
+
+    name: ClassVar[str]
+    depends_on: ClassVar[DependsOn] = DependsOn.CLUSTER
+
+
+class PreEnqueuePlugin(Plugin):
+    """Decides whether a pod may enter the active queue at all."""
+
+    @abstractmethod
+    def pre_enqueue(self, pod: Pod, nodes: Snapshot) -> Status:
+        """Success, or why the pod must wait."""
+
+
+class QueueSortPlugin(Plugin):
+    """Orders the pods that wait."""
+
+    @abstractmethod
+    def queue_key(self, pod: Pod) -> tuple[int | float | str, ...]:
+        """A pod with a smaller key is scheduled earlier."""
+
+
+class PreFilterResult(Record, frozen=True):
+    """A verdict on the pod as a whole, and the node names to which the search is narrowed (None: all)."""
+
+    status: Status = SUCCESS
+    node_names: frozenset[str] | None = None
+
+
+class PreFilterPlugin(Plugin):
+    """Looks at the pod once, before any node."""
+
+    @abstractmethod
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
+        """Write what `filter` needs to the state. SKIP as the status leaves this plugin's filter out."""
+
+    def explain_pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> tuple[Evidence, ...]:
+        """The evidence behind a rejection of the whole pod; asked only where pre_filter rejected."""
+        del state, pod, nodes
+        return ()
+
+
+class PreFilterExtensions(ABC):
+    """For plugins whose verdict on one node depends on pods elsewhere.
+
+    Both write a new PreFilter state into `state`, which the runtime has cloned. Law: the state is then the same as a
+    pre_filter over the changed cluster would write.
+    """
+
+    @abstractmethod
+    def add_pod(self, state: CycleState, pod: Pod, added: Pod, row: int, nodes: Snapshot) -> None:
+        """`added` is taken to run on the row's node, too; `nodes` is the snapshot that numbers the row."""
+
+    @abstractmethod
+    def concerns(self, state: CycleState, pod: Pod, other: Pod) -> bool:
+        """Whether `other` can change the state at all, on whatever node it comes or goes; True where in doubt.
+
+        Its namespace, labels, affinity and volumes alone decide.
+        """
+
+    @abstractmethod
+    def remove_pod(self, state: CycleState, pod: Pod, removed: Pod, row: int, nodes: Snapshot) -> None:
+        """`removed` is taken not to run on the row's node."""
+
+
+class FilterPlugin(Plugin):
+    """Says which nodes cannot take the pod."""
+
+    @abstractmethod
+    def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
+        """One Status a row, this plugin alone. Law: filter(all)[i] == filter(take([i]))[0]."""
+
+    @abstractmethod
+    def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
+        """The evidence behind this plugin's rejection of one node. Law: there is some exactly when filter rejects."""
+
+    def shortfall(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Floats:
+        """float64[len(rows)]: how far each of these rejected nodes is from passing, 0 (almost) to 1; a cheap guess."""
+        del state, pod, nodes
+        return np.ones(len(rows), dtype=np.float64)
+
+    def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
+        """A clause about these nodes, all of which this plugin rejects, its subject being how many they are.
+
+        `are outside pool=gpu`; `lack nvidia.com/gpu: it wants 4, the freest, gpu-7, has 2`. The verb stands in the
+        plural. Unless a plugin has better words: what the evidence says where it says the same of all, else `fail X;
+        the closest, n1, ` and the first evidence of the node that came closest, among some of the nodes.
+        """
+        some = rows[:: max(1, len(rows) // _ROWS_COMPARED)][:_ROWS_COMPARED]
+        told = [(row, self.explain_filter(state, pod, nodes, int(row))) for row in some]
+        told = [(row, evidence) for row, evidence in told if evidence]
+        if not told:
+            return f"fail {self.name}"
+        if len({evidence[0].text for _, evidence in told}) == 1:
+            same = told[0][1][0].text
+            return about_several(same) or f"fail {self.name}: {same}"
+        row, evidence = min(told, key=lambda each: min(fact.distance for fact in each[1]))
+        return f"fail {self.name}; the closest, {nodes.names[row]}, {evidence[0].text}"
+
+
+class PostFilterResult(Record, frozen=True):
+    """What a PostFilter plugin did: a status, and where preemption helps, the node and its victims.
+
+    `dry_run` has the words for every node: why preemption helps there or not. `None` as the nominated node means that
+    nothing is said of it, an empty string that an earlier nomination is to be cleared.
+    """
+
+    status: Status
+    nominated_node: str | None = None
+    victims: tuple[Pod, ...] = ()
+    dry_run: NodeToStatus | None = None
+    candidates: tuple[Candidate, ...] = ()
+    choice: Choice | None = None
+    notes: tuple[str, ...] = ()
+
+
+class PostFilterPlugin(Plugin):
+    """Runs when no node fits."""
+
+    @abstractmethod
+    def post_filter(
+        self, state: CycleState, pod: Pod, nodes: Snapshot, statuses: NodeToStatus, framework: Framework
+    ) -> PostFilterResult:
+        """Try to make the pod schedulable; `statuses` is the verdict on each node."""
+
+
+class PreScorePlugin(Plugin):
+    """Prepares scoring, knowing which nodes are feasible."""
+
+    @abstractmethod
+    def pre_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Status:
+        """Write what `score` needs to the state. SKIP leaves this plugin's score out. `rows` are the feasible nodes."""
+
+
+class PreScoreExtensions(ABC):
+    """For plugins whose scores depend on pods elsewhere, as PreFilterExtensions for Filter; upstream has no such thing.
+
+    Law: the state is then worth the same as pre_score over the changed cluster would write.
+    """
+
+    @abstractmethod
+    def pre_score_with(self, state: CycleState, pod: Pod, added: Pod, row: int, nodes: Snapshot, rows: Rows) -> Status:
+        """As pre_score, `added` having come to the row's node since the last time; it runs there in `nodes` already."""
+
+
+class ScorePlugin(Plugin):
+    """Gives each feasible node points."""
+
+    @abstractmethod
+    def score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
+        """int64[len(rows)]: raw scores. Raises PluginError where upstream returns one."""
+
+    def normalize_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows, scores: Integers) -> Integers:
+        """int64[len(rows)]: the scores brought to 0..100. Upstream's ScoreExtensions; without them nothing changes."""
+        del state, pod, nodes, rows
+        return scores
+
+    def pre_score_fewer(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Hashable:
+        """Bring what pre_score wrote for more feasible nodes to what it would write for these rows alone.
+
+        Gives what raw scores depend on besides the node: where it is equal, so is each node's raw score. Here that is
+        nothing, as no raw score depends on which other nodes are feasible. Law: then scores are as after pre_score.
+        """
+        del state, pod, nodes, rows
+        return None
+
+    @abstractmethod
+    def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
+        """Where this plugin's raw score on one feasible node comes from."""
+
+
+class BindingAction(Record, frozen=True):
+    """One thing that the end of the cycle would do, in words: `bind claim data to volume pv-7`."""
+
+    extension_point: str
+    plugin: str
+    action: str
+
+
+class BindingCyclePlugin(Plugin):
+    """Takes part in Reserve, Permit, PreBind, Bind or PostBind."""
+
+    @abstractmethod
+    def binding_actions(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[BindingAction, ...]:
+        """What it would do for the pod on that node, in the order of the extension points."""

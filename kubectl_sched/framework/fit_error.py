@@ -1,0 +1,37 @@
+"""The texts of a pod that fits nowhere (FitError in pkg/scheduler/framework/types.go, schedule_one.go)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kubectl_sched.framework.status import NodeToStatus, Status
+
+NO_NODES_AVAILABLE = "no nodes available to schedule pods"
+
+NOTE_LENGTH_LIMIT = 1024
+"""Bytes that an event's note may have (validation.NoteLengthLimit)."""
+
+
+def fit_error(pre_filter: Status, verdict: NodeToStatus, post_filter_message: str = "") -> str:
+    """`0/3 nodes are available: ...`: how many nodes gave each reason, sorted as text, then what PostFilter said."""
+    text = f"0/{len(verdict)} nodes are available:"
+    if pre_filter.message:
+        text += f" {pre_filter.message}."
+    else:
+        counts: dict[str, int] = {}
+        for status, count in verdict.counts():
+            for reason in status.reasons:
+                counts[reason] = counts.get(reason, 0) + count
+        if counts:
+            text += f" {', '.join(sorted(f'{count} {reason}' for reason, count in counts.items()))}."
+    return f"{text} {post_filter_message}" if post_filter_message else text
+
+
+def event_note(message: str) -> str:
+    """The message as an event carries it: cut after 1024 bytes, which the pod's condition is not."""
+    encoded = message.encode()
+    if len(encoded) <= NOTE_LENGTH_LIMIT:
+        return message
+    suffix = " ..."
+    return encoded[: NOTE_LENGTH_LIMIT - len(suffix)].decode(errors="ignore") + suffix

@@ -1,0 +1,98 @@
+"""Which node to preempt on, among those where it would help (pkg/scheduler/framework/preemption/preemption.go)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.framework.go_sort import go_sort
+from kubectl_sched.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kubectl_sched.api.pod import Pod
+
+_NOW = "~"
+"""Sorts after every RFC 3339 time: a missing startTime means the time of asking."""
+
+_PRIORITY_OFFSET = 2**31
+"""Added to each priority in the sum, so that many victims of negative priority do not look cheaper than few."""
+
+
+class Candidate(Record, frozen=True):
+    """A node where the pod would fit once its victims (the most important first) are gone."""
+
+    node_name: str
+    victims: tuple[Pod, ...]
+    pdb_violations: int
+    violated_budgets: tuple[str, ...] = ()
+
+
+class Choice(Record, frozen=True):
+    """The candidates left after the last criterion that told them apart, and what that criterion was."""
+
+    tied: tuple[Candidate, ...]
+    decided_by: str | None
+
+
+def start_time(pod: Pod) -> str:
+    """When the kubelet took the pod on."""
+    return pod.status.start_time or _NOW
+
+
+def by_importance(pods: list[Pod], *, unstarted_keep_their_order: bool) -> list[Pod]:
+    """The higher priority first, then the earlier start, as sort.Slice leaves them (util.MoreImportantPod).
+
+    A pod that never started is given the time of asking. Up to 1.36 it is asked anew for each comparison, so of two
+    such pods the first that a comparison names seems older; later each is asked once, in the order listed.
+    """
+    keyed = [(-pod.priority, start_time(pod), index, pod) for index, pod in enumerate(pods)]
+    if len({key[:2] for key in keyed}) == len(keyed):
+        return [pod for *_, pod in sorted(keyed, key=lambda key: key[:2])]
+
+    def is_more_important(left: tuple[int, str, int, Pod], right: tuple[int, str, int, Pod]) -> bool:
+        if left[:2] == right[:2] and left[1] == _NOW:
+            return left[2] < right[2] if unstarted_keep_their_order else True
+        return left[:2] < right[:2]
+
+    return [pod for *_, pod in go_sort(keyed, is_more_important)]
+
+
+def _highest_priority(candidate: Candidate) -> int:
+    return candidate.victims[0].priority
+
+
+def _earliest_start(candidate: Candidate) -> str:
+    """util.GetEarliestPodStartTime: the earliest start among the victims of the highest priority."""
+    highest = max(victim.priority for victim in candidate.victims)
+    return min(start_time(victim) for victim in candidate.victims if victim.priority == highest)
+
+
+_CRITERIA: tuple[tuple[str, Callable[[Candidate], int | str], bool], ...] = (
+    ("the fewest PodDisruptionBudget violations", lambda candidate: candidate.pdb_violations, False),
+    ("the lowest priority of the most important victim", _highest_priority, False),
+    (
+        "the lowest sum of the victims' priorities",
+        lambda candidate: sum(victim.priority + _PRIORITY_OFFSET for victim in candidate.victims),
+        False,
+    ),
+    ("the fewest victims", lambda candidate: len(candidate.victims), False),
+    ("the latest start of the most important victims", _earliest_start, True),
+)
+"""What is compared, how, and whether the largest wins instead of the smallest."""
+
+
+def pick_one_node(candidates: Sequence[Candidate]) -> Choice:
+    """Criterion after criterion until one candidate is left; the last tie falls to chance in kube-scheduler."""
+    left = tuple(candidates)
+    decided_by = None
+    for words, measure, largest in _CRITERIA:
+        if len(left) == 1:
+            break
+        measured = [measure(candidate) for candidate in left]
+        best = max(measured) if largest else min(measured)
+        kept = tuple(candidate for candidate, each in zip(left, measured, strict=True) if each == best)
+        if len(kept) < len(left):
+            decided_by = words
+        left = kept
+    return Choice(left, decided_by)

@@ -1,0 +1,81 @@
+"""Which toleration of a pod was probably meant for a taint, and why it does not tolerate it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.framework.near_miss import folded, is_near, odd_character
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kubectl_sched.api.core import Taint
+    from kubectl_sched.api.pod import Toleration
+
+
+def toleration_text(toleration: Toleration) -> str:
+    """A toleration as short as a taint: `dedicated=gpu:NoSchedule`, `dedicated:NoSchedule`, `size>3`."""
+    effect = f":{toleration.effect}" if toleration.effect else ""
+    match toleration.operator:
+        case "Exists":
+            return f"{toleration.key or '*'}{effect}"
+        case "Gt" | "Lt":
+            return f"{toleration.key}{'>' if toleration.operator == 'Gt' else '<'}{toleration.value}{effect}"
+        case _:
+            return f"{toleration.key}={toleration.value}{effect}"
+
+
+def toleration_hints(taint: Taint, tolerations: Iterable[Toleration], *, comparison: bool) -> tuple[str, ...]:
+    """One clause for each toleration that nearly tolerates the taint, which none of them does."""
+    hints = (_hint(taint, toleration, comparison=comparison) for toleration in tolerations)
+    return tuple(dict.fromkeys(hint for hint in hints if hint is not None))
+
+
+def _hint(taint: Taint, toleration: Toleration, *, comparison: bool) -> str | None:
+    text = f"the pod tolerates {toleration_text(toleration)}"
+    if toleration.key == taint.key:
+        return f"{text}: {_same_key(taint, toleration, comparison=comparison)}"
+    if not toleration.key:
+        return f"{text}: the effect differs" if toleration.operator == "Exists" else None
+    odd = odd_character(toleration.key)
+    if odd is not None and folded(toleration.key) == folded(taint.key):
+        return f"{text}: {odd}"
+    if is_near(toleration.key, taint.key):
+        return f"{text}: the key differs"
+    whole = f"{toleration.key}={toleration.value}"
+    if toleration.value and not taint.value and folded(whole).replace("=", "-") == folded(taint.key):
+        return f"{text}: {taint.key} is one key without a value, not {whole}"
+    return None
+
+
+def _same_key(taint: Taint, toleration: Toleration, *, comparison: bool) -> str:
+    differences: list[str] = []
+    if toleration.effect and toleration.effect != taint.effect:
+        differences.append("the effect differs")
+    match toleration.operator:
+        case "" | "Equal":
+            if toleration.value != taint.value:
+                differences.append(_value_difference(taint, toleration))
+        case "Gt" | "Lt":
+            differences.append(
+                f"{taint.value or 'no value'} is not {'above' if toleration.operator == 'Gt' else 'below'} "
+                f"{toleration.value}, or not both are plain decimal numbers"
+                if comparison
+                else f"the operator {toleration.operator} needs the feature TaintTolerationComparisonOperators"
+            )
+        case "Exists":
+            pass
+        case _:
+            differences.append(f"there is no operator {toleration.operator!r}")
+    return " and ".join(differences)
+
+
+def _value_difference(taint: Taint, toleration: Toleration) -> str:
+    odd = odd_character(toleration.value)
+    if odd is not None and folded(toleration.value) == folded(taint.value):
+        return odd
+    if not toleration.value:
+        return "it has no value, and its operator is Equal; Exists would match any value"
+    if not taint.value:
+        return "the taint has no value"
+    return "the value differs"
