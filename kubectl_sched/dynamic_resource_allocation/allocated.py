@@ -1,0 +1,53 @@
+"""Which devices are taken, and by whom (allocateddevices.go, dra_manager.go)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kubectl_sched.api.quantity import Quantity, parse_quantity
+from kubectl_sched.dynamic_resource_allocation.devices import DeviceID
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kubectl_sched.api.resource import ResourceClaim
+
+
+@dataclass(frozen=True, slots=True)
+class AllocatedState:
+    """Devices that have an owner, those of which parts are given away, and how much of their capacities."""
+
+    devices: frozenset[DeviceID] = frozenset()
+    shared: frozenset[DeviceID] = frozenset()
+    capacity: dict[DeviceID, dict[str, Quantity]] = field(default_factory=dict)
+    holders: dict[DeviceID, list[ResourceClaim]] = field(default_factory=dict)
+
+    def is_allocated(self, device: DeviceID) -> bool:
+        """Whether anybody has the device or a part of it (IsDeviceAllocated)."""
+        return device in self.devices or device in self.shared or device in self.capacity
+
+
+def gather(claims: Iterable[ResourceClaim], consumable_capacity: bool) -> AllocatedState:
+    """What the claims hold; devices for administrators' access are not held."""
+    devices: set[DeviceID] = set()
+    shared: set[DeviceID] = set()
+    capacity: dict[DeviceID, dict[str, Quantity]] = {}
+    holders: dict[DeviceID, list[ResourceClaim]] = defaultdict(list)
+    for claim in claims:
+        for result in claim.status.allocation.devices.results if claim.status.allocation else ():
+            if result.admin_access:
+                continue
+            device = DeviceID(result.driver, result.pool, result.device)
+            holders[device].append(claim)
+            if not consumable_capacity or result.share_id is None:
+                devices.add(device)
+                continue
+            shared.add(device)
+            if result.consumed_capacity is not None:
+                amounts = capacity.setdefault(device, {})
+                for name, raw in result.consumed_capacity.items():
+                    consumed = parse_quantity(raw)
+                    amounts[name] = amounts[name] + consumed if name in amounts else consumed
+    return AllocatedState(frozenset(devices), frozenset(shared), capacity, dict(holders))

@@ -1,0 +1,83 @@
+"""What an expression is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kubectl_sched.dynamic_resource_allocation.cel.values import Value
+
+
+@dataclass(slots=True)
+class Node:
+    """A piece of the expression; `at` is the offset of the character that messages point to."""
+
+    at: int
+
+
+@dataclass(slots=True)
+class Const(Node):
+    """A literal."""
+
+    value: Value
+
+
+@dataclass(slots=True)
+class Ident(Node):
+    """A variable."""
+
+    name: str
+
+
+@dataclass(slots=True)
+class Select(Node):
+    """`operand.name`, or with `test` has(operand.name)."""
+
+    operand: Node
+    name: str
+    test: bool = False
+
+
+@dataclass(slots=True)
+class Call(Node):
+    """A function, an operator under its internal name, or a method of `target`."""
+
+    function: str
+    args: list[Node]
+    target: Node | None = None
+
+
+@dataclass(slots=True)
+class ListOf(Node):
+    """A list literal; `optional` are the indices of elements that begin with a question mark."""
+
+    items: list[Node]
+    optional: set[int] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class MapOf(Node):
+    """A map literal."""
+
+    entries: list[tuple[Node, Node, bool]]
+
+
+@dataclass(slots=True)
+class Fold(Node):
+    """A macro over all elements of a range; `names` are one or two variables, `args` what follows them."""
+
+    macro: str
+    range: Node
+    names: list[str]
+    args: list[Node]
+
+
+@dataclass(slots=True)
+class Bind(Node):
+    """cel.bind, and with `optional` set optMap and optFlatMap."""
+
+    name: str
+    init: Node
+    body: Node
+    optional: str = ""

@@ -1,0 +1,15 @@
+"""What ends an allocation."""
+
+from __future__ import annotations
+
+
+class AllocationFailed(Exception):  # noqa: N818 - upstream's words are failures, not errors of this program
+    """Something is wrong with a claim, a class or a slice: the whole cycle fails with this text."""
+
+
+class FailedAllocationOnNode(AllocationFailed):
+    """Something is wrong, but only for this node (ErrFailedAllocationOnNode)."""
+
+
+class SearchTooLong(AllocationFailed):
+    """Trying all devices takes so long that the real scheduler's filter timeout would end it."""

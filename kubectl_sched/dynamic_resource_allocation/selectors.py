@@ -1,0 +1,250 @@
+"""Asks the selectors of classes and requests about devices (selectorsMatch)."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from kubectl_sched.api.quantity import InvalidQuantity, parse_quantity
+from kubectl_sched.api.resource import DeviceAttribute
+from kubectl_sched.dynamic_resource_allocation.failures import AllocationFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+
+    from kubectl_sched.api.quantity import Quantity
+    from kubectl_sched.api.resource import Device, DeviceDerivedAttribute, DeviceSelector
+    from kubectl_sched.config.device_rules import DeviceRules
+    from kubectl_sched.dynamic_resource_allocation.cel import Program
+    from kubectl_sched.dynamic_resource_allocation.cel.reads import Read
+    from kubectl_sched.dynamic_resource_allocation.devices import SliceDevice
+
+_HINT = (
+    "consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() for optional "
+    "fields"
+)
+_NAMED = re.compile(r"device\.(attributes|capacity)\[['\"]([^'\"]+)['\"]\]\.\??(\w+)")
+
+
+class Answer(NamedTuple):
+    """What an expression says of a device, or why it cannot say anything."""
+
+    matches: bool
+    compile_error: str | None = None
+    error: str | None = None
+
+
+class Selectors:
+    """Every expression is asked once about devices that are alike in what it reads."""
+
+    def __init__(self, rules: DeviceRules, *, consumable_capacity: bool, list_attributes: bool) -> None:
+        self._rules = rules
+        self._consumable_capacity = consumable_capacity
+        self._list_attributes = list_attributes
+        self._inputs: dict[SliceDevice, Mapping[str, object] | str] = {}
+        self._answers: dict[str, dict[Hashable, Answer]] = {}
+        self._programs: dict[str, Program | Answer] = {}
+        self._readable: dict[SliceDevice, bool] = {}
+
+    def match(self, owner: str, selectors: Sequence[DeviceSelector], device: SliceDevice) -> bool:
+        """Whether all selectors of the owner (`class NAME`, `claim NAME`) match; raises AllocationFailed."""
+        for number, selector in enumerate(selectors):
+            if selector.cel is None:
+                raise AllocationFailed(f"{owner}: selector #{number}: CEL expression empty")
+            answer = self.ask(selector.cel.expression, device)
+            where = f"{owner}: selector #{number}"
+            if answer.compile_error is not None:
+                raise AllocationFailed(f"{where}: CEL compile error: {answer.compile_error}")
+            if answer.error is not None:
+                raise AllocationFailed(self._runtime_error(where, device, answer.error))
+            if not answer.matches:
+                return False
+        return True
+
+    def _runtime_error(self, where: str, device: SliceDevice, error: str) -> str:
+        if not self._rules.selector_errors_name_device:
+            return f"{where}: CEL runtime error: {error}"
+        hint = f". {_HINT}" if "no such key:" in error else ""
+        return f"{where} on device {device.id}: CEL runtime error: {error}{hint}"
+
+    def ask(self, expression: str, device: SliceDevice) -> Answer:
+        """What an expression says of a device."""
+        program = self._programs.get(expression)
+        if program is None:
+            program = self._programs[expression] = self._compiled(expression)
+        if isinstance(program, Answer):
+            return program
+        answers = self._answers.setdefault(expression, {})
+        key = self._key(program.reads, device)
+        if key not in answers:
+            answers[key] = self._ask(program, device)
+        return answers[key]
+
+    def _compiled(self, expression: str) -> Program | Answer:
+        from kubectl_sched.dynamic_resource_allocation import cel
+
+        try:
+            return cel.compile_expression(
+                expression, consumable_capacity=self._consumable_capacity, list_attributes=self._list_attributes
+            )
+        except cel.CompileError as wrong:
+            return Answer(False, compile_error=str(wrong))
+
+    def _key(self, reads: frozenset[Read] | None, device: SliceDevice) -> Hashable:
+        """What the answer depends on; the device itself where that is not known or cannot be read."""
+        if device not in self._readable:
+            self._readable[device] = _is_readable(device.device, self._list_attributes)
+        if reads is None or not self._readable[device]:
+            return device
+        driver, published = device.id.driver, device.device
+        values: list[Hashable] = [driver, published.allow_multiple_allocations]
+        for kind, domain, name in reads:
+            among: Mapping[str, Hashable] = published.attributes if kind == "attributes" else published.capacity
+            value = among.get(f"{domain}/{name}")
+            if domain == driver and name in among:
+                if value is not None:
+                    return device
+                value = among[name]
+            values.append(value if kind == "attributes" else getattr(value, "value", None))
+        return tuple(values)
+
+    def _ask(self, program: Program, device: SliceDevice) -> Answer:
+        from kubectl_sched.dynamic_resource_allocation import cel
+
+        variables = self._variables(device)
+        if isinstance(variables, str):
+            return Answer(False, error=variables)
+        try:
+            return Answer(program.matches(variables))
+        except cel.CelError as wrong:
+            return Answer(False, error=str(wrong))
+
+    def actual_values(self, expression: str, device: SliceDevice) -> dict[str, str]:
+        """The attributes and capacities that an expression names, and what the device has of them."""
+        found: dict[str, str] = {}
+        for kind, domain, name in _NAMED.findall(expression):
+            values: Mapping[str, object] = device.device.attributes if kind == "attributes" else device.device.capacity
+            key = name if domain == device.id.driver and name in values else f"{domain}/{name}"
+            value = values.get(key)
+            found[name] = "not there" if value is None else _shown(value)
+        return found
+
+    def _variables(self, device: SliceDevice) -> Mapping[str, object] | str:
+        """What `device` is in an expression; a text where an attribute cannot be read."""
+        if device not in self._inputs:
+            self._inputs[device] = device_variable(device.id.driver, device.device, self._list_attributes)
+        return self._inputs[device]
+
+    def derived_attribute(self, derived: DeviceDerivedAttribute, device: SliceDevice) -> DeviceAttribute:
+        """The attribute that a request computes; raises AllocationFailed."""
+        from kubectl_sched.dynamic_resource_allocation import cel
+        from kubectl_sched.dynamic_resource_allocation.cel.program import compile_value
+
+        variables = self._variables(device)
+        try:
+            program = compile_value(
+                derived.expression,
+                consumable_capacity=self._consumable_capacity,
+                list_attributes=self._list_attributes,
+            )
+        except cel.CompileError as wrong:
+            raise AllocationFailed(f"compile derived attribute {derived.name} failed: {wrong}") from wrong
+        where = f"evaluate derived attribute {derived.name} on device {device.id} failed"
+        if isinstance(variables, str):
+            raise AllocationFailed(f"{where}: {variables}")
+        try:
+            return _attribute_of(program.value(variables), where)
+        except cel.CelError as wrong:
+            raise AllocationFailed(f"{where}: {wrong}") from wrong
+
+    @staticmethod
+    def quantities(device: SliceDevice) -> list[tuple[str, str, Quantity]]:
+        """The counter sets, counters and amounts that a device consumes."""
+        return [
+            (consumed.counter_set, name, parse_quantity(counter.value))
+            for consumed in device.device.consumes_counters
+            for name, counter in consumed.counters.items()
+        ]
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, DeviceAttribute):
+        values = [getattr(value, name) for name in value.__struct_fields__]
+        return (
+            str(next((one for one in values if one not in (None, ())), "")).lower()
+            if value.bool_value is not None
+            else str(next((one for one in values if one not in (None, ())), ""))
+        )
+    return str(getattr(value, "value", value))
+
+
+def device_variable(driver: str, device: Device, list_attributes: bool) -> Mapping[str, object] | str:
+    """The `device` variable: attributes and capacity by domain and name."""
+    from kubectl_sched.dynamic_resource_allocation.cel.values import CelError, DefaultMap
+
+    attributes = DefaultMap()
+    for name, attribute in device.attributes.items():
+        domain, short = _split(name, driver)
+        try:
+            value = _value_of(attribute, list_attributes)
+        except CelError as wrong:
+            return f"attribute {name}: parse semantic version: {wrong}"
+        if value is None:
+            return f"attribute {name}: unsupported attribute value"
+        attributes.setdefault(domain, {})[short] = value
+    capacity = DefaultMap()
+    for name, available in device.capacity.items():
+        domain, short = _split(name, driver)
+        try:
+            capacity.setdefault(domain, {})[short] = parse_quantity(available.value)
+        except InvalidQuantity as wrong:
+            return f"capacity {name}: {wrong.reason}"
+    return {
+        "driver": driver,
+        "allowMultipleAllocations": device.allow_multiple_allocations,
+        "attributes": attributes,
+        "capacity": capacity,
+    }
+
+
+def _is_readable(device: Device, list_attributes: bool) -> bool:
+    from kubectl_sched.dynamic_resource_allocation.cel.values import CelError
+
+    try:
+        for available in device.capacity.values():
+            parse_quantity(available.value)
+        return all(_value_of(attribute, list_attributes) is not None for attribute in device.attributes.values())
+    except (CelError, InvalidQuantity):
+        return False
+
+
+def _split(name: str, driver: str) -> tuple[str, str]:
+    domain, slash, short = name.partition("/")
+    return (domain, short) if slash else (driver, name)
+
+
+@lru_cache(maxsize=1 << 14)
+def _value_of(attribute: DeviceAttribute, list_attributes: bool) -> object:
+    from kubectl_sched.dynamic_resource_allocation.cel import Semver
+
+    if list_attributes:
+        for values in (attribute.int_values, attribute.bool_values, attribute.string_values):
+            if values:
+                return list(values)
+        if attribute.version_values:
+            return [Semver.parse(version) for version in attribute.version_values]
+    for value in (attribute.int_value, attribute.bool_value, attribute.string_value):
+        if value is not None:
+            return value
+    return None if attribute.version_value is None else Semver.parse(attribute.version_value)
+
+
+def _attribute_of(value: object, where: str) -> DeviceAttribute:
+    if isinstance(value, bool):
+        return DeviceAttribute(bool_value=value)
+    if isinstance(value, int):
+        return DeviceAttribute(int_value=value)
+    if isinstance(value, str):
+        return DeviceAttribute(string_value=value)
+    raise AllocationFailed(f"{where}: unsupported result")
