@@ -1,0 +1,174 @@
+"""Makes room by evicting pods of lower priority (pkg/scheduler/framework/plugins/defaultpreemption)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from kubectl_sched.api.scheduling import PodGroup
+from kubectl_sched.config.types import DefaultPreemptionArgs
+from kubectl_sched.framework.extension_points import PostFilterPlugin, PostFilterResult, PreEnqueuePlugin
+from kubectl_sched.framework.fit_error import fit_error
+from kubectl_sched.framework.preemption import pick_one_node
+from kubectl_sched.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
+from kubectl_sched.plugins.default_preemption.budgets import Budgets
+from kubectl_sched.plugins.default_preemption.dry_run import DryRun
+from kubectl_sched.snapshot import Column
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.cycle_state import CycleState
+    from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.preemption import Candidate
+    from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.framework.status import NodeToStatus
+    from kubectl_sched.snapshot import Snapshot
+
+NOT_HELPFUL = unresolvable("Preemption is not helpful for scheduling")
+
+
+class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
+    """Dry-runs every candidate node, so that each one's victims can be shown."""
+
+    name: ClassVar[str] = "DefaultPreemption"
+
+    def __init__(self, args: DefaultPreemptionArgs | None, handle: Handle) -> None:
+        self._args = args or DefaultPreemptionArgs()
+        self._handle = handle
+
+    def pre_enqueue(self, pod: Pod, nodes: Snapshot) -> Status:
+        """A pod waits while its own preemption is under way: a state of a running scheduler, which none here has."""
+        del pod, nodes
+        return SUCCESS
+
+    def post_filter(
+        self, state: CycleState, pod: Pod, nodes: Snapshot, statuses: NodeToStatus, framework: Framework
+    ) -> PostFilterResult:
+        """Find the node where the least is lost, unless the pod may not preempt or nothing helps."""
+        why_not = self._group_in_the_way(pod, nodes) or _not_eligible(pod, nodes, statuses)
+        if why_not is not None:
+            return _said(PostFilterResult(unschedulable(why_not)))
+        helped = statuses.where(lambda status: status.code is Code.UNSCHEDULABLE)
+        dry_run = DryRun(framework, state, pod, nodes, self._budgets(nodes))
+        outcomes = dry_run.run(np.flatnonzero(helped))
+        words = _per_node(len(nodes), outcomes.statuses)
+        if not outcomes.candidates:
+            if outcomes.errors:
+                return _said(PostFilterResult(error(_aggregate(outcomes.errors)), dry_run=words))
+            message = fit_error(SUCCESS, words)
+            return _said(PostFilterResult(unschedulable(message), nominated_node="", dry_run=words))
+        candidates = self._left_by_extenders(pod, nodes, outcomes.candidates)
+        if isinstance(candidates, Status):
+            return _said(PostFilterResult(candidates, dry_run=words))
+        choice = pick_one_node(candidates)
+        chosen = min(choice.tied, key=lambda candidate: candidate.node_name)
+        return PostFilterResult(
+            self._success(chosen),
+            nominated_node=chosen.node_name,
+            victims=chosen.victims,
+            dry_run=words,
+            candidates=tuple(candidates),
+            choice=choice,
+            notes=tuple(self._notes(int(helped.sum()), len(outcomes.candidates))),
+        )
+
+    def _left_by_extenders(self, pod: Pod, nodes: Snapshot, candidates: list[Candidate]) -> list[Candidate] | Status:
+        """The candidates after the extenders' say, where they are asked, or why there are none."""
+        if self._handle.extender_client is None:
+            return candidates
+        from kubectl_sched.framework.extenders import ExtenderError, process_preemption
+
+        try:
+            left = process_preemption(self._handle.extender_client, self._handle.extenders, pod, candidates, nodes)
+        except ExtenderError as failure:
+            return error(str(failure))
+        return left or unschedulable("no candidate node for preemption")
+
+    def _success(self, chosen: Candidate) -> Status:
+        if not self._handle.release.preemption_is_announced:
+            return SUCCESS
+        announcement = (
+            f"preemption: found a potential placement for pod on node {chosen.node_name}, "
+            f"preempting {len(chosen.victims)} victims"
+        )
+        return Status(reasons=(announcement,))
+
+    def _budgets(self, nodes: Snapshot) -> Budgets:
+        return Budgets(nodes.objects, one_violation_is_enough=self._handle.release.one_violated_budget_is_enough)
+
+    def _group_in_the_way(self, pod: Pod, nodes: Snapshot) -> str | None:
+        """Why a pod of a group may not preempt by itself, None where nothing forbids it."""
+        group = pod.spec.scheduling_group
+        group_name = group.pod_group_name if group else None
+        if group_name is None or not self._handle.release.groups_do_not_preempt:
+            return None
+        if self._handle.features.enabled("TopologyAwareWorkloadScheduling"):
+            pod_group = nodes.objects.get(PodGroup, group_name, pod.metadata.namespace)
+            if pod_group is None:
+                return "pod group for pod not found"
+            if pod_group.spec.scheduling_constraints is not None:
+                return "not eligible due to placement-based pod group scheduling limitation"
+        if self._handle.features.enabled("WorkloadAwarePreemption"):
+            return "not eligible due to workload aware preemption enabled"
+        return None
+
+    def _notes(self, potential: int, candidates: int) -> list[str]:
+        """Where kube-scheduler would have stopped looking for candidates earlier."""
+        args = self._args
+        enough = min(
+            max(potential * args.min_candidate_nodes_percentage // 100, args.min_candidate_nodes_absolute), potential
+        )
+        if candidates <= enough:
+            return []
+        note = (
+            f"preemption is dry-run on all {potential:,} nodes; kube-scheduler stops after {enough:,} candidates, "
+            "from a random start, so it may choose another node"
+        )
+        return [note]
+
+
+def _not_eligible(pod: Pod, nodes: Snapshot, statuses: NodeToStatus) -> str | None:
+    """PodEligibleToPreemptOthers: why the pod may not preempt now, None where it may."""
+    if pod.spec.preemption_policy == "Never":
+        return "not eligible due to preemptionPolicy=Never."
+    row = nodes.row_of.get(pod.status.nominated_node_name)
+    if row is None or statuses[row].code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+        return None
+    leaving = (other for other in nodes.node(row).pods if other.priority < pod.priority)
+    if any(_is_terminating_by_preemption(other) for other in leaving):
+        return "not eligible due to a terminating pod on the nominated node."
+    return None
+
+
+def _is_terminating_by_preemption(pod: Pod) -> bool:
+    if pod.metadata.deletion_timestamp is None:
+        return False
+    disruption = next((each for each in pod.status.conditions if each.type == "DisruptionTarget"), None)
+    return disruption is not None and disruption.status == "True" and disruption.reason == "PreemptionByScheduler"
+
+
+def _said(result: PostFilterResult) -> PostFilterResult:
+    """The status's message as PostFilter gives it."""
+    status = result.status
+    return PostFilterResult(
+        Status(status.code, (f"preemption: {status.message}",)),
+        nominated_node=result.nominated_node,
+        dry_run=result.dry_run,
+    )
+
+
+def _per_node(node_count: int, statuses: dict[int, Status]) -> NodeToStatus:
+    """Why preemption does not help on each node: what its dry run said, else that it is not helpful at all."""
+    codes = np.zeros(node_count, dtype=np.int32)
+    values = [NOT_HELPFUL]
+    for row, status in statuses.items():
+        codes[row] = len(values)
+        values.append(status)
+    return Column(codes, values)
+
+
+def _aggregate(errors: list[str]) -> str:
+    """utilerrors.NewAggregate: one error as it is, several in brackets, each once."""
+    distinct = list(dict.fromkeys(errors))
+    return distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]"

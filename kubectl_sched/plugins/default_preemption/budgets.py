@@ -1,0 +1,72 @@
+"""Which pods' disruption would violate a PodDisruptionBudget (filterPodsWithPDBViolation in default_preemption.go)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.api.labels import InvalidSelector, selector_of
+from kubectl_sched.api.policy import PodDisruptionBudget
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_sched.api.labels import Selector
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.snapshot import Objects
+
+
+class Budgets:
+    """The budgets of the cluster, asked once for each distinct (namespace, labels)."""
+
+    def __init__(self, objects: Objects, *, one_violation_is_enough: bool) -> None:
+        self._one_is_enough = one_violation_is_enough
+        self._budgets = list(objects.all(PodDisruptionBudget))
+        self._selectors = [_selector(budget) for budget in self._budgets]
+        self._matching: dict[tuple[str, tuple[tuple[str, str], ...]], tuple[int, ...]] = {}
+
+    def split(self, pods: Sequence[Pod]) -> tuple[list[Pod], list[Pod], tuple[str, ...]]:
+        """(violating, others, names of the violated budgets), each in the order given; a pod uses up what it takes."""
+        if not self._budgets:
+            return [], list(pods), ()
+        allowed = [budget.status.disruptions_allowed for budget in self._budgets]
+        violating: list[Pod] = []
+        others: list[Pod] = []
+        violated: dict[str, None] = {}
+        for pod in pods:
+            violates = False
+            for index in self._of(pod):
+                if pod.metadata.name in self._budgets[index].status.disrupted_pods:
+                    continue
+                allowed[index] -= 1
+                if allowed[index] < 0:
+                    violates = True
+                    violated[self._budgets[index].key] = None
+                    if self._one_is_enough:
+                        break
+            (violating if violates else others).append(pod)
+        return violating, others, tuple(violated)
+
+    def _of(self, pod: Pod) -> tuple[int, ...]:
+        """The budgets that select the pod. A pod without labels is selected by none."""
+        if not pod.metadata.labels:
+            return ()
+        key = (pod.metadata.namespace, tuple(pod.metadata.labels.items()))
+        found = self._matching.get(key)
+        if found is None:
+            found = self._matching[key] = tuple(
+                index
+                for index, (budget, selector) in enumerate(zip(self._budgets, self._selectors, strict=True))
+                if selector is not None
+                and budget.metadata.namespace == pod.metadata.namespace
+                and selector.matches(pod.metadata.labels)
+            )
+        return found
+
+
+def _selector(budget: PodDisruptionBudget) -> Selector | None:
+    """None for a selector that is invalid, nil or empty: it matches nothing."""
+    try:
+        selector = selector_of(budget.spec.selector)
+    except InvalidSelector:
+        return None
+    return None if selector.is_empty else selector

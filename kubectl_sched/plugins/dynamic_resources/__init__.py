@@ -1,0 +1,228 @@
+"""DynamicResources: are the devices that the pod claims free on the node.
+
+Answers to pkg/scheduler/framework/plugins/dynamicresources and to k8s.io/dynamic-resource-allocation.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from kubectl_sched.framework.cycle_state import PluginError
+from kubectl_sched.framework.extension_points import (
+    BindingAction,
+    BindingCyclePlugin,
+    FilterPlugin,
+    PostFilterPlugin,
+    PostFilterResult,
+    PreEnqueuePlugin,
+    PreFilterPlugin,
+    PreFilterResult,
+    ScorePlugin,
+)
+from kubectl_sched.framework.normalize_score import default_normalize_score
+from kubectl_sched.framework.status import SKIP, SUCCESS, NodeToStatus, Status, error, unresolvable, unschedulable
+from kubectl_sched.plugins.dynamic_resources.claims import SPECIAL_NAME, ClaimProblem, pod_claims, unreserved_for_group
+from kubectl_sched.plugins.dynamic_resources.state import STATE, PreFilterState
+from kubectl_sched.snapshot import Column
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.api.resource import ResourceClaim
+    from kubectl_sched.config.types import DynamicResourcesArgs
+    from kubectl_sched.framework.cycle_state import CycleState
+    from kubectl_sched.framework.evidence import Evidence
+    from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.plugins.dynamic_resources.filtering import Filtering
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.arrays import Integers, Rows
+
+_NOT_AVAILABLE = "resourceclaim not available on the node"
+
+
+class DynamicResources(
+    PreEnqueuePlugin, PreFilterPlugin, FilterPlugin, PostFilterPlugin, ScorePlugin, BindingCyclePlugin
+):
+    """Allocates devices to the pod's claims. The filter timeout is not replayed, but a search that is long is named."""
+
+    name: ClassVar[str] = "DynamicResources"
+
+    def __init__(self, args: DynamicResourcesArgs | None, handle: Handle) -> None:
+        self._args = args
+        self._enabled = handle.features.enabled
+        self._on = self._enabled("DynamicResourceAllocation")
+        self._release = handle.release
+        self._rules = handle.release.devices
+
+    @cached_property
+    def _filtering(self) -> Filtering:
+        """Made, and imported, for the first pod that claims something."""
+        from kubectl_sched.plugins.dynamic_resources.filtering import Filtering
+
+        timeout = self._args.binding_timeout if self._args is not None else None
+        return Filtering(self._enabled, self._release, None if timeout is None else timeout.seconds)
+
+    def pre_enqueue(self, pod: Pod, nodes: Snapshot) -> Status:
+        """Whether all claims of the pod are there."""
+        if not self._on:
+            return SUCCESS
+        try:
+            for _ in pod_claims(pod, nodes, self._rules, groups_own=self._enabled("DRAWorkloadResourceClaims")):
+                pass
+        except ClaimProblem as problem:
+            return unresolvable(str(problem))
+        return SUCCESS
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
+        """Skips pods that claim nothing; rejects those whose claims cannot be used anywhere."""
+        if not self._on or self._is_resize(pod):
+            return PreFilterResult(SKIP)
+        state.write(STATE, PreFilterState())
+        if not pod.spec.resource_claims and not self._may_claim_extended_resources(pod):
+            return PreFilterResult(SKIP)
+        status, made = self._filtering.prepare(pod, nodes)
+        state.write(STATE, made)
+        return PreFilterResult(status)
+
+    def _is_resize(self, pod: Pod) -> bool:
+        return self._rules.post_filter_is_silent and (
+            self._enabled("InPlacePodVerticalScalingSchedulerPreemption") and pod.is_resize_deferred
+        )
+
+    def _may_claim_extended_resources(self, pod: Pod) -> bool:
+        return self._enabled("DRAExtendedResource") and any(
+            "/" in name
+            for container in (*pod.spec.init_containers, *pod.spec.containers)
+            for name in container.resources.requests
+        )
+
+    def explain_pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> tuple[Evidence, ...]:
+        """Which claim or class is missing, and what it may have been meant for."""
+        from kubectl_sched.plugins.dynamic_resources.evidence import of_pod
+
+        del state
+        return of_pod(pod, nodes, self._filtering)
+
+    def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
+        """Search each node for the devices."""
+        if not self._on:
+            return Column.filled(len(nodes), SUCCESS)
+        known = self._state(state)
+        if not known.claims.claims:
+            return Column.filled(len(nodes), SUCCESS)
+        return Column.of(self._filtering.outcome(known, pod, node).status for node in nodes)
+
+    def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
+        """Which device fails which selector, who holds it, or why a claim that has devices cannot be used here."""
+        known = state.get(STATE)
+        if known is None or not known.claims.claims:
+            return ()
+        node = nodes.node(row)
+        outcome = self._filtering.outcome(known, pod, node)
+        if outcome.status.is_success:
+            return ()
+        from kubectl_sched.plugins.dynamic_resources.evidence import of_node
+
+        return of_node(known, pod, node, outcome, self._filtering)
+
+    @staticmethod
+    def _state(state: CycleState) -> PreFilterState:
+        known = state.get(STATE)
+        if known is None:
+            raise PluginError("not found")
+        return known
+
+    def post_filter(
+        self, state: CycleState, pod: Pod, nodes: Snapshot, statuses: NodeToStatus, framework: Framework
+    ) -> PostFilterResult:
+        """Whether taking a claim's devices away could help. Fails where an earlier plugin ended PreFilter."""
+        del framework
+        if not self._on:
+            return self._nothing_done("plugin disabled")
+        if self._is_resize(pod) or (self._rules.post_filter_wants_claims and not pod.spec.resource_claims):
+            return PostFilterResult(unschedulable())
+        known = state.get(STATE)
+        if known is None:
+            return PostFilterResult(error("not found"))
+        if not known.claims.claims:
+            return self._nothing_done("no new claims to deallocate")
+        return self._given_up(known, pod, nodes, statuses) or self._nothing_done("still not schedulable")
+
+    def _given_up(
+        self, known: PreFilterState, pod: Pod, nodes: Snapshot, statuses: NodeToStatus
+    ) -> PostFilterResult | None:
+        given_up = next(self._deallocatable(known, pod, nodes, statuses), None)
+        if given_up is not None:
+            note = f"the devices of claim {given_up.key} are given up, so that others can be tried"
+            return PostFilterResult(unschedulable("deallocation of ResourceClaim completed"), notes=(note,))
+        extended = known.claims.extended
+        if extended is not None and extended.name != SPECIAL_NAME:
+            note = f"claim {extended.key}, which an earlier attempt made, is deleted"
+            return PostFilterResult(unschedulable("deletion of ResourceClaim completed"), notes=(note,))
+        if self._enabled("DRAWorkloadResourceClaims") and not self._rules.post_filter_is_silent:
+            status = unreserved_for_group(pod, nodes)
+            if status is not None:
+                return PostFilterResult(status)
+        return None
+
+    def _nothing_done(self, reason: str) -> PostFilterResult:
+        return PostFilterResult(unschedulable(*(() if self._rules.post_filter_is_silent else (reason,))))
+
+    def _deallocatable(
+        self, known: PreFilterState, pod: Pod, nodes: Snapshot, statuses: NodeToStatus
+    ) -> Iterator[ResourceClaim]:
+        """Claims that some node could not use and nobody else does; only nodes that Filter came to count."""
+        for row, status in enumerate(statuses):
+            if status.plugin == self.name and _NOT_AVAILABLE in status.reasons:
+                for claim in self._filtering.outcome(known, pod, nodes.node(row)).unavailable:
+                    users = claim.status.reserved_for
+                    if claim is not known.claims.extended and (
+                        not users or (len(users) == 1 and users[0].uid == pod.metadata.uid)
+                    ):
+                        yield claim
+
+    def score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
+        """More for alternatives that a prioritized list names earlier."""
+        scores = np.zeros(len(rows), dtype=np.int64)
+        if not self._on or (self._rules.score_wants_prioritized_list and not self._enabled("DRAPrioritizedList")):
+            return scores
+        known = self._state(state)
+        if known.allocator is None:
+            return scores
+        from kubectl_sched.plugins.dynamic_resources.scoring import node_score
+
+        for place, row in enumerate(rows):
+            outcome = self._filtering.outcome(known, pod, nodes.node(int(row)))
+            if outcome.status.is_success and (outcome.allocations or known.claims.user_owned):
+                scores[place] = node_score(known.claims.claims, outcome.allocations, self._rules)
+        return scores
+
+    def normalize_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows, scores: Integers) -> Integers:
+        """In proportion to the best."""
+        del state, pod, nodes, rows
+        return default_normalize_score(scores) if self._on else scores
+
+    def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
+        """Which devices the node would give, and which alternatives they are."""
+        known = state.get(STATE)
+        if known is None or not known.claims.claims:
+            return ()
+        from kubectl_sched.plugins.dynamic_resources.evidence import of_score
+
+        return of_score(self._filtering.outcome(known, pod, nodes.node(row)), self._rules)
+
+    def binding_actions(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[BindingAction, ...]:
+        """The devices that Reserve would take, and what PreBind would write to the claims."""
+        known = state.get(STATE)
+        if known is None or not known.claims.claims:
+            return ()
+        from kubectl_sched.plugins.dynamic_resources.binding import actions
+
+        return tuple(
+            actions(self.name, known, pod, self._filtering.outcome(known, pod, nodes.node(row)), self._filtering)
+        )

@@ -1,0 +1,151 @@
+"""Extended resources that devices stand behind (extendeddynamicresources.go, extendedresourcecache)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from kubectl_sched.api.meta import ObjectMeta
+from kubectl_sched.api.pod_requests import pod_requests
+from kubectl_sched.api.quantity import parse_quantity
+from kubectl_sched.api.resource import (
+    DeviceClaim,
+    DeviceClass,
+    DeviceRequest,
+    ExactDeviceRequest,
+    ResourceClaim,
+    ResourceClaimSpec,
+)
+from kubectl_sched.api.resource_names import is_dra_extended_resource_name, is_extended_resource_name
+from kubectl_sched.dynamic_resource_allocation.classes import class_of_resource
+from kubectl_sched.framework.status import Status, unresolvable
+from kubectl_sched.plugins.dynamic_resources.claims import SPECIAL_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kubectl_sched.api.pod import Container, Pod
+    from kubectl_sched.config.device_rules import DeviceRules
+    from kubectl_sched.snapshot import NodeInfo, Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class ExtendedResources:
+    """What the pod asks for that may come from devices, and the classes behind it."""
+
+    claim: ResourceClaim
+    amounts: Mapping[str, int]
+    classes: Mapping[str, str]
+
+
+def extended_resources(pod: Pod, nodes: Snapshot, rules: DeviceRules) -> ExtendedResources | None:
+    """None where no class is behind anything that the pod asks for (preFilterExtendedResources)."""
+    known = is_dra_extended_resource_name if rules.implicit_class_is_extended else is_extended_resource_name
+    amounts = {name: amount.value() for name, amount in pod_requests(pod).items() if known(name) and not amount.is_zero}
+    if not amounts:
+        return None
+    classes = class_of_resource(nodes.objects.all(DeviceClass), rules)
+    if not any(name in classes for name in amounts):
+        return None
+    found = _claim_of_earlier_cycle(pod, nodes)
+    fresh = ResourceClaim(metadata=ObjectMeta(name=SPECIAL_NAME, namespace=pod.metadata.namespace, uid=SPECIAL_NAME))
+    return ExtendedResources(found or fresh, amounts, classes)
+
+
+def _claim_of_earlier_cycle(pod: Pod, nodes: Snapshot) -> ResourceClaim | None:
+    return next(
+        (
+            claim
+            for claim in nodes.objects.all(ResourceClaim)
+            if claim.metadata.annotations.extended_resource_claim == "true"
+            and any(
+                owner.controller and owner.name == pod.metadata.name and owner.uid == pod.metadata.uid
+                for owner in claim.metadata.owner_references
+            )
+        ),
+        None,
+    )
+
+
+def claim_on_node(
+    wanted: ExtendedResources, pod: Pod, node: NodeInfo, rules: DeviceRules, *, other_claims: bool
+) -> ResourceClaim | Status | None:
+    """The claim for what the node has no device plugin for, None where that is nothing (filterExtendedResources)."""
+    if wanted.claim.spec.devices.requests:
+        return unresolvable("cannot schedule extended resource claim")
+    claimed: dict[str, int] = {}
+    allocatable = node.node.status.allocatable
+    for name, amount in wanted.amounts.items():
+        plugged = name in allocatable
+        if name in wanted.classes and not (
+            plugged and (not rules.implicit_class_is_extended or node.allocatable(name))
+        ):
+            claimed[name] = amount
+        elif name in wanted.classes and plugged and rules.plugged_resource_is_claimed_too:
+            claimed[name] = 0
+        elif not plugged:
+            return unresolvable("cannot fit resource")
+    if (not other_claims and not any(claimed.values())) or wanted.claim.status.allocation is not None:
+        return None
+    requests = tuple(_requests(pod, claimed, wanted.classes, rules))
+    return msgspec.structs.replace(wanted.claim, spec=ResourceClaimSpec(devices=DeviceClaim(requests=requests)))
+
+
+def _requests(
+    pod: Pod, claimed: Mapping[str, int], classes: Mapping[str, str], rules: DeviceRules
+) -> list[DeviceRequest]:
+    """One request for each container and resource; init containers share (createRequestsAndMappings)."""
+    containers = (*pod.spec.init_containers, *pod.spec.containers)
+    found: list[DeviceRequest] = []
+    for name in sorted(claimed):
+        if not rules.implicit_class_is_extended:
+            found += (made for index in range(len(containers)) if (made := _request(containers, index, name, classes)))
+        else:
+            found += _shared_requests(containers, len(pod.spec.init_containers), name, classes)
+    return sorted(found, key=lambda request: request.name) if rules.implicit_class_is_extended else found
+
+
+def _shared_requests(
+    containers: Sequence[Container], init_count: int, name: str, classes: Mapping[str, str]
+) -> Iterator[DeviceRequest]:
+    """Init containers that end use the devices of those that follow, and the largest of their own requests."""
+    ends = [index < init_count and one.restart_policy != "Always" for index, one in enumerate(containers)]
+    lasting = {
+        index: made
+        for index in range(len(containers))
+        if not ends[index] and (made := _request(containers, index, name, classes)) is not None
+    }
+    largest: DeviceRequest | None = None
+    for index in range(len(containers)):
+        if ends[index]:
+            reusable = [request for other, request in lasting.items() if other >= index]
+            made = _request(containers, index, name, classes, reusable)
+            if made is not None and (largest is None or _count(largest) < _count(made)):
+                largest = made
+    if largest is not None:
+        yield largest
+    yield from lasting.values()
+
+
+def _count(request: DeviceRequest) -> int:
+    return request.exactly.count if request.exactly is not None else 0
+
+
+def _request(
+    containers: Sequence[Container],
+    index: int,
+    name: str,
+    classes: Mapping[str, str],
+    reusable: Sequence[DeviceRequest] = (),
+) -> DeviceRequest | None:
+    asked = containers[index].resources.requests
+    if name not in asked or name not in classes:
+        return None
+    quantity = parse_quantity(asked[name])
+    missing = quantity.value() - sum(map(_count, reusable))
+    if quantity.is_zero or quantity.value() * 1000 != quantity.milli_value() or missing <= 0:
+        return None
+    exactly = ExactDeviceRequest(device_class_name=classes[name], allocation_mode="ExactCount", count=missing)
+    return DeviceRequest(name=f"container-{index}-request-{sorted(asked).index(name)}", exactly=exactly)

@@ -1,0 +1,343 @@
+"""PreFilter and Filter: which claims the pod has, and whether a node can serve them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.api.labels import InvalidSelector
+from kubectl_sched.api.node_affinity import strict_node_selector
+from kubectl_sched.api.quantity import InvalidQuantity, parse_quantity
+from kubectl_sched.api.resource import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice
+from kubectl_sched.config import device_rules as feature
+from kubectl_sched.dynamic_resource_allocation.allocated import gather
+from kubectl_sched.dynamic_resource_allocation.devices import (
+    DeviceID,
+    PoolSlice,
+    SliceDevice,
+    SliceIndex,
+    with_taint_rules,
+)
+from kubectl_sched.dynamic_resource_allocation.failures import AllocationFailed, FailedAllocationOnNode, SearchTooLong
+from kubectl_sched.dynamic_resource_allocation.selectors import Selectors
+from kubectl_sched.framework.status import SKIP, SUCCESS, Status, error, unresolvable
+from kubectl_sched.plugins.dynamic_resources.allocator import Allocation, Allocator
+from kubectl_sched.plugins.dynamic_resources.binding_conditions import blocks_binding
+from kubectl_sched.plugins.dynamic_resources.claims import (
+    ClaimProblem,
+    ClaimStore,
+    check_bindings,
+    pod_claims,
+)
+from kubectl_sched.plugins.dynamic_resources.counters import CounterLedger
+from kubectl_sched.plugins.dynamic_resources.extended_resources import claim_on_node, extended_resources
+from kubectl_sched.plugins.dynamic_resources.node_allocatable import HeldDevice, NodeAllocatable
+from kubectl_sched.plugins.dynamic_resources.state import NodeOutcome, PreFilterState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kubectl_sched.api.node_affinity import NodeSelector
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.api.resource import Device, DeviceRequest
+    from kubectl_sched.config import Release
+    from kubectl_sched.snapshot import NodeInfo, Snapshot
+
+_DEFAULT_BINDING_TIMEOUT = 600.0
+
+
+class Filtering:
+    """What gates and minor make of a pod's claims."""
+
+    def __init__(self, enabled: Callable[[str], bool], release: Release, binding_timeout: float | None) -> None:
+        self.release = release
+        self.rules = release.devices
+        self._enabled = enabled
+        self._binding_timeout = _DEFAULT_BINDING_TIMEOUT if binding_timeout is None else binding_timeout
+        self.features = frozenset(
+            gate
+            for gate in (
+                feature.ADMIN_ACCESS,
+                feature.CONSUMABLE_CAPACITY,
+                feature.DEVICE_BINDING,
+                feature.DEVICE_STATUS,
+                feature.DEVICE_TAINTS,
+                feature.LIST_ATTRIBUTES,
+                feature.PARTITIONABLE,
+                feature.PRIORITIZED_LIST,
+                feature.FRACTIONAL_RANGE,
+                feature.OPTIONAL_NODE_OPERATIONS,
+                feature.DERIVED_ATTRIBUTES,
+                feature.COMPATIBILITY_GROUPS,
+            )
+            if enabled(gate) and gate in self._known
+        ) | ({feature.BINDING_CONDITIONS} if self.binding_conditions else frozenset())
+
+    @property
+    def _known(self) -> frozenset[str]:
+        return frozenset().union(*(channel.features for channel in self.rules.channels)) - (
+            frozenset() if self.rules.capacity_errors_fail else {feature.LIST_ATTRIBUTES}
+        )
+
+    @property
+    def binding_conditions(self) -> bool:
+        """Whether devices may have to be made ready."""
+        return (
+            self.rules.knows_binding_conditions
+            and self._enabled("DRADeviceBindingConditions")
+            and self._enabled("DRAResourceClaimDeviceStatus")
+        )
+
+    @property
+    def groups(self) -> bool:
+        """Whether groups of pods may own claims."""
+        return self._enabled("DRAWorkloadResourceClaims")
+
+    # PreFilter
+
+    def prepare(self, pod: Pod, nodes: Snapshot) -> tuple[Status, PreFilterState]:
+        """The state to write, and PreFilter's answer; amounts that no API server would store are an error."""
+        try:
+            return self._prepared(pod, nodes)
+        except InvalidQuantity as wrong:
+            return error(str(wrong)), PreFilterState()
+
+    def _prepared(self, pod: Pod, nodes: Snapshot) -> tuple[Status, PreFilterState]:
+        try:
+            named = list(pod_claims(pod, nodes, self.rules, groups_own=self.groups))
+            extended = extended_resources(pod, nodes, self.rules) if self._enabled("DRAExtendedResource") else None
+            if self.groups:
+                check_bindings(pod, nodes)
+        except ClaimProblem as problem:
+            return unresolvable(str(problem)), PreFilterState()
+        own = tuple(claim for _, claim in named)
+        claims = ClaimStore(
+            own + ((extended.claim,) if extended is not None else ()), len(own), tuple(name for name, _ in named)
+        )
+        if not claims.claims:
+            return SKIP, PreFilterState()
+        available_on: list[NodeSelector | None] = []
+        for claim in claims.claims:
+            refusal, selector = self._usable(claim, claims, nodes)
+            if refusal is not None:
+                return refusal, PreFilterState()
+            available_on.append(selector)
+        allocator = self._allocator(nodes) if claims.to_allocate else None
+        slices = allocator.slices.slices if allocator is not None else self._slices(nodes)
+        return SUCCESS, PreFilterState(claims, tuple(available_on), allocator, extended, self._node_allocatable(slices))
+
+    def _usable(
+        self, claim: ResourceClaim, claims: ClaimStore, nodes: Snapshot
+    ) -> tuple[Status | None, NodeSelector | None]:
+        """Why the claim ends the cycle, or where it can be used if it was allocated before."""
+        allocation = claim.status.allocation
+        if allocation is not None:
+            if allocation.node_selector is None:
+                return None, None
+            try:
+                return None, strict_node_selector(allocation.node_selector)
+            except InvalidSelector as wrong:
+                return error(wrong.reason), None
+        if claim is claims.extended:
+            return None, None
+        for request in claim.spec.devices.requests:
+            problem = self._wrong_request(claim, request, nodes)
+            if problem is not None:
+                return problem, None
+        return None, None
+
+    def _wrong_request(self, claim: ResourceClaim, request: DeviceRequest, nodes: Snapshot) -> Status | None:
+        exact = request.exact
+        if exact is not None or (self.rules.exact_is_flat and not request.first_available):
+            return _wrong_class(exact.device_class_name if exact is not None else "", request.name, nodes)
+        where = f"resource claim {claim.key}, request {request.name}"
+        if not request.first_available:
+            return unresolvable(f"{where}: unknown request type")
+        if not self._enabled("DRAPrioritizedList"):
+            return unresolvable(f"{where}: has subrequests, but the DRAPrioritizedList feature is disabled")
+        wrong = (
+            _wrong_class(one.device_class_name, f"{request.name}/{one.name}", nodes) for one in request.first_available
+        )
+        return next(filter(None, wrong), None)
+
+    def _slices(self, nodes: Snapshot) -> tuple[PoolSlice, ...]:
+        if not self._enabled("DRANodeAllocatableResources"):
+            return ()
+        return SliceIndex(nodes.objects.all(ResourceSlice)).slices
+
+    def _node_allocatable(self, slices: Sequence[PoolSlice]) -> NodeAllocatable | None:
+        if not self._enabled("DRANodeAllocatableResources"):
+            return None
+        return NodeAllocatable(slices, self.rules.capacity_errors_fail, self._enabled("PodLevelResources"), self.groups)
+
+    def _allocator(self, nodes: Snapshot) -> Allocator:
+        consumable = feature.CONSUMABLE_CAPACITY in self.features
+        selectors = Selectors(
+            self.rules,
+            consumable_capacity=consumable,
+            list_attributes=self._enabled("DRAListTypeAttributes"),
+        )
+        allocated = gather(nodes.objects.all(ResourceClaim), consumable)
+        channel = next(channel for channel in self.rules.channels if channel.features >= self.features)
+        return Allocator(
+            channel,
+            self.rules,
+            self.features,
+            allocated,
+            lambda name: nodes.objects.get(DeviceClass, name),
+            SliceIndex(self._published(nodes, selectors)),
+            selectors,
+            CounterLedger(allocated, self.rules),
+        )
+
+    def _published(self, nodes: Snapshot, selectors: Selectors) -> Sequence[ResourceSlice]:
+        """The slices, with taint rules applied where these are on."""
+        slices = nodes.objects.all(ResourceSlice)
+        gate = "DRADeviceTaints" if self.rules.taint_rules_have_selectors else "DRADeviceTaintRules"
+        rules = nodes.objects.all(DeviceTaintRule) if self._enabled(gate) else ()
+        return with_taint_rules(
+            slices, rules, lambda rule, driver, device: self._selected(rule, driver, device, nodes, selectors)
+        )
+
+    def _selected(
+        self, rule: DeviceTaintRule, driver: str, device: Device, nodes: Snapshot, selectors: Selectors
+    ) -> bool:
+        where = rule.spec.device_selector
+        if where is None or not self.rules.taint_rules_have_selectors:
+            return True
+        asked = list(where.selectors)
+        if where.device_class_name is not None:
+            of_class = nodes.objects.get(DeviceClass, where.device_class_name)
+            if of_class is None:
+                return False
+            asked += of_class.spec.selectors
+        one = SliceDevice(DeviceID(driver, "", device.name), device, PoolSlice(ResourceSlice()))
+        answers = [selectors.ask(selector.cel.expression, one) for selector in asked if selector.cel is not None]
+        if any(answer.compile_error is not None for answer in answers):
+            raise AllocationFailed
+        return all(answer.matches for answer in answers)
+
+    # Filter
+
+    def outcome(self, state: PreFilterState, pod: Pod, node: NodeInfo) -> NodeOutcome:
+        """The node's verdict; asked once a node, unless what other pods take of it matters."""
+        if state.node_allocatable is not None or node.name not in state.outcomes:
+            try:
+                state.outcomes[node.name] = self._outcome(state, pod, node)
+            except InvalidQuantity as wrong:
+                state.outcomes[node.name] = NodeOutcome(error(str(wrong)))
+        return state.outcomes[node.name]
+
+    def _outcome(self, state: PreFilterState, pod: Pod, node: NodeInfo) -> NodeOutcome:
+        on_node: ResourceClaim | None = None
+        if state.extended is not None:
+            made = claim_on_node(state.extended, pod, node, self.rules, other_claims=state.claims.user_owned > 0)
+            if isinstance(made, Status):
+                return NodeOutcome(made)
+            if made is None and not state.claims.user_owned:
+                return NodeOutcome(SUCCESS)
+            on_node = made
+        unavailable, refusal = self._unavailable(state, pod, node)
+        if refusal is not None:
+            return NodeOutcome(refusal)
+        allocations = self._allocate(state, on_node, node)
+        if isinstance(allocations, Status):
+            return NodeOutcome(allocations, unavailable=unavailable)
+        refusal = self._node_is_too_small(state, pod, node, allocations)
+        if refusal is None and unavailable:
+            refusal = unresolvable("resourceclaim not available on the node")
+        if refusal is not None:
+            return NodeOutcome(refusal, unavailable=unavailable)
+        return NodeOutcome(SUCCESS, allocations)
+
+    def _unavailable(
+        self, state: PreFilterState, pod: Pod, node: NodeInfo
+    ) -> tuple[tuple[ResourceClaim, ...], Status | None]:
+        """The claims allocated before that do not serve on this node."""
+        found: list[ResourceClaim] = []
+        for claim, selector in zip(state.claims.claims, state.available_on, strict=True):
+            if selector is not None and not selector.matches(node.labels, node.name):
+                found.append(claim)
+                continue
+            if self.rules.capacity_errors_fail and _skips_operations(claim) and not _can_skip(node):
+                found.append(claim)
+                continue
+            if claim.status.allocation is None:
+                continue
+            if self.binding_conditions and blocks_binding(claim, self._binding_timeout) is not None:
+                found.append(claim)
+            if state.node_allocatable is not None:
+                refusal = state.node_allocatable.sharing(pod, claim, node)
+                if refusal is not None:
+                    return (), refusal
+        return tuple(found), None
+
+    def _allocate(
+        self, state: PreFilterState, extended: ResourceClaim | None, node: NodeInfo
+    ) -> tuple[Allocation, ...] | Status:
+        if state.allocator is None:
+            return ()
+        claims = [
+            extended if claim is state.claims.extended and extended is not None else claim
+            for claim in state.claims.to_allocate
+        ]
+        try:
+            found = state.allocator.allocate(node.node, claims)
+        except FailedAllocationOnNode as failure:
+            return unresolvable(str(failure))
+        except SearchTooLong:
+            text = "timed out trying to allocate devices"
+            return error(f"node {node.name}: {text}") if self.rules.score_counts_allocated else unresolvable(text)
+        except AllocationFailed as failure:
+            return error(str(failure))
+        return unresolvable("cannot allocate all claims") if found is None else tuple(found)
+
+    def _node_is_too_small(
+        self, state: PreFilterState, pod: Pod, node: NodeInfo, allocations: Sequence[Allocation]
+    ) -> Status | None:
+        if state.node_allocatable is None or (state.allocator is None and not self.rules.capacity_errors_fail):
+            return None
+        found = {
+            one.claim.metadata.uid: [HeldDevice(*device.device.id, device.consumed) for device in one.devices]
+            for one in allocations
+        }
+        held = [
+            (claim, found.get(claim.metadata.uid) or _held_before(claim, self.rules.capacity_errors_fail))
+            for claim in state.claims.claims
+        ]
+        own = state.claims.claims[: state.claims.user_owned]
+        names = dict(zip(state.claims.names, own, strict=True))
+        return state.node_allocatable.check(pod, names, held, node)
+
+
+def _wrong_class(name: str, request: str, nodes: Snapshot) -> Status | None:
+    if not name:
+        return error(f"request {request}: unsupported request type")
+    if nodes.objects.get(DeviceClass, name) is None:
+        return unresolvable(f"request {request}: device class {name} does not exist")
+    return None
+
+
+def _held_before(claim: ResourceClaim, counts: bool) -> list[HeldDevice]:
+    allocation = claim.status.allocation
+    if not counts or allocation is None:
+        return []
+    return [
+        HeldDevice(
+            one.driver,
+            one.pool,
+            one.device,
+            None
+            if one.consumed_capacity is None
+            else {name: parse_quantity(raw) for name, raw in one.consumed_capacity.items()},
+        )
+        for one in allocation.devices.results
+    ]
+
+
+def _skips_operations(claim: ResourceClaim) -> bool:
+    allocation = claim.status.allocation
+    return allocation is not None and any(one.skip_node_operations for one in allocation.devices.results)
+
+
+def _can_skip(node: NodeInfo) -> bool:
+    return "DRAOptionalNodeOperations" in node.node.status.declared_features

@@ -1,0 +1,42 @@
+"""What PreFilter finds out and the later extension points use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kubectl_sched.framework.cycle_state import StateKey
+from kubectl_sched.plugins.dynamic_resources.claims import ClaimStore
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.node_affinity import NodeSelector
+    from kubectl_sched.api.resource import ResourceClaim
+    from kubectl_sched.framework.status import Status
+    from kubectl_sched.plugins.dynamic_resources.allocator import Allocation, Allocator
+    from kubectl_sched.plugins.dynamic_resources.extended_resources import ExtendedResources
+    from kubectl_sched.plugins.dynamic_resources.node_allocatable import NodeAllocatable
+
+
+@dataclass(frozen=True, slots=True)
+class NodeOutcome:
+    """A node's verdict: what would be allocated, and the claims that cannot be used there."""
+
+    status: Status
+    allocations: tuple[Allocation, ...] = ()
+    unavailable: tuple[ResourceClaim, ...] = ()
+
+
+@dataclass(frozen=True)
+class PreFilterState:
+    """`outcomes` fills up by node name as nodes are asked about; nothing else changes."""
+
+    claims: ClaimStore = field(default_factory=ClaimStore)
+    available_on: tuple[NodeSelector | None, ...] = ()
+    """Where each claim that was allocated before can be used; None: everywhere."""
+    allocator: Allocator | None = None
+    extended: ExtendedResources | None = None
+    node_allocatable: NodeAllocatable | None = None
+    outcomes: dict[str, NodeOutcome] = field(default_factory=dict)
+
+
+STATE: StateKey[PreFilterState] = StateKey("DynamicResources")

@@ -1,0 +1,243 @@
+"""Lets the pods of a gang wait until all are there (plugins/gangscheduling/gangscheduling.go).
+
+The cycle that places a whole group at once is not replayed; this is what one pod of it meets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+from kubectl_sched.api.scheduling import CompositePodGroup, PodGroup, PodGroupSchedulingPolicy, Workload
+from kubectl_sched.framework.extension_points import BindingAction, BindingCyclePlugin, PreEnqueuePlugin
+from kubectl_sched.framework.status import SUCCESS, Status, unresolvable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.cycle_state import CycleState
+    from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.snapshot import Snapshot
+
+_TOO_FEW = unresolvable("waiting for minCount pods from a gang to appear in scheduling queue")
+_DEEPEST = 4
+"""WorkloadMaxTreeDepth: how many levels a tree of groups may have."""
+
+
+class GangScheduling(PreEnqueuePlugin, BindingCyclePlugin):
+    """Waits in the queue until enough pods of the gang exist, and in Permit until enough have found a node."""
+
+    name: ClassVar[str] = "GangScheduling"
+
+    def __init__(self, args: None, handle: Handle) -> None:
+        del args
+        self._by_workload = handle.release.gangs_are_of_workloads
+        self._trees = handle.release.groups_form_trees and handle.features.enabled("CompositePodGroup")
+
+    def pre_enqueue(self, pod: Pod, nodes: Snapshot) -> Status:
+        """Unresolvable while the group, or too many of its pods, are missing."""
+        if self._by_workload:
+            return _enters_with_workload(pod, nodes)
+        name = _group_name(pod)
+        if name is None:
+            return SUCCESS
+        groups = _Groups(pod, nodes)
+        if self._trees:
+            return groups.enters_with_tree(name)
+        group = groups.group(name)
+        if group is None:
+            return _no_group(name)
+        gang = group.spec.scheduling_policy.gang
+        return _TOO_FEW if gang is not None and groups.present(name) < gang.min_count else SUCCESS
+
+    def binding_actions(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[BindingAction, ...]:
+        """Permit waits until as many pods as the gang needs have a node, this one counted."""
+        del state, row
+        minimum, placed = self._quorum(pod, nodes)
+        if minimum is None:
+            return ()
+        if placed >= minimum:
+            action = f"let the gang pass: {placed} of at least {minimum} pods have a node"
+        else:
+            action = f"wait for the gang: {placed} of at least {minimum} pods have a node, this one counted"
+        return (BindingAction("permit", self.name, action),)
+
+    def _quorum(self, pod: Pod, nodes: Snapshot) -> tuple[int | None, int]:
+        """How many pods the gang needs (None: it is none), and how many would have a node with this one."""
+        if self._by_workload:
+            policy = _workload_policy(pod, nodes)
+            gang = policy.gang if policy is not None else None
+            members = [other for other in nodes.whole.existing_pods.pods if _of_same_workload(pod, other)]
+            return (gang.min_count if gang is not None else None), len(members) + 1
+        name = _group_name(pod)
+        if name is None:
+            return None, 0
+        groups = _Groups(pod, nodes)
+        group = groups.group(name)
+        gang = group.spec.scheduling_policy.gang if group is not None else None
+        return (gang.min_count if gang is not None else None), groups.placed(name) + 1
+
+
+def _group_name(pod: Pod) -> str | None:
+    return pod.spec.scheduling_group.pod_group_name if pod.spec.scheduling_group is not None else None
+
+
+def _no_group(name: str) -> Status:
+    return unresolvable(f'waiting for pods\'s pod group "{name}" to appear in scheduling queue')
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """The groups of the pod's namespace and their members; the pod itself is one, wherever it is."""
+
+    pod: Pod
+    nodes: Snapshot
+
+    def group(self, name: str) -> PodGroup | None:
+        return self.nodes.objects.get(PodGroup, name, self.pod.metadata.namespace)
+
+    def composite(self, name: str) -> CompositePodGroup | None:
+        return self.nodes.objects.get(CompositePodGroup, name, self.pod.metadata.namespace)
+
+    @cached_property
+    def _placed(self) -> list[str]:
+        return list(self._names(self.nodes.whole.existing_pods.pods))
+
+    @cached_property
+    def _waiting(self) -> list[str]:
+        return list(self._names(self.nodes.pending))
+
+    def _names(self, pods: Iterable[Pod]) -> Iterable[str]:
+        """The group of each pod of the namespace but this one."""
+        for other in pods:
+            name = _group_name(other)
+            if (
+                name is not None
+                and other.metadata.namespace == self.pod.metadata.namespace
+                and other.key != self.pod.key
+            ):
+                yield name
+
+    def placed(self, name: str) -> int:
+        """How many others of the group have a node."""
+        return self._placed.count(name)
+
+    def present(self, name: str) -> int:
+        """How many pods of the group there are, this one counted."""
+        own = _group_name(self.pod) == name
+        return self.placed(name) + self._waiting.count(name) + own
+
+    # Trees of groups
+
+    def enters_with_tree(self, name: str) -> Status:
+        try:
+            root = self._root(name)
+            self._walk(root, set()) if root is not None else None
+        except _BrokenTree as broken:
+            return unresolvable(f"failed to build hierarchy snapshot: {broken}")
+        if root is None:
+            return SUCCESS if self._group_is_ready(name) else _TOO_FEW
+        if self._tree_is_ready(root, self.present):
+            return SUCCESS
+        return unresolvable(f'waiting for composite pod group "{root}" tree to meet quorum')
+
+    def _key(self, kind: str, name: str) -> str:
+        return f"{kind}/{self.pod.metadata.namespace}/{name}"
+
+    def _root(self, name: str) -> str | None:
+        """The composite group on top, None where the group is alone."""
+        group = self.group(name)
+        if group is None:
+            raise _BrokenTree(f"pod group object not found in state for {self._key('podgroup', name)}")
+        parent = group.spec.parent_composite_pod_group_name
+        if parent is None:
+            return None
+        for _ in range(_DEEPEST - 1):
+            composite = self.composite(parent)
+            if composite is None:
+                key = self._key("compositepodgroup", parent)
+                if not self._children(parent):
+                    raise _BrokenTree(f"parent composite pod group state not found for {key}")
+                raise _BrokenTree(f"composite pod group object not found in state for {key}")
+            if composite.spec.parent_composite_pod_group_name is None:
+                break
+            parent = composite.spec.parent_composite_pod_group_name
+        return parent
+
+    def _children(self, name: str) -> list[PodGroup | CompositePodGroup]:
+        namespace = self.pod.metadata.namespace
+        candidates: list[PodGroup | CompositePodGroup] = [
+            *self.nodes.objects.in_namespace(PodGroup, namespace),
+            *self.nodes.objects.in_namespace(CompositePodGroup, namespace),
+        ]
+        return [one for one in candidates if one.spec.parent_composite_pod_group_name == name]
+
+    def _walk(self, name: str, seen: set[str]) -> None:
+        if name in seen:
+            raise _BrokenTree(
+                f"cycle detected in composite pod group hierarchy: {self._key('compositepodgroup', name)}"
+            )
+        seen.add(name)
+        for child in self._children(name):
+            if isinstance(child, CompositePodGroup):
+                self._walk(child.name, seen)
+
+    def _group_is_ready(self, name: str) -> bool:
+        group = self.group(name)
+        if group is None:
+            return False
+        gang = group.spec.scheduling_policy.gang
+        return self.present(name) >= (gang.min_count if gang is not None else 1)
+
+    def _tree_is_ready(self, name: str, count: Callable[[str], int]) -> bool:
+        composite = self.composite(name)
+        if composite is None:
+            return False
+        gang = composite.spec.scheduling_policy.gang
+        ready = sum(
+            self._tree_is_ready(child.name, count)
+            if isinstance(child, CompositePodGroup)
+            else self._group_is_ready(child.name)
+            for child in self._children(name)
+        )
+        return ready >= (gang.min_group_count if gang is not None else 1)
+
+
+class _BrokenTree(Exception):  # noqa: N818 - becomes a status
+    """Groups that do not form a tree."""
+
+
+def _of_same_workload(pod: Pod, other: Pod) -> bool:
+    return (
+        other.spec.workload_ref is not None
+        and other.spec.workload_ref == pod.spec.workload_ref
+        and other.metadata.namespace == pod.metadata.namespace
+        and other.key != pod.key
+    )
+
+
+def _workload_policy(pod: Pod, nodes: Snapshot) -> PodGroupSchedulingPolicy | None:
+    reference = pod.spec.workload_ref
+    if reference is None:
+        return None
+    workload = nodes.objects.get(Workload, reference.name, pod.metadata.namespace)
+    groups = workload.spec.pod_groups if workload is not None else ()
+    return next((group.policy for group in groups if group.name == reference.pod_group), None)
+
+
+def _enters_with_workload(pod: Pod, nodes: Snapshot) -> Status:
+    """1.35: the group is a part of a Workload."""
+    reference = pod.spec.workload_ref
+    if reference is None:
+        return SUCCESS
+    if nodes.objects.get(Workload, reference.name, pod.metadata.namespace) is None:
+        return unresolvable(f'waiting for pods\'s workload "{reference.name}" to appear in scheduling queue')
+    policy = _workload_policy(pod, nodes)
+    if policy is None:
+        return unresolvable(f'pod group "{reference.pod_group}" doesn\'t exist for a workload "{reference.name}"')
+    members = sum(
+        _of_same_workload(pod, other) for pods in (nodes.whole.existing_pods.pods, nodes.pending) for other in pods
+    )
+    return _TOO_FEW if policy.gang is not None and members + 1 < policy.gang.min_count else SUCCESS

@@ -1,0 +1,173 @@
+"""InterPodAffinity: pods near to other pods, or away from them.
+
+Answers to pkg/scheduler/framework/plugins/interpodaffinity. matchLabelKeys and mismatchLabelKeys are part of the
+selectors already: the API server merges them when a pod is created, and kube-scheduler never looks at them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from kubectl_sched.config.types import InterPodAffinityArgs
+from kubectl_sched.framework.cycle_state import PluginError
+from kubectl_sched.framework.evidence import Evidence
+from kubectl_sched.framework.extension_points import (
+    FilterPlugin,
+    PreFilterExtensions,
+    PreFilterPlugin,
+    PreFilterResult,
+    PreScoreExtensions,
+    PreScorePlugin,
+    ScorePlugin,
+)
+from kubectl_sched.framework.status import SKIP, SUCCESS, NodeToStatus, Status, unresolvable
+from kubectl_sched.plugins.inter_pod_affinity import evidence, filtering, scoring
+from kubectl_sched.plugins.inter_pod_affinity.terms import namespace_labels, terms_of
+from kubectl_sched.snapshot import Column
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.cycle_state import CycleState
+    from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.plugins.inter_pod_affinity.terms import AffinityTerm
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.arrays import Integers, Rows
+
+
+class InterPodAffinity(
+    PreFilterPlugin, PreFilterExtensions, FilterPlugin, PreScorePlugin, PreScoreExtensions, ScorePlugin
+):
+    """Keeps pods near to other pods, or away from them."""
+
+    name: ClassVar[str] = "InterPodAffinity"
+
+    def __init__(self, args: InterPodAffinityArgs | None, handle: Handle) -> None:
+        self._args = args or InterPodAffinityArgs()
+        self._selector_stays = handle.release.namespace_selector_stays
+        self._resizes_in_place = handle.features.enabled("InPlacePodVerticalScalingSchedulerPreemption")
+        self._fast_path = handle.features.enabled("InterPodAffinityHostnameFastPath")
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
+        """Count matching pods by domain; skip where neither the pod nor an existing one has anything against it."""
+        if self._is_exempt(pod):
+            return PreFilterResult(SKIP)
+        nodes = nodes.whole
+        terms = terms_of(pod)
+        if terms is not None and terms.error is not None:
+            return PreFilterResult(unresolvable(f"parsing pod: {terms.error}"))
+        affinity = self._merged(terms.required_affinity if terms else (), nodes)
+        anti_affinity = self._merged(terms.required_anti_affinity if terms else (), nodes)
+        labels = namespace_labels(pod.metadata.namespace, nodes.objects)
+        counted = filtering.affinity_now(pod, nodes, affinity, anti_affinity, labels, fast_path=self._fast_path)
+        if not (affinity or anti_affinity or counted.existing_anti_affinity) and not (
+            self._fast_path and filtering.has_host_scoped_anti_affinity(nodes)
+        ):
+            return PreFilterResult(SKIP)
+        state.write(filtering.STATE, counted)
+        return PreFilterResult()
+
+    def explain_pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> tuple[Evidence, ...]:
+        """The selector that cannot be read."""
+        del state, nodes
+        terms = terms_of(pod)
+        if terms is None or terms.error is None:
+            return ()
+        return (Evidence(f"its affinity cannot be read: {terms.error}", {"error": terms.error}),)
+
+    def _merged(self, terms: tuple[AffinityTerm, ...], nodes: Snapshot) -> tuple[AffinityTerm, ...]:
+        return tuple(term.merged(nodes.objects, selector_stays=self._selector_stays) for term in terms)
+
+    def _is_exempt(self, pod: Pod) -> bool:
+        return self._resizes_in_place and pod.is_resize_deferred
+
+    def add_pod(self, state: CycleState, pod: Pod, added: Pod, row: int, nodes: Snapshot) -> None:
+        """One more pod in the domains of its node."""
+        before = _pre_filter_state(state)
+        state.write(filtering.STATE, filtering.with_pod(before, pod, added, nodes, row, 1))
+
+    def concerns(self, state: CycleState, pod: Pod, other: Pod) -> bool:
+        """Whether some term of the pod means it, or it has terms that may mean the pod."""
+        del pod
+        before = _pre_filter_state(state)
+        terms = (*before.required_affinity, *before.required_anti_affinity)
+        return other.spec.affinity is not None or any(term.matches(other) for term in terms)
+
+    def remove_pod(self, state: CycleState, pod: Pod, removed: Pod, row: int, nodes: Snapshot) -> None:
+        """One pod less in the domains of its node."""
+        before = _pre_filter_state(state)
+        state.write(filtering.STATE, filtering.with_pod(before, pod, removed, nodes, row, -1))
+
+    def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
+        """Reject nodes away from pods it must be near to, and near to pods that one of the two must be away from."""
+        if self._is_exempt(pod):
+            return Column.filled(len(nodes), SUCCESS)
+        return filtering.verdicts(_pre_filter_state(state), pod, nodes)
+
+    def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
+        """Every rule that the node breaks, with the pods by name."""
+        if self._is_exempt(pod):
+            return ()
+        return evidence.rejection(_pre_filter_state(state), pod, nodes, row)
+
+    def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
+        """The rule that all of these nodes break."""
+        return evidence.summary(_pre_filter_state(state), pod, nodes, rows)
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Status:
+        """Weigh pods by domain; skip where nobody prefers anything."""
+        del rows
+        terms = terms_of(pod)
+        near = pod.spec.affinity.pod_affinity if pod.spec.affinity else None
+        away = pod.spec.affinity.pod_anti_affinity if pod.spec.affinity else None
+        prefers = bool((near and near.preferred) or (away and away.preferred))
+        if self._args.ignore_preferred_terms_of_existing_pods and not prefers:
+            return SKIP
+        if terms is not None and terms.error is not None:
+            raise PluginError(f"failed to parse pod: {terms.error}")
+        nodes = nodes.whole
+        own = self._merged(terms.preferred_affinity if terms else (), nodes)
+        away_from = self._merged(terms.preferred_anti_affinity if terms else (), nodes)
+        preferences = scoring.Preferences(
+            (*own, *(replace(term, weight=-term.weight) for term in away_from)),
+            namespace_labels(pod.metadata.namespace, nodes.objects),
+            self._args.hard_pod_affinity_weight,
+        )
+        weighed = scoring.pre_score_state(pod, nodes, preferences)
+        if weighed is None:
+            return SKIP
+        state.write(scoring.STATE, weighed)
+        return SUCCESS
+
+    def pre_score_with(self, state: CycleState, pod: Pod, added: Pod, row: int, nodes: Snapshot, rows: Rows) -> Status:
+        """Weigh one more pod; where nobody preferred anything so far, all of them."""
+        before = state.get(scoring.STATE)
+        if before is not None:
+            state.write(scoring.STATE, scoring.with_pod(before, pod, added, nodes, row))
+            return SUCCESS
+        if pod.spec.affinity is None and added.spec.affinity is None:
+            return SKIP
+        return self.pre_score(state, pod, nodes, rows)
+
+    def score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
+        """The points of each node's domains."""
+        del pod
+        return scoring.scores(state.read(scoring.STATE), nodes, rows)
+
+    def normalize_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows, scores: Integers) -> Integers:
+        """The fewest points become 0, the most 100."""
+        del pod, nodes, rows
+        state.read(scoring.STATE)
+        return scoring.normalized(scores)
+
+    def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
+        """The points of each of the node's domains."""
+        weighed = state.get(scoring.STATE)
+        return () if weighed is None else evidence.points(weighed, pod, nodes, row)
+
+
+def _pre_filter_state(state: CycleState) -> filtering.PreFilterState:
+    found = state.get(filtering.STATE)
+    if found is None:
+        raise PluginError(f'error reading "{filtering.STATE.name}" from cycleState: not found')
+    return found

@@ -1,0 +1,148 @@
+"""Pods preferred near or away, by the pod and by existing pods, each adding its weight to its domain.
+
+Answers to pkg/scheduler/framework/plugins/interpodaffinity/scoring.go.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from kubectl_sched.framework.cycle_state import StateKey
+from kubectl_sched.framework.runtime import MAX_NODE_SCORE
+from kubectl_sched.plugins.inter_pod_affinity.filtering import meeting
+from kubectl_sched.plugins.inter_pod_affinity.term_index import TermKind, terms_matching
+from kubectl_sched.plugins.inter_pod_affinity.terms import existing_terms, terms_of
+from kubectl_sched.record import Record
+from kubectl_sched.snapshot.topology import TopologyCounts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kubectl_sched.api.meta import Labels
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.plugins.inter_pod_affinity.terms import AffinityTerm
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.arrays import Integers, Rows
+
+
+class Preferences(Record, frozen=True):
+    """The preferred terms of the pod, signed: anti-affinity has negative weight."""
+
+    terms: tuple[AffinityTerm, ...]
+    namespace_labels: Labels
+    hard_weight: int
+
+    def points(self, kind: TermKind, term: AffinityTerm) -> int | None:
+        """What a term of an existing pod that means the pod is worth, None where such terms do not count."""
+        match kind:
+            case TermKind.REQUIRED_AFFINITY:
+                return self.hard_weight if self.hard_weight > 0 else None
+            case TermKind.PREFERRED_AFFINITY:
+                return term.weight
+            case TermKind.PREFERRED_ANTI_AFFINITY:
+                return -term.weight
+            case TermKind.REQUIRED_ANTI_AFFINITY:
+                return None
+
+
+class PreScoreState(Record, frozen=True):
+    """The points of each domain, by topology key."""
+
+    preferences: Preferences
+    topology_score: Mapping[str, TopologyCounts]
+
+
+STATE: Final[StateKey[PreScoreState]] = StateKey("PreScoreInterPodAffinity")
+
+
+def pre_score_state(pod: Pod, nodes: Snapshot, preferences: Preferences) -> PreScoreState | None:
+    """Weigh all existing pods; None where not one of them gives or takes a point."""
+    touched: dict[str, list[tuple[Rows, Integers]]] = {}
+    for key, rows, weights in (*_by_own_terms(nodes, preferences), *_by_existing(pod, nodes, preferences)):
+        labelled = nodes.table.has_label(key)[rows]
+        if labelled.any():
+            touched.setdefault(key, []).append((rows, weights))
+    if not touched:
+        return None
+    return PreScoreState(preferences, {key: _summed(nodes, key, parts) for key, parts in touched.items()})
+
+
+def _summed(nodes: Snapshot, key: str, parts: Sequence[tuple[Rows, Integers]]) -> TopologyCounts:
+    rows = np.concatenate([rows for rows, _ in parts])
+    return TopologyCounts.of(nodes, key, rows, np.concatenate([weights for _, weights in parts]))
+
+
+def _by_own_terms(nodes: Snapshot, preferences: Preferences) -> Iterator[tuple[str, Rows, Integers]]:
+    for term in preferences.terms:
+        rows = nodes.existing_pods.rows[meeting(nodes.existing_pods, term)]
+        yield term.topology_key, rows, np.full(len(rows), term.weight, dtype=np.int64)
+
+
+def _by_existing(pod: Pod, nodes: Snapshot, preferences: Preferences) -> Iterator[tuple[str, Rows, Integers]]:
+    column = existing_terms(nodes.existing_pods)
+    weights: dict[str, dict[int, int]] = {}
+    for code, kind, term in terms_matching(nodes.existing_pods, pod, preferences.namespace_labels):
+        points = preferences.points(kind, term)
+        if points is not None:
+            per_code = weights.setdefault(term.topology_key, {})
+            per_code[code] = per_code.get(code, 0) + points
+    for key, per_code in weights.items():
+        weight_of = np.zeros(len(column.values), dtype=np.int64)
+        gives = np.zeros(len(column.values), dtype=np.bool_)
+        weight_of[list(per_code)] = list(per_code.values())
+        gives[list(per_code)] = True
+        pods = np.flatnonzero(gives[column.codes])
+        yield key, nodes.existing_pods.rows[pods], weight_of[column.codes[pods]]
+
+
+def with_pod(state: PreScoreState, pod: Pod, added: Pod, nodes: Snapshot, row: int) -> PreScoreState:
+    """The state with another pod on a row's node."""
+    labels = nodes.node_objects[row].metadata.labels
+    after = dict(state.topology_score)
+    for key, points in _between(pod, added, state.preferences):
+        value = labels.get(key)
+        if value is not None:
+            before = after.get(key) or TopologyCounts.none(nodes, key)
+            after[key] = before.plus(value, points)
+    return PreScoreState(state.preferences, after)
+
+
+def _between(pod: Pod, added: Pod, preferences: Preferences) -> Iterator[tuple[str, int]]:
+    """The topology keys and points of the terms with which one of the pods means the other."""
+    for term in preferences.terms:
+        if term.matches(added):
+            yield term.topology_key, term.weight
+    theirs = terms_of(added)
+    if theirs is None:
+        return
+    for kind, terms in (
+        (TermKind.REQUIRED_AFFINITY, theirs.required_affinity),
+        (TermKind.REQUIRED_ANTI_AFFINITY, theirs.required_anti_affinity),
+        (TermKind.PREFERRED_AFFINITY, theirs.preferred_affinity),
+        (TermKind.PREFERRED_ANTI_AFFINITY, theirs.preferred_anti_affinity),
+    ):
+        for term in terms:
+            points = preferences.points(kind, term)
+            if points is not None and term.matches(pod, preferences.namespace_labels):
+                yield term.topology_key, points
+
+
+def scores(state: PreScoreState, nodes: Snapshot, rows: Rows) -> Integers:
+    """int64[len(rows)]: the sum of the points of all of a node's domains."""
+    total = np.zeros(len(nodes), dtype=np.int64)
+    for points in state.topology_score.values():
+        total += points.on(nodes)
+    return total[rows]
+
+
+def normalized(raw: Integers) -> Integers:
+    """int64[len(raw)]: the smallest becomes 0, the largest 100; all 0 where they are equal."""
+    if not len(raw):
+        return raw
+    smallest, largest = int(raw.min()), int(raw.max())
+    if largest == smallest:
+        return np.zeros(len(raw), dtype=np.int64)
+    share = (raw - smallest).astype(np.float64) / float(largest - smallest)
+    return (float(MAX_NODE_SCORE) * share).astype(np.int64)

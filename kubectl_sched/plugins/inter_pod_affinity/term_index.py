@@ -1,0 +1,95 @@
+"""Finds the terms of existing pods that may mean a given pod, without asking all of them.
+
+Clusters have thousands of distinct terms, nearly all about one namespace and one value of one label. So each is filed
+under those, and a pod is looked up by its own.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from kubectl_sched.api.labels import DOUBLE_EQUALS, EQUALS, IN
+from kubectl_sched.plugins.inter_pod_affinity.terms import existing_terms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import TypeAlias
+
+    from kubectl_sched.api.meta import Labels
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.plugins.inter_pod_affinity.terms import AffinityTerm, PodTerms
+    from kubectl_sched.snapshot import PodTable
+
+    Label: TypeAlias = tuple[str, str]
+
+_HOLDS_VALUE: Final = frozenset({IN, EQUALS, DOUBLE_EQUALS})
+
+
+class TermKind(Enum):
+    """In which list of a pod's affinity a term stands."""
+
+    REQUIRED_AFFINITY = "requiredAffinity"
+    REQUIRED_ANTI_AFFINITY = "requiredAntiAffinity"
+    PREFERRED_AFFINITY = "preferredAffinity"
+    PREFERRED_ANTI_AFFINITY = "preferredAntiAffinity"
+
+
+class FiledTerm(NamedTuple):
+    """A term, and the code that its pods have in the column of existing terms."""
+
+    code: int
+    kind: TermKind
+    term: AffinityTerm
+
+
+class TermIndex:
+    """Terms by namespace (None: any) and by a label that the pod must have (None: none in particular)."""
+
+    def __init__(self) -> None:
+        self._filed: dict[tuple[str | None, Label | None], list[FiledTerm]] = {}
+        self._size = 0
+
+    def grow(self, distinct: Sequence[PodTerms | None]) -> None:
+        """File what has been added since the last time; the sequence only ever grows."""
+        for code in range(self._size, len(distinct)):
+            terms = distinct[code]
+            if terms is not None:
+                self._file(code, TermKind.REQUIRED_AFFINITY, terms.required_affinity)
+                self._file(code, TermKind.REQUIRED_ANTI_AFFINITY, terms.required_anti_affinity)
+                self._file(code, TermKind.PREFERRED_AFFINITY, terms.preferred_affinity)
+                self._file(code, TermKind.PREFERRED_ANTI_AFFINITY, terms.preferred_anti_affinity)
+        self._size = max(self._size, len(distinct))
+
+    def _file(self, code: int, kind: TermKind, terms: Sequence[AffinityTerm]) -> None:
+        for term in terms:
+            if term.selector.nothing:
+                continue
+            namespaces = term.namespaces if term.namespace_selector.nothing else (None,)
+            for namespace in namespaces:
+                for label in _required_labels(term):
+                    self._filed.setdefault((namespace, label), []).append(FiledTerm(code, kind, term))
+
+    def matching(self, pod: Pod, namespace_labels: Labels) -> Iterator[FiledTerm]:
+        """The terms that mean the pod, whose namespace has these labels."""
+        labels: list[Label | None] = [None, *pod.metadata.labels.items()]
+        for namespace in (pod.metadata.namespace, None):
+            for label in labels:
+                for filed in self._filed.get((namespace, label), ()):
+                    if filed.term.matches(pod, namespace_labels):
+                        yield filed
+
+
+def _required_labels(term: AffinityTerm) -> list[Label | None]:
+    """The values, of one key, of which a pod must have one; None where the selector requires no value."""
+    for requirement in term.selector.requirements:
+        if requirement.operator in _HOLDS_VALUE:
+            return [(requirement.key, value) for value in dict.fromkeys(requirement.values)]
+    return [None]
+
+
+def terms_matching(existing: PodTable, pod: Pod, namespace_labels: Labels) -> Iterator[FiledTerm]:
+    """The terms of existing pods that mean the pod, once for each distinct set of terms."""
+    index = existing.derived("affinity_term_index", TermIndex)
+    index.grow(existing_terms(existing).values)
+    return index.matching(pod, namespace_labels)

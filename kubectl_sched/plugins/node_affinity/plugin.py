@@ -1,0 +1,176 @@
+"""The extension points of NodeAffinity."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from kubectl_sched.api.labels import InvalidSelector
+from kubectl_sched.api.node_affinity import (
+    METADATA_NAME,
+    PreferredSchedulingTerms,
+    RequiredNodeAffinity,
+    parse_preferred_terms,
+    strict_node_selector,
+)
+from kubectl_sched.framework.cycle_state import PluginError, StateKey
+from kubectl_sched.framework.extension_points import (
+    DependsOn,
+    FilterPlugin,
+    PreFilterPlugin,
+    PreFilterResult,
+    PreScorePlugin,
+    ScorePlugin,
+)
+from kubectl_sched.framework.normalize_score import default_normalize_score
+from kubectl_sched.framework.status import SKIP, SUCCESS, Status, unresolvable
+from kubectl_sched.plugins.node_affinity import evidence
+from kubectl_sched.snapshot import Column
+from kubectl_sched.snapshot.node_selection import nodes_of_term, nodes_required, nodes_selected
+
+if TYPE_CHECKING:
+    from kubectl_sched.api import pod as api
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.config.types import NodeAffinityArgs
+    from kubectl_sched.framework.cycle_state import CycleState
+    from kubectl_sched.framework.evidence import Evidence
+    from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.status import NodeToStatus
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.arrays import Integers, Rows
+
+_NOT_ENFORCED = unresolvable("node(s) didn't match scheduler-enforced node affinity")
+_NOT_MATCHED = unresolvable("node(s) didn't match Pod's node affinity/selector")
+_CONFLICT = unresolvable("pod affinity terms conflict")
+
+PRE_FILTER_STATE: StateKey[RequiredNodeAffinity] = StateKey("PreFilterNodeAffinity")
+PRE_SCORE_STATE: StateKey[PreferredSchedulingTerms] = StateKey("PreScoreNodeAffinity")
+
+
+class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
+    """A pod's nodeSelector and node affinity, and the affinity that the profile adds to every pod."""
+
+    name: ClassVar[str] = "NodeAffinity"
+    depends_on: ClassVar[DependsOn] = DependsOn.NODE
+
+    def __init__(self, args: NodeAffinityArgs | None, handle: Handle) -> None:
+        added = args.added_affinity if args else None
+        required = added.required if added else None
+        self._added_required = strict_node_selector(required) if required is not None else None
+        self._added_preferred = parse_preferred_terms(added.preferred) if added and added.preferred else None
+        self._added = added
+        self._resizes_in_place = handle.features.enabled("InPlacePodVerticalScalingSchedulerPreemption")
+
+    def _grows_in_place(self, pod: Pod) -> bool:
+        return self._resizes_in_place and pod.is_resize_deferred
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
+        """Skip pods without requirements; narrow the search where every term names its nodes."""
+        del nodes
+        if self._grows_in_place(pod):
+            return PreFilterResult(SKIP)
+        required = _required(pod)
+        if required is None and self._added_required is None and pod.spec.node_selector is None:
+            return PreFilterResult(SKIP)
+        state.write(PRE_FILTER_STATE, RequiredNodeAffinity.of(pod))
+        names = None if required is None else named_nodes(required)
+        if names is not None and not names:
+            return PreFilterResult(_CONFLICT)
+        return PreFilterResult(node_names=names)
+
+    def explain_pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> tuple[Evidence, ...]:
+        """Which terms ask for two names at once."""
+        del state, nodes
+        required = _required(pod)
+        return evidence.conflict(required) if required is not None and named_nodes(required) == frozenset() else ()
+
+    def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
+        """Reject nodes outside the added affinity first, then those outside the pod's own."""
+        if self._grows_in_place(pod):
+            return Column.filled(len(nodes), SUCCESS)
+        # Without PreFilter, upstream parses the pod's affinity here.
+        required = state.get(PRE_FILTER_STATE) or RequiredNodeAffinity.of(pod)
+        codes = np.where(nodes_required(nodes.table, required), 0, 2).astype(np.int32)
+        if self._added_required is not None:
+            codes[~nodes_selected(nodes.table, self._added_required)] = 1
+        return Column(codes, (SUCCESS, _NOT_ENFORCED, _NOT_MATCHED))
+
+    def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
+        """What the node would need, and what it has in place of it."""
+        del state
+        if self._grows_in_place(pod):
+            return ()
+        added = self._added.required if self._added else None
+        return evidence.unmet(_required(pod), pod.spec.node_selector or {}, added, nodes, row)
+
+    def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
+        """What these nodes are outside of."""
+        del state
+        added = self._added.required if self._added else None
+        return evidence.summary(_required(pod), pod.spec.node_selector or {}, added, nodes, rows)
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Status:
+        """Skip pods without preferences; here a term that cannot be parsed fails the cycle."""
+        del nodes, rows
+        preferred = _preferred(pod)
+        if preferred is None and self._added_preferred is None:
+            return SKIP
+        state.write(PRE_SCORE_STATE, preferred or PreferredSchedulingTerms())
+        return SUCCESS
+
+    def score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
+        """The weights of the preferred terms that select each node, added up."""
+        own = state.get(PRE_SCORE_STATE) or _preferred(pod)
+        scores = np.zeros(len(nodes), dtype=np.int64)
+        for terms in (self._added_preferred, own):
+            for weight, term in terms.terms if terms else ():
+                scores[nodes_of_term(nodes.table, term)] += weight
+        return scores[rows]
+
+    def normalize_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows, scores: Integers) -> Integers:
+        """100 for the greatest sum."""
+        del state, pod, nodes, rows
+        return default_normalize_score(scores)
+
+    def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
+        """Each preferred term: whether it selects the node, and what it is worth."""
+        del state
+        own = pod.spec.affinity.node_affinity if pod.spec.affinity else None
+        return (
+            *evidence.preferences(self._added.preferred if self._added else (), "addedAffinity", nodes, row),
+            *evidence.preferences(own.preferred if own else (), "preferredAffinity", nodes, row),
+        )
+
+
+def named_nodes(required: api.NodeSelector) -> frozenset[str] | None:
+    """The names that the terms' matchFields ask for; None where some term asks for none.
+
+    Filter accepts one value only in such a requirement, yet here all its values count.
+    """
+    names: frozenset[str] | None = None
+    for term in required.node_selector_terms:
+        asked = [
+            frozenset(field.values)
+            for field in term.match_fields
+            if field.key == METADATA_NAME and field.operator == "In"
+        ]
+        if not asked:
+            return None
+        names = (names or frozenset()) | frozenset.intersection(*asked)
+    return names
+
+
+def _required(pod: Pod) -> api.NodeSelector | None:
+    node_affinity = pod.spec.affinity.node_affinity if pod.spec.affinity else None
+    return node_affinity.required if node_affinity else None
+
+
+def _preferred(pod: Pod) -> PreferredSchedulingTerms | None:
+    node_affinity = pod.spec.affinity.node_affinity if pod.spec.affinity else None
+    if node_affinity is None or not node_affinity.preferred:
+        return None
+    try:
+        return parse_preferred_terms(node_affinity.preferred)
+    except InvalidSelector as failure:
+        raise PluginError(failure.reason) from failure

@@ -1,0 +1,127 @@
+"""Keeps a pod off nodes that lack a feature it needs (plugins/nodedeclaredfeatures/nodedeclaredfeatures.go).
+
+What a pod needs is inferred from its spec as in k8s.io/component-helpers/nodedeclaredfeatures/features.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from kubectl_sched.framework.clauses import first_few
+from kubectl_sched.framework.cycle_state import PluginError, StateKey
+from kubectl_sched.framework.evidence import Evidence
+from kubectl_sched.framework.extension_points import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
+from kubectl_sched.framework.near_miss import nearest
+from kubectl_sched.framework.status import SKIP, SUCCESS, Status, unresolvable
+from kubectl_sched.snapshot import Column
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.cycle_state import CycleState
+    from kubectl_sched.framework.evidence import JSON
+    from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.status import NodeToStatus
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.arrays import Rows
+
+PRE_FILTER_STATE: StateKey[tuple[str, ...]] = StateKey("PreFilterNodeDeclaredFeatures")
+
+
+def _restarts_all_containers(pod: Pod) -> bool:
+    containers = (*pod.spec.containers, *pod.spec.init_containers)
+    return any(rule.action == "RestartAllContainers" for each in containers for rule in each.restart_policy_rules)
+
+
+def _has_own_users_on_host_network(pod: Pod) -> bool:
+    return pod.spec.host_network and pod.spec.host_users is False
+
+
+def _has_bind_mount_options(pod: Pod) -> bool:
+    containers = (*pod.spec.containers, *pod.spec.init_containers)
+    return any(mount.bind_mount_options for each in containers for mount in each.volume_mounts)
+
+
+_NEEDED: Final[Mapping[str, tuple[Callable[[Pod], bool], str]]] = {
+    "RestartAllContainersOnContainerExits": (
+        _restarts_all_containers,
+        "a container has a restart rule with the action RestartAllContainers",
+    ),
+    "UserNamespacesHostNetworkSupport": (
+        _has_own_users_on_host_network,
+        "the pod has hostNetwork: true with hostUsers: false",
+    ),
+    "VolumeBindMountOptions": (_has_bind_mount_options, "a container's volume mount has bindMountOptions"),
+}
+
+
+class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
+    """Nodes say in status.declaredFeatures what their kubelet can do."""
+
+    name: ClassVar[str] = "NodeDeclaredFeatures"
+    depends_on: ClassVar[DependsOn] = DependsOn.NODE
+
+    def __init__(self, args: None, handle: Handle) -> None:
+        del args
+        self._enabled = handle.features.enabled("NodeDeclaredFeatures")
+        self._resizes_in_place = handle.features.enabled("InPlacePodVerticalScalingSchedulerPreemption")
+        self._inferred = handle.release.inferred_features
+        self._names_missing = handle.release.unsatisfied_features_are_named
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
+        """Skip pods that need nothing special."""
+        del nodes
+        needed = self._needed(pod)
+        if not needed:
+            return PreFilterResult(SKIP)
+        state.write(PRE_FILTER_STATE, needed)
+        return PreFilterResult()
+
+    def _needed(self, pod: Pod) -> tuple[str, ...]:
+        if not self._enabled or (self._resizes_in_place and pod.is_resize_deferred):
+            return ()
+        return tuple(feature for feature in self._inferred if _NEEDED[feature][0](pod))
+
+    def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
+        """Reject nodes that do not declare every feature needed."""
+        if not self._enabled or (self._resizes_in_place and pod.is_resize_deferred):
+            return Column.filled(len(nodes), SUCCESS)
+        needed = state.get(PRE_FILTER_STATE)
+        if needed is None:
+            raise PluginError(f'error reading "{PRE_FILTER_STATE.name}" from cycle-state: not found')
+        return nodes.declared_features.map(lambda declared: self._verdict(needed, declared))
+
+    def _verdict(self, needed: tuple[str, ...], declared: tuple[str, ...]) -> Status:
+        missing = [feature for feature in needed if feature not in declared]
+        if not missing:
+            return SUCCESS
+        if self._names_missing:
+            return unresolvable(
+                f"node declared features check failed - unsatisfied requirements: {', '.join(sorted(missing))}"
+            )
+        return unresolvable("node(s) didn't match Pod's required features")
+
+    def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
+        """Each missing feature, and what in the pod needs it."""
+        del state
+        declared = nodes.declared_features[row]
+        return tuple(_evidence(feature, declared, nodes) for feature in self._needed(pod) if feature not in declared)
+
+    def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
+        """The features that none or only some of these nodes declare."""
+        del state
+        declared = nodes.declared_features.take(rows)
+        lacking = [each for each in self._needed(pod) if declared.where(lambda has, each=each: each not in has).any()]  # type: ignore[misc]
+        return f"do not declare {first_few(lacking)}, which it needs"
+
+
+def _evidence(feature: str, declared: tuple[str, ...], nodes: Snapshot) -> Evidence:
+    hints: list[str] = []
+    near = nearest(feature, declared)
+    if near is not None:
+        hints.append(f"the node declares {near}")
+    elif not any(feature in features for features in nodes.whole.declared_features.values):
+        hints.append(f"no node declares {feature}")
+    facts: dict[str, JSON] = {"feature": feature, "neededBecause": _NEEDED[feature][1], "declared": list(declared)}
+    return Evidence(f"does not declare the feature {feature}, needed as {_NEEDED[feature][1]}", facts, tuple(hints))

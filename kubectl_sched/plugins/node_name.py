@@ -1,0 +1,68 @@
+"""Keeps a pod to the node that its spec.nodeName names (plugins/nodename/node_name.go)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from kubectl_sched.framework.evidence import Evidence
+from kubectl_sched.framework.extension_points import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
+from kubectl_sched.framework.near_miss import nearest
+from kubectl_sched.framework.status import SUCCESS, unresolvable
+from kubectl_sched.snapshot import Column
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.cycle_state import CycleState
+    from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.status import NodeToStatus
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.arrays import Rows
+
+_OTHER_NODE = unresolvable("node(s) didn't match the requested node name")
+
+
+class NodeName(PreFilterPlugin, FilterPlugin):
+    """The PreFilter part is enabled from 1.37 on."""
+
+    name: ClassVar[str] = "NodeName"
+    depends_on: ClassVar[DependsOn] = DependsOn.NODE
+
+    def __init__(self, args: None, handle: Handle) -> None:
+        del args, handle
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
+        """Narrow the search to the one node."""
+        del state, nodes
+        return PreFilterResult(node_names=frozenset({pod.spec.node_name}) if pod.spec.node_name else None)
+
+    def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
+        """Reject every other node."""
+        del state
+        if not pod.spec.node_name:
+            return Column.filled(len(nodes), SUCCESS)
+        codes = np.ones(len(nodes), dtype=np.int32)
+        row = nodes.row_of.get(pod.spec.node_name)
+        if row is not None:
+            codes[row] = 0
+        return Column(codes, (SUCCESS, _OTHER_NODE))
+
+    def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
+        """Which node is wanted, and whether there is such a node at all."""
+        del state
+        wanted = pod.spec.node_name
+        if not wanted or wanted == nodes.names[row]:
+            return ()
+        hints: tuple[str, ...] = ()
+        if wanted not in nodes.whole.row_of:
+            near = nearest(wanted, nodes.whole.names)
+            hints = (f"no node is named {wanted}" + (f"; there is {near}" if near else ""),)
+        return (Evidence(f"is not {wanted}, which the pod's spec.nodeName asks for", {"nodeName": wanted}, hints),)
+
+    def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
+        """Which node is wanted, and whether it exists."""
+        del state, rows
+        wanted = pod.spec.node_name
+        unknown = "" if wanted in nodes.whole.row_of else ", and no node is named so"
+        return f"are not {wanted}, which its spec.nodeName asks for{unknown}"

@@ -1,0 +1,127 @@
+"""Keeps a pod off nodes where a host port that it wants is taken (plugins/nodeports/node_ports.go)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from kubectl_sched.framework.clauses import first_few
+from kubectl_sched.framework.cycle_state import PluginError, StateKey
+from kubectl_sched.framework.evidence import Evidence
+from kubectl_sched.framework.extension_points import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
+from kubectl_sched.framework.status import SKIP, SUCCESS, unschedulable
+from kubectl_sched.snapshot import Column
+from kubectl_sched.snapshot.host_ports import ALL_ADDRESSES, HostPort, host_ports
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.cycle_state import CycleState
+    from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.status import NodeToStatus
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.arrays import Rows
+
+_TAKEN = unschedulable("node(s) didn't have free ports for the requested pod ports")
+
+PRE_FILTER_STATE: StateKey[tuple[HostPort, ...]] = StateKey("PreFilterNodePorts")
+
+
+class NodePorts(PreFilterPlugin, FilterPlugin):
+    """Two pods of one node cannot listen on the same port, address and protocol."""
+
+    name: ClassVar[str] = "NodePorts"
+    depends_on: ClassVar[DependsOn] = DependsOn.PODS_OF_NODE
+
+    def __init__(self, args: None, handle: Handle) -> None:
+        del args
+        self._resizes_in_place = handle.features.enabled("InPlacePodVerticalScalingSchedulerPreemption")
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
+        """Skip pods that want no host port."""
+        del nodes
+        wanted = host_ports(pod)
+        if not wanted or (self._resizes_in_place and pod.is_resize_deferred):
+            return PreFilterResult(SKIP)
+        state.write(PRE_FILTER_STATE, wanted)
+        return PreFilterResult()
+
+    def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
+        """Reject nodes with a pod that has one of the ports."""
+        if self._resizes_in_place and pod.is_resize_deferred:
+            return Column.filled(len(nodes), SUCCESS)
+        wanted = state.get(PRE_FILTER_STATE)
+        if wanted is None:
+            raise PluginError(f'reading "{PRE_FILTER_STATE.name}" from cycleState: not found')
+        existing = nodes.existing_pods
+        taken = existing.column("host_ports", host_ports).where(
+            lambda ports: any(want.conflicts_with(port) for want in wanted for port in ports)
+        )
+        codes = np.zeros(len(nodes), dtype=np.int32)
+        codes[existing.rows[taken]] = 1
+        for name in nodes.freed_ports.keys() & nodes.row_of.keys():
+            row = nodes.row_of[name]
+            codes[row] = any(want.conflicts_with(port) for want in wanted for port in nodes.node(row).used_ports)
+        return Column(codes, (SUCCESS, _TAKEN))
+
+    def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
+        """Each port that is taken, and by which pod."""
+        del state
+        if self._resizes_in_place and pod.is_resize_deferred:
+            return ()
+        users = [
+            (want, port, other)
+            for want in host_ports(pod)
+            for other in nodes.node(row).pods
+            for port in host_ports(other)
+            if want.conflicts_with(port)
+        ]
+        return tuple(_evidence(*user) for user in users)
+
+    def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
+        """Which ports are taken there, and by whom on one of the nodes."""
+        del state
+        wanted = host_ports(pod)
+        first = min(rows.tolist(), key=nodes.names.__getitem__)
+        users = [
+            (want, other)
+            for other in nodes.node(first).pods
+            for port in host_ports(other)
+            for want in wanted
+            if want.conflicts_with(port)
+        ]
+        if not users:
+            return f"have host port {first_few([str(port) for port in wanted])} taken"
+        want, user = users[0]
+        return f"have no free host port {want}: {user.key} has it on {nodes.names[first]}"
+
+
+def _evidence(want: HostPort, port: HostPort, user: Pod) -> Evidence:
+    on_other_address = "" if want.ip == port.ip else f" (as {port})"
+    owner = user.metadata.controller
+    return Evidence(
+        f"host port {want} is taken by {user.key}{on_other_address}",
+        {
+            "port": want.port,
+            "protocol": want.protocol,
+            "hostIP": want.ip,
+            "usedBy": user.key,
+            "usedHostIP": port.ip,
+            "usedByOwner": owner.kind if owner else None,
+            "terminatingSince": user.metadata.deletion_timestamp,
+        },
+        _hints(want, port, user),
+        distance=0.5,
+    )
+
+
+def _hints(want: HostPort, port: HostPort, user: Pod) -> tuple[str, ...]:
+    hints: list[str] = []
+    if want.ip != port.ip:
+        listener = "the pod" if want.ip == ALL_ADDRESSES else user.key
+        hints.append(f"{listener} wants the port on all addresses, which leaves none for a single one")
+    if user.metadata.deletion_timestamp is not None:
+        hints.append(
+            f"{user.key} is terminating since {user.metadata.deletion_timestamp}; the port is free once it is gone"
+        )
+    return tuple(hints)

@@ -1,0 +1,274 @@
+"""The numbers behind a verdict or score on resources: what `kubectl describe node` shows, and who holds it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from kubectl_sched.api.resource_names import CPU, MEMORY, PODS
+from kubectl_sched.framework.amounts import amount_text, amount_texts, unit_of
+from kubectl_sched.framework.clauses import counted
+from kubectl_sched.framework.evidence import Evidence
+from kubectl_sched.framework.near_miss import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.evidence import JSON
+    from kubectl_sched.plugins.node_resources.strategies import ResourceAmounts, Strategy
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
+
+_USERS_SHOWN = 10
+_WHOLE_CPUS_MEANT_AS_MILLICORES = 100
+
+
+class _User(NamedTuple):
+    """A pod on the node, and how much of the resource it requests."""
+
+    amount: int
+    pod: Pod
+
+    @property
+    def owner(self) -> str | None:
+        """The kind of what manages it, such as DaemonSet."""
+        controller = self.pod.metadata.controller
+        return controller.kind if controller else None
+
+    @property
+    def terminating_since(self) -> str | None:
+        return self.pod.metadata.deletion_timestamp
+
+
+def shortage(resource: str, wanted: int, pod: Pod, nodes: Snapshot, row: int) -> Evidence:
+    """What the pod wants of a resource, what the node has of it, and by whom it is held."""
+    capacity = int(nodes.allocatable(resource)[row])
+    used = int(nodes.pod_count[row] if resource == PODS else nodes.requested(resource)[row])
+    users = _users(resource, nodes, row)
+    facts: dict[str, JSON] = {
+        "resource": resource,
+        "wanted": wanted,
+        "used": used,
+        "capacity": capacity,
+        "free": capacity - used,
+        "unit": unit_of(resource),
+        "users": len(users),
+        "usedBy": [_user_facts(user) for user in users[:_USERS_SHOWN]],
+        "daemonSets": sum(user.amount for user in users if user.owner == "DaemonSet"),
+        "terminating": sum(user.amount for user in users if user.terminating_since is not None),
+        "nominated": [other.key for other in nodes.nominated.get(nodes.names[row], ()) if other.key != pod.key],
+    }
+    text = _pods_text(used, capacity) if resource == PODS else _text(resource, wanted, used, capacity, users)
+    hints = (*_hints(resource, wanted, used, pod, nodes), *_user_hints(resource, users))
+    lacking = wanted - max(capacity - used, 0)
+    return Evidence(text, facts, hints, distance=min(lacking / wanted, 1.0) if wanted else 1.0)
+
+
+def summary(lacking: Mapping[str, Mask], requests: Mapping[str, int], nodes: Snapshot, rows: Rows) -> str:
+    """A clause about many rejected nodes. `lacking`: bool[n] by resource, where there is too little of it.
+
+    Each node counts for what the most of them lack.
+    """
+    left = np.zeros(len(nodes), dtype=np.bool_)
+    left[rows] = True
+    told: list[tuple[Rows, str]] = []
+    while left.any() and len(told) < len(lacking):
+        resource = max(lacking, key=lambda name: int((lacking[name] & left).sum()))
+        some = np.flatnonzero(lacking[resource] & left)
+        if not len(some):
+            break
+        told.append((some, resource))
+        left[some] = False
+    if len(told) == 1:
+        return _lack(told[0][1], requests, nodes, told[0][0])
+    return "have too little: " + "; ".join(
+        counted(len(some), _lack(resource, requests, nodes, some)) for some, resource in told
+    )
+
+
+def _lack(resource: str, requests: Mapping[str, int], nodes: Snapshot, rows: Rows) -> str:
+    """`lack nvidia.com/gpu: it wants 4, the freest, gpu-7, has 2`."""
+    if resource == PODS:
+        return _full(nodes, rows)
+    capacity, wanted = nodes.allocatable(resource), requests.get(resource, 0)
+    largest = _greatest(capacity, nodes, rows)
+    if wanted > capacity[largest]:
+        return _too_small(
+            resource, wanted, int(capacity[largest]), nodes, "" if len(rows) == 1 else nodes.names[largest]
+        )
+    used = nodes.requested(resource)
+    row = _greatest(capacity - used, nodes, rows)
+    free = max(int(capacity[row] - used[row]), 0)
+    wants, has, of = amount_texts(resource, wanted, free, int(capacity[row]))
+    usage = " (requests, not usage)" if resource in {CPU, MEMORY} and used[row] else ""
+    if len(rows) == 1:
+        return f"lack {resource}: {has} of {of} are free{usage}, and it wants {wants}"
+    return f"lack {resource}: it wants {wants}, the freest, {nodes.names[row]}, has {has} of {of} free{usage}"
+
+
+def _full(nodes: Snapshot, rows: Rows) -> str:
+    capacity = nodes.allocatable(PODS)
+    row = _greatest(capacity - nodes.pod_count, nodes, rows)
+    emptiest = "" if len(rows) == 1 else f"the emptiest, {nodes.names[row]}, has "
+    return f"are full: {emptiest}{nodes.pod_count[row]} pods of {capacity[row]}"
+
+
+def _too_small(resource: str, wanted: int, capacity: int, nodes: Snapshot, largest: str) -> str:
+    if capacity == 0:
+        near = nearest(resource, frozenset(nodes.whole.table.allocatable) - {resource})
+        meant = f"; there is {near}" if near else ""
+        return f"have no {resource}, of which it wants {amount_text(resource, wanted)}{meant}"
+    wants, has = amount_texts(resource, wanted, capacity)
+    if not largest:
+        return f"are too small: {has} {resource} in all, and it wants {wants}"
+    return f"are too small: it wants {wants} {resource}, the largest, {largest}, has {has} in all"
+
+
+def _greatest(amounts: Integers, nodes: Snapshot, rows: Rows) -> int:
+    """The row with the most, the first by name where several have it."""
+    of_rows = amounts[rows]
+    return int(min(rows[of_rows == of_rows.max()].tolist(), key=nodes.names.__getitem__))
+
+
+def _users(resource: str, nodes: Snapshot, row: int) -> list[_User]:
+    """The pods that hold some of it, the greatest first."""
+    pods = nodes.node(row).pods
+    amounts = [1 if resource == PODS else nodes.resource_of(pod).requested.get(resource, 0) for pod in pods]
+    users = [_User(amount, pod) for amount, pod in zip(amounts, pods, strict=True) if amount]
+    return sorted(users, key=lambda user: (-user.amount, user.pod.key))
+
+
+def _user_facts(user: _User) -> JSON:
+    return {
+        "pod": user.pod.key,
+        "amount": user.amount,
+        "owner": user.owner,
+        "terminatingSince": user.terminating_since,
+    }
+
+
+def _pods_text(used: int, capacity: int) -> str:
+    return f"has {used} pods and takes at most {capacity}"
+
+
+def _text(resource: str, wanted: int, used: int, capacity: int, users: list[_User]) -> str:
+    """`wants 4 nvidia.com/gpu; 2 of 8 are free (6 requested by 3 pods, largest: team-a/train-0 4)`."""
+    if capacity == 0:
+        return f"wants {amount_text(resource, wanted)} {resource}; the node has none"
+    free = max(capacity - used, 0)
+    wants, has, holds, leaves = amount_texts(resource, wanted, capacity, used, free)
+    if wanted > capacity:
+        return f"wants {wants} {resource}; the whole node has {has}"
+    text = f"wants {wants} {resource}; {leaves} of {has} are free"
+    if not users:
+        return text
+    largest = users[0]
+    pods = "1 pod" if len(users) == 1 else f"{len(users)} pods"
+    who = f"{largest.pod.key} {amount_texts(resource, largest.amount)[0]}"
+    return f"{text} ({holds} requested by {pods}, largest: {who})"
+
+
+def _hints(resource: str, wanted: int, used: int, pod: Pod, nodes: Snapshot) -> list[str]:
+    if resource == PODS:
+        return []
+    greatest = int(nodes.whole.allocatable(resource).max(initial=0))
+    if greatest == 0:
+        known = frozenset(nodes.whole.table.allocatable)
+        near = nearest(resource, known)
+        return [f"no node has {resource}" + (f"; there is {near}" if near is not None else "")]
+    hints: list[str] = []
+    if wanted > greatest:
+        row = int(np.argmax(nodes.whole.allocatable(resource)))
+        has = amount_texts(resource, wanted, greatest)[1]
+        hints.append(f"no node is large enough: {nodes.whole.names[row]} has the most, {has}")
+        hints += _unit_hints(resource, pod)
+    if used and resource in {CPU, MEMORY}:
+        hints.append("requests count, not usage: kubectl top does not show what is free")
+    return hints
+
+
+def _unit_hints(resource: str, pod: Pod) -> list[str]:
+    """A unit left out: `cpu: 100` is a hundred CPUs."""
+    if resource != CPU:
+        return []
+    raw = [str(container.resources.requests.get(CPU, "")) for container in pod.spec.containers]
+    return [
+        f"cpu: {each} is {each} whole CPUs; {each}m would be {int(each) / 1000:g}"
+        for each in dict.fromkeys(raw)
+        if each.isdigit() and int(each) >= _WHOLE_CPUS_MEANT_AS_MILLICORES
+    ]
+
+
+def _user_hints(resource: str, users: list[_User]) -> list[str]:
+    leaving = [user for user in users if user.terminating_since is not None]
+    if not leaving:
+        return []
+    amount = amount_texts(resource, sum(user.amount for user in leaving))[0]
+    since = min(user.terminating_since for user in leaving if user.terminating_since is not None)
+    pods = f"pod {leaving[0].pod.key} is" if len(leaving) == 1 else f"{len(leaving)} pods are"
+    what = "places" if resource == PODS else resource
+    return [f"{pods} terminating since {since} and will free {amount} {what}"]
+
+
+def allocation(
+    strategy: Strategy, amounts: Sequence[ResourceAmounts], requests: Mapping[str, int], nodes: Snapshot, row: int
+) -> tuple[Evidence, ...]:
+    """For each resource that counts: how much would be requested of how much, and the points for it."""
+    found: list[Evidence] = []
+    for each in amounts:
+        requested, allocatable = int(each.requested[0]), int(each.allocatable[0])
+        if not allocatable:
+            continue
+        points = int(strategy.points(each.requested, each.allocatable)[0])
+        name = each.spec.name
+        wants, has = amount_texts(name, requested, allocatable)
+        facts: dict[str, JSON] = {
+            "resource": name,
+            "pod": requests.get(name, 0),
+            "requested": requested,
+            "capacity": allocatable,
+            "unit": unit_of(name),
+            "points": points,
+            "weight": each.spec.weight,
+        }
+        found.append(
+            Evidence(
+                f"{wants} of {has} {name} would be requested: {points} points, as {strategy.wants} get more",
+                facts,
+                _default_hints(name, nodes, row),
+                distance=1 - points / 100,
+            )
+        )
+    return tuple(found)
+
+
+def _default_hints(resource: str, nodes: Snapshot, row: int) -> tuple[str, ...]:
+    if resource not in {CPU, MEMORY}:
+        return ()
+    assumed = int(nodes.non_zero_requested(resource)[row] - nodes.requested(resource)[row])
+    if not assumed:
+        return ()
+    amount = amount_texts(resource, assumed)[0]
+    return (f"scoring assumes {amount} {resource} for containers there that request none",)
+
+
+def shares(amounts: Sequence[ResourceAmounts], requests: Mapping[str, int]) -> tuple[Evidence, ...]:
+    """For each resource that counts: the share requested without and with the pod."""
+    found: list[Evidence] = []
+    for each in amounts:
+        allocatable = int(each.allocatable[0])
+        if not allocatable:
+            continue
+        before, after = int(each.allocated[0]) / allocatable, int(each.requested[0]) / allocatable
+        facts: dict[str, JSON] = {
+            "resource": each.spec.name,
+            "pod": requests.get(each.spec.name, 0),
+            "requestedBefore": int(each.allocated[0]),
+            "requested": int(each.requested[0]),
+            "capacity": allocatable,
+            "unit": unit_of(each.spec.name),
+        }
+        found.append(Evidence(f"{each.spec.name} would go from {before:.0%} to {after:.0%} requested", facts))
+    return tuple(found)

@@ -1,0 +1,143 @@
+"""NodeResourcesFit: room for the pod's requests (plugins/noderesources/fit.go)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from kubectl_sched.api.container_resources import PodResourcesOptions
+from kubectl_sched.api.pod_requests import fit_request, scoring_request
+from kubectl_sched.api.resource_names import is_extended_resource_name
+from kubectl_sched.config.types import NodeResourcesFitArgs
+from kubectl_sched.framework.cycle_state import PluginError, StateKey
+from kubectl_sched.framework.extension_points import (
+    DependsOn,
+    FilterPlugin,
+    PreFilterPlugin,
+    PreFilterResult,
+    PreScorePlugin,
+    ScorePlugin,
+)
+from kubectl_sched.framework.status import SUCCESS, unresolvable
+from kubectl_sched.plugins.node_resources import evidence
+from kubectl_sched.plugins.node_resources.device_counts import device_counts
+from kubectl_sched.plugins.node_resources.insufficient import PreFilterState, device_backed, shortages, statuses
+from kubectl_sched.plugins.node_resources.strategies import PreScoreState, node_amounts, strategy_of
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.cycle_state import CycleState
+    from kubectl_sched.framework.evidence import Evidence
+    from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.status import NodeToStatus, Status
+    from kubectl_sched.plugins.node_resources.insufficient import Shortage
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.arrays import Floats, Integers, Rows
+
+PRE_FILTER_STATE: StateKey[PreFilterState] = StateKey("PreFilterNodeResourcesFit")
+PRE_SCORE_STATE: StateKey[PreScoreState] = StateKey("PreScoreNodeResourcesFit")
+
+_SIDECARS_OFF = unresolvable("Pod has a restartable init container and the SidecarContainers feature is disabled")
+
+_SCORING = PodResourcesOptions(skip_pod_level_resources=True)
+"""Upstream never hands the feature gates to the scorer, so it looks at the containers' specs alone."""
+
+
+class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
+    """Compares requests, never usage, with what is allocatable."""
+
+    name: ClassVar[str] = "NodeResourcesFit"
+    depends_on: ClassVar[DependsOn] = DependsOn.USAGE_OF_NODE
+
+    def __init__(self, args: NodeResourcesFitArgs | None, handle: Handle) -> None:
+        args = args or NodeResourcesFitArgs()
+        self._handle = handle
+        self._ignored = frozenset(args.ignored_resources)
+        self._ignored_groups = frozenset(args.ignored_resource_groups)
+        self._resources = args.scoring_strategy.resources
+        self._strategy = strategy_of(args.scoring_strategy)
+        features = handle.features
+        self._sidecars = features.enabled("SidecarContainers")
+        self._devices = features.enabled("DRAExtendedResource")
+        self._options = PodResourcesOptions(skip_pod_level_resources=not features.enabled("PodLevelResources"))
+        self._absent_only = handle.release.device_class_hides_missing_resource
+        self._tells_unresolvable = handle.release.fit_tells_unresolvable
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
+        """Sum up the requests once."""
+        if not self._sidecars and any(each.restart_policy == "Always" for each in pod.spec.init_containers):
+            return PreFilterResult(_SIDECARS_OFF)
+        state.write(PRE_FILTER_STATE, self._pre_filter_state(pod, nodes))
+        return PreFilterResult()
+
+    def _pre_filter_state(self, pod: Pod, nodes: Snapshot) -> PreFilterState:
+        requests = {name: amount for name, amount in fit_request(pod, self._options).items() if amount}
+        backed = (
+            device_backed(requests, nodes.whole, in_first_release=self._absent_only) if self._devices else frozenset()
+        )
+        return PreFilterState({name: amount for name, amount in requests.items() if not self._is_ignored(name)}, backed)
+
+    def _is_ignored(self, name: str) -> bool:
+        return is_extended_resource_name(name) and (
+            name in self._ignored or name.partition("/")[0] in self._ignored_groups
+        )
+
+    def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
+        """Reject nodes with too little of anything, and say everything that is too little."""
+        del pod
+        request = state.get(PRE_FILTER_STATE)
+        if request is None:
+            raise PluginError(f'error reading "{PRE_FILTER_STATE.name}" from cycleState: not found')
+        found = self._shortages(request, nodes)
+        return statuses(found, len(nodes), tells_unresolvable=self._tells_unresolvable)
+
+    def _shortages(self, request: PreFilterState, nodes: Snapshot) -> list[Shortage]:
+        return shortages(request, nodes, absent_only=self._absent_only)
+
+    def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
+        """For each resource: wanted, used, capacity, and the pods that use most of it."""
+        request = state.get(PRE_FILTER_STATE) or self._pre_filter_state(pod, nodes)
+        lacking = [each.resource for each in self._shortages(request, nodes) if each.insufficient[row]]
+        return tuple(evidence.shortage(name, request.requests.get(name, 1), pod, nodes, row) for name in lacking)
+
+    def shortfall(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Floats:
+        """The greatest missing share of any of its requests."""
+        request = state.get(PRE_FILTER_STATE) or self._pre_filter_state(pod, nodes)
+        missing = np.zeros(len(rows), dtype=np.float64)
+        for each in self._shortages(request, nodes):
+            wanted = request.requests.get(each.resource)
+            if wanted:
+                free = np.maximum(nodes.allocatable(each.resource)[rows] - nodes.requested(each.resource)[rows], 0)
+                missing = np.maximum(missing, np.clip((wanted - free) / wanted, 0.0, 1.0))
+        return missing
+
+    def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
+        """What these nodes have too little of, and the one that has most of it."""
+        request = state.get(PRE_FILTER_STATE) or self._pre_filter_state(pod, nodes)
+        lacking = {each.resource: each.insufficient for each in self._shortages(request, nodes)}
+        return evidence.summary(lacking, request.requests, nodes, rows)
+
+    def _pre_score_state(self, pod: Pod, nodes: Snapshot) -> PreScoreState:
+        requests = scoring_request(pod, _SCORING, use_requested=False)
+        return PreScoreState(requests, device_counts(self._resources, nodes, self._handle))
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Status:
+        """Sum up the requests as the scoring strategy counts them."""
+        del rows
+        state.write(PRE_SCORE_STATE, self._pre_score_state(pod, nodes))
+        return SUCCESS
+
+    def score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
+        """How empty, full or well used each node would be, by the profile's strategy."""
+        if not self._resources:
+            raise PluginError("resources not found")
+        prepared = state.get(PRE_SCORE_STATE) or self._pre_score_state(pod, nodes)
+        return self._strategy.score(node_amounts(self._resources, prepared, nodes, rows, use_requested=False))
+
+    def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
+        """For each resource that counts: how much would be requested, and its points."""
+        prepared = state.get(PRE_SCORE_STATE) or self._pre_score_state(pod, nodes)
+        rows = np.array([row], dtype=np.intp)
+        amounts = node_amounts(self._resources, prepared, nodes, rows, use_requested=False)
+        return evidence.allocation(self._strategy, amounts, prepared.requests, nodes, row)

@@ -1,0 +1,76 @@
+"""Keeps pods off cordoned nodes (plugins/nodeunschedulable/node_unschedulable.go)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from kubectl_sched.api.core import Taint
+from kubectl_sched.api.taints import tolerated
+from kubectl_sched.framework.clauses import first_few
+from kubectl_sched.framework.evidence import Evidence
+from kubectl_sched.framework.extension_points import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
+from kubectl_sched.framework.status import SKIP, SUCCESS, unresolvable
+from kubectl_sched.framework.toleration_hints import toleration_hints
+from kubectl_sched.snapshot import Column
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.cycle_state import CycleState
+    from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.status import NodeToStatus
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.arrays import Rows
+
+_CORDONED = unresolvable("node(s) were unschedulable")
+
+UNSCHEDULABLE_TAINT = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
+"""What a pod must tolerate to go to a cordoned node, whether or not the node has the taint."""
+
+
+class NodeUnschedulable(PreFilterPlugin, FilterPlugin):
+    """The PreFilter part is enabled from 1.37 on."""
+
+    name: ClassVar[str] = "NodeUnschedulable"
+    depends_on: ClassVar[DependsOn] = DependsOn.NODE
+
+    def __init__(self, args: None, handle: Handle) -> None:
+        del args
+        self._comparison = handle.features.enabled("TaintTolerationComparisonOperators")
+        self._resizes_in_place = handle.features.enabled("InPlacePodVerticalScalingSchedulerPreemption")
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
+        """Skip pods that only wait for room to grow where they are."""
+        del state, nodes
+        return PreFilterResult(SKIP if self._grows_in_place(pod) else SUCCESS)
+
+    def _grows_in_place(self, pod: Pod) -> bool:
+        return self._resizes_in_place and pod.is_resize_deferred
+
+    def _tolerates(self, pod: Pod) -> bool:
+        return tolerated(UNSCHEDULABLE_TAINT, pod.spec.tolerations, comparison=self._comparison)
+
+    def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
+        """Reject cordoned nodes unless the pod tolerates that."""
+        del state
+        if self._grows_in_place(pod) or self._tolerates(pod):
+            return Column.filled(len(nodes), SUCCESS)
+        return Column(nodes.unschedulable.astype(np.int32), (SUCCESS, _CORDONED))
+
+    def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
+        """Since when the node is cordoned, where its taint says so."""
+        del state
+        if not nodes.unschedulable[row] or self._grows_in_place(pod) or self._tolerates(pod):
+            return ()
+        key = UNSCHEDULABLE_TAINT.key
+        since = next((taint.time_added for taint in nodes.taints[row] if taint.key == key), None)
+        hints = toleration_hints(UNSCHEDULABLE_TAINT, pod.spec.tolerations, comparison=self._comparison)
+        text = f"is cordoned{f' since {since}' if since else ''} (kubectl uncordon {nodes.names[row]} undoes it)"
+        return (Evidence(text, {"unschedulable": True, "since": since}, hints),)
+
+    def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
+        """Which nodes are cordoned."""
+        del state, pod
+        names = f" ({first_few(sorted(nodes.names[row] for row in rows))})" if len(rows) > 1 else ""
+        return f"are cordoned{names}"

@@ -1,0 +1,203 @@
+"""Which CSI volumes a pod has attached to its node, by the names that NodeVolumeLimits counts them under."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from kubectl_sched.api.csi_translation import (
+    IN_TREE_PLUGINS,
+    TranslationError,
+    handle_of_inline,
+    in_tree_plugin,
+    in_tree_plugin_named,
+    translated,
+)
+from kubectl_sched.api.storage import (
+    CSINode,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    VolumeAttachment,
+)
+from kubectl_sched.api.volumes import claim_not_found, claim_use, class_of_claim, not_owner_error
+from kubectl_sched.framework.cycle_state import PluginError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_sched.api.csi_translation import InTreePlugin
+    from kubectl_sched.api.pod import Pod, Volume
+    from kubectl_sched.api.storage import CSIPersistentVolumeSource
+    from kubectl_sched.config.versions import Release
+    from kubectl_sched.snapshot.objects import Objects
+
+Volumes: TypeAlias = "dict[str, str]"
+"""The driver of each volume, by a name that is the volume's only one in the cluster."""
+
+_PORTWORX: Final = "kubernetes.io/portworx-volume"
+_UNBOUND: Final = "\0"
+"""Begins the handle of a volume that has none yet; upstream takes a random text."""
+
+
+class MissingClaimError(Exception):
+    """A pod's claim does not exist."""
+
+
+class NodeDrivers(NamedTuple):
+    """What a CSINode says: how many volumes each driver takes, which drivers it has, which plugins are migrated."""
+
+    limits: tuple[tuple[str, int], ...] = ()
+    installed: frozenset[str] = frozenset()
+    migrated: frozenset[str] = frozenset()
+
+    @property
+    def lowest_limit(self) -> int:
+        """So many volumes are never too many, whichever their drivers."""
+        return min((limit for _, limit in self.limits), default=0)
+
+
+_NO_CSI_NODE: Final = NodeDrivers()
+
+
+def has_attachable_volume(pod: Pod) -> bool:
+    """Whether any volume of the pod may count at all."""
+    return any(
+        volume.persistent_volume_claim is not None or volume.ephemeral is not None or in_tree_plugin(volume) is not None
+        for volume in pod.spec.volumes
+    )
+
+
+class AttachableVolumes:
+    """The volumes of the pods of one cluster; each pod is looked at once for each set of migrated plugins."""
+
+    def __init__(self, objects: Objects, release: Release, portworx_migrates: bool) -> None:
+        self._objects = objects
+        self._portworx_asks = release.portworx_limits_ask_csi_node
+        self._migrating = frozenset(
+            plugin.name
+            for plugin in IN_TREE_PLUGINS
+            if plugin.migrates and (portworx_migrates or plugin.name != _PORTWORX)
+        )
+        self._drivers = {node.name: self._node_drivers(node) for node in objects.all(CSINode)}
+        self._of_pod: dict[frozenset[str], dict[int, tuple[Pod, Volumes | str]]] = {}
+        self._attached: dict[str, Volumes] | None = None
+
+    def drivers(self, node_name: str) -> NodeDrivers:
+        """What is known of the node's drivers."""
+        return self._drivers.get(node_name, _NO_CSI_NODE)
+
+    def _node_drivers(self, node: CSINode) -> NodeDrivers:
+        limits = {
+            driver.name: driver.allocatable.count
+            for driver in node.spec.drivers
+            if driver.allocatable is not None and driver.allocatable.count is not None
+        }
+        migrated = self._migrating
+        if self._portworx_asks and _PORTWORX not in (node.metadata.annotations.migrated_plugins or "").split(","):
+            migrated -= {_PORTWORX}
+        return NodeDrivers(tuple(limits.items()), frozenset(driver.name for driver in node.spec.drivers), migrated)
+
+    def of_existing(self, pod: Pod, migrated: frozenset[str]) -> Volumes:
+        """The volumes of a pod that runs; claims that do not exist are left out. Raises PluginError."""
+        of_pod = self._of_pod.setdefault(migrated, {})
+        known = of_pod.get(id(pod))
+        if known is None:
+            try:
+                known = pod, self.of_new(pod, migrated, is_new=False)
+            except PluginError as failure:
+                known = pod, str(failure)
+            of_pod[id(pod)] = known
+        volumes = known[1]
+        if isinstance(volumes, str):
+            raise PluginError(volumes)
+        return volumes
+
+    def of_new(self, pod: Pod, migrated: frozenset[str], *, is_new: bool = True) -> Volumes:
+        """The volumes of the pod to be scheduled (filterAttachableVolumes).
+
+        Raises MissingClaimError where a claim does not exist, PluginError where upstream fails.
+        """
+        found: Volumes = {}
+        for volume in pod.spec.volumes:
+            use = claim_use(pod, volume)
+            if use is None:
+                found |= _inline(volume, migrated)
+                continue
+            if not use.claim_name:
+                raise PluginError("PersistentVolumeClaim had no name")
+            claim = self._objects.get(PersistentVolumeClaim, use.claim_name, pod.namespace)
+            if claim is None:
+                if is_new:
+                    missing = claim_not_found(use.claim_name)
+                    raise MissingClaimError(f"looking up PVC {pod.namespace}/{use.claim_name}: {missing}")
+                continue
+            if use.is_ephemeral and (wrong := not_owner_error(pod, claim)) is not None:
+                raise PluginError(wrong)
+            found |= self.of_claim(claim, migrated)
+        return found
+
+    def of_claim(self, claim: PersistentVolumeClaim, migrated: frozenset[str]) -> Volumes:
+        """The one volume of a claim, none where it is no driver's (getCSIDriverInfo)."""
+        name = claim.spec.volume_name
+        volume = self._objects.get(PersistentVolume, name) if name else None
+        if volume is None:
+            return self._of_class(claim, migrated)
+        source = volume.spec.csi
+        if source is None:
+            plugin = in_tree_plugin(volume.spec)
+            source = _translated_source(volume, plugin) if plugin and plugin.name in migrated else None
+        return _named(source.driver, source.volume_handle) if source is not None else {}
+
+    def _of_class(self, claim: PersistentVolumeClaim, migrated: frozenset[str]) -> Volumes:
+        """What a claim without a volume will get one of (getCSIDriverInfoFromSC)."""
+        class_name = class_of_claim(claim)
+        storage_class = self._objects.get(StorageClass, class_name) if class_name else None
+        if storage_class is None:
+            return {}
+        driver = storage_class.provisioner
+        plugin = in_tree_plugin_named(driver)
+        if plugin is not None:
+            driver = plugin.driver if plugin.name in migrated else ""
+        return _named(driver, f"{_UNBOUND}-{claim.namespace}/{claim.name}")
+
+    def attached_to(self, node_name: str) -> Mapping[str, str]:
+        """The volumes that VolumeAttachments put on the node, whoever uses them."""
+        if self._attached is None:
+            self._attached = {}
+            for attachment in self._objects.all(VolumeAttachment):
+                name = self._name_of_attached(attachment)
+                if name is not None:
+                    self._attached.setdefault(attachment.spec.node_name, {})[name] = attachment.spec.attacher
+        return self._attached.get(node_name, {})
+
+    def _name_of_attached(self, attachment: VolumeAttachment) -> str | None:
+        name = attachment.spec.source.persistent_volume_name
+        if not attachment.spec.attacher or name is None:
+            return None
+        volume = self._objects.get(PersistentVolume, name)
+        if volume is None or volume.spec.csi is None:
+            return None
+        return f"{attachment.spec.attacher}/{volume.spec.csi.volume_handle}"
+
+
+def _named(driver: str, handle: str) -> Volumes:
+    return {f"{driver}/{handle}": driver} if driver and handle else {}
+
+
+def _translated_source(volume: PersistentVolume, plugin: InTreePlugin) -> CSIPersistentVolumeSource | None:
+    try:
+        return translated(volume, plugin).spec.csi
+    except TranslationError:
+        return None
+
+
+def _inline(volume: Volume, migrated: frozenset[str]) -> Volumes:
+    """A disk that the pod names itself (checkAttachableInlineVolume)."""
+    plugin = in_tree_plugin(volume)
+    if plugin is None or plugin.name not in migrated:
+        return {}
+    try:
+        handle = handle_of_inline(volume)
+    except TranslationError as failure:
+        raise PluginError(f"converting volume({volume.name}) from inline to csi: {failure}") from failure
+    return {f"{plugin.driver}/{handle}": plugin.driver}

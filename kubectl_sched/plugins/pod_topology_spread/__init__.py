@@ -1,0 +1,155 @@
+"""PodTopologySpread: keep matching pods evenly spread over the values of node labels.
+
+Answers to pkg/scheduler/framework/plugins/podtopologyspread.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from kubectl_sched.framework.cycle_state import PluginError
+from kubectl_sched.framework.extension_points import (
+    FilterPlugin,
+    PreFilterExtensions,
+    PreFilterPlugin,
+    PreFilterResult,
+    PreScoreExtensions,
+    PreScorePlugin,
+    ScorePlugin,
+)
+from kubectl_sched.framework.status import SKIP, SUCCESS, NodeToStatus, Status
+from kubectl_sched.plugins.pod_topology_spread import evidence, filtering, scoring
+from kubectl_sched.plugins.pod_topology_spread.constraints import Constraints
+from kubectl_sched.snapshot import Column
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.config.types import PodTopologySpreadArgs
+    from kubectl_sched.framework.cycle_state import CycleState
+    from kubectl_sched.framework.evidence import Evidence
+    from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.arrays import Integers, Rows
+
+
+class PodTopologySpread(
+    PreFilterPlugin, PreFilterExtensions, FilterPlugin, PreScorePlugin, PreScoreExtensions, ScorePlugin
+):
+    """Keeps matching pods evenly spread."""
+
+    name: ClassVar[str] = "PodTopologySpread"
+
+    def __init__(self, args: PodTopologySpreadArgs | None, handle: Handle) -> None:
+        self._constraints = Constraints(args, handle.features)
+        self._resizes_in_place = handle.features.enabled("InPlacePodVerticalScalingSchedulerPreemption")
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
+        """Count matching pods by domain; skip pods without hard constraints."""
+        if self._resizes_in_place and pod.is_resize_deferred:
+            return PreFilterResult(SKIP)
+        nodes = nodes.whole
+        try:
+            constraints = self._constraints.hard(pod, nodes)
+        except PluginError as failure:
+            raise PluginError(f"get constraints from pod: {failure}") from failure
+        if not constraints:
+            return PreFilterResult(SKIP)
+        state.write(filtering.STATE, filtering.spread_now(pod, nodes, constraints, self._constraints))
+        return PreFilterResult()
+
+    def add_pod(self, state: CycleState, pod: Pod, added: Pod, row: int, nodes: Snapshot) -> None:
+        """One more pod in the domains of its node."""
+        self._change(state, pod, added, row, nodes, 1)
+
+    def concerns(self, state: CycleState, pod: Pod, other: Pod) -> bool:
+        """Whether some constraint selects it."""
+        return other.metadata.namespace == pod.metadata.namespace and any(
+            spread.constraint.selector.matches(other.metadata.labels) for spread in _pre_filter_state(state).spreads
+        )
+
+    def remove_pod(self, state: CycleState, pod: Pod, removed: Pod, row: int, nodes: Snapshot) -> None:
+        """One pod less in the domains of its node."""
+        self._change(state, pod, removed, row, nodes, -1)
+
+    def _change(self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot, amount: int) -> None:
+        before = _pre_filter_state(state)
+        state.write(filtering.STATE, filtering.with_pod(before, pod, changed, nodes, row, self._constraints, amount))
+
+    def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
+        """Reject nodes where one more pod would make the skew larger than maxSkew."""
+        if self._resizes_in_place and pod.is_resize_deferred:
+            return Column.filled(len(nodes), SUCCESS)
+        return filtering.verdicts(_pre_filter_state(state), pod, nodes)
+
+    def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
+        """Each constraint that the node breaks, with the counts of its domains."""
+        if self._resizes_in_place and pod.is_resize_deferred:
+            return ()
+        return evidence.rejection(_pre_filter_state(state), pod, nodes, row)
+
+    def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
+        """The constraints that these nodes break."""
+        return evidence.summary(_pre_filter_state(state), pod, nodes, rows)
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Status:
+        """Count matching pods by domain; skip pods without soft constraints."""
+        try:
+            constraints = self._constraints.soft(pod, nodes)
+        except PluginError as failure:
+            raise PluginError(f"calculating preScoreState: {failure}") from failure
+        if not constraints:
+            return SKIP
+        state.write(scoring.STATE, scoring.pre_score_state(pod, nodes, rows, constraints, self._constraints))
+        return SUCCESS
+
+    def pre_score_with(self, state: CycleState, pod: Pod, added: Pod, row: int, nodes: Snapshot, rows: Rows) -> Status:
+        """Count one more pod; which soft constraints there are depends on the pod alone."""
+        before = state.get(scoring.STATE)
+        if before is None:
+            return SKIP
+        after = scoring.with_pod(before, pod, added, nodes, row, self._constraints)
+        state.write(scoring.STATE, scoring.weighed(after, nodes, rows))
+        return SUCCESS
+
+    def score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
+        """The matching pods of each node's domains, weighed."""
+        return scoring.scores(_pre_score_state(state), pod, nodes, rows)
+
+    def normalize_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows, scores: Integers) -> Integers:
+        """The fewest pods become 100."""
+        del pod
+        return scoring.normalized(_pre_score_state(state), nodes, rows, scores)
+
+    def pre_score_fewer(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Hashable:
+        """How many domains there are among the feasible nodes decides what a matching pod weighs."""
+        del pod
+        before = state.get(scoring.STATE)
+        if before is None:
+            return None
+        after = scoring.weighed(before, nodes, rows)
+        state.write(scoring.STATE, after)
+        return tuple(spread.domain_count for spread in after.spreads)
+
+    def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
+        """Each soft constraint with the matching pods of the node's domain."""
+        before = state.get(scoring.STATE)
+        if before is None:
+            return ()
+        counts = scoring.pod_counts(before, pod, nodes)
+        return evidence.points(before, counts, nodes, row, self._constraints.origin(pod))
+
+
+def _pre_filter_state(state: CycleState) -> filtering.PreFilterState:
+    found = state.get(filtering.STATE)
+    if found is None:
+        raise PluginError(f'reading "{filtering.STATE.name}" from cycleState: not found')
+    return found
+
+
+def _pre_score_state(state: CycleState) -> scoring.PreScoreState:
+    found = state.get(scoring.STATE)
+    if found is None:
+        raise PluginError(f'error reading "{scoring.STATE.name}" from cycleState: not found')
+    return found

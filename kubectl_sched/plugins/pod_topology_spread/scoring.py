@@ -1,0 +1,188 @@
+"""Fewer matching pods in a node's domains give more points.
+
+Answers to pkg/scheduler/framework/plugins/podtopologyspread/scoring.go.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from msgspec.structs import replace
+
+from kubectl_sched.framework.cycle_state import StateKey
+from kubectl_sched.framework.golang import natural_logarithm, rounds_half_away, truncated_divisions
+from kubectl_sched.framework.runtime import MAX_NODE_SCORE
+from kubectl_sched.plugins.pod_topology_spread.constraints import HOSTNAME
+from kubectl_sched.plugins.pod_topology_spread.filtering import matching_pods, nodes_with_all_keys
+from kubectl_sched.record import Record
+from kubectl_sched.snapshot.topology import TopologyCounts
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.plugins.pod_topology_spread.constraints import Constraint, Constraints
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
+
+_INVALID_SCORE: Final = -1
+"""What upstream marks ignored nodes with; a constraint with maxSkew 0 can bring a node there, too."""
+
+_MAX_INT64: Final = 2**63 - 1
+
+
+class SoftSpread(Record, frozen=True):
+    """One soft constraint, what a matching pod weighs, and the matching pods of each domain.
+
+    Domains that are single nodes (the hostname key) have no counts here: Score counts the node's own pods, unless
+    `per_node`, int64[n], has them from the time before.
+    """
+
+    constraint: Constraint
+    weight: float
+    domain_count: int
+    matches: TopologyCounts | None
+    per_node: Integers | None = None
+
+
+class PreScoreState(Record, frozen=True):
+    """A SoftSpread for each soft constraint, and whether a node needs all topology keys to be scored."""
+
+    spreads: tuple[SoftSpread, ...]
+    requires_all_keys: bool
+
+    def scored(self, nodes: Snapshot) -> Mask:
+        """bool[n]: the nodes that are not ignored for lack of a topology key."""
+        if not self.requires_all_keys:
+            return np.ones(len(nodes), dtype=np.bool_)
+        return nodes_with_all_keys(nodes, tuple(spread.constraint for spread in self.spreads))
+
+
+STATE: Final[StateKey[PreScoreState]] = StateKey("PreScorePodTopologySpread")
+
+
+def pre_score_state(
+    pod: Pod, nodes: Snapshot, rows: Rows, constraints: tuple[Constraint, ...], source: Constraints
+) -> PreScoreState:
+    """Weigh each constraint by its domains among the feasible nodes, and count pods over all nodes."""
+    requires_all = source.requires_all_keys(pod)
+    whole = nodes.whole
+    complete = nodes_with_all_keys(whole, constraints) if requires_all else np.ones(len(whole), dtype=np.bool_)
+    counted = source.counted_nodes(pod, whole, constraints)
+    spreads = []
+    for constraint, mask in zip(constraints, counted, strict=True):
+        on_hosts = constraint.topology_key == HOSTNAME
+        matches = None if on_hosts else _matches(pod, whole, constraint, complete & mask)
+        spreads.append(SoftSpread(constraint, 0, 0, matches))
+    return weighed(PreScoreState(tuple(spreads), requires_all), nodes, rows)
+
+
+def weighed(state: PreScoreState, nodes: Snapshot, rows: Rows) -> PreScoreState:
+    """The state with each constraint weighed by its domains among these rows."""
+    candidates = rows[state.scored(nodes)[rows]]
+
+    def of(spread: SoftSpread) -> SoftSpread:
+        key = spread.constraint.topology_key
+        domain_count = len(candidates) if key == HOSTNAME else _domain_count(nodes, key, candidates)
+        return replace(spread, weight=natural_logarithm(domain_count + 2), domain_count=domain_count)
+
+    return replace(state, spreads=tuple(map(of, state.spreads)))
+
+
+def _domain_count(nodes: Snapshot, key: str, rows: Rows) -> int:
+    """The distinct values among the rows; to upstream a missing label is an empty value."""
+    column = nodes.label(key)
+    occurs = np.bincount(column.codes[rows], minlength=len(column.values)) > 0
+    missing = nodes.table.code_without(key)
+    if missing is not None and occurs[missing] and "" in column.values and occurs[column.values.index("")]:
+        occurs[missing] = False
+    return int(np.count_nonzero(occurs))
+
+
+def _matches(pod: Pod, nodes: Snapshot, constraint: Constraint, counted: Mask) -> TopologyCounts:
+    rows = nodes.existing_pods.rows[matching_pods(pod, nodes, constraint)]
+    rows = rows[counted[rows]]
+    counts = TopologyCounts.of(nodes, constraint.topology_key, rows)
+    if "" not in counts.values:
+        return counts
+    unlabelled = rows[~nodes.table.has_label(constraint.topology_key)[rows]]
+    return counts.plus("", len(unlabelled))
+
+
+def pod_counts(state: PreScoreState, pod: Pod, nodes: Snapshot) -> tuple[Integers, ...]:
+    """For each constraint int64[n]: the matching pods of each node's domain."""
+    return tuple(
+        _own_counts(pod, nodes, spread) if spread.matches is None else spread.matches.on(nodes)
+        for spread in state.spreads
+    )
+
+
+def _own_counts(pod: Pod, nodes: Snapshot, spread: SoftSpread) -> Integers:
+    return _per_node(pod, nodes, spread.constraint) if spread.per_node is None else spread.per_node
+
+
+def _per_node(pod: Pod, nodes: Snapshot, constraint: Constraint) -> Integers:
+    rows = nodes.existing_pods.rows[matching_pods(pod, nodes, constraint)]
+    return np.bincount(rows, minlength=len(nodes)).astype(np.int64)
+
+
+def with_pod(
+    state: PreScoreState, pod: Pod, added: Pod, nodes: Snapshot, row: int, source: Constraints
+) -> PreScoreState:
+    """The state with another pod on a row's node; it runs there in `nodes` already. Weights stay as they are."""
+    node = nodes.node_objects[row]
+
+    def of(spread: SoftSpread) -> SoftSpread:
+        constraint = spread.constraint
+        if spread.matches is None and spread.per_node is None:
+            return replace(spread, per_node=_per_node(pod, nodes, constraint))
+        if not _is_counted(pod, added, constraint):
+            return spread
+        if spread.per_node is not None:
+            per_node = spread.per_node.copy()
+            per_node[row] += 1
+            return replace(spread, per_node=per_node)
+        if spread.matches is None or not source.counts_node(pod, node, constraint):
+            return spread
+        if state.requires_all_keys and any(
+            other.constraint.topology_key not in node.metadata.labels for other in state.spreads
+        ):
+            return spread
+        value = node.metadata.labels.get(constraint.topology_key, "")
+        known = constraint.topology_key in node.metadata.labels or "" in spread.matches.values
+        return replace(spread, matches=spread.matches.plus(value, 1)) if known else spread
+
+    return replace(state, spreads=tuple(map(of, state.spreads)))
+
+
+def _is_counted(pod: Pod, added: Pod, constraint: Constraint) -> bool:
+    """Whether the constraint counts the pod, as `matching_pods` has it."""
+    return (
+        not constraint.selector.is_empty
+        and not constraint.selector.nothing
+        and added.metadata.namespace == pod.metadata.namespace
+        and added.metadata.deletion_timestamp is None
+        and constraint.selector.matches(added.metadata.labels)
+    )
+
+
+def scores(state: PreScoreState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
+    """int64[len(rows)]: matching pods, each times its constraint's weight, plus maxSkew - 1; 0 for ignored nodes."""
+    total = np.zeros(len(nodes), dtype=np.float64)
+    for spread, counts in zip(state.spreads, pod_counts(state, pod, nodes), strict=True):
+        points = counts.astype(np.float64) * spread.weight + float(spread.constraint.max_skew - 1)
+        total = np.where(nodes.table.has_label(spread.constraint.topology_key), total + points, total)
+    rounded = rounds_half_away(total).astype(np.int64)
+    rounded[~state.scored(nodes)] = 0
+    return rounded[rows]
+
+
+def normalized(state: PreScoreState, nodes: Snapshot, rows: Rows, raw: Integers) -> Integers:
+    """int64[len(rows)]: the fewest pods become 100, ignored nodes 0."""
+    scored = state.scored(nodes)[rows]
+    smallest = int(raw[scored].min(initial=_MAX_INT64))
+    largest = int(raw[scored].max(initial=0))
+    scored &= raw != _INVALID_SCORE
+    if largest == 0:
+        return np.where(scored, MAX_NODE_SCORE, 0).astype(np.int64)
+    points = truncated_divisions(MAX_NODE_SCORE * (largest + (smallest if scored.any() else 0) - raw), largest)
+    return np.where(scored, points, 0)

@@ -1,0 +1,236 @@
+"""Finds nodes that reach a pod's volumes, or where volumes can be bound or made for it.
+
+Answers to plugins/volumebinding/volume_binding.go.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from kubectl_sched.api.storage import PersistentVolume
+from kubectl_sched.api.volumes import claim_uses
+from kubectl_sched.config.types import VolumeBindingArgs
+from kubectl_sched.framework.cycle_state import PluginError, StateKey
+from kubectl_sched.framework.extension_points import (
+    BindingAction,
+    BindingCyclePlugin,
+    FilterPlugin,
+    PreFilterPlugin,
+    PreFilterResult,
+    PreScorePlugin,
+    ScorePlugin,
+)
+from kubectl_sched.framework.status import SKIP, SUCCESS, Status, error, unresolvable
+from kubectl_sched.plugins.volume_binding.binder import (
+    BIND_CONFLICT,
+    NODE_CONFLICT,
+    NOT_ENOUGH_SPACE,
+    VOLUME_NOT_EXIST,
+    Binder,
+    PodVolumes,
+)
+from kubectl_sched.plugins.volume_binding.binding_cycle import actions
+from kubectl_sched.plugins.volume_binding.claims import pod_volume_claims, refusal
+from kubectl_sched.plugins.volume_binding.evidence import (
+    bound_elsewhere,
+    common_clause,
+    immediate_claims,
+    refused_claims,
+    storage_evidence,
+    unbound,
+)
+from kubectl_sched.plugins.volume_binding.scoring import class_resources, points_of, score
+from kubectl_sched.plugins.volume_binding.static_matching import VolumeIndex
+from kubectl_sched.record import Record
+from kubectl_sched.snapshot import Column
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.cycle_state import CycleState
+    from kubectl_sched.framework.evidence import Evidence
+    from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.status import NodeToStatus
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.arrays import Integers, Rows
+    from kubectl_sched.snapshot.node_table import NodeTable
+    from kubectl_sched.snapshot.objects import Objects
+
+_KINDS_COMPARED = 64
+_UNBOUND_IMMEDIATE = unresolvable("pod has unbound immediate PersistentVolumeClaims")
+
+
+class PreFilterState(Record, frozen=True):
+    """The pod's claims, ready to be asked about nodes; None for a pod that has none."""
+
+    binder: Binder | None = None
+
+
+class FilterState(Record, frozen=True):
+    """What Filter has found on the nodes of a table."""
+
+    table: NodeTable
+    volumes: Column[PodVolumes]
+
+
+PRE_FILTER_STATE: StateKey[PreFilterState] = StateKey("VolumeBinding")
+FILTER_STATE: StateKey[FilterState] = StateKey("VolumeBinding/Filter")
+
+
+class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, BindingCyclePlugin):
+    """It scores only with StorageCapacityScoring, or its predecessor VolumeCapacityPriority."""
+
+    name: ClassVar[str] = "VolumeBinding"
+
+    def __init__(self, args: VolumeBindingArgs | None, handle: Handle) -> None:
+        args = args or VolumeBindingArgs()
+        self._timeout_seconds = args.bind_timeout_seconds
+        self._scores_provisioning = handle.features.enabled("StorageCapacityScoring")
+        self._scores = handle.features.enabled(handle.release.volume_scoring_gate)
+        self._points = points_of(args.shape)
+        self._has_attributes_classes = handle.features.enabled("VolumeAttributesClass")
+        self._resizes_in_place = handle.features.enabled("InPlacePodVerticalScalingSchedulerPreemption")
+        self._volumes: WeakKeyDictionary[Objects, VolumeIndex] = WeakKeyDictionary()
+
+    def _volumes_in(self, objects: Objects) -> VolumeIndex:
+        volumes = self._volumes.get(objects)
+        if volumes is None:
+            volumes = self._volumes[objects] = VolumeIndex(objects.all(PersistentVolume))
+        return volumes
+
+    def _leaves_out(self, pod: Pod) -> bool:
+        return self._resizes_in_place and pod.is_resize_deferred
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
+        """Refuse pods with a claim that no node can help; skip pods without claims."""
+        if self._leaves_out(pod):
+            return PreFilterResult(SKIP)
+        uses = claim_uses(pod) if pod.spec.volumes else ()
+        if not uses:
+            state.write(PRE_FILTER_STATE, PreFilterState())
+            return PreFilterResult(SKIP)
+        reason = next((reason for use in uses if (reason := refusal(pod, use, nodes.objects)) is not None), None)
+        if reason is not None:
+            return PreFilterResult(unresolvable(reason))
+        claims = pod_volume_claims(pod, nodes.objects)
+        if claims.immediate:
+            return PreFilterResult(_UNBOUND_IMMEDIATE)
+        binder = Binder(claims, nodes.objects, self._volumes_in(nodes.objects), self._has_attributes_classes)
+        state.write(PRE_FILTER_STATE, PreFilterState(binder))
+        return PreFilterResult()
+
+    def explain_pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> tuple[Evidence, ...]:
+        """The claims that stand in the way: lost, deleted, another's, or not bound by who should have bound them."""
+        del state
+        return refused_claims(pod, nodes.objects) or immediate_claims(
+            pod_volume_claims(pod, nodes.objects), nodes.objects
+        )
+
+    def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
+        """Reject nodes that do not reach the bound volumes or have none for the others."""
+        if self._leaves_out(pod):
+            return Column.filled(len(nodes), SUCCESS)
+        binder = _read(state).binder
+        volumes = binder.find(nodes) if binder is not None else Column.filled(len(nodes), PodVolumes())
+        state.write(FILTER_STATE, FilterState(nodes.table, volumes))
+        return volumes.map(_status)
+
+    def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
+        """For each reason the claims behind it, with the volume, class or capacity that does not fit."""
+        kept = state.get(PRE_FILTER_STATE)
+        if kept is None or kept.binder is None or self._leaves_out(pod):
+            return ()
+        binder, kind = kept.binder, kept.binder.kind_of(nodes, row)
+        reasons, labels = binder.on(kind).reasons, dict(kind.labels)
+        found: list[Evidence] = []
+        if NODE_CONFLICT in reasons or VOLUME_NOT_EXIST in reasons:
+            found += bound_elsewhere(binder, nodes, labels, kind.migrated)
+        if BIND_CONFLICT in reasons or NOT_ENOUGH_SPACE in reasons:
+            found += unbound(binder, nodes, labels, nodes.names[row])
+        return tuple(found)
+
+    def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
+        """The claim that none of these nodes can serve, with the volume or class behind it."""
+        kept = state.get(PRE_FILTER_STATE)
+        if kept is not None and kept.binder is not None:
+            kinds = kept.binder.kinds(nodes).take(rows)
+            _, first = np.unique(kinds.codes, return_index=True)
+            if len(first) <= _KINDS_COMPARED:
+                found = [self.explain_filter(state, pod, nodes, int(rows[place])) for place in first]
+                clause = common_clause(found)
+                if clause is not None:
+                    return clause
+        return super().summarize(state, pod, nodes, rows)
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Status:
+        """Skip unless volumes are scored at all and, without StorageCapacityScoring, some would be bound."""
+        del pod
+        if not self._scores:
+            return SKIP
+        _read(state)
+        if self._scores_provisioning:
+            return SUCCESS
+        found = self._found(state, nodes)
+        binds = found is not None and any(volumes.static_bindings for volumes in found.take(rows))
+        return SUCCESS if binds else SKIP
+
+    def score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
+        """By how full the storage of the node's classes would be, along the profile's shape."""
+        del pod
+        _read(state)
+        found = self._found(state, nodes)
+        if not self._scores or found is None:
+            return np.zeros(len(rows), dtype=np.int64)
+        of_rows = found.take(rows)
+        present = set(of_rows.codes.tolist())
+        scores = [self._score(volumes) if code in present else 0 for code, volumes in enumerate(found.values)]
+        return np.array(scores, dtype=np.int64)[of_rows.codes]
+
+    def _score(self, volumes: PodVolumes) -> int:
+        return score(class_resources(volumes, scores_provisioning=self._scores_provisioning), self._points)
+
+    def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
+        """For each storage class how much of it would be used."""
+        del pod
+        found = self._found(state, nodes)
+        if not self._scores or found is None:
+            return ()
+        try:
+            resources = class_resources(found[row], scores_provisioning=self._scores_provisioning)
+        except PluginError:
+            return ()
+        return storage_evidence(resources, score(resources, self._points))
+
+    def binding_actions(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[BindingAction, ...]:
+        """Which claims would be bound to which volumes or provisioned, and what is waited for."""
+        del pod
+        kept, found = state.get(PRE_FILTER_STATE), self._found(state, nodes)
+        if kept is None or kept.binder is None or found is None:
+            return ()
+        told = actions(kept.binder, found[row], nodes.names[row], self._timeout_seconds)
+        return tuple(BindingAction(extension_point, self.name, action) for extension_point, action in told)
+
+    def _found(self, state: CycleState, nodes: Snapshot) -> Column[PodVolumes] | None:
+        """What Filter found on these nodes; None where it did not run."""
+        kept = state.get(FILTER_STATE)
+        if kept is None:
+            return None
+        if kept.table is nodes.table:
+            return kept.volumes
+        binder = _read(state).binder
+        return binder.find(nodes) if binder is not None else Column.filled(len(nodes), PodVolumes())
+
+
+def _read(state: CycleState) -> PreFilterState:
+    kept = state.get(PRE_FILTER_STATE)
+    if kept is None:
+        raise PluginError("not found")
+    return kept
+
+
+def _status(volumes: PodVolumes) -> Status:
+    if volumes.error is not None:
+        return error(volumes.error)
+    return unresolvable(*volumes.reasons) if volumes.reasons else SUCCESS

@@ -1,0 +1,259 @@
+"""What becomes of a pod's claims on a node (plugins/volumebinding/binder.go).
+
+A node matters to volumes only through a few labels, the plugins that its CSINode says are migrated and whether a claim
+has selected it. So nodes are grouped by these, and each group is asked once.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from kubectl_sched.api.csi_translation import TranslationError, in_tree_plugin, translated
+from kubectl_sched.api.storage import CSINode, PersistentVolume
+from kubectl_sched.framework.cycle_state import PluginError
+from kubectl_sched.framework.go_sort import go_sort
+from kubectl_sched.plugins.volume_binding.provisioning import Provisioner
+from kubectl_sched.plugins.volume_binding.static_matching import (
+    Candidates,
+    ClaimRequirements,
+    affinity_of,
+    can_be_reached,
+    label_keys,
+    requested_storage,
+)
+from kubectl_sched.snapshot import Column
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_sched.api.csi_translation import InTreePlugin
+    from kubectl_sched.api.storage import CSIStorageCapacity, PersistentVolumeClaim
+    from kubectl_sched.plugins.volume_binding.claims import PodVolumeClaims
+    from kubectl_sched.plugins.volume_binding.static_matching import VolumeIndex
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.objects import Objects
+
+NODE_CONFLICT: Final = "node(s) didn't match PersistentVolume's node affinity"
+BIND_CONFLICT: Final = "node(s) didn't find available persistent volumes to bind"
+NOT_ENOUGH_SPACE: Final = "node(s) did not have enough free storage"
+VOLUME_NOT_EXIST: Final = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
+
+
+class NodeKind(NamedTuple):
+    """All that matters of a node: labels as sorted pairs, migrated plugins, and its name if a claim has selected it."""
+
+    labels: tuple[tuple[str, str], ...]
+    migrated: frozenset[str] = frozenset()
+    selected: str | None = None
+
+
+class StaticBinding(NamedTuple):
+    """A claim and the existing volume that it would be bound to."""
+
+    claim: PersistentVolumeClaim
+    volume: PersistentVolume
+
+
+class DynamicProvision(NamedTuple):
+    """A claim whose volume would be made, and the capacity that it would come out of where that is tracked."""
+
+    claim: PersistentVolumeClaim
+    capacity: CSIStorageCapacity | None
+
+
+class PodVolumes(NamedTuple):
+    """The outcome on one kind of node: reasons against it in upstream's order, or an error, or what would be done."""
+
+    reasons: tuple[str, ...] = ()
+    error: str | None = None
+    static_bindings: tuple[StaticBinding, ...] = ()
+    dynamic_provisions: tuple[DynamicProvision, ...] = ()
+
+
+class Binder:
+    """The claims of one pod in one cluster, ready to be asked about nodes."""
+
+    def __init__(
+        self, claims: PodVolumeClaims, objects: Objects, volumes: VolumeIndex, has_attributes_classes: bool
+    ) -> None:
+        self.claims = claims
+        self._objects = objects
+        self._has_attributes_classes = has_attributes_classes
+        self.selected = {claim.name: node for claim in claims.delayed if (node := selected_node(claim)) is not None}
+        self.to_match = go_sort(
+            [claim for claim in claims.delayed if claim.name not in self.selected],
+            lambda left, right: requested_storage(left) < requested_storage(right),
+        )
+        self.volumes = volumes
+        self._candidates: dict[str, Candidates | str] = {}
+        self._provisioners: dict[str, Provisioner] = {}
+
+    def find(self, nodes: Snapshot) -> Column[PodVolumes]:
+        """The outcome on each node (FindPodVolumes)."""
+        known: dict[NodeKind, PodVolumes] = {}
+
+        def outcome(kind: NodeKind) -> PodVolumes:
+            found = known.get(kind)
+            if found is None:
+                found = known[kind] = self.on(kind)
+            return found
+
+        return self.kinds(nodes).map(outcome)
+
+    def kinds(self, nodes: Snapshot) -> Column[NodeKind]:
+        """What matters of each node."""
+        rows: Column[NodeKind] = Column.filled(len(nodes), NodeKind(()))
+        for key in sorted(self._label_keys()):
+            rows = rows.combined(nodes.label(key)).map(
+                lambda pair, key=key: _labelled(pair[0], key, pair[1])  # type: ignore[misc]
+            )
+        if self._has_in_tree_volume():
+            annotations = Column.of(map(self.migrated_plugins, nodes.names))
+            rows = rows.combined(annotations).map(lambda pair: pair[0]._replace(migrated=pair[1]))
+        if self.selected:
+            wanted = set(self.selected.values())
+            names = Column.of(name if name in wanted else None for name in nodes.names)
+            rows = rows.combined(names).map(lambda pair: pair[0]._replace(selected=pair[1]))
+        return rows
+
+    def kind_of(self, nodes: Snapshot, row: int) -> NodeKind:
+        """What matters of one node; it may hold more labels than do."""
+        name = nodes.names[row]
+        labels = tuple(sorted(nodes.node(row).labels.items()))
+        return NodeKind(labels, self.migrated_plugins(name), name)
+
+    def migrated_plugins(self, node_name: str) -> frozenset[str]:
+        """The in-tree plugins that the node's CSINode says are its drivers' now."""
+        node = self._objects.get(CSINode, node_name)
+        annotation = node.metadata.annotations.migrated_plugins if node is not None else None
+        return frozenset(annotation.split(",")) if annotation else frozenset()
+
+    def _label_keys(self) -> set[str]:
+        keys: set[str] = set()
+        for claim in self.claims.bound:
+            keys |= self._bound_keys(claim)
+        for claim in self.to_match:
+            with suppress(PluginError):
+                keys |= self.candidates(claim).keys
+        for claim in self.claims.delayed:
+            keys |= self.provisioner(claim).keys
+        return keys
+
+    def _bound_keys(self, claim: PersistentVolumeClaim) -> set[str]:
+        """The labels that a bound volume asks for, in its own terms and in its driver's."""
+        volume = self._objects.get(PersistentVolume, claim.spec.volume_name)
+        if volume is None:
+            return set()
+        keys = label_keys(affinity_of(volume))
+        plugin = in_tree_plugin(volume.spec)
+        if plugin is not None:
+            with suppress(TranslationError):
+                keys |= label_keys(affinity_of(translated(volume, plugin)))
+        return keys
+
+    def _has_in_tree_volume(self) -> bool:
+        volumes = (self._objects.get(PersistentVolume, claim.spec.volume_name) for claim in self.claims.bound)
+        return any(volume is not None and in_tree_plugin(volume.spec) is not None for volume in volumes)
+
+    def provisioner(self, claim: PersistentVolumeClaim) -> Provisioner:
+        """How the claim's volume would be made."""
+        found = self._provisioners.get(claim.name)
+        if found is None:
+            found = self._provisioners[claim.name] = Provisioner(claim, self._objects)
+        return found
+
+    def candidates(self, claim: PersistentVolumeClaim) -> Candidates:
+        """The existing volumes that the claim may be bound to; raise PluginError where it cannot be read."""
+        found = self._candidates.get(claim.name)
+        if found is None:
+            try:
+                found = Candidates(claim, self.volumes.open_to(claim), self._has_attributes_classes)
+            except PluginError as failure:
+                found = str(failure)
+            self._candidates[claim.name] = found
+        if isinstance(found, str):
+            raise PluginError(found)
+        return found
+
+    def requirements(self, claim: PersistentVolumeClaim) -> ClaimRequirements:
+        """What the claim asks of a volume, apart from the node."""
+        return ClaimRequirements(claim, self._has_attributes_classes)
+
+    def on(self, kind: NodeKind) -> PodVolumes:
+        """The outcome on one kind of node."""
+        labels = dict(kind.labels)
+        try:
+            against_bound = self._check_bound(labels, kind.migrated)
+            against_unbound, outcome = self._check_delayed(labels, kind.selected)
+        except PluginError as failure:
+            return PodVolumes(error=str(failure))
+        reasons = [
+            reason
+            for reason in (NODE_CONFLICT, BIND_CONFLICT, NOT_ENOUGH_SPACE, VOLUME_NOT_EXIST)
+            if reason in {against_bound, against_unbound}
+        ]
+        return PodVolumes(reasons=tuple(reasons)) if reasons else outcome
+
+    def _check_bound(self, labels: Mapping[str, str], migrated: frozenset[str]) -> str | None:
+        """The reason against the node of the first bound claim that has one (checkBoundClaims)."""
+        for claim in self.claims.bound:
+            volume = self._objects.get(PersistentVolume, claim.spec.volume_name)
+            if volume is None:
+                return VOLUME_NOT_EXIST
+            if not can_be_reached(affinity_of(as_driver_knows(volume, migrated)), labels):
+                return NODE_CONFLICT
+        return None
+
+    def _check_delayed(self, labels: Mapping[str, str], node_name: str | None) -> tuple[str | None, PodVolumes]:
+        """The reason of the unbound claims, or what would be done for them."""
+        if any(node != node_name for node in self.selected.values()):
+            return BIND_CONFLICT, PodVolumes()
+        bindings: list[StaticBinding] = []
+        to_provision = [claim for claim in self.claims.delayed if claim.name in self.selected]
+        taken: set[str] = set()
+        for claim in self.to_match:
+            volume = self.candidates(claim).best(labels, taken)
+            if volume is None:
+                to_provision.append(claim)
+            else:
+                taken.add(volume.name)
+                bindings.append(StaticBinding(claim, volume))
+        provisions: list[DynamicProvision] = []
+        for claim in to_provision:
+            reason, capacity = self._provision(claim, labels)
+            if reason is not None:
+                return reason, PodVolumes()
+            provisions.append(DynamicProvision(claim, capacity))
+        return None, PodVolumes(static_bindings=tuple(bindings), dynamic_provisions=tuple(provisions))
+
+    def _provision(
+        self, claim: PersistentVolumeClaim, labels: Mapping[str, str]
+    ) -> tuple[str | None, CSIStorageCapacity | None]:
+        provisioner = self.provisioner(claim)
+        if not provisioner.can_provision or not provisioner.is_allowed(labels):
+            return BIND_CONFLICT, None
+        if not provisioner.tracks_capacity:
+            return None, None
+        capacity = provisioner.offer(labels)
+        return (NOT_ENOUGH_SPACE if capacity is None else None), capacity
+
+
+def selected_node(claim: PersistentVolumeClaim) -> str | None:
+    """The node that an earlier cycle has chosen for the claim's volume."""
+    return claim.metadata.annotations.selected_node
+
+
+def as_driver_knows(volume: PersistentVolume, migrated: frozenset[str]) -> PersistentVolume:
+    """An in-tree volume whose plugin is migrated on the node in its driver's terms (tryTranslatePVToCSI)."""
+    plugin: InTreePlugin | None = in_tree_plugin(volume.spec)
+    if plugin is None or not plugin.migrates or plugin.name not in migrated:
+        return volume
+    try:
+        return translated(volume, plugin)
+    except TranslationError as failure:
+        raise PluginError(f"could not translate pv: {failure}") from failure
+
+
+def _labelled(kind: NodeKind, key: str, value: str | None) -> NodeKind:
+    return kind if value is None else kind._replace(labels=(*kind.labels, (key, value)))

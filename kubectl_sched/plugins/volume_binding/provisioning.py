@@ -1,0 +1,109 @@
+"""Whether a claim's volume can be provisioned for a node (binder.go, checkVolumeProvisions)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from kubectl_sched.api.labels import EVERYTHING, IN, InvalidSelector, requirement, selector_of
+from kubectl_sched.api.quantity import value
+from kubectl_sched.api.storage import CSIDriver, CSIStorageCapacity, StorageClass
+from kubectl_sched.api.volumes import NOT_SUPPORTED_PROVISIONER, class_of_claim
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_sched.api.labels import Selector
+    from kubectl_sched.api.storage import PersistentVolumeClaim, TopologySelectorTerm
+    from kubectl_sched.snapshot.objects import Objects
+
+
+class Offer(NamedTuple):
+    """A CSIStorageCapacity that is large enough for the claim, and the nodes that it is for."""
+
+    capacity: CSIStorageCapacity
+    selector: Selector
+
+
+class Provisioner:
+    """How one claim's volume would be made: settled once, then asked for each kind of node."""
+
+    def __init__(self, claim: PersistentVolumeClaim, objects: Objects) -> None:
+        self.claim = claim
+        self.storage_class = objects.get(StorageClass, class_of_claim(claim))
+        self.topologies = _selectors_of(self.storage_class)
+        self._offers = self._find_offers(objects)
+
+    @property
+    def can_provision(self) -> bool:
+        """Whether the class makes volumes at all."""
+        made_by = self.storage_class.provisioner if self.storage_class is not None else ""
+        return made_by not in {"", NOT_SUPPORTED_PROVISIONER}
+
+    @property
+    def keys(self) -> set[str]:
+        """The node labels that matter."""
+        selectors = [*(self.topologies or ()), *(offer.selector for offer in self._offers or ())]
+        return {each.key for selector in selectors for each in selector.requirements}
+
+    def is_allowed(self, labels: Mapping[str, str]) -> bool:
+        """Whether the class may make volumes there; without allowedTopologies it may everywhere."""
+        return self.topologies is None or any(selector.matches(labels) for selector in self.topologies)
+
+    @property
+    def tracks_capacity(self) -> bool:
+        """Whether there must be a CSIStorageCapacity for the node."""
+        return self._offers is not None
+
+    def offer(self, labels: Mapping[str, str]) -> CSIStorageCapacity | None:
+        """The first CSIStorageCapacity that is large enough and for the node."""
+        return next((offer.capacity for offer in self._offers or () if offer.selector.matches(labels)), None)
+
+    def _find_offers(self, objects: Objects) -> list[Offer] | None:
+        """The capacities that are large enough; None where capacity does not matter (hasEnoughCapacity)."""
+        size = self.claim.spec.resources.requests.get("storage")
+        driver = objects.get(CSIDriver, self.storage_class.provisioner) if self.storage_class is not None else None
+        if size is None or driver is None or not driver.spec.storage_capacity:
+            return None
+        return [
+            Offer(capacity, selector)
+            for capacity in capacities_of(self.storage_class, objects)
+            if (limit := volume_limit(capacity)) is not None
+            and limit >= value(size)
+            and (selector := topology_of(capacity)) is not None
+        ]
+
+
+def capacities_of(storage_class: StorageClass | None, objects: Objects) -> list[CSIStorageCapacity]:
+    """The CSIStorageCapacity objects of a class."""
+    name = storage_class.name if storage_class is not None else ""
+    return [capacity for capacity in objects.all(CSIStorageCapacity) if capacity.storage_class_name == name]
+
+
+def volume_limit(capacity: CSIStorageCapacity) -> int | None:
+    """The largest volume in bytes: maximumVolumeSize where it is told, else the capacity, None without either."""
+    limit = capacity.maximum_volume_size if capacity.maximum_volume_size is not None else capacity.capacity
+    return value(limit) if limit is not None else None
+
+
+def topology_of(capacity: CSIStorageCapacity) -> Selector | None:
+    """The nodes that a capacity is for; None: no node, as without a selector or with one that cannot be read."""
+    try:
+        return selector_of(capacity.node_topology) if capacity.node_topology is not None else None
+    except InvalidSelector:
+        return None
+
+
+def _selectors_of(storage_class: StorageClass | None) -> list[Selector] | None:
+    """The allowed topologies, None where all are; terms that match nothing are left out."""
+    if storage_class is None or not storage_class.allowed_topologies:
+        return None
+    return [selector for term in storage_class.allowed_topologies if (selector := _selector_of(term)) is not None]
+
+
+def _selector_of(term: TopologySelectorTerm) -> Selector | None:
+    if not term.match_label_expressions:
+        return None
+    try:
+        return EVERYTHING.add(*(requirement(each.key, IN, each.values) for each in term.match_label_expressions))
+    except InvalidSelector:
+        return None

@@ -1,0 +1,81 @@
+"""How full the storage of a node would be (plugins/volumebinding/scorer.go)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from kubectl_sched.api.quantity import value
+from kubectl_sched.framework.cycle_state import PluginError
+from kubectl_sched.framework.golang import round_half_away, truncated_division
+from kubectl_sched.framework.shape_score import broken_linear
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_sched.config.types import UtilizationShapePoint
+    from kubectl_sched.plugins.volume_binding.binder import DynamicProvision, PodVolumes
+
+_MAX_UTILIZATION = 100
+_POINTS_PER_SCORE = 10
+_INT64 = 2**63
+
+
+class StorageResource(NamedTuple):
+    """Bytes asked for and there are, of one storage class on one node."""
+
+    requested: int = 0
+    capacity: int = 0
+
+    @property
+    def utilization(self) -> int:
+        """In whole percent; full where there is none."""
+        if self.capacity == 0 or self.requested > self.capacity:
+            return _MAX_UTILIZATION
+        product = (self.requested * _MAX_UTILIZATION + _INT64) % (2 * _INT64) - _INT64  # upstream's wraps around, too
+        return truncated_division(product, self.capacity)
+
+
+def points_of(shape: Sequence[UtilizationShapePoint]) -> list[tuple[int, int]]:
+    """The curve in utilization percent and node score."""
+    return [(point.utilization, point.score * _POINTS_PER_SCORE) for point in shape]
+
+
+def class_resources(volumes: PodVolumes, *, scores_provisioning: bool) -> dict[str, StorageResource]:
+    """By storage class: the volumes to be bound, or without any the capacities to provision from."""
+    found: dict[str, StorageResource] = {}
+    if volumes.static_bindings or not scores_provisioning:
+        for claim, volume in volumes.static_bindings:
+            kept = found.get(volume.spec.storage_class_name, StorageResource())
+            found[volume.spec.storage_class_name] = StorageResource(
+                kept.requested + value(claim.spec.resources.requests.get("storage", 0)),
+                kept.capacity + value(volume.spec.capacity.get("storage", 0)),
+            )
+        return found
+    for provision in volumes.dynamic_provisions:
+        if provision.capacity is not None:
+            name, capacity = _class_and_capacity(provision)
+            requested = found.get(name, StorageResource()).requested
+            asked = value(provision.claim.spec.resources.requests.get("storage", 0))
+            found[name] = StorageResource(requested + asked, capacity)
+    return found
+
+
+def score(resources: dict[str, StorageResource], points: Sequence[tuple[int, int]]) -> int:
+    """The mean over the classes, 0 without any."""
+    if not resources:
+        return 0
+    total = sum(broken_linear(points, resource.utilization) for resource in resources.values())
+    return int(round_half_away(total / len(resources)))
+
+
+def _class_and_capacity(provision: DynamicProvision) -> tuple[str, int]:
+    """What upstream reads through pointers that nothing promises to be set: without them kube-scheduler crashes."""
+    claim, capacity = provision
+    crash = (
+        "kube-scheduler crashes while it scores storage capacity (invalid memory address or nil pointer dereference)"
+    )
+    if capacity is not None and capacity.capacity is None:
+        raise PluginError(f"{crash}: CSIStorageCapacity {capacity.key} has no capacity")
+    if claim.spec.storage_class_name is None:
+        raise PluginError(f"{crash}: claim {claim.key} names its class only in an annotation")
+    return claim.spec.storage_class_name, value(capacity.capacity or 0) if capacity is not None else 0

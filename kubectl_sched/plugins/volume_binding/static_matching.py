@@ -1,0 +1,194 @@
+"""Which existing volume a claim would be bound to on a node (component-helpers/storage/volume, FindMatchingVolume).
+
+Upstream walks over all volumes of the class for every node. Here all that does not depend on the node is settled once
+per claim, and volumes whose node affinity asks for a label are found by that label, so that thousands of local volumes
+on thousands of nodes stay cheap.
+"""
+
+from __future__ import annotations
+
+from heapq import merge
+from typing import TYPE_CHECKING, NamedTuple
+
+from kubectl_sched.api.labels import IN, InvalidSelector, selector_of
+from kubectl_sched.api.node_affinity import parse_node_selector
+from kubectl_sched.api.quantity import parse_quantity
+from kubectl_sched.api.volumes import class_of_claim, class_of_volume, is_bound_to
+from kubectl_sched.framework.cycle_state import PluginError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from kubectl_sched.api.node_affinity import NodeSelector
+    from kubectl_sched.api.quantity import Quantity
+    from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
+
+_STORAGE = "storage"
+_FILESYSTEM = "Filesystem"
+
+
+def affinity_of(volume: PersistentVolume) -> NodeSelector | None:
+    """The parsed node affinity of a volume, None where it can be reached from everywhere."""
+    affinity = volume.spec.node_affinity
+    return parse_node_selector(affinity.required) if affinity is not None and affinity.required is not None else None
+
+
+def can_be_reached(affinity: NodeSelector | None, labels: Mapping[str, str]) -> bool:
+    """Whether a node of these labels reaches the volume (CheckNodeAffinity); fields of nodes are left aside."""
+    return affinity is None or affinity.matches(labels, "")
+
+
+def label_keys(affinity: NodeSelector | None) -> set[str]:
+    """The node labels that an affinity asks about."""
+    terms = affinity.terms if affinity is not None else ()
+    return {requirement.key for term in terms for requirement in term.labels.requirements}
+
+
+def requested_storage(claim: PersistentVolumeClaim) -> Quantity:
+    """How much a claim asks for; nothing where it does not say."""
+    return parse_quantity(claim.spec.resources.requests.get(_STORAGE, 0))
+
+
+def capacity_of(volume: PersistentVolume) -> Quantity:
+    """How much a volume holds."""
+    return parse_quantity(volume.spec.capacity.get(_STORAGE, 0))
+
+
+class Candidate(NamedTuple):
+    """A volume that fits a claim as far as that does not depend on the node."""
+
+    volume: PersistentVolume
+    affinity: NodeSelector | None
+
+
+class Candidates:
+    """The volumes that may be bound to one claim."""
+
+    def __init__(self, claim: PersistentVolumeClaim, volumes: Iterable[PersistentVolume], has_classes: bool) -> None:
+        """`has_classes` says whether VolumeAttributesClass is on. Raises PluginError as upstream words it."""
+        requirements = ClaimRequirements(claim, has_classes)
+        self._reserved: list[Candidate] = []
+        free: list[Candidate] = []
+        for volume in volumes:
+            reason = requirements.objection(volume)
+            if reason is None:
+                target = self._reserved if is_bound_to(volume, claim) else free
+                target.append(Candidate(volume, affinity_of(volume)))
+        self.keys = {key for candidate in (*self._reserved, *free) for key in label_keys(candidate.affinity)}
+        free.sort(key=lambda candidate: capacity_of(candidate.volume))
+        self._free = free
+        self._by_label: dict[tuple[str, str], list[int]] = {}
+        self._anywhere: list[int] = []
+        for place, candidate in enumerate(free):
+            self._index(place, candidate.affinity)
+
+    def _index(self, place: int, affinity: NodeSelector | None) -> None:
+        wanted = _labels_wanted(affinity)
+        if wanted is None:
+            self._anywhere.append(place)
+            return
+        for label in wanted:
+            self._by_label.setdefault(label, []).append(place)
+
+    def best(self, labels: Mapping[str, str], taken: set[str]) -> PersistentVolume | None:
+        """The volume set aside for the claim, else the smallest, the first listed of equals; None where none fits."""
+        for candidate in self._reserved:
+            if candidate.volume.name not in taken:
+                return candidate.volume if can_be_reached(candidate.affinity, labels) else None
+        for place in self._places(labels):
+            volume, affinity = self._free[place]
+            if volume.name not in taken and can_be_reached(affinity, labels):
+                return volume
+        return None
+
+    def _places(self, labels: Mapping[str, str]) -> Iterator[int]:
+        """The places of all free volumes that the labels may reach, smallest first."""
+        lists: list[Sequence[int]] = [self._anywhere]
+        lists += [self._by_label[label] for label in labels.items() if label in self._by_label]
+        return merge(*lists)
+
+
+class ClaimRequirements:
+    """What a claim asks of a volume, apart from the node."""
+
+    def __init__(self, claim: PersistentVolumeClaim, has_classes: bool) -> None:
+        key = f"{claim.namespace}/{claim.name}"
+        self._claim = claim
+        self._has_classes = has_classes
+        self._attributes_class = claim.spec.volume_attributes_class_name or ""
+        if self._attributes_class and not has_classes:
+            raise PluginError(
+                f"unsupported volumeAttributesClassName is set on claim {key} "
+                "when the feature-gate VolumeAttributesClass is disabled"
+            )
+        self._size = requested_storage(claim)
+        try:
+            self._selector = selector_of(claim.spec.selector) if claim.spec.selector is not None else None
+        except InvalidSelector as invalid:
+            raise PluginError(f"error creating internal label selector for claim: {key}: {invalid.reason}") from invalid
+
+    def objection(self, volume: PersistentVolume) -> str | None:
+        """What the claim has against a volume of its class, None where nothing."""
+        spec, claim = volume.spec, self._claim
+        is_reserved = is_bound_to(volume, claim)
+        attributes_class = spec.volume_attributes_class_name or ""
+        if spec.claim_ref is not None and not is_reserved:
+            return f"belongs to claim {spec.claim_ref.namespace}/{spec.claim_ref.name}"
+        if capacity_of(volume) < self._size:
+            return f"holds only {capacity_of(volume)}"
+        if (claim.spec.volume_mode or _FILESYSTEM) != (spec.volume_mode or _FILESYSTEM):
+            return f"has volumeMode {spec.volume_mode or _FILESYSTEM}"
+        if attributes_class != (self._attributes_class if self._has_classes else ""):
+            return f"has volumeAttributesClassName {attributes_class or 'none'}"
+        if volume.metadata.deletion_timestamp is not None:
+            return "is being deleted"
+        return None if is_reserved else self._objection_to_free(volume)
+
+    def _objection_to_free(self, volume: PersistentVolume) -> str | None:
+        """What does not matter of a volume that is set aside for the claim."""
+        if volume.status.phase != "Available":
+            return f"is {volume.status.phase or 'not yet Available'}"
+        if self._selector is not None and not self._selector.matches(volume.metadata.labels):
+            return "is not selected by the claim's selector"
+        missing = [mode for mode in self._claim.spec.access_modes if mode not in volume.spec.access_modes]
+        return f"lacks access mode {', '.join(missing)}" if missing else None
+
+
+class VolumeIndex:
+    """The volumes of a cluster, so that a claim finds those of its class that are its own or nobody's."""
+
+    def __init__(self, volumes: Iterable[PersistentVolume]) -> None:
+        self._by_class: dict[str, list[PersistentVolume]] = {}
+        self._unclaimed: dict[str, list[PersistentVolume]] = {}
+        self._claimed: dict[tuple[str, str, str], list[PersistentVolume]] = {}
+        for volume in volumes:
+            name, reference = class_of_volume(volume), volume.spec.claim_ref
+            self._by_class.setdefault(name, []).append(volume)
+            if reference is None:
+                self._unclaimed.setdefault(name, []).append(volume)
+            else:
+                self._claimed.setdefault((name, reference.namespace, reference.name), []).append(volume)
+
+    def of_class(self, name: str) -> Sequence[PersistentVolume]:
+        """All volumes of a class, in the order they were listed."""
+        return self._by_class.get(name, ())
+
+    def open_to(self, claim: PersistentVolumeClaim) -> list[PersistentVolume]:
+        """The volumes of its class that are set aside for a claim of that name, then those without a claim."""
+        name = class_of_claim(claim)
+        return [*self._claimed.get((name, claim.namespace, claim.name), ()), *self._unclaimed.get(name, ())]
+
+
+def _labels_wanted(affinity: NodeSelector | None) -> set[tuple[str, str]] | None:
+    """Labels of which a node must have one to reach the volume; None where that cannot be said."""
+    if affinity is None:
+        return None
+    wanted: set[tuple[str, str]] = set()
+    for term in affinity.terms:
+        if term.errors:
+            continue
+        requirement = next((each for each in term.labels.requirements if each.operator == IN), None)
+        if requirement is None:
+            return None
+        wanted |= {(requirement.key, value) for value in requirement.values}
+    return wanted

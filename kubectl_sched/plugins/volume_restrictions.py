@@ -1,0 +1,276 @@
+"""Keeps a pod away from disks that only one pod may have (plugins/volumerestrictions/volume_restrictions.go)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+import numpy as np
+from msgspec.structs import replace
+
+from kubectl_sched.api.storage import READ_WRITE_ONCE_POD, PersistentVolumeClaim
+from kubectl_sched.api.volumes import claim_not_found
+from kubectl_sched.framework.cycle_state import PluginError, StateKey
+from kubectl_sched.framework.evidence import Evidence
+from kubectl_sched.framework.extension_points import (
+    FilterPlugin,
+    PreFilterExtensions,
+    PreFilterPlugin,
+    PreFilterResult,
+)
+from kubectl_sched.framework.status import SKIP, SUCCESS, error, unresolvable, unschedulable
+from kubectl_sched.record import Record
+from kubectl_sched.snapshot import Column
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod, Volume
+    from kubectl_sched.framework.cycle_state import CycleState
+    from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.status import NodeToStatus
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.arrays import Rows
+    from kubectl_sched.snapshot.pod_table import PodTable
+
+_DISK_CONFLICT = unschedulable("node(s) had no available disk")
+
+
+class Disk(NamedTuple):
+    """A disk that a pod names itself, without a claim; equal kind and name mean the same disk."""
+
+    kind: str
+    name: str
+    read_only: bool
+    monitors: tuple[str, ...] = ()
+
+    def conflicts_with(self, other: Disk) -> bool:
+        """Whether two pods of one node cannot have both (isVolumeConflict): an EBS volume never, others read-only."""
+        if (self.kind, self.name) != (other.kind, other.name):
+            return False
+        if self.kind == "awsElasticBlockStore":
+            return True
+        if self.kind == "rbd" and set(self.monitors).isdisjoint(other.monitors):
+            return False
+        return not (self.read_only and other.read_only)
+
+
+class PreFilterState(Record, frozen=True):
+    """The pod's claims that one pod alone may use, and how many uses of them by other pods are known."""
+
+    read_write_once_pod_claims: frozenset[str]
+    conflicting_references: int
+
+
+PRE_FILTER_STATE: StateKey[PreFilterState] = StateKey("PreFilterVolumeRestrictions")
+
+
+class VolumeRestrictions(PreFilterPlugin, FilterPlugin, PreFilterExtensions):
+    """GCE, EBS, iSCSI and RBD disks per node, and ReadWriteOncePod claims in the whole cluster."""
+
+    name: ClassVar[str] = "VolumeRestrictions"
+
+    def __init__(self, args: None, handle: Handle) -> None:
+        del args
+        self._in_use = unschedulable(handle.release.read_write_once_pod_reason)
+        self._resizes_in_place = handle.features.enabled("InPlacePodVerticalScalingSchedulerPreemption")
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
+        """Count the pods that use a ReadWriteOncePod claim; skip pods that nothing can conflict with."""
+        if not pod.spec.volumes or (self._resizes_in_place and pod.is_resize_deferred):
+            return PreFilterResult(SKIP)
+        claims: set[str] = set()
+        for name in _claim_names(pod):
+            claim = nodes.objects.get(PersistentVolumeClaim, name, pod.namespace)
+            if claim is None:
+                return PreFilterResult(unresolvable(claim_not_found(name)))
+            if READ_WRITE_ONCE_POD in claim.spec.access_modes:
+                claims.add(name)
+        in_use = {key for _, key in _users(pod, claims, nodes)}
+        if not in_use and not disks(pod):
+            return PreFilterResult(SKIP)
+        state.write(PRE_FILTER_STATE, PreFilterState(frozenset(claims), len(in_use)))
+        return PreFilterResult()
+
+    def explain_pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> tuple[Evidence, ...]:
+        """The claims that do not exist."""
+        del state
+        return tuple(
+            Evidence(
+                f"volume {volume} is claim {pod.namespace}/{name}, which does not exist",
+                {"volume": volume, "claim": name, "namespace": pod.namespace},
+            )
+            for volume, name in _claims_by_volume(pod)
+            if nodes.objects.get(PersistentVolumeClaim, name, pod.namespace) is None
+        )
+
+    def add_pod(self, state: CycleState, pod: Pod, added: Pod, row: int, nodes: Snapshot) -> None:
+        """Count its uses of the claims."""
+        del pod, row, nodes
+        _count(state, added, 1)
+
+    def concerns(self, state: CycleState, pod: Pod, other: Pod) -> bool:
+        """Whether it uses any claim."""
+        del state, pod
+        return any(_claim_names(other))
+
+    def remove_pod(self, state: CycleState, pod: Pod, removed: Pod, row: int, nodes: Snapshot) -> None:
+        """Count its uses of the claims no longer."""
+        del pod, row, nodes
+        _count(state, removed, -1)
+
+    def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
+        """Reject nodes with a conflicting disk, and every node while a claim is in use."""
+        if self._resizes_in_place and pod.is_resize_deferred:
+            return Column.filled(len(nodes), SUCCESS)
+        codes = np.zeros(len(nodes), dtype=np.int32)
+        wanted = disks(pod)
+        if wanted:
+            existing = nodes.existing_pods
+            conflicts = _disks(existing).where(
+                lambda others: any(disk.conflicts_with(other) for disk in wanted for other in others)
+            )
+            codes[existing.rows[conflicts]] = 1
+        try:
+            in_use = _read(state).conflicting_references > 0
+        except PluginError as failure:
+            return Column(codes, (error(str(failure)), _DISK_CONFLICT))
+        return Column(codes, (self._in_use if in_use else SUCCESS, _DISK_CONFLICT))
+
+    def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
+        """Which pod has the disk, or which pod uses the claim, and where."""
+        if self._resizes_in_place and pod.is_resize_deferred:
+            return ()
+        conflicts = [
+            _disk_evidence(disk, other, user)
+            for disk in disks(pod)
+            for user in nodes.node(row).pods
+            for other in disks(user)
+            if disk.conflicts_with(other)
+        ]
+        kept = state.get(PRE_FILTER_STATE)
+        if conflicts or kept is None or kept.conflicting_references <= 0:
+            return tuple(conflicts)
+        claims = kept.read_write_once_pod_claims
+        users = _users(pod, claims, nodes)
+        if not users:
+            names = ", ".join(sorted(claims))
+            return (Evidence(f"another pod uses a claim named {names}, which only one pod may use"),)
+        return tuple(_claim_evidence(nodes.whole, index, key) for index, key in users)
+
+    def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
+        """The disk that pods of all these nodes have, or the claim that shuts them all out."""
+        kept = state.get(PRE_FILTER_STATE)
+        claims = kept.read_write_once_pod_claims if kept is not None else frozenset()
+        return _summary(pod, nodes, rows, claims) or super().summarize(state, pod, nodes, rows)
+
+
+def _summary(pod: Pod, nodes: Snapshot, rows: Rows, claims: frozenset[str]) -> str | None:
+    """What all of these nodes have in common, if anything."""
+    wanted, existing = disks(pod), nodes.existing_pods
+    shared = [disk for disk in wanted if set(rows.tolist()) <= set(_rows_with(disk, existing))]
+    if shared:
+        return f"have pods that mount {shared[0].kind} {shared[0].name}, too"
+    if any(set(rows.tolist()) & set(_rows_with(disk, existing)) for disk in wanted):
+        return None
+    for index, claim in _users(pod, claims, nodes):
+        everything = nodes.whole
+        user, node = everything.existing_pods.pods[index], everything.names[everything.existing_pods.rows[index]]
+        return f"are shut out by ReadWriteOncePod claim {user.namespace}/{claim}, which {user.key} on {node} uses"
+    return None
+
+
+def _rows_with(disk: Disk, existing: PodTable) -> list[int]:
+    """The rows of pods that have the disk in a way that conflicts."""
+    conflicts = _disks(existing).where(lambda others: any(disk.conflicts_with(other) for other in others))
+    rows: list[int] = existing.rows[conflicts].tolist()
+    return rows
+
+
+def disks(pod: Pod) -> tuple[Disk, ...]:
+    """The disks that a pod names itself."""
+    return tuple(disk for volume in pod.spec.volumes for disk in _disks_of(volume)) if pod.spec.volumes else ()
+
+
+def _disks_of(volume: Volume) -> list[Disk]:
+    found: list[Disk] = []
+    if (gce := volume.gce_persistent_disk) is not None:
+        found.append(Disk("gcePersistentDisk", gce.pd_name, gce.read_only))
+    if (ebs := volume.aws_elastic_block_store) is not None:
+        found.append(Disk("awsElasticBlockStore", ebs.volume_id, ebs.read_only))
+    if (iscsi := volume.iscsi) is not None:
+        found.append(Disk("iscsi", iscsi.iqn, iscsi.read_only))
+    if (rbd := volume.rbd) is not None:
+        found.append(Disk("rbd", f"{rbd.pool}/{rbd.image}", rbd.read_only, rbd.monitors))
+    return found
+
+
+def _disks(existing: PodTable) -> Column[tuple[Disk, ...]]:
+    return existing.column("disks", disks)
+
+
+def _claims_by_volume(pod: Pod) -> list[tuple[str, str]]:
+    """The claims that a pod names; those of ephemeral volumes do not count here."""
+    volumes = pod.spec.volumes
+    return [(each.name, each.persistent_volume_claim.claim_name) for each in volumes if each.persistent_volume_claim]
+
+
+def _claim_names(pod: Pod) -> list[str]:
+    return [name for _, name in _claims_by_volume(pod)]
+
+
+def _claim_keys(pod: Pod) -> tuple[tuple[str, str], ...]:
+    return tuple((pod.namespace, name) for name in _claim_names(pod)) if pod.spec.volumes else ()
+
+
+def _users(pod: Pod, claims: set[str] | frozenset[str], nodes: Snapshot) -> list[tuple[int, str]]:
+    """The existing pods, by index in the whole cluster, that use one of the claims, and which."""
+    if not claims:
+        return []
+    wanted = {(pod.namespace, name) for name in claims}
+    column = nodes.whole.existing_pods.column("claim_keys", _claim_keys)
+    using = np.flatnonzero(column.where(lambda keys: not wanted.isdisjoint(keys))).tolist()
+    return [(index, key[1]) for index in using for key in dict.fromkeys(column[index]) if key in wanted]
+
+
+def _read(state: CycleState) -> PreFilterState:
+    kept = state.get(PRE_FILTER_STATE)
+    if kept is None:
+        raise PluginError(f'cannot read "{PRE_FILTER_STATE.name}" from cycleState')
+    return kept
+
+
+def _count(state: CycleState, pod: Pod, sign: int) -> None:
+    """As upstream counts: by the claim's name alone, whatever its namespace."""
+    kept = _read(state)
+    uses = sum(name in kept.read_write_once_pod_claims for name in _claim_names(pod))
+    if uses:
+        count = kept.conflicting_references + sign * uses
+        state.write(PRE_FILTER_STATE, replace(kept, conflicting_references=count))
+
+
+def _disk_evidence(disk: Disk, other: Disk, user: Pod) -> Evidence:
+    title = disk.name if disk.kind != "rbd" else f"{disk.name} of {', '.join(disk.monitors)}"
+    if disk.kind == "awsElasticBlockStore":
+        hints: tuple[str, ...] = ("an EBS volume can be in one pod of a node only, even when all mount it read-only",)
+    else:
+        writers = [who for who, each in (("the pod", disk), (user.key, other)) if not each.read_only]
+        hints = (f"pods of one node share such a disk only read-only; {' and '.join(writers)} would write",)
+    return Evidence(
+        f"has {user.key}, which mounts {disk.kind} {title}, too",
+        {"kind": disk.kind, "disk": disk.name, "readOnly": disk.read_only, "usedBy": user.key},
+        (*hints, *_leaving(user)),
+        distance=0.5,
+    )
+
+
+def _claim_evidence(nodes: Snapshot, index: int, claim: str) -> Evidence:
+    user, node = nodes.existing_pods.pods[index], nodes.names[nodes.existing_pods.rows[index]]
+    return Evidence(
+        f"claim {user.namespace}/{claim} is ReadWriteOncePod, and {user.key} on {node} uses it",
+        {"claim": claim, "namespace": user.namespace, "usedBy": user.key, "node": node},
+        ("with ReadWriteOnce, pods of the same node could share it", *_leaving(user)),
+        distance=0.5,
+    )
+
+
+def _leaving(user: Pod) -> tuple[str, ...]:
+    since = user.metadata.deletion_timestamp
+    return (f"{user.key} is terminating since {since}",) if since is not None else ()

@@ -1,0 +1,101 @@
+"""Expressions against the answers of k8s.io/dynamic-resource-allocation/cel 0.36.2 (fixtures/cel/selectors.json)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubectl_sched.api.quantity import parse_quantity
+from kubectl_sched.dynamic_resource_allocation.cel import CelError, CompileError, Semver, compile_expression
+from kubectl_sched.dynamic_resource_allocation.cel.reads import reads_of
+from kubectl_sched.dynamic_resource_allocation.cel.syntax import parse
+from kubectl_sched.dynamic_resource_allocation.cel.values import DefaultMap
+
+FIXTURE = Path(__file__).parents[2] / "fixtures" / "cel" / "selectors.json"
+CASES: list[dict[str, Any]] = json.loads(FIXTURE.read_text())
+DEVICE: dict[str, Any] = {
+    "driver": "gpu.example.com",
+    "allowMultipleAllocations": False,
+    "attributes": DefaultMap(
+        {
+            "gpu.example.com": {
+                "model": "a100",
+                "numa": 0,
+                "ecc": True,
+                "driverVersion": Semver.parse("1.2.3"),
+            },
+            "resource.kubernetes.io": {"pcieRoot": "pci0"},
+        }
+    ),
+    "capacity": DefaultMap({"gpu.example.com": {"memory": parse_quantity("80Gi")}}),
+}
+
+
+def answer(expression: str, *, list_attributes: bool = False) -> dict[str, Any]:
+    try:
+        program = compile_expression(expression, consumable_capacity=True, list_attributes=list_attributes)
+        return {"matches": program.matches(DEVICE)}
+    except CompileError as wrong:
+        return {"compileError": str(wrong)}
+    except CelError as wrong:
+        return {"error": str(wrong)}
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["expression"] for case in CASES])
+def test_expression(case: dict[str, Any]) -> None:
+    assert answer(case["expression"]) == {key: value for key, value in case.items() if key != "expression"}
+
+
+def test_includes_wants_list_attributes() -> None:
+    expression = 'device.attributes["gpu.example.com"].model.includes("a100")'
+    assert "undeclared reference to 'includes'" in answer(expression)["compileError"]
+    assert answer(expression, list_attributes=True) == {"matches": True}
+
+
+def test_shared_devices_want_consumable_capacity() -> None:
+    with pytest.raises(CompileError, match="undefined field 'allowMultipleAllocations'"):
+        compile_expression("device.allowMultipleAllocations", consumable_capacity=False, list_attributes=False)
+
+
+def test_cost_limit_ends_evaluation() -> None:
+    numbers = f"[{','.join(['1'] * 110)}]"
+    expression = f"{numbers}.all(a, {numbers}.all(b, {numbers}.all(c, a + b + c == 3)))"
+    assert answer(expression) == {"error": "operation cancelled: actual cost limit exceeded"}
+
+
+@pytest.mark.parametrize(
+    ("expression", "read"),
+    [
+        ('device.driver == "d"', set()),
+        ('device.attributes["d"].a == 1 && device.capacity["d"].c > quantity("1")',
+         {("attributes", "d", "a"), ("capacity", "d", "c")}),
+        ('has(device.attributes["d"].a)', {("attributes", "d", "a")}),
+        ('device.attributes["d"].?a.orValue(1) == 1', {("attributes", "d", "a")}),
+        ('device.attributes["d"]["a"] == 1', {("attributes", "d", "a")}),
+        ('"d" in device.attributes', None),
+        ('device.attributes["d"].size() == 1', None),
+        ('cel.bind(a, device.attributes["d"], a.b == 1)', None),
+        ("[device].size() == 1", None),
+        ('device.attributes["d"]["a/b"] == 1', None),
+    ],
+)  # fmt: skip
+def test_what_an_expression_reads(expression: str, read: set[tuple[str, str, str]] | None) -> None:
+    assert reads_of(parse(expression)) == read
+
+
+WORDS = st.sampled_from(
+    ["device", ".", "driver", "attributes", '["gpu.example.com"]', "model", "==", '"a100"', "&&", "||", "!", "(", ")",
+     "1", "1.5", 'quantity("1Gi")', "has(", "[", "]", "{", "}", ":", ",", "?", ".?", "in", "null", "'", "\\", "semver(",
+     ".exists(x, ", "x", "+", "-", "%", "0", "cel.bind(y, ", "optional.none()", ".orValue(", 'b"x"', "u", "`"]
+)  # fmt: skip
+
+
+@given(st.lists(WORDS, max_size=14))
+def test_any_text_has_an_answer(words: list[str]) -> None:
+    assert len(answer("".join(words))) == 1
+    assert len(answer(" ".join(words))) == 1
