@@ -1,0 +1,1 @@
+"""The scheduler: one cycle for one pod, and what came of it."""

@@ -1,0 +1,321 @@
+"""Many pods that differ in name alone, one after the other: after each, only what it changed is judged again.
+
+Most of a what-if is replicas. After one of them has a node, the verdicts and raw scores of most plugins change on that
+node alone; PodTopologySpread and InterPodAffinity bring their counts up to date and judge all nodes again. Every
+placement equals a cycle from scratch. Where that cannot be had so simply (volumes, devices, nominated pods, nodes that
+PreFilter chose, a plugin that does not say what it depends on), there is no EqualPods and each pod has its whole cycle.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from kubectl_sched.framework.extension_points import (
+    DependsOn,
+    FilterPlugin,
+    PreFilterExtensions,
+    PreScoreExtensions,
+    ScorePlugin,
+)
+from kubectl_sched.framework.runtime import normalized_scores
+from kubectl_sched.framework.status import Code
+from kubectl_sched.scheduler.result import Outcome
+from kubectl_sched.scheduler.sampling import num_feasible_nodes_to_find
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_sched.api.pod import Pod, Volume
+    from kubectl_sched.framework.cycle_state import CycleState
+    from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
+
+
+def are_equal(one: Pod, other: Pod) -> bool:
+    """Whether no plugin can tell the pods apart: they differ in name, uid and creation time at most."""
+    mine, theirs = one.metadata, other.metadata
+    return (
+        (one.spec is other.spec or one.spec == other.spec)
+        and mine.labels == theirs.labels
+        and mine.namespace == theirs.namespace
+        and mine.owner_references == theirs.owner_references
+        and mine.deletion_timestamp == theirs.deletion_timestamp
+        and one.status == other.status
+    )
+
+
+class EqualPods:
+    """The verdicts and scores of all nodes for one more of the pods; `assume` brings them up to date."""
+
+    def __init__(self, result: ScheduleResult, framework: Framework, state: CycleState) -> None:
+        self.pod = result.pod
+        self.nodes = result.nodes
+        self._framework = framework
+        self._state = state.clone()
+        self._in_name_order = _in_name_order(result.nodes.names)
+        self._filters = [each for each in framework.filter_plugins if each.name in result.verdicts]
+        self._passes = {
+            name: column.where(lambda status: status.is_success) for name, column in result.verdicts.items()
+        }
+        self._rows = result.feasible
+        self._everywhere = np.arange(len(self.nodes), dtype=np.intp)
+        self._scorers = self._scorers_after(result)
+        self._totals: Integers = np.zeros(len(self.nodes), dtype=np.int64)
+        for scorer in self._scorers:
+            self._totals += scorer.weighted
+        self._usage = _UsageLevels(self, state)
+
+    @classmethod
+    def after(cls, result: ScheduleResult) -> EqualPods | None:
+        """What is known after the first of the pods had its cycle; None where each needs a whole cycle."""
+        framework, state = result.framework, result.state
+        if framework is None or state is None or not _is_simple(result):
+            return None
+        filters = (each for each in framework.filter_plugins if each.name in result.verdicts)
+        if any(each.depends_on is DependsOn.CLUSTER and not isinstance(each, PreFilterExtensions) for each in filters):
+            return None
+        scored = {each.plugin for each in result.scores} - state.skip_filter_plugins
+        scorers = (each for each in framework.score_plugins if each.name in scored)
+        # One that has nothing to filter has nothing to score either, unless it says so by PreScoreExtensions.
+        if any(each.depends_on is DependsOn.CLUSTER and not isinstance(each, PreScoreExtensions) for each in scorers):
+            return None
+        return cls(result, framework, state)
+
+    def _scorers_after(self, result: ScheduleResult) -> list[_Scorer]:
+        raw_of = {each.plugin: each.raw for each in result.scores}
+        scorers = []
+        for plugin in self._framework.score_plugins:
+            if plugin.name not in raw_of and not isinstance(plugin, PreScoreExtensions):
+                continue
+            scorer = _Scorer(plugin, self._framework.weights[plugin.name], len(self.nodes))
+            if plugin.depends_on is not DependsOn.CLUSTER:
+                # A node that is not feasible yet may become so.
+                scorer.raw = plugin.score(self._state, self.pod, self.nodes, self._everywhere)
+            elif plugin.name in raw_of:
+                scorer.raw[self._rows] = raw_of[plugin.name]
+            if plugin.name in raw_of:
+                scorer.weigh(self._state, self.pod, self.nodes, self._rows)
+            scorers.append(scorer)
+        return scorers
+
+    @property
+    def has_feasible(self) -> bool:
+        """Whether one more of the pods fits anywhere."""
+        return len(self._rows) > 0
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether more nodes are feasible than kube-scheduler would look at before it stops."""
+        percentage = self._framework.profile.percentage_of_nodes_to_score
+        return len(self._rows) > num_feasible_nodes_to_find(len(self.nodes), percentage)
+
+    def best(self) -> tuple[Rows, int]:
+        """The nodes tied at the highest total, in name order, and that total."""
+        totals = self._totals
+        if len(self._rows) < len(totals):
+            totals = np.full_like(totals, -1)
+            totals[self._rows] = self._totals[self._rows]
+        highest = int(totals.max())
+        if self._in_name_order is None:
+            tied = np.flatnonzero(totals == highest)
+        else:
+            tied = self._in_name_order[totals[self._in_name_order] == highest]
+        return tied, highest if self._framework.score_plugins else 1
+
+    def assume(self, pod: Pod, row: int) -> Snapshot:
+        """Let one of the pods run on the row's node, and judge anew what depends on that. Gives the new snapshot."""
+        self.nodes = self.nodes.assume(pod, row)
+        level = self._usage.one_more_on(row)
+        moved = self._filter_again(pod, row, level)
+        if moved:
+            feasible = np.ones(len(self.nodes), dtype=np.bool_)
+            for passes in self._passes.values():
+                feasible &= passes
+            self._rows = np.flatnonzero(feasible)
+        if len(self._rows):
+            for scorer in self._scorers:
+                self._score_again(scorer, pod, row, level, moved=moved)
+        return self.nodes
+
+    def _filter_again(self, added: Pod, row: int, level: _Level) -> bool:
+        """Whether any verdict changed."""
+        changed = False
+        for plugin in self._filters:
+            passes = self._passes[plugin.name]
+            if isinstance(plugin, PreFilterExtensions):
+                if plugin.concerns(self._state, self.pod, added):
+                    plugin.add_pod(self._state, self.pod, added, row, self.nodes)
+                    after = _passing(plugin, self._state, self.pod, self.nodes)
+                    changed |= not np.array_equal(passes, after)
+                    self._passes[plugin.name] = after
+                continue
+            if plugin.depends_on is DependsOn.USAGE_OF_NODE:
+                verdict = level.passes[plugin.name]
+            elif plugin.depends_on is DependsOn.PODS_OF_NODE:
+                verdict = bool(_passing(plugin, self._state, self.pod, self.nodes.take(np.array([row])))[0])
+            else:
+                continue
+            changed |= verdict != passes[row]
+            passes[row] = verdict
+        return changed
+
+    def _score_again(self, scorer: _Scorer, added: Pod, row: int, level: _Level, *, moved: bool) -> None:
+        plugin, state, rows = scorer.plugin, self._state, self._rows
+        if isinstance(plugin, PreScoreExtensions):
+            if plugin.pre_score_with(state, self.pod, added, row, self.nodes, rows).code is Code.SKIP:
+                return
+            scorer.raw[rows] = plugin.score(state, self.pod, self.nodes, rows)
+        elif plugin.depends_on is DependsOn.USAGE_OF_NODE:
+            scorer.raw[row] = level.raw[plugin.name]
+        elif plugin.depends_on is DependsOn.PODS_OF_NODE:
+            scorer.raw[row] = plugin.score(state, self.pod, self.nodes.take(np.array([row])), _FIRST)[0]
+        elif not (moved and scorer.normalizes):
+            return
+        if scorer.normalizes:
+            self._totals -= scorer.weighted
+            scorer.weigh(state, self.pod, self.nodes, rows)
+            self._totals += scorer.weighted
+        else:
+            weighted = scorer.raw[row] * scorer.weight
+            self._totals[row] += weighted - scorer.weighted[row]
+            scorer.weighted[row] = weighted
+
+    @property
+    def usage_filters(self) -> list[FilterPlugin]:
+        """Those that look at sums of requests alone."""
+        return [each for each in self._filters if each.depends_on is DependsOn.USAGE_OF_NODE]
+
+    @property
+    def usage_scorers(self) -> list[ScorePlugin]:
+        """Those that look at sums of requests alone."""
+        plugins = (scorer.plugin for scorer in self._scorers)
+        return [each for each in plugins if each.depends_on is DependsOn.USAGE_OF_NODE]
+
+
+_FIRST = np.zeros(1, dtype=np.intp)
+
+
+def _in_name_order(names: Sequence[str]) -> Rows | None:
+    """The rows by name, None where they stand so already."""
+    order = sorted(range(len(names)), key=names.__getitem__)
+    return None if order == list(range(len(names))) else np.array(order, dtype=np.intp)
+
+
+def _passing(plugin: FilterPlugin, state: CycleState, pod: Pod, nodes: Snapshot) -> Mask:
+    return plugin.filter(state, pod, nodes).where(lambda status: status.is_success)
+
+
+class _Scorer:
+    """A score plugin with int64[n] each: its raw scores, and its points times its weight where a node is feasible."""
+
+    def __init__(self, plugin: ScorePlugin, weight: int, node_count: int) -> None:
+        self.plugin = plugin
+        self.weight = weight
+        self.normalizes = type(plugin).normalize_score is not ScorePlugin.normalize_score
+        self.raw: Integers = np.zeros(node_count, dtype=np.int64)
+        self.weighted: Integers = np.zeros(node_count, dtype=np.int64)
+
+    def weigh(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> None:
+        """Normalize the raw scores of the feasible nodes."""
+        if self.normalizes:
+            self.weighted[rows] = normalized_scores(self.plugin, state, pod, nodes, rows, self.raw[rows]) * self.weight
+        else:
+            self.weighted = self.raw * self.weight
+
+
+class _Level(NamedTuple):
+    """What the plugins that look at sums of requests say of one node."""
+
+    passes: dict[str, bool]
+    raw: dict[str, int]
+
+
+class _UsageLevels:
+    """What plugins that look at sums of requests say of each node once 1, 2, ... of the pods run there.
+
+    Replicas spread, so many nodes soon have one of them, then two. All nodes are asked at once about a number that some
+    have reached already; a node that is far ahead of the others is asked about alone.
+    """
+
+    def __init__(self, equal: EqualPods, state: CycleState) -> None:
+        self._pod = equal.pod
+        self._state = state
+        self._base = equal.nodes
+        self._filters = equal.usage_filters
+        self._scorers = equal.usage_scorers
+        self._everywhere = np.arange(len(equal.nodes), dtype=np.intp)
+        self._count: Integers = np.zeros(len(equal.nodes), dtype=np.int64)
+        self._reached = [len(equal.nodes)]
+        self._levels: dict[int, tuple[dict[str, Mask], dict[str, Integers]]] = {}
+
+    def one_more_on(self, row: int) -> _Level:
+        """One more of the pods runs on the row's node: what is said of it now."""
+        self._count[row] += 1
+        count = int(self._count[row])
+        if count == len(self._reached):
+            self._reached.append(0)
+        self._reached[count] += 1
+        if count not in self._levels:
+            if self._reached[count - 1] < _WORTH_ASKING_ALL:
+                return self._of_one(row, count)
+            self._levels[count] = self._of_all(count)
+        passes, raw = self._levels[count]
+        return _Level(
+            {name: bool(mask[row]) for name, mask in passes.items()}, {name: int(raw[name][row]) for name in raw}
+        )
+
+    def _of_all(self, count: int) -> tuple[dict[str, Mask], dict[str, Integers]]:
+        nodes = self._base.with_usage_everywhere(self._pod, count)
+        return self._said_of(nodes, self._everywhere)
+
+    def _of_one(self, row: int, count: int) -> _Level:
+        nodes = self._base.take(np.array([row], dtype=np.intp)).with_usage_everywhere(self._pod, count)
+        passes, raw = self._said_of(nodes, _FIRST)
+        return _Level({name: bool(mask[0]) for name, mask in passes.items()}, {name: int(raw[name][0]) for name in raw})
+
+    def _said_of(self, nodes: Snapshot, rows: Rows) -> tuple[dict[str, Mask], dict[str, Integers]]:
+        return (
+            {each.name: _passing(each, self._state, self._pod, nodes) for each in self._filters},
+            {each.name: each.score(self._state, self._pod, nodes, rows) for each in self._scorers},
+        )
+
+
+_WORTH_ASKING_ALL = 32
+"""How many nodes must be one pod short of a number before all are asked about it."""
+
+
+def _is_simple(result: ScheduleResult) -> bool:
+    spec = result.pod.spec
+    return (
+        result.outcome is Outcome.SCHEDULABLE
+        and result.pre_filter_nodes is None
+        and result.nominated_first is None
+        and result.score_error is None
+        and not result.nodes.nominated
+        and not spec.resource_claims
+        and spec.scheduling_group is None
+        and spec.workload_ref is None
+        and not any(map(_matters, spec.volumes))
+        and not _counts_nobody(result.pod)
+    )
+
+
+def _matters(volume: Volume) -> bool:
+    """Whether any plugin looks at the volume: all but those that are the node's own."""
+    return volume != type(volume)(
+        name=volume.name, empty_dir=volume.empty_dir, host_path=volume.host_path, config_map=volume.config_map
+    )
+
+
+def _counts_nobody(pod: Pod) -> bool:
+    """Whether a spread constraint has an empty selector: AddPod counts pods for it that PreFilter does not."""
+    return any(
+        each.label_selector is not None
+        and not each.label_selector.match_labels
+        and not each.label_selector.match_expressions
+        for each in pod.spec.topology_spread_constraints
+    )

@@ -1,0 +1,58 @@
+"""What a running scheduler would add that a replay of one pod's cycle cannot: group cycles and timeouts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.api.scheduling import PodGroup
+from kubectl_sched.config.types import DynamicResourcesArgs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+_MEMBERS_NAMED = 5
+
+
+def not_replayed(result: ScheduleResult) -> Iterator[str]:
+    """A sentence for each that concerns the pod."""
+    yield from _group_cycle(result)
+    yield from _filter_timeout(result)
+
+
+def _group_cycle(result: ScheduleResult) -> Iterator[str]:
+    """The group, its minCount and its members (schedule_one_podgroup.go places them in one cycle)."""
+    name = _group_of(result.pod)
+    if name is None:
+        return
+    namespace = result.pod.metadata.namespace
+    group = result.nodes.objects.get(PodGroup, name, namespace)
+    gang = group.spec.scheduling_policy.gang if group is not None else None
+    needed = f"minCount {gang.min_count}" if gang is not None else "no gang policy"
+    pods = (*result.nodes.whole.existing_pods.pods, *result.nodes.pending)
+    members = {pod.metadata.name for pod in pods if pod.metadata.namespace == namespace and _group_of(pod) == name}
+    named = sorted(members | {result.pod.metadata.name})
+    shown = ", ".join(named[:_MEMBERS_NAMED]) + (", ..." if len(named) > _MEMBERS_NAMED else "")
+    yield (
+        f"the pod is one of group {name} ({needed if group is not None else 'which does not exist'}; members seen: "
+        f"{len(named)}, {shown}); the cycle that kube-scheduler runs for a group as a whole is not replayed, only the "
+        "pod's own"
+    )
+
+
+def _group_of(pod: Pod) -> str | None:
+    return pod.spec.scheduling_group.pod_group_name if pod.spec.scheduling_group is not None else None
+
+
+def _filter_timeout(result: ScheduleResult) -> Iterator[str]:
+    assert result.framework is not None  # noqa: S101 - asked only of results of a cycle
+    args = result.framework.profile.args.get("DynamicResources")
+    if not isinstance(args, DynamicResourcesArgs) or args.filter_timeout is None:
+        return
+    if "DynamicResources" in result.verdicts:
+        yield (
+            "DynamicResources gives up on a node for which allocating devices takes over "
+            f"{args.filter_timeout.seconds:g} s; that timeout is not replayed"
+        )

@@ -1,0 +1,67 @@
+"""What a what-if decides: where each pod goes, in the order in which they are scheduled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.scheduler.result import Outcome, ScheduleResult
+    from kubectl_sched.snapshot import Snapshot
+
+TIED_SHOWN = 100
+"""How many of the tied nodes a placement names."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedPod:
+    """A pod that waits to be scheduled, and what it is for: `Deployment/web`, None for a bare pod."""
+
+    pod: Pod
+    owner: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """What became of one pod. `tied` are the first TIED_SHOWN in name order of the `tied_count` nodes that tie."""
+
+    pod: Pod
+    owner: str | None
+    outcome: Outcome
+    node: str | None = None
+    tied: tuple[str, ...] = ()
+    tied_count: int = 0
+    total: int | None = None
+    nominated_node: str | None = None
+    victims: tuple[Pod, ...] = ()
+    event: str | None = None
+    beyond_sampling: bool = False
+    """Whether more nodes are feasible than kube-scheduler would have looked at."""
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether the pod has a node now."""
+        return self.node is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """The placements, the cluster after them, and the whole cycle of the first pod that did not fit."""
+
+    placements: tuple[Placement, ...]
+    before: Snapshot
+    after: Snapshot
+    first_unplaced: ScheduleResult | None = None
+    stopped: Placement | None = None
+    """The first pod that did not fit, where placing was to stop there; it is not among the placements."""
+
+    @property
+    def placed(self) -> int:
+        """How many pods have a node."""
+        return sum(placement.is_placed for placement in self.placements)
+
+    @property
+    def unplaced(self) -> int:
+        """How many have none."""
+        return len(self.placements) - self.placed

@@ -1,0 +1,186 @@
+"""What one cycle decided and why: the one value that every renderer reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kubectl_sched.framework.extension_points import FilterPlugin, PreFilterPlugin, ScorePlugin
+from kubectl_sched.framework.status import SUCCESS
+from kubectl_sched.scheduler.sampling import num_feasible_nodes_to_find
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.cycle_state import CycleState
+    from kubectl_sched.framework.evidence import Evidence
+    from kubectl_sched.framework.extenders import Extended
+    from kubectl_sched.framework.extension_points import BindingAction, PostFilterResult
+    from kubectl_sched.framework.runtime import Framework, PluginScores
+    from kubectl_sched.framework.status import NodeToStatus, Status
+    from kubectl_sched.scheduler.change import Suggestion
+    from kubectl_sched.scheduler.history import History, Observed
+    from kubectl_sched.scheduler.queue import QueuePlace
+    from kubectl_sched.scheduler.sample import Sampling
+    from kubectl_sched.scheduler.stage import Stage
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
+
+
+class Outcome(Enum):
+    """What became of the pod."""
+
+    SCHEDULABLE = "Schedulable"
+    UNSCHEDULABLE = "Unschedulable"
+    GATED = "Gated"
+    NO_PROFILE = "NoProfile"
+    DELETING = "Deleting"
+    ERROR = "Error"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScheduleResult:
+    """Arrays and columns have one entry for each row of `nodes`, those of scores one for each of `feasible`."""
+
+    pod: Pod
+    """As the cycle saw it: on no node."""
+
+    nodes: Snapshot
+    """The cluster as the cycle saw it: without the pod itself."""
+
+    outcome: Outcome
+    kubernetes_version: str = ""
+    """The minor whose behaviour was replayed: `1.36`."""
+
+    current_node: str | None = None
+    """The node that the pod is bound to in truth."""
+
+    framework: Framework | None = None
+    """None where no profile serves the pod."""
+
+    state: CycleState | None = None
+    pre_enqueue: Status = SUCCESS
+    pre_filter: Status = SUCCESS
+    pre_filter_nodes: frozenset[str] | None = None
+    narrowed_by: tuple[str, ...] = ()
+    verdicts: Mapping[str, NodeToStatus] = field(default_factory=dict)
+    """Each filter plugin's own verdicts, in run order, nominated pods left aside."""
+
+    verdict: NodeToStatus | None = None
+    """What kube-scheduler reports of each node; None where the cycle did not get that far."""
+
+    feasible: Rows = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    scores: tuple[PluginScores, ...] = ()
+    totals: Integers = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    nominated_first: str | None = None
+    message: str | None = None
+    post_filter: PostFilterResult | None = None
+    event: str | None = None
+    error: str | None = None
+    score_error: str | None = None
+    """Why scoring fails; with one feasible node kube-scheduler never gets there, so it is no error then."""
+
+    suggestions: tuple[Suggestion, ...] = ()
+    """Changes after which the pod fits, each replayed, the one that touches least first."""
+
+    queue_place: QueuePlace | None = None
+    """Where the pod waits; None for one that is bound or gated."""
+
+    warnings: tuple[str, ...] = ()
+
+    extended: Extended | None = None
+    """What the extenders said; None where they were not asked."""
+
+    sampling: Sampling | None = None
+    """Who wins how often, where it was asked for."""
+
+    stage: Stage | None = None
+    """How far the pod has come in truth."""
+
+    history: History | None = None
+    """How the placement of a bound pod relates to the replay."""
+
+    observed: Observed | None = None
+    """What was said of a pending pod in events."""
+
+    @property
+    def fits(self) -> bool:
+        """Whether a node was found."""
+        return self.outcome is Outcome.SCHEDULABLE
+
+    @cached_property
+    def best(self) -> tuple[str, ...]:
+        """The names of all nodes tied at the highest total, sorted."""
+        if not len(self.totals):
+            return ()
+        rows = self.feasible[self.totals == self.totals.max()]
+        return tuple(sorted(self.nodes.names[row] for row in rows))
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether more nodes are feasible than kube-scheduler would look at before it stops."""
+        if self.framework is None:
+            return False
+        percentage = self.framework.profile.percentage_of_nodes_to_score
+        searched = len(self.nodes)
+        if self.pre_filter_nodes is not None:
+            searched = len(self.pre_filter_nodes & self.nodes.row_of.keys())
+        return len(self.feasible) > num_feasible_nodes_to_find(searched, percentage)
+
+    @cached_property
+    def total_of(self) -> Mapping[int, int]:
+        """The total of each feasible row."""
+        return dict(zip(self.feasible.tolist(), self.totals.tolist(), strict=False))
+
+    @cached_property
+    def rejection_masks(self) -> Mapping[str, Mask]:
+        """For each filter plugin, the nodes that it keeps out on its own."""
+        return {plugin: column.where(lambda status: not status.is_success) for plugin, column in self.verdicts.items()}
+
+    def rejections(self, row: int) -> tuple[Status, ...]:
+        """Every filter plugin's rejection of one node, in run order."""
+        found = ((plugin, column[row]) for plugin, column in self.verdicts.items())
+        return tuple(status.by(plugin) for plugin, status in found if not status.is_success)
+
+    @property
+    def pre_filter_evidence(self) -> tuple[Evidence, ...]:
+        """The evidence behind the rejection of the pod as a whole."""
+        plugin = self.framework.plugins.get(self.pre_filter.plugin or "") if self.framework else None
+        if self.state is None or self.pre_filter.is_success or not isinstance(plugin, PreFilterPlugin):
+            return ()
+        return plugin.explain_pre_filter(self.state, self.pod, self.nodes)
+
+    def filter_evidence(self, plugin_name: str, row: int) -> tuple[Evidence, ...]:
+        """The evidence behind one plugin's rejection of one node."""
+        plugin = self.framework.plugins.get(plugin_name) if self.framework else None
+        if self.state is None or not isinstance(plugin, FilterPlugin):
+            return ()
+        return plugin.explain_filter(self.state, self.pod, self.nodes, row)
+
+    def score_evidence(self, plugin_name: str, row: int) -> tuple[Evidence, ...]:
+        """Where one plugin's points for one node come from."""
+        plugin = self.framework.plugins.get(plugin_name) if self.framework else None
+        if self.state is None or not isinstance(plugin, ScorePlugin):
+            return ()
+        return plugin.explain_score(self.state, self.pod, self.nodes, row)
+
+    @cached_property
+    def binding(self) -> tuple[BindingAction, ...]:
+        """What the end of the cycle would do on the first of the best nodes."""
+        if self.framework is None or self.state is None or not self.best or self.error is not None:
+            return ()
+        row = self.nodes.row_of[self.nominated_first or self.best[0]]
+        actions: list[BindingAction] = []
+        for point in ("reserve", "permit", "preBind", "bind", "postBind"):
+            for plugin in self.framework.binding_plugins(point):
+                actions += (
+                    action
+                    for action in plugin.binding_actions(self.state, self.pod, self.nodes, row)
+                    if action.extension_point == point
+                )
+        return tuple(actions)

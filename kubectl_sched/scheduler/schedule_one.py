@@ -1,0 +1,207 @@
+"""One scheduling cycle for one pod, on one page (pkg/scheduler/schedule_one.go).
+
+All nodes are filtered and all feasible ones scored, so that the whole decision can be shown; what kube-scheduler would
+not have looked at is said in the result's warnings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from msgspec import structs
+
+from kubectl_sched.framework.cycle_state import CycleState, PluginError
+from kubectl_sched.framework.fit_error import NO_NODES_AVAILABLE, event_note, fit_error
+from kubectl_sched.framework.runtime import first_rejections
+from kubectl_sched.framework.status import Code, unresolvable
+from kubectl_sched.scheduler.result import Outcome, ScheduleResult
+from kubectl_sched.snapshot import Column
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.framework.status import NodeToStatus
+    from kubectl_sched.snapshot import Snapshot
+
+
+def schedule_one(pod: Pod, nodes: Snapshot, framework: Framework) -> ScheduleResult:
+    """The whole cycle for the pod, as if it were pending."""
+    return cycle(pod, nodes.remove_pod(pod.metadata.namespace, pod.metadata.name), framework)
+
+
+def cycle(pod: Pod, nodes: Snapshot, framework: Framework) -> ScheduleResult:
+    """The same for a pod that is not among the existing ones."""
+    current_node = pod.spec.node_name
+    pod = structs.replace(pod, spec=structs.replace(pod.spec, node_name=""))
+    state = CycleState()
+    pre_enqueue = framework.run_pre_enqueue(pod, nodes)
+    result = ScheduleResult(
+        pod=pod,
+        nodes=nodes,
+        outcome=Outcome.UNSCHEDULABLE,
+        kubernetes_version=str(framework.handle.version),
+        current_node=current_node or None,
+        framework=framework,
+        state=state,
+        pre_enqueue=pre_enqueue,
+    )
+    if len(nodes):
+        result = score_feasible(_filter(result, state))
+    else:
+        result = replace(result, message=NO_NODES_AVAILABLE, event=NO_NODES_AVAILABLE)
+    return replace(result, outcome=outcome_of(result))
+
+
+def outcome_of(result: ScheduleResult) -> Outcome:
+    """What all that was found comes to."""
+    if result.pod.metadata.deletion_timestamp is not None:
+        return Outcome.DELETING
+    if not result.pre_enqueue.is_success:
+        return Outcome.GATED
+    if result.error is not None:
+        return Outcome.ERROR
+    return Outcome.SCHEDULABLE if len(result.feasible) or result.nominated_first else Outcome.UNSCHEDULABLE
+
+
+def _filter(result: ScheduleResult, state: CycleState) -> ScheduleResult:
+    """PreFilter, Filter with nominated pods, and PostFilter where nothing fits."""
+    pod, nodes, framework = result.pod, result.nodes, result.framework
+    assert framework is not None  # noqa: S101 - schedule_one always has one
+    outcome = framework.run_pre_filter(state, pod, nodes)
+    result = replace(result, pre_filter=outcome.status, narrowed_by=outcome.narrowed_by)
+    if not outcome.status.is_success:
+        if not outcome.status.is_rejected:
+            return replace(result, error=outcome.status.message, event=event_note(outcome.status.message))
+        return _post_filter(replace(result, verdict=Column.filled(len(nodes), outcome.status)))
+
+    verdicts = framework.filter_each(state, pod, nodes)
+    verdict = framework.run_filters_with_nominated_pods(state, pod, nodes, first_rejections(verdicts, len(nodes)))
+    own_nomination = _own_nomination(pod, nodes, verdict)
+    if outcome.node_names is not None:
+        verdict = _outside_left_out(verdict, nodes, outcome.node_names, outcome.narrowed_by, pod)
+    result = replace(
+        result,
+        pre_filter_nodes=outcome.node_names,
+        verdicts=verdicts,
+        verdict=verdict,
+        nominated_first=own_nomination,
+        feasible=np.flatnonzero(verdict.where(lambda status: status.is_success)),
+    )
+    failure = next((status for status, _ in verdict.counts() if status.code is Code.ERROR), None)
+    if failure is not None and own_nomination is None:
+        return replace(result, error=failure.message, event=event_note(failure.message))
+    if framework.handle.extender_client is not None:
+        result = _ask_extenders(result, framework.handle)
+        if result.error is not None:
+            return result
+        own_nomination = result.nominated_first
+    if not len(result.feasible) and own_nomination is None:
+        return _post_filter(result)
+    return result
+
+
+def _ask_extenders(result: ScheduleResult, handle: Handle) -> ScheduleResult:
+    """Filter what is feasible once more; the node of the pod's own nomination is asked about first and by itself."""
+    from kubectl_sched.framework.extenders import ExtenderError, filter_nodes
+
+    pod, nodes, verdict = result.pod, result.nodes, result.verdict
+    assert handle.extender_client is not None and verdict is not None  # noqa: S101, PT018 - set by the callers
+    if result.nominated_first is not None:
+        nominated = np.array([nodes.row_of[result.nominated_first]], dtype=np.intp)
+        try:
+            stays = len(filter_nodes(handle.extender_client, handle.extenders, pod, nodes, nominated).rows) > 0
+        except ExtenderError:
+            stays = False
+        result = result if stays else replace(result, nominated_first=None)
+    try:
+        extended = filter_nodes(handle.extender_client, handle.extenders, pod, nodes, result.feasible)
+    except ExtenderError as failure:
+        return replace(result, error=str(failure), event=event_note(str(failure)))
+    codes = verdict.codes.copy()
+    values = list(verdict.values)
+    for row, status in extended.statuses.items():
+        codes[row] = len(values)
+        values.append(status)
+    return replace(result, verdict=Column(codes, values), feasible=extended.rows, extended=extended)
+
+
+def _own_nomination(pod: Pod, nodes: Snapshot, verdict: NodeToStatus) -> str | None:
+    """The node that the pod itself is nominated to, where it passes the filters: it wins before any other is asked."""
+    row = nodes.row_of.get(pod.status.nominated_node_name)
+    return pod.status.nominated_node_name if row is not None and verdict[row].is_success else None
+
+
+def _outside_left_out(
+    verdict: NodeToStatus, nodes: Snapshot, names: frozenset[str], narrowed_by: tuple[str, ...], pod: Pod
+) -> NodeToStatus:
+    """Nodes outside PreFilter's result are never looked at, except the one the pod is nominated to.
+
+    The plugin that rejects that one is then counted among those that narrowed the search.
+    """
+    looked_at = names | {pod.status.nominated_node_name}
+    codes = verdict.codes.copy()
+    outside = np.array([name not in looked_at for name in nodes.names], dtype=np.bool_)
+    nominated_row = nodes.row_of.get(pod.status.nominated_node_name)
+    if nominated_row is not None and verdict[nominated_row].is_rejected:
+        narrowed_by = tuple(sorted({*narrowed_by, verdict[nominated_row].plugin or ""}))
+    absent = unresolvable(f"node(s) didn't satisfy plugin(s) [{' '.join(narrowed_by)}]")
+    if nominated_row is not None and pod.status.nominated_node_name not in names and verdict[nominated_row].is_success:
+        outside[nominated_row] = True
+    codes[outside] = len(verdict.values)
+    return Column(codes, [*verdict.values, absent])
+
+
+def _post_filter(result: ScheduleResult) -> ScheduleResult:
+    pod, nodes, framework, state, verdict = result.pod, result.nodes, result.framework, result.state, result.verdict
+    assert framework is not None and state is not None and verdict is not None  # noqa: S101, PT018 - set by _filter
+    message = fit_error(result.pre_filter, verdict)
+    post_filter = framework.run_post_filter(state, pod, nodes, verdict)
+    said = post_filter.status.message if post_filter else ""
+    event = event_note(fit_error(result.pre_filter, verdict, said))
+    return replace(result, message=message, post_filter=post_filter, event=event)
+
+
+def score_feasible(result: ScheduleResult) -> ScheduleResult:
+    """PreScore, Score and Normalize over the feasible nodes."""
+    pod, nodes, framework, state, rows = result.pod, result.nodes, result.framework, result.state, result.feasible
+    assert framework is not None and state is not None  # noqa: S101, PT018 - set by schedule_one
+    if not len(rows) or result.error is not None:
+        return result
+    client, extenders = framework.handle.extender_client, framework.handle.extenders
+    if not framework.score_plugins and client is None:
+        return replace(result, totals=np.ones(len(rows), dtype=np.int64))
+    if result.extended is not None:
+        from kubectl_sched.framework.extenders import scored_snapshot
+
+        nodes = scored_snapshot(nodes, result.extended)
+    try:
+        framework.run_pre_score(state, pod, nodes, rows)
+        scores = framework.run_scores(state, pod, nodes, rows)
+        if client is not None and result.extended is not None:
+            from kubectl_sched.framework.extenders import prioritize
+
+            scores += prioritize(client, extenders, pod, nodes, result.extended)
+    except PluginError as failure:
+        text = str(failure)
+        if len(rows) == 1 or result.nominated_first is not None:
+            return replace(result, score_error=text, totals=np.zeros(len(rows), dtype=np.int64))
+        return replace(result, score_error=text, error=text, event=event_note(text))
+    totals = np.zeros(len(rows), dtype=np.int64)
+    for plugin_scores in scores:
+        totals += plugin_scores.weighted
+    return replace(result, scores=scores, totals=totals)
+
+
+def no_profile(pod: Pod, nodes: Snapshot, version: str, known_profiles: str) -> ScheduleResult:
+    """Nobody in the configuration serves the pod's schedulerName, so no cycle ever begins."""
+    return ScheduleResult(
+        pod,
+        nodes,
+        Outcome.NO_PROFILE,
+        kubernetes_version=version,
+        current_node=pod.spec.node_name or None,
+        warnings=(known_profiles,),
+    )

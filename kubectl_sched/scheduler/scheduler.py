@@ -1,0 +1,111 @@
+"""All profiles of one configuration, and which of them a pod meets (pkg/scheduler/scheduler.go)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
+from kubectl_sched.framework.handle import Handle
+from kubectl_sched.framework.runtime import Framework
+from kubectl_sched.plugins import make_plugins
+from kubectl_sched.scheduler.queue import place_in_queue
+from kubectl_sched.scheduler.schedule_one import cycle, no_profile, schedule_one
+from kubectl_sched.scheduler.suggestions import suggest
+from kubectl_sched.scheduler.warnings import warnings
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.config import Configuration
+    from kubectl_sched.framework.extenders import ExtenderClient
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.snapshot import Snapshot
+
+
+class Scheduler:
+    """Explains pods against one snapshot, each on its own."""
+
+    def __init__(
+        self, configuration: Configuration, nodes: Snapshot, extender_client: ExtenderClient | None = None
+    ) -> None:
+        self.configuration = configuration
+        self._frameworks: dict[str, Framework] = {}
+        self._extender_client = extender_client
+        self.nodes = self._with_nominated(nodes)
+
+    def framework(self, scheduler_name: str) -> Framework | None:
+        """The profile of that name, made ready; None where the configuration has none."""
+        profile = self.configuration.profiles.get(scheduler_name)
+        if profile is None:
+            return None
+        framework = self._frameworks.get(scheduler_name)
+        if framework is None:
+            of = self.configuration
+            handle = Handle(of.version, of.release, of.features, of.extenders, of.parallelism, self._extender_client)
+            framework = Framework(profile, make_plugins(profile, handle), handle)
+            self._frameworks[scheduler_name] = framework
+        return framework
+
+    def _with_nominated(self, nodes: Snapshot) -> Snapshot:
+        """The snapshot with the pods that earlier cycles nominated (pkg/scheduler/backend/queue/nominator.go).
+
+        Only pods that this scheduler has in its queue count: served by one of its profiles and, up to 1.36, not gated.
+        """
+        gated_too = self.configuration.release.gated_pods_are_nominated
+        nominated: dict[str, tuple[Pod, ...]] = {}
+        for pod in nodes.pending:
+            name = pod.status.nominated_node_name
+            framework = self.framework(_scheduler_name(pod)) if name in nodes.row_of else None
+            if framework and (gated_too or framework.run_pre_enqueue(pod, nodes).is_success):
+                nominated[name] = (*nominated.get(name, ()), pod)
+        return replace(nodes, nominated=nominated)
+
+    @cached_property
+    def waiting(self) -> list[Pod]:
+        """The pending pods that this scheduler serves and that no PreEnqueue plugin holds back."""
+        served = ((pod, self.framework(_scheduler_name(pod))) for pod in self.nodes.pending)
+        return [pod for pod, framework in served if framework and framework.run_pre_enqueue(pod, self.nodes).is_success]
+
+    def explain(self, pod: Pod, profile: str | None = None) -> ScheduleResult:
+        """The cycle for the pod under its own profile, or under the named one."""
+        framework = self.framework(profile or _scheduler_name(pod))
+        if framework is None:
+            return no_profile(pod, self.nodes, str(self.configuration.version), self._known_profiles())
+        result = schedule_one(pod, self.nodes, framework)
+        if not pod.spec.node_name and result.pre_enqueue.is_success:
+            result = replace(result, queue_place=place_in_queue(pod, self.waiting, framework))
+        return replace(result, warnings=warnings(result, self.configuration))
+
+    def cycle(self, pod: Pod, nodes: Snapshot, profile: str | None = None) -> ScheduleResult:
+        """The cycle for a pod that runs nowhere yet, over another state of the cluster, and without warnings."""
+        framework = self.framework(profile or _scheduler_name(pod))
+        if framework is None:
+            return no_profile(pod, nodes, str(self.configuration.version), self._known_profiles())
+        return cycle(pod, nodes, framework)
+
+    def sampled(self, result: ScheduleResult) -> ScheduleResult:
+        """The result with who wins how often, over all starts that the search may have."""
+        from kubectl_sched.scheduler.sample import sampled
+
+        return sampled(result)
+
+    def from_start(self, result: ScheduleResult, start_index: int) -> ScheduleResult:
+        """The result as it is when the search begins at that node. Raises SchedError where there is no such node."""
+        from kubectl_sched.scheduler.sample import from_start
+
+        result = from_start(result, start_index)
+        return replace(result, warnings=warnings(result, self.configuration))
+
+    def _known_profiles(self) -> str:
+        names = sorted(self.configuration.profiles)
+        return f"the configuration has the {'profile' if len(names) == 1 else 'profiles'} {', '.join(names)}"
+
+    def with_suggestions(self, result: ScheduleResult) -> ScheduleResult:
+        """The result with the changes that would let the pod in, each of them replayed."""
+        return replace(result, suggestions=suggest(result))
+
+
+def _scheduler_name(pod: Pod) -> str:
+    """The API server never stores an empty schedulerName; a dump written by hand means its default."""
+    return pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME

@@ -1,0 +1,198 @@
+"""How far a pod has come in truth: much of what looks pending is not a scheduling problem."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kubectl_sched.framework.amounts import amount_texts
+from kubectl_sched.record import Record
+from kubectl_sched.scheduler.surroundings import bound_at
+from kubectl_sched.snapshot.node_info import NodeInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_sched.api.meta import Condition
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.scheduler.surroundings import Surroundings
+
+KNOWN_GATES = {
+    "kueue.x-k8s.io/": "Kueue",
+    "jobset.sigs.k8s.io/": "JobSet",
+    "karpenter.sh/": "Karpenter",
+    "volcano.sh/": "Volcano",
+    "scheduling.run.ai/": "Run:ai",
+    "gke.io/": "GKE",
+}
+
+_REFUSALS = frozenset(
+    {
+        "AppArmor",
+        "InvalidNodeInfo",
+        "NodeAffinity",
+        "NodeName",
+        "NodePorts",
+        "NodeResourcesFit",
+        "PodFeatureUnsupported",
+        "PodOSNotSupported",
+        "PodOSSelectorNodeLabelDoesNotMatch",
+        "PreemptionError",
+        "SupplementalGroupsPolicyNotSupported",
+        "SysctlForbidden",
+        "TaintToleration",
+        "Terminated",
+        "TopologyAffinityError",
+        "UnexpectedAdmissionError",
+        "UnexpectedPredicateFailureType",
+        "UnknownReason",
+    }
+)
+"""Why the kubelet's own admission refuses a pod (pkg/kubelet/lifecycle/predicate.go), besides OutOf and a resource."""
+
+_PREEMPTED = re.compile(r"Preempted by (?:pod )?(\S+?)(?: on node (\S+))?\.?$")
+_WAITING_FOR_VOLUME = frozenset({"FailedMount", "FailedAttachVolume"})
+_UNHURRIED = frozenset({"", "ContainerCreating", "PodInitializing"})
+
+
+class Stage(Record, frozen=True):
+    """A stage of the contract: its name, since when (RFC 3339), and a sentence for each fact that shows it."""
+
+    name: str
+    since: str | None = None
+    evidence: tuple[str, ...] = ()
+
+    known_by: str | None = None
+    """Whose gate it is, where that is known."""
+
+
+def stage_of(result: ScheduleResult, around: Surroundings) -> Stage | None:
+    """How far the result's pod has come; None for one that no scheduler has looked at yet, which is nothing strange."""
+    if result.pod.has_ended:
+        return _ended(result.pod, around)
+    return _bound(result, around) if result.current_node else _pending(result, around)
+
+
+def _pending(result: ScheduleResult, around: Surroundings) -> Stage | None:
+    pod = result.pod
+    if not result.pre_enqueue.is_success or pod.spec.scheduling_gates:
+        return _gated(result)
+    missing = around.missing_scheduler(pod)
+    if missing:
+        return Stage("NoScheduler", pod.metadata.creation_timestamp, missing)
+    if pod.status.nominated_node_name:
+        return _nominated(pod, around)
+    condition = _condition(pod, "PodScheduled")
+    if condition is None or condition.status != "False":
+        return None
+    evidence = [f"its condition says {condition.reason}"]
+    if result.fits:
+        evidence.append("it fits now, so kube-scheduler will find a node for it when it tries again")
+    return Stage("Unschedulable", condition.last_transition_time, tuple(evidence))
+
+
+def _condition(pod: Pod, kind: str) -> Condition | None:
+    return next((condition for condition in pod.status.conditions if condition.type == kind), None)
+
+
+def _ended(pod: Pod, around: Surroundings) -> Stage:
+    reason = pod.status.reason
+    told = f"{reason}: {pod.status.message}" if pod.status.message else reason
+    if pod.status.phase == "Failed" and (reason in _REFUSALS or reason.startswith("OutOf")):
+        return Stage("RefusedByKubelet", pod.status.start_time or pod.metadata.creation_timestamp, (told,))
+    ready = _condition(pod, "Ready")
+    since = ready.last_transition_time if ready is not None else pod.status.start_time
+    evidence = (f"its phase is {pod.status.phase}", *filter(None, [told]), *preempted_by(pod, around))
+    return Stage("Finished", since, evidence)
+
+
+def preempted_by(pod: Pod, around: Surroundings) -> tuple[str, ...]:
+    """Who took the pod's place, where it was preempted: the UID in the event resolved."""
+    event = next((event for event in around.events(pod) if event.reason == "Preempted"), None)
+    disrupted = _condition(pod, "DisruptionTarget")
+    text = event.text if event is not None else ""
+    if event is None and (disrupted is None or disrupted.reason != "PreemptionByScheduler"):
+        return ()
+    found = _PREEMPTED.search(text)
+    if found is None:
+        return (f"it was preempted: {text or (disrupted.message if disrupted else '')}",)
+    by = around.pod_of_uid(found[1])
+    who = f"{by.key} (priority {by.priority})" if by is not None else f"{found[1]}, which is gone"
+    return (f"it was preempted by {who}{f' on {found[2]}' if found[2] else ''}",)
+
+
+def _bound(result: ScheduleResult, around: Surroundings) -> Stage:
+    pod = result.pod
+    if pod.status.phase == "Running":
+        return Stage("Running", pod.status.start_time, (*_resize(result), *preempted_by(pod, around)))
+    return Stage("Bound", bound_at(pod), tuple(_waits_for(pod, around)))
+
+
+def _waits_for(pod: Pod, around: Surroundings) -> Iterator[str]:
+    statuses = (*pod.status.init_container_statuses, *pod.status.container_statuses)
+    waiting = [(status, status.state.waiting) for status in statuses if status.state.waiting is not None]
+    for status, state in waiting:
+        if state.reason not in _UNHURRIED:
+            told = f"container {status.name} waits: {state.reason}"
+            yield f"{told} ({state.message})" if state.message else told
+    volume = next((event for event in around.events(pod) if event.reason in _WAITING_FOR_VOLUME), None)
+    if volume is not None:
+        yield f"it waits for a volume: {volume.text}"
+    if not statuses:
+        yield "its kubelet has not reported a container of it yet"
+    yield from preempted_by(pod, around)
+
+
+def _resize(result: ScheduleResult) -> Iterator[str]:
+    """A resize in place that its node has no room for, with what the node has left."""
+    pending = _condition(result.pod, "PodResizePending")
+    if pending is None or pending.status != "True":
+        return
+    told = f"its resize in place is {pending.reason.lower()}"
+    if pending.message:
+        told += f": {pending.message}"
+    yield told
+    row = result.nodes.row_of.get(result.current_node or "")
+    if row is not None:
+        yield f"its node has left beside it: {_free(result, row)}"
+
+
+def _free(result: ScheduleResult, row: int) -> str:
+    node = NodeInfo(result.nodes, row)
+    left = ((resource, node.allocatable(resource) - node.requested(resource)) for resource in ("cpu", "memory"))
+    return ", ".join(f"{amount_texts(resource, amount)[0]} {resource}" for resource, amount in left)
+
+
+def _gated(result: ScheduleResult) -> Stage:
+    pod = result.pod
+    condition = _condition(pod, "PodScheduled")
+    since = condition.last_transition_time if condition is not None else pod.metadata.creation_timestamp
+    told = []
+    known = None
+    for gate in pod.spec.scheduling_gates:
+        who = next((product for prefix, product in KNOWN_GATES.items() if gate.name.startswith(prefix)), None)
+        known = known or who
+        told.append(
+            f"{who} holds it back by the gate {gate.name}" if who else f"the gate {gate.name} is not removed yet"
+        )
+    queue = pod.metadata.labels.get("kueue.x-k8s.io/queue-name")
+    if queue is not None:
+        told.append(f"it is in Kueue's queue {queue}")
+    if not told:
+        told.append(result.pre_enqueue.message)
+    return Stage("Gated", since, tuple(told), known)
+
+
+def _nominated(pod: Pod, around: Surroundings) -> Stage:
+    condition = _condition(pod, "PodScheduled")
+    node = pod.status.nominated_node_name
+    victims = [
+        each.key
+        for _, each in around.pod_times
+        if each.spec.node_name == node and each.metadata.deletion_timestamp is not None
+    ]
+    evidence = [f"it is nominated to {node}"]
+    if victims:
+        evidence.append(f"which {', '.join(victims[:3])}{', ...' if len(victims) > 3 else ''} still have to leave")
+    return Stage("Nominated", condition.last_transition_time if condition else None, tuple(evidence))

@@ -1,0 +1,22 @@
+"""The times that objects carry (RFC 3339)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+
+def moment(text: str | None) -> datetime | None:
+    """The time, None where there is none or it cannot be read."""
+    if not text:
+        return None
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
+
+
+def seconds_between(earlier: str | None, later: str | None) -> float | None:
+    """How long after the one the other was, None where one is not known."""
+    first, second = moment(earlier), moment(later)
+    return None if first is None or second is None else (second - first).total_seconds()
