@@ -1,0 +1,76 @@
+"""What was read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kubectl_sched.api.core import Event, Node
+from kubectl_sched.api.pod import Pod
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from kubectl_sched.api.meta import KubernetesObject
+
+
+class Forbidden(NamedTuple):
+    """A kind that the user may not list: in one namespace, or (empty) in all; `message` is the server's own."""
+
+    kind: str
+    group: str
+    plural: str
+    namespace: str = ""
+    message: str = ""
+
+    @property
+    def rule(self) -> str:
+        """The RBAC rule that is missing, as YAML."""
+        group = self.group or '""'
+        return f"{{apiGroups: [{group}], resources: [{self.plural}], verbs: [list]}}"
+
+
+@dataclass(frozen=True)
+class Dump:
+    """The objects of a cluster at one moment, each once, in the order in which they were read.
+
+    Namespaced objects without a namespace are in `default`, cluster-scoped ones have none. `warnings` are sentences
+    about what was skipped or doubtful. `present` are the kinds that were listed, be it with no objects.
+    `scheduler_configuration` is a KubeSchedulerConfiguration that was among the objects.
+
+    Of a live cluster: `resource_versions` is the state that each kind was listed in, `server_version` what the API
+    server says it is (`v1.36.2`), and `forbidden` what may not be read.
+    """
+
+    objects: tuple[KubernetesObject, ...] = ()
+    warnings: tuple[str, ...] = ()
+    present: frozenset[str] = frozenset()
+    scheduler_configuration: Mapping[str, Any] | None = None
+    resource_versions: Mapping[str, str] = field(default_factory=dict)
+    server_version: str | None = None
+    forbidden: tuple[Forbidden, ...] = ()
+    is_live: bool = False
+
+    @property
+    def can_replay(self) -> bool:
+        """Whether nodes and pods may be read; else only what was said of the pods can be told."""
+        return not {"Node", "Pod"} & {forbidden.kind for forbidden in self.forbidden}
+
+    @cached_property
+    def taken_at(self) -> str | None:
+        """The newest time (RFC 3339) at which the cluster wrote anything that was read: the dump is no older."""
+        return max(_times(self.objects), default=None)
+
+
+def _times(objects: Iterable[KubernetesObject]) -> Iterator[str]:
+    for item in objects:
+        if item.metadata.creation_timestamp:
+            yield item.metadata.creation_timestamp
+        if isinstance(item, Event):
+            yield item.last_seen
+        elif isinstance(item, Node | Pod):
+            for condition in item.status.conditions:
+                time = condition.last_heartbeat_time or condition.last_transition_time
+                if time:
+                    yield time

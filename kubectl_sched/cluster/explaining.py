@@ -1,0 +1,88 @@
+"""What `explain` answers with: the replay of each pod, and how it relates to what is true of the pod besides."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kubectl_sched.cluster.selection import select, workloads_named
+from kubectl_sched.errors import SchedError
+from kubectl_sched.record import Record
+from kubectl_sched.scheduler.history import history_of, observed_of
+from kubectl_sched.scheduler.stage import stage_of
+from kubectl_sched.scheduler.surroundings import Surroundings
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.cluster.dump import Dump
+    from kubectl_sched.cluster.in_force import InForce
+    from kubectl_sched.cluster.selection import Selection
+    from kubectl_sched.scheduler.joint import Together
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+_DRIFTED = frozenset({"Different", "WouldReject"})
+
+
+class Question(Record, frozen=True):
+    """The flags of the same names."""
+
+    at_decision: bool = False
+    drifted: bool = False
+
+
+class Explaining:
+    """Answers questions about the pods of one dump."""
+
+    def __init__(self, dump: Dump, in_force: InForce, question: Question = Question()) -> None:  # noqa: B008 - frozen
+        self.dump = dump
+        self.in_force = in_force
+        self.around = Surroundings(dump.objects, in_force.missing_scheduler)
+        self._question = question
+
+    def answers(self, selection: Selection) -> list[ScheduleResult]:
+        """A result for each pod that was asked for, then for each workload whose pods were never created."""
+        missing = self._never_created(selection)
+        try:
+            pods = select(self.dump.objects, selection, self.dump.warnings)
+        except SchedError:
+            if not missing:
+                raise
+            pods = []
+        if self._question.drifted:
+            pods = [pod for pod in pods if pod.spec.node_name and not pod.has_ended]
+        results = [self._answer(pod) for pod in pods]
+        if self._question.drifted:
+            results = [result for result in results if result.history and result.history.verdict in _DRIFTED]
+        return [*results, *missing]
+
+    def _answer(self, pod: Pod) -> ScheduleResult:
+        result = (
+            self.in_force.explain_at_decision(pod, self.around)
+            if self._question.at_decision
+            else self.in_force.explain(pod)
+        )
+        return replace(
+            result,
+            stage=stage_of(result, self.around),
+            history=history_of(result, self.around),
+            observed=observed_of(result, self.around),
+        )
+
+    def _never_created(self, selection: Selection) -> list[ScheduleResult]:
+        if not workloads_named(selection):
+            return []
+        from kubectl_sched.cluster.not_created import not_created  # most questions name no workload
+
+        nodes = self.in_force.default_scheduler.nodes
+        return not_created(self.dump.objects, selection, self.around, nodes)
+
+    def together(self, results: list[ScheduleResult]) -> Together | None:
+        """What becomes of several pending pods together; None where it is not one scheduler that serves them."""
+        pending = [result for result in results if not result.current_node and not result.pod.has_ended]
+        pending = [result for result in pending if result.stage is None or result.stage.name != "NotCreated"]
+        schedulers = {id(self.in_force.scheduler(result.pod)) for result in pending}
+        if len(pending) < 2 or len(schedulers) != 1:
+            return None
+        from kubectl_sched.scheduler.joint import together  # the queue is needed for lists only
+
+        return together(pending, self.in_force.scheduler(pending[0].pod))

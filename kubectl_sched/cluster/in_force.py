@@ -1,0 +1,264 @@
+"""Which configuration each pod is replayed with, and on what evidence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.cluster.found_schedulers import FoundScheduler, find_schedulers
+from kubectl_sched.cluster.known_schedulers import PRODUCTS, product_pods
+from kubectl_sched.cluster.kubernetes_version import detect_version
+from kubectl_sched.cluster.scheduler_configurations import ConfigurationSource, of_unseen_scheduler
+from kubectl_sched.cluster.state import configuration_for, scheduler_for
+from kubectl_sched.config import KubeVersion, load_configuration, parse_feature_gates
+from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
+from kubectl_sched.errors import SchedError
+from kubectl_sched.record import Record
+from kubectl_sched.scheduler.surroundings import bound_at
+from kubectl_sched.scheduler.times import seconds_between
+
+if TYPE_CHECKING:
+    from kubectl_sched.cluster.dump import Dump
+    from kubectl_sched.cluster.state import Replay
+    from kubectl_sched.config import Configuration
+    from kubectl_sched.framework.extenders import ExtenderClient
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.scheduler.scheduler import Scheduler
+    from kubectl_sched.scheduler.surroundings import Surroundings
+
+_UNTOUCHED_SECONDS = 120
+_NO_SCHEDULER = (
+    "no kube-scheduler is seen, and none has looked at a pod that waits",
+    "one with a profile default-scheduler would serve it",
+)
+
+
+class Assumed(Record, frozen=True):
+    """A configuration, and one line that says why it was taken, which is empty where --config was given."""
+
+    configuration: Configuration
+    evidence: str
+
+
+class InForce:
+    """The schedulers of a cluster, each made when a pod first asks for it. `--config` overrides what is found."""
+
+    def __init__(
+        self, dump: Dump, replay: Replay, profile: str | None = None, extender_client: ExtenderClient | None = None
+    ) -> None:
+        self.dump = dump
+        self._client = extender_client
+        self._replay = replay
+        self._profile = profile
+        self._assumed: dict[int, Assumed] = {}
+        self._schedulers: dict[int, Scheduler] = {}
+        self.left_out: dict[str, None] = {}
+        self.used: dict[str, Assumed] = {}
+        """What was assumed for each schedulerName that was asked for."""
+
+    @cached_property
+    def found(self) -> tuple[FoundScheduler, ...]:
+        """The kube-schedulers whose pods are visible."""
+        return find_schedulers(self.dump)
+
+    def explain(self, pod: Pod) -> ScheduleResult:
+        """The cycle for the pod, by the scheduler that serves it."""
+        return self.scheduler(pod).explain(pod, self._profile)
+
+    def scheduler(self, pod: Pod) -> Scheduler:
+        """The scheduler that serves the pod, or the default one if nobody does."""
+        assumed = self.assumed(self._profile or pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME)
+        key = id(assumed.configuration)
+        if key not in self._schedulers:
+            self._schedulers[key], left_out = scheduler_for(self.dump, assumed.configuration, self._client)
+            self.left_out.update(dict.fromkeys(left_out))
+        return self._schedulers[key]
+
+    @property
+    def default_scheduler(self) -> Scheduler:
+        """The scheduler of default-scheduler."""
+        return self.scheduler(Pod())
+
+    def check_profile(self) -> None:
+        """Raises SchedError for a --profile that no configuration has."""
+        if self._profile is not None:
+            profiles = self.assumed(self._profile).configuration.profiles
+            if self._profile not in profiles:
+                raise SchedError(f"--profile {self._profile}: the configuration has only {', '.join(sorted(profiles))}")
+
+    def assumed(self, scheduler_name: str) -> Assumed:
+        """The configuration for pods of that schedulerName."""
+        if scheduler_name not in self.used:
+            owner = None if self._replay.config is not None else self.owner(scheduler_name)
+            key = id(owner) if owner is not None else 0
+            if key not in self._assumed:
+                self._assumed[key] = self._of_nobody() if owner is None else self._of(owner)
+            self.used[scheduler_name] = self._assumed[key]
+        return self.used[scheduler_name]
+
+    def owner(self, scheduler_name: str) -> FoundScheduler | None:
+        """The scheduler that has a profile of the name: one that serves it, else one that would."""
+        having = [scheduler for scheduler in self.found if scheduler_name in scheduler.profiles]
+        return next((scheduler for scheduler in having if scheduler.serves), having[0] if having else None)
+
+    def _of(self, owner: FoundScheduler) -> Assumed:
+        source = owner.configuration
+        version = self._version or owner.version or detect_version(self.dump.objects, self.dump.server_version)
+        gates = self._replay.feature_gates or owner.flags.get("feature-gates")
+        what = f"{owner.key} ({owner.version or 'version unknown'})"
+        if source.document is not None:
+            try:
+                configuration = load_configuration(source.document, version, _gates(gates))
+            except SchedError as error:
+                assumed = self._default(version, None)
+                return Assumed(
+                    assumed, f"default profile assumed: that of {what} in {source.source} is refused: {error}"
+                )
+            return Assumed(configuration, f"profiles of {what}, as {source.source} has them")
+        configuration = self._default(version, gates)
+        if source.is_known:
+            return Assumed(configuration, f"default profile, as {what} runs with {source.source}")
+        more = f": `{source.command}`, then --config scheduler.yaml" if source.command else f": {source.problem}"
+        return Assumed(
+            configuration, f"default profile assumed: {what} has its configuration from {source.source}{more}"
+        )
+
+    def _default(self, version: KubeVersion | None, gates: str | None) -> Configuration:
+        try:
+            return load_configuration(None, version, _gates(gates))
+        except SchedError:
+            if gates == self._replay.feature_gates:
+                raise
+            return load_configuration(None, version, _gates(self._replay.feature_gates))
+
+    def _of_nobody(self) -> Assumed:
+        """Nothing that was found has the name, or --config says what counts."""
+        replay = self._replay
+        if replay.config is not None:
+            return Assumed(configuration_for(self.dump, replay), "")
+        own = self.dump.scheduler_configuration
+        if own is not None:
+            version = self._version or detect_version(self.dump.objects, self.dump.server_version)
+            return Assumed(
+                load_configuration(own, version, _gates(replay.feature_gates)),
+                "profiles as the dump's own configuration has them",
+            )
+        if self.found:
+            return Assumed(
+                configuration_for(self.dump, replay),
+                "default profile assumed where no scheduler is seen that serves a pod",
+            )
+        source = of_unseen_scheduler(self.dump)
+        return self._of_unseen(source)
+
+    def _of_unseen(self, source: ConfigurationSource) -> Assumed:
+        version = self._version or detect_version(self.dump.objects, self.dump.server_version)
+        if source.document is not None:
+            configuration = load_configuration(source.document, version, _gates(self._replay.feature_gates))
+            return Assumed(configuration, f"profiles as {source.source} has them")
+        more = f": `{source.command}`, then --config scheduler.yaml" if source.command else ""
+        return Assumed(configuration_for(self.dump, self._replay), f"default profile assumed: {source.source}{more}")
+
+    @cached_property
+    def _version(self) -> KubeVersion | None:
+        return KubeVersion.parse(self._replay.kube_version) if self._replay.kube_version else None
+
+    def explain_at_decision(self, pod: Pod, around: Surroundings) -> ScheduleResult:
+        """The cycle for a bound pod without what is younger than its placement, as far as that is known."""
+        event = next((event for event in around.events(pod) if event.reason == "Scheduled"), None)
+        at = event.last_seen if event is not None else bound_at(pod)
+        if not pod.spec.node_name or not at:
+            return self.explain(pod)
+        name = self._profile or pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME
+        before = replace(self.dump, objects=tuple(around.before(at, pod)))
+        scheduler, left_out = scheduler_for(before, self.assumed(name).configuration, self._client)
+        self.left_out.update(dict.fromkeys(left_out))
+        return scheduler.explain(pod, self._profile)
+
+    def missing_scheduler(self, pod: Pod) -> tuple[str, ...]:
+        """Why nobody serves the pod, and who there is; nothing where somebody does or must be assumed to."""
+        name = pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME
+        owner = self.owner(name)
+        if owner is not None:
+            first, rest = owner.problems[:1], owner.problems[1:]
+            return (*(f"{owner.key} has the profile {name}, but {problem}" for problem in first), *rest)
+        if name == DEFAULT_SCHEDULER_NAME:
+            return _NO_SCHEDULER if self.lacks_default else ()
+        if product_pods(name, self._pods) or name in self.assumed(name).configuration.profiles:
+            return ()
+        product = f", which is {PRODUCTS[name].name}" if name in PRODUCTS else ""
+        there = ", ".join(profile for each in self.found if each.serves for profile in each.profiles)
+        there = there or ("" if self.lacks_default else DEFAULT_SCHEDULER_NAME)
+        return (
+            f"no scheduler is seen that serves {name}{product}",
+            f"there is {there}" if there else "there is no scheduler at all",
+        )
+
+    @cached_property
+    def _pods(self) -> list[Pod]:
+        return [item for item in self.dump.objects if isinstance(item, Pod)]
+
+    @property
+    def notes(self) -> list[str]:
+        """A line for each configuration that was taken, then what its reader warns of, and what had to be left out."""
+        assumed = {id(each.configuration): each for each in self.used.values()}
+        return [
+            *(each.evidence for each in assumed.values() if each.evidence),
+            *(warning for each in assumed.values() for warning in each.configuration.warnings),
+            *self.left_out,
+        ]
+
+    @cached_property
+    def lacks_default(self) -> bool:
+        """Whether there is no default scheduler: the control plane can be seen without one, or nobody looks at pods."""
+        if self.dump.scheduler_configuration is not None:
+            return False
+        if any(DEFAULT_SCHEDULER_NAME in each.profiles for each in self.found):
+            return False
+        return self._sees_control_plane or self._leaves_pods_alone
+
+    @property
+    def _sees_control_plane(self) -> bool:
+        return any(
+            container.image.rpartition("/")[2].startswith(("kube-apiserver", "kube-controller-manager"))
+            for item in self.dump.objects
+            if isinstance(item, Pod) and item.metadata.namespace == "kube-system"
+            for container in item.spec.containers
+        )
+
+    @property
+    def _leaves_pods_alone(self) -> bool:
+        waiting = [
+            item
+            for item in self.dump.objects
+            if isinstance(item, Pod)
+            and not item.spec.node_name
+            and not item.has_ended
+            and not item.spec.scheduling_gates
+            and item.spec.scheduler_name in {"", DEFAULT_SCHEDULER_NAME}
+        ]
+        return bool(waiting) and all(never_looked_at(pod, self.dump.taken_at) for pod in waiting)
+
+    @cached_property
+    def asked_for(self) -> dict[str, tuple[int, int]]:
+        """For each schedulerName that pods ask for: how many have not ended, and how many of them have no node."""
+        alive = [item for item in self.dump.objects if isinstance(item, Pod) and not item.has_ended]
+        names = Counter(pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME for pod in alive)
+        waiting = (pod for pod in alive if not pod.spec.node_name)
+        pending = Counter(pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME for pod in waiting)
+        return {name: (names[name], pending[name]) for name in sorted(names)}
+
+
+def never_looked_at(pod: Pod, taken_at: str | None) -> bool:
+    """Whether the pod has waited for minutes without the condition that a scheduler's first attempt leaves."""
+    if any(condition.type == "PodScheduled" for condition in pod.status.conditions) or not pod.status.qos_class:
+        return False  # without the class that the API server gives every pod, it never was in a cluster
+    age = seconds_between(pod.metadata.creation_timestamp, taken_at)
+    return age is not None and age >= _UNTOUCHED_SECONDS
+
+
+def _gates(text: str | None) -> dict[str, bool] | None:
+    return dict(parse_feature_gates(text)) if text else None

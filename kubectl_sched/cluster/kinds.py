@@ -1,0 +1,115 @@
+"""Every kind that is read, in one place: its type, its plural, the API groups that serve it, and its scope."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from kubectl_sched.api import admission, apps, core, pod, policy, resource, schedulers, scheduling, storage
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.meta import KubernetesObject
+
+
+class Kind(NamedTuple):
+    """What a reader must know of a kind.
+
+    `also` are further names of its folder or file in the layouts that do not use the plural (all in lower case, without
+    `-`, `_` and the group). `served_everywhere` says that every supported version of Kubernetes knows it, so that
+    `kubectl get` may ask for it.
+    """
+
+    type: type[KubernetesObject]
+    plural: str
+    groups: frozenset[str]
+    namespaced: bool = True
+    also: tuple[str, ...] = ()
+    served_everywhere: bool = True
+
+    @property
+    def name(self) -> str:
+        """The kind as objects spell it."""
+        return self.type.__name__
+
+    @property
+    def resource(self) -> str:
+        """As `kubectl get` takes it: `pods`, `replicasets.apps`."""
+        group = min(self.groups)
+        return f"{self.plural}.{group}" if group else self.plural
+
+
+CORE = frozenset({""})
+STORAGE = frozenset({"storage.k8s.io"})
+DEVICES = frozenset({"resource.k8s.io"})
+BATCH = frozenset({"batch"})
+SCHEDULING = frozenset({"scheduling.k8s.io"})
+
+KINDS: tuple[Kind, ...] = (
+    Kind(core.Node, "nodes", CORE, namespaced=False),
+    Kind(pod.Pod, "pods", CORE),
+    Kind(core.Namespace, "namespaces", CORE, namespaced=False),
+    Kind(core.Service, "services", CORE),
+    Kind(core.Event, "events", frozenset({"", "events.k8s.io"})),
+    Kind(core.ConfigMap, "configmaps", CORE),
+    Kind(apps.ReplicationController, "replicationcontrollers", CORE),
+    Kind(apps.ReplicaSet, "replicasets", frozenset({"apps", "extensions"})),
+    Kind(apps.StatefulSet, "statefulsets", frozenset({"apps"})),
+    Kind(apps.Deployment, "deployments", frozenset({"apps", "extensions"})),
+    Kind(apps.DaemonSet, "daemonsets", frozenset({"apps", "extensions"})),
+    Kind(apps.Job, "jobs", BATCH),
+    Kind(apps.CronJob, "cronjobs", BATCH),
+    Kind(admission.LimitRange, "limitranges", CORE),
+    Kind(admission.ResourceQuota, "resourcequotas", CORE),
+    Kind(admission.RuntimeClass, "runtimeclasses", frozenset({"node.k8s.io"}), namespaced=False),
+    Kind(policy.PodDisruptionBudget, "poddisruptionbudgets", frozenset({"policy"}), also=("pdb", "pdbs")),
+    Kind(policy.PriorityClass, "priorityclasses", SCHEDULING, namespaced=False),
+    Kind(storage.PersistentVolume, "persistentvolumes", CORE, namespaced=False, also=("pv", "pvs")),
+    Kind(storage.PersistentVolumeClaim, "persistentvolumeclaims", CORE, also=("pvc", "pvcs")),
+    Kind(storage.StorageClass, "storageclasses", STORAGE, namespaced=False),
+    Kind(storage.CSINode, "csinodes", STORAGE, namespaced=False),
+    Kind(storage.CSIDriver, "csidrivers", STORAGE, namespaced=False),
+    Kind(storage.CSIStorageCapacity, "csistoragecapacities", STORAGE),
+    Kind(storage.VolumeAttachment, "volumeattachments", STORAGE, namespaced=False),
+    Kind(resource.ResourceSlice, "resourceslices", DEVICES, namespaced=False, served_everywhere=False),
+    Kind(resource.DeviceClass, "deviceclasses", DEVICES, namespaced=False, served_everywhere=False),
+    Kind(resource.ResourceClaim, "resourceclaims", DEVICES, served_everywhere=False),
+    Kind(resource.ResourceClaimTemplate, "resourceclaimtemplates", DEVICES, served_everywhere=False),
+    Kind(resource.DeviceTaintRule, "devicetaintrules", DEVICES, namespaced=False, served_everywhere=False),
+    Kind(scheduling.Workload, "workloads", SCHEDULING, served_everywhere=False),
+    Kind(scheduling.PodGroup, "podgroups", SCHEDULING, served_everywhere=False),
+    Kind(scheduling.CompositePodGroup, "compositepodgroups", SCHEDULING, served_everywhere=False),
+    Kind(schedulers.Lease, "leases", frozenset({"coordination.k8s.io"})),
+    Kind(
+        schedulers.Scheduler,
+        "schedulers",
+        frozenset({"config.openshift.io"}),
+        namespaced=False,
+        served_everywhere=False,
+    ),
+    Kind(
+        schedulers.SchedulerConfiguration,
+        "schedulerconfigurations",
+        frozenset({"aks.azure.com"}),
+        namespaced=False,
+        served_everywhere=False,
+    ),
+)
+
+BY_NAME: dict[str, Kind] = {kind.name: kind for kind in KINDS}
+BY_TYPE: dict[type[KubernetesObject], Kind] = {kind.type: kind for kind in KINDS}
+
+
+@cache
+def serves(kind: Kind, api_version: str) -> bool:
+    """Whether an object of that apiVersion is of this kind, and not of a namesake of another group.
+
+    An absent apiVersion is taken as the kind's own: lists of some layouts have none.
+    """
+    group = api_version.rpartition("/")[0] if "/" in api_version else ""
+    return not api_version or group in kind.groups
+
+
+def kind_of(api_version: str, name: str) -> Kind | None:
+    """The kind of that name, None if it is not read or belongs to another API group."""
+    kind = BY_NAME.get(name)
+    return kind if kind is not None and serves(kind, api_version) else None

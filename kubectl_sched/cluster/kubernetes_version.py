@@ -1,0 +1,36 @@
+"""Which Kubernetes minor a cluster's scheduler is, from what the cluster's objects say."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kubectl_sched.api.core import Node
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.config import KubeVersion
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_sched.api.meta import KubernetesObject
+
+_SCHEDULER_IMAGE = re.compile(r"(?:^|/)kube-scheduler(?:-\w+)?:(v?\d+\.\d+[^@]*)")
+_VERSION = re.compile(r"v?\d+\.\d+")
+
+
+def detect_version(objects: Sequence[KubernetesObject], server: str | None = None) -> KubeVersion | None:
+    """kube-scheduler's own version where a pod shows its image, else the server's, else the newest kubelet's."""
+    schedulers = {version for item in objects if isinstance(item, Pod) for version in _scheduler_versions(item)}
+    if schedulers:
+        return max(schedulers)
+    if server is not None and _VERSION.match(server):
+        return KubeVersion.parse(server)
+    kubelets = {item.status.node_info.kubelet_version for item in objects if isinstance(item, Node)}
+    return max((KubeVersion.parse(text) for text in kubelets if _VERSION.match(text)), default=None)
+
+
+def _scheduler_versions(pod: Pod) -> list[KubeVersion]:
+    if "kube-scheduler" not in pod.metadata.name:
+        return []
+    images = (_SCHEDULER_IMAGE.search(container.image) for container in pod.spec.containers)
+    return [KubeVersion.parse(found[1]) for found in images if found]

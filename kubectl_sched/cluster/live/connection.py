@@ -1,0 +1,31 @@
+"""Which cluster to ask, and as whom: kubectl's flags of the same names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """What was said on the command line; what is None or empty comes from the kubeconfig."""
+
+    kubeconfig: str | None = None
+    context: str | None = None
+    cluster: str | None = None
+    user: str | None = None
+    namespace: str | None = None
+    server: str | None = None
+    token: str | None = None
+    as_user: str | None = None
+    as_groups: tuple[str, ...] = ()
+    as_uid: str | None = None
+    request_timeout: str | None = None
+    certificate_authority: str | None = None
+    client_certificate: str | None = None
+    client_key: str | None = None
+    insecure_skip_tls_verify: bool = False
+    tls_server_name: str | None = None
+
+    def __repr__(self) -> str:
+        """Without the token, which no traceback or log may show."""
+        return f"Connection(context={self.context!r}, server={self.server!r}, user={self.user!r})"

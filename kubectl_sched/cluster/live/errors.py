@@ -1,0 +1,25 @@
+"""What can go wrong with a cluster that runs."""
+
+from __future__ import annotations
+
+from kubectl_sched.errors import SchedError
+
+
+class ClusterError(SchedError):
+    """The cluster cannot be read: no connection, no rights, or no sensible answer."""
+
+    exit_code = 3
+
+
+class KubeconfigError(SchedError):
+    """A kubeconfig, or a flag that refers to it, that makes no sense."""
+
+
+class ResponseError(ClusterError):
+    """The server's refusal of one request; `status` is HTTP's, `reason` and `message` are those of its Status."""
+
+    def __init__(self, sentence: str, status: int, reason: str = "", message: str = "") -> None:
+        super().__init__(sentence)
+        self.status = status
+        self.reason = reason
+        self.message = message

@@ -1,0 +1,62 @@
+"""Which proxy stands before a server, as Go reads the environment (golang.org/x/net/http/httpproxy)."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def proxy_from_environment(server: str, environment: Mapping[str, str]) -> str | None:
+    """The proxy for the server's address; none for the loopback interface and what NO_PROXY names."""
+    parts = urlsplit(server)
+    name = f"{parts.scheme.upper()}_PROXY"
+    proxy = environment.get(name) or environment.get(name.lower())
+    host = (parts.hostname or "").lower()
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    if not proxy or _is_loopback(host):
+        return None
+    if _is_exempt(host, port, environment.get("NO_PROXY") or environment.get("no_proxy") or ""):
+        return None
+    return proxy if "://" in proxy else f"http://{proxy}"
+
+
+def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(host)
+    except ValueError:
+        return None
+
+
+def _is_loopback(host: str) -> bool:
+    address = _address(host)
+    return host == "localhost" or (address is not None and address.is_loopback)
+
+
+def _is_exempt(host: str, port: int, rules: str) -> bool:
+    return any(_matches(host, port, rule.strip().lower()) for rule in rules.split(","))
+
+
+def _matches(host: str, port: int, rule: str) -> bool:
+    """`*`, an address, a network, a name with all below it, or `.name` with only what is below; perhaps with a port."""
+    if not rule or rule == "*":
+        return rule == "*"
+    address = _address(host)
+    if "/" in rule:
+        try:
+            return address is not None and address in ipaddress.ip_network(rule, strict=False)
+        except ValueError:
+            return False
+    name, colon, rule_port = rule.rpartition(":")
+    if colon and rule_port.isdigit() and _address(rule) is None:
+        if int(rule_port) != port:
+            return False
+        rule = name.strip("[]")
+    exempt = _address(rule)
+    if address is not None or exempt is not None:
+        return address is not None and address == exempt
+    below = rule.removeprefix("*")
+    return host.endswith(below) if below.startswith(".") else host == rule or host.endswith(f".{rule}")

@@ -1,0 +1,316 @@
+"""GETs from an API server: what may help is tried again, within bounds; everything else is one sentence."""
+
+from __future__ import annotations
+
+import os
+import random
+import ssl
+import threading
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlencode, urlsplit
+
+import msgspec
+import urllib3
+from urllib3.exceptions import (
+    ConnectTimeoutError,
+    HTTPError,
+    InsecureRequestWarning,
+    NameResolutionError,
+    NewConnectionError,
+    ProtocolError,
+    ProxyError,
+    ReadTimeoutError,
+    SSLError,
+)
+
+from kubectl_sched.cluster.live.credentials import Credentials
+from kubectl_sched.cluster.live.errors import ClusterError, KubeconfigError, ResponseError
+from kubectl_sched.cluster.live.proxies import proxy_from_environment
+from kubectl_sched.cluster.live.tls import distrust, expired_at, ssl_context
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from kubectl_sched.cluster.live.credentials import Shown
+    from kubectl_sched.cluster.live.endpoint import Endpoint
+
+CONNECT_SECONDS = 30.0
+SILENCE_SECONDS = 120.0
+"""How long a server may say nothing in the middle of an answer; kube-apiserver itself gives up after 60 s."""
+
+ATTEMPTS = 5
+LONGEST_WAIT_SECONDS = 30.0
+_CHUNK = 1 << 18
+
+_BUSY = frozenset({429, 500, 502, 503, 504})
+
+
+class Status(msgspec.Struct, frozen=True):
+    """The API's own error object."""
+
+    message: str = ""
+    reason: str = ""
+
+
+class _Answer(NamedTuple):
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class _BrokenError(Exception):
+    """The connection broke: worth another try. Its text says how."""
+
+
+class Server:
+    """One API server. `get` may be called by several threads; `stop` ends all waiting."""
+
+    def __init__(
+        self, endpoint: Endpoint, environment: Mapping[str, str] | None = None, attempts: int = ATTEMPTS
+    ) -> None:
+        self.endpoint = endpoint
+        self._environment = os.environ if environment is None else environment
+        self._attempts = attempts
+        self._credentials = Credentials(endpoint)
+        self._pools: dict[int, tuple[Shown, urllib3.PoolManager]] = {}
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+
+    def stop(self) -> None:
+        """Lets every thread that waits or is about to ask give up."""
+        self._stopped.set()
+
+    def get(
+        self, path: str, query: Mapping[str, str] | None = None, tell: Callable[[int], None] | None = None
+    ) -> bytes:
+        """The body of a 200. `tell` is told how many bytes have come with each part.
+
+        Raises ResponseError for any other answer, ClusterError where there is none.
+        """
+        url = f"{self.endpoint.server}{path}{f'?{urlencode(query)}' if query else ''}"
+        renewed = False
+        attempt = 0
+        while True:
+            attempt += 1
+            shown = self._credentials.shown()
+            try:
+                answer = self._ask(url, shown, tell or (lambda _: None))
+            except _BrokenError as error:
+                if attempt >= self._attempts:
+                    tries = f"{attempt} times in a row" if attempt > 1 else "in the middle of an answer"
+                    raise ClusterError(f"{self._name}: the connection broke {tries} ({error})") from None
+                self._wait(_backoff(attempt))
+                continue
+            if answer.status == 200:
+                return answer.body
+            if answer.status == 401 and self._credentials.renewable and not renewed:
+                renewed = True
+                self._credentials.shown(refused=shown)
+            elif answer.status in _BUSY and attempt < self._attempts:
+                self._wait(_asked_for(answer.headers) or _backoff(attempt))
+            else:
+                raise self._refusal(answer, shown, attempt)
+
+    @property
+    def _name(self) -> str:
+        return f"the server {urlsplit(self.endpoint.server).netloc}"
+
+    def _wait(self, seconds: float) -> None:
+        if self._stopped.wait(min(seconds, LONGEST_WAIT_SECONDS)):
+            raise ClusterError(f"{self._name}: interrupted")
+
+    def _go_on(self) -> None:
+        if self._stopped.is_set():
+            raise ClusterError(f"{self._name}: interrupted")
+
+    def _ask(self, url: str, shown: Shown, tell: Callable[[int], None]) -> _Answer:
+        self._go_on()
+
+        def told(count: int) -> None:
+            self._go_on()
+            tell(count)
+
+        limit = self.endpoint.timeout
+        timeout = urllib3.Timeout(connect=limit or CONNECT_SECONDS, read=limit or SILENCE_SECONDS)
+        deadline = time.monotonic() + limit if limit else None
+        try:
+            response = self._pool(shown).request(
+                "GET",
+                url,
+                headers=self._headers(shown),
+                timeout=timeout,
+                retries=False,
+                redirect=False,
+                preload_content=False,
+            )
+            try:
+                body = _body(response, deadline, told)
+            except BaseException:
+                response.close()
+                raise
+            response.release_conn()
+        except TimeoutError:
+            raise ClusterError(self._too_slow()) from None
+        except HTTPError as error:
+            raise self._failure(error) from None
+        except OSError as error:
+            raise _BrokenError(_os_reason(error)) from None
+        return _Answer(response.status, response.headers, body)
+
+    def _headers(self, shown: Shown) -> urllib3.HTTPHeaderDict:
+        headers = urllib3.HTTPHeaderDict({"Accept": "application/json", "User-Agent": "kubectl-sched"})
+        if self.endpoint.compression:
+            headers["Accept-Encoding"] = "gzip"
+        if shown.authorization:
+            headers["Authorization"] = shown.authorization
+        for name, value in self.endpoint.user.impersonation:
+            headers.add(name, value.encode().decode("latin-1"))
+        return headers
+
+    def _pool(self, shown: Shown) -> urllib3.PoolManager:
+        """Connections that show this certificate; another one needs others."""
+        with self._lock:
+            key = id(shown)
+            if key not in self._pools:
+                # Holding `shown` itself keeps its id from being given to another.
+                self._pools[key] = (shown, self._new_pool(shown))
+            return self._pools[key][1]
+
+    def _new_pool(self, shown: Shown) -> urllib3.PoolManager:
+        options: dict[str, Any] = {"maxsize": 16}
+        if self.endpoint.server.startswith("https:"):
+            options["ssl_context"] = ssl_context(self.endpoint, shown)
+            if self.endpoint.insecure:
+                import warnings
+
+                warnings.filterwarnings("ignore", category=InsecureRequestWarning)
+                options["cert_reqs"] = "CERT_NONE"
+            if self.endpoint.server_name:
+                options["server_hostname"] = self.endpoint.server_name
+        proxy = self.endpoint.proxy or proxy_from_environment(self.endpoint.server, self._environment)
+        if proxy is None:
+            return urllib3.PoolManager(**options)
+        parts = urlsplit(proxy)
+        if parts.scheme.startswith("socks"):
+            return _socks_pool(proxy, options)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise KubeconfigError(
+                f"the proxy {parts.scheme}://{parts.hostname or ''} is no http, https or socks5 address"
+            )
+        if parts.username:
+            pair = f"{parts.username}:{parts.password or ''}"
+            options["proxy_headers"] = urllib3.make_headers(proxy_basic_auth=pair)
+        return urllib3.ProxyManager(proxy, **options)
+
+    def _too_slow(self) -> str:
+        limit = self.endpoint.timeout
+        if limit:
+            return f"{self._name}: no complete answer within {limit:g} s (--request-timeout gives it more)"
+        return f"{self._name}: it has said nothing for {SILENCE_SECONDS:g} s"
+
+    def _failure(self, error: HTTPError) -> Exception:
+        """What is worth another try is a _BrokenError, all else a sentence."""
+        if isinstance(error, ReadTimeoutError):
+            return ClusterError(self._too_slow())
+        said = self._unreachable(error)
+        return ClusterError(f"{self._name}: {said}") if said else _BrokenError(_plain(error))
+
+    def _unreachable(self, error: HTTPError) -> str | None:
+        """What another try would not change."""
+        if isinstance(error, ProxyError):
+            return f"its proxy does not let us through ({_plain(error.original_error)})"
+        if isinstance(error, NameResolutionError):
+            return "there is no such host"
+        if isinstance(error, NewConnectionError):
+            return f"no connection ({_plain(error.__cause__ or error)})"
+        if isinstance(error, ConnectTimeoutError):
+            return "it does not answer; is it the right address, and is the network up?"
+        cause = error.args[0] if isinstance(error, SSLError) and error.args else None
+        if isinstance(cause, ssl.SSLError) and not isinstance(cause, ssl.SSLEOFError):
+            return distrust(cause, self.endpoint.server_name or urlsplit(self.endpoint.server).hostname or "")
+        return None
+
+    def _refusal(self, answer: _Answer, shown: Shown, attempt: int) -> ResponseError:
+        try:
+            status = msgspec.json.decode(answer.body, type=Status)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            status = Status(message=" ".join(answer.body[:200].decode(errors="replace").split()))
+        return ResponseError(
+            self._sentence(answer, status, shown, attempt), answer.status, status.reason, status.message
+        )
+
+    def _sentence(self, answer: _Answer, status: Status, shown: Shown, attempt: int) -> str:
+        said = f" ({status.message})" if status.message else ""
+        if answer.status == 401:
+            return f"{self._name} does not accept {self._who(shown)}"
+        if answer.status == 403:
+            return f"{self._name} forbids it{said}"
+        if answer.status in _BUSY:
+            tries = f" after {attempt} tries" if attempt > 1 else ""
+            return f"{self._name} fails with {answer.status}{tries}{said}; try again"
+        if 300 <= answer.status < 400:
+            return f"{self._name} redirects to another address, so it is no API server: check the kubeconfig's server"
+        return f"{self._name} answers with {answer.status}{said}"
+
+    def _who(self, shown: Shown) -> str:
+        user = self.endpoint.user.name
+        name = f" of user {user!r}" if user else ""
+        if shown.authorization is None and not shown.certificate:
+            return f"requests without credentials; the kubeconfig's user{f' {user!r}' if user else ''} has none"
+        if shown.authorization is None:
+            ended = expired_at(shown.certificate.read())
+            when = f", which expired on {ended:%Y-%m-%d}" if ended else ""
+            return f"the client certificate{name}{when}; get a new one"
+        from kubectl_sched.cluster.live.auth_provider import expiry
+
+        ended_at = expiry(shown.authorization.partition(" ")[2])
+        past = 0 < ended_at < time.time()
+        when = f", which expired on {time.strftime('%Y-%m-%d at %H:%M UTC', time.gmtime(ended_at))}" if past else ""
+        return f"the credentials{name}{when}; log in again"
+
+
+def _body(response: urllib3.BaseHTTPResponse, deadline: float | None, tell: Callable[[int], None]) -> bytes:
+    parts = []
+    # A deadline is looked at whenever anything comes; without one, only whole chunks are taken.
+    read = response.read if deadline is None else response.read1
+    while part := read(_CHUNK, decode_content=True):
+        parts.append(part)
+        tell(len(part))
+        if deadline is not None and time.monotonic() > deadline:
+            raise TimeoutError
+    return b"".join(parts)
+
+
+def _socks_pool(proxy: str, options: dict[str, Any]) -> urllib3.PoolManager:
+    try:
+        from urllib3.contrib.socks import SOCKSProxyManager
+    except ImportError:
+        raise KubeconfigError("a socks5 proxy needs PySocks: pip install 'kubectl-sched[socks]'") from None
+    # kubectl lets the proxy look up the name.
+    return SOCKSProxyManager(proxy.replace("socks5://", "socks5h://", 1), **options)
+
+
+def _backoff(attempt: int) -> float:
+    """Seconds: about 0.25, 0.5, 1, 2, scattered so that threads do not come back all at once."""
+    return 0.25 * (1 << (attempt - 1)) * random.uniform(0.8, 1.2)  # noqa: S311 - nothing is secret about it
+
+
+def _asked_for(headers: Mapping[str, str]) -> float | None:
+    """The seconds of Retry-After."""
+    text = headers.get("Retry-After", "")
+    return float(text) if text.isascii() and text.isdigit() else None
+
+
+def _plain(error: BaseException) -> str:
+    """The innermost reason, without the objects that urllib3 prints."""
+    if isinstance(error, ProtocolError) and len(error.args) > 1 and isinstance(error.args[1], OSError):
+        return _os_reason(error.args[1])
+    if isinstance(error, OSError):
+        return _os_reason(error)
+    text = str(error.args[0]) if error.args else str(error)
+    return text.partition("(")[0].rpartition(">: ")[2].strip(" :'\"").lower() or type(error).__name__
+
+
+def _os_reason(error: OSError) -> str:
+    return (error.strerror or str(error) or type(error).__name__).lower()

@@ -1,0 +1,282 @@
+"""Edits of a cluster's nodes before a what-if: added, drained, removed, cordoned, tainted and labelled ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+from msgspec import structs
+
+from kubectl_sched.api.core import Node, Taint
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.api.selector_text import parse_selector
+from kubectl_sched.api.storage import CSINode
+from kubectl_sched.api.taints import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE, find_untolerated_taint, tolerates
+from kubectl_sched.api.validation import label_key_errors, label_value_errors
+from kubectl_sched.cluster.daemons import runs_on
+from kubectl_sched.cluster.documents import read_document
+from kubectl_sched.cluster.evictions import comes_back, drain_notes, is_daemon, is_static
+from kubectl_sched.cluster.node_copies import daemon_on, daemon_templates, fresh_copy
+from kubectl_sched.cluster.values import typed
+from kubectl_sched.errors import SchedError
+from kubectl_sched.scheduler.simulate import recreated
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from kubectl_sched.api.meta import KubernetesObject
+
+UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect=NO_SCHEDULE)
+_EFFECTS = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
+
+
+class Edit(NamedTuple):
+    """A flag and its value, as they were given: `--drain`, `gpu-*`."""
+
+    flag: str
+    value: str
+
+
+@dataclass
+class Cluster:
+    """The objects of a cluster while they are edited; `evicted` come back as pending pods, `notes` are sentences.
+
+    `admit` gives a pod that is created what the API server would give it.
+    """
+
+    nodes: dict[str, Node]
+    pods: list[Pod]
+    others: list[KubernetesObject]
+    admit: Callable[[Pod], Pod]
+    evicted: list[Pod] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, objects: Iterable[KubernetesObject], admit: Callable[[Pod], Pod]) -> Cluster:
+        """The cluster of these objects."""
+        nodes: dict[str, Node] = {}
+        pods: list[Pod] = []
+        others: list[KubernetesObject] = []
+        for item in objects:
+            if isinstance(item, Node):
+                nodes[item.name] = item
+            elif isinstance(item, Pod):
+                pods.append(item)
+            else:
+                others.append(item)
+        return cls(nodes, pods, others, admit)
+
+    @property
+    def objects(self) -> tuple[KubernetesObject, ...]:
+        """All objects; evicted pods are not among them."""
+        return (*self.nodes.values(), *self.pods, *self.others)
+
+    def apply(self, edits: Iterable[Edit]) -> None:
+        """Make the edits, in their order. Raises SchedError for one that cannot be made."""
+        for edit in edits:
+            _APPLY[edit.flag](self, edit.value)
+
+    def matching(self, text: str, flag: str) -> list[Node]:
+        """The nodes that NODE means: a name, a shell pattern, or a label selector in parentheses."""
+        if text.startswith("(") and text.endswith(")"):
+            selector = parse_selector(text[1:-1])
+            found = [node for node in self.nodes.values() if selector.matches(node.metadata.labels)]
+        elif text in self.nodes:
+            found = [self.nodes[text]]
+        else:
+            found = [node for name, node in self.nodes.items() if fnmatchcase(name, text)]
+        if not found:
+            from difflib import get_close_matches
+
+            near = get_close_matches(text, self.nodes, n=3)
+            hint = f"; near it: {', '.join(near)}" if near else ""
+            raise SchedError(f"{flag}: no node matches {text}{hint}")
+        return found
+
+    def add_copies(self, original: Node, count: int) -> None:
+        """Copies of a node, NAME-add-1 and so on, each with the DaemonSet pods that belong on it."""
+        drivers = next((item for item in self.others if isinstance(item, CSINode) and item.name == original.name), None)
+        daemons = daemon_templates(self.others, self.pods)
+        number = 1
+        for _ in range(count):
+            while f"{original.name}-add-{number}" in self.nodes:
+                number += 1
+            copy = fresh_copy(original, f"{original.name}-add-{number}")
+            self.nodes[copy.name] = copy
+            if drivers is not None:
+                named = structs.replace(drivers.metadata, name=copy.name, uid="")
+                self.others.append(structs.replace(drivers, metadata=named))
+            self.pods += (self.admit(daemon_on(copy, pod)) for pod in daemons if runs_on(pod.spec, copy))
+
+    def evict(self, leaving: Callable[[Pod], bool]) -> None:
+        """Take pods off their nodes; those that a controller owns are pending again."""
+        gone = [pod for pod in self.pods if leaving(pod)]
+        self.evicted += (recreated(pod) for pod in gone if comes_back(pod) and not pod.has_ended)
+        names = {pod.key for pod in gone}
+        self.pods = [pod for pod in self.pods if pod.key not in names]
+
+    def on(self, node: str) -> list[Pod]:
+        """The pods of one node."""
+        return [pod for pod in self.pods if pod.spec.node_name == node]
+
+
+def _add_nodes(cluster: Cluster, value: str) -> None:
+    count, equals, what = value.partition("=")
+    if not equals or not count.isdecimal() or not what:
+        raise SchedError(f"--add-nodes {value}: write N=NODE, such as 3=worker-1 or 3=node.yaml")
+    cluster.add_copies(node_meant(cluster, what, "--add-nodes"), int(count))
+
+
+def node_meant(cluster: Cluster, text: str, flag: str) -> Node:
+    """One node: of the cluster (the first by name where several match), or a Node manifest by path."""
+    path = Path(text)
+    if text in cluster.nodes or not path.is_file():
+        return min(cluster.matching(text, flag), key=lambda node: node.name)
+    document = read_document(text)
+    if document.get("kind") != "Node":
+        raise SchedError(f"{text}: it holds a {document.get('kind')} where a Node belongs")
+    try:
+        node = typed(dict(document), Node)
+    except msgspec.ValidationError as error:
+        raise SchedError(f"{text}: {error}") from None
+    if not node.name:
+        raise SchedError(f"{text}: the Node has no metadata.name")
+    return node
+
+
+def _drain(cluster: Cluster, value: str) -> None:
+    for node in cluster.matching(value, "--drain"):
+        pods = cluster.on(node.name)
+        cluster.notes += drain_notes(node.name, pods, cluster.others)
+        cluster.nodes[node.name] = cordoned(node)
+        name = node.name
+        cluster.evict(lambda pod, name=name: _is_drained(pod, name))  # type: ignore[misc]
+
+
+def _is_drained(pod: Pod, node: str) -> bool:
+    return pod.spec.node_name == node and not is_daemon(pod) and not is_static(pod)
+
+
+def _remove_node(cluster: Cluster, value: str) -> None:
+    for node in cluster.matching(value, "--remove-node"):
+        name = node.name
+        bare = [pod for pod in cluster.on(name) if pod.metadata.controller is None]
+        if bare:
+            cluster.notes.append(f"removing {name}: {len(bare)} pods have no controller and do not come back")
+        cluster.evict(lambda pod, name=name: pod.spec.node_name == name)  # type: ignore[misc]
+        del cluster.nodes[name]
+
+
+def _cordon(cluster: Cluster, value: str) -> None:
+    for node in cluster.matching(value, "--cordon"):
+        cluster.nodes[node.name] = cordoned(node)
+
+
+def _uncordon(cluster: Cluster, value: str) -> None:
+    for node in cluster.matching(value, "--uncordon"):
+        taints = tuple(taint for taint in node.spec.taints if taint.key != UNSCHEDULABLE.key)
+        cluster.nodes[node.name] = _with_taints(node, taints, unschedulable=False)
+
+
+def cordoned(node: Node) -> Node:
+    """As `kubectl cordon` leaves it, with the taint that the node lifecycle controller then sets."""
+    taints = tuple(taint for taint in node.spec.taints if taint.key != UNSCHEDULABLE.key)
+    return _with_taints(node, (*taints, UNSCHEDULABLE), unschedulable=True)
+
+
+def _with_taints(node: Node, taints: tuple[Taint, ...], *, unschedulable: bool) -> Node:
+    return structs.replace(node, spec=structs.replace(node.spec, taints=taints, unschedulable=unschedulable))
+
+
+def _taint(cluster: Cluster, value: str) -> None:
+    where, change = _node_and_change(value, "--taint", "NODE=KEY[=VALUE]:EFFECT, or NODE=KEY[:EFFECT]-")
+    for node in cluster.matching(where, "--taint"):
+        if change.endswith("-"):
+            key, _, effect = change[:-1].partition(":")
+            taints = tuple(each for each in node.spec.taints if each.key != key or effect not in {"", each.effect})
+            if taints == node.spec.taints:
+                raise SchedError(f"--taint {value}: {node.name} has no taint {change[:-1]}")
+            cluster.nodes[node.name] = _with_taints(node, taints, unschedulable=node.spec.unschedulable)
+            continue
+        taint = _parsed_taint(change, value)
+        others = (each for each in node.spec.taints if (each.key, each.effect) != (taint.key, taint.effect))
+        cluster.nodes[node.name] = _with_taints(node, (*others, taint), unschedulable=node.spec.unschedulable)
+        if taint.effect == NO_EXECUTE:
+            _evict_from(cluster, node.name, taint)
+
+
+def _parsed_taint(text: str, value: str) -> Taint:
+    pair, colon, effect = text.rpartition(":")
+    key, _, taint_value = pair.partition("=")
+    problems = label_key_errors(key) + label_value_errors(taint_value)
+    if not colon or effect not in _EFFECTS:
+        problems.append(f"the effect is one of {', '.join(_EFFECTS)}")
+    if problems:
+        raise SchedError(f"--taint {value}: {problems[0]}")
+    return Taint(key=key, value=taint_value, effect=effect)
+
+
+def _evict_from(cluster: Cluster, node: str, taint: Taint) -> None:
+    """What does not tolerate the taint leaves; static pods tolerate all, and what tolerates it for a time stays."""
+
+    def leaves(pod: Pod) -> bool:
+        if pod.spec.node_name != node or is_static(pod) or pod.has_ended:
+            return False
+        return find_untolerated_taint((taint,), pod.spec.tolerations) is not None
+
+    leaving = [pod for pod in cluster.on(node) if leaves(pod)]
+    gone = [pod for pod in leaving if not comes_back(pod)]
+    if gone:
+        cluster.notes.append(f"tainting {node}: {len(gone)} pods are evicted and do not come back: {_few(gone)}")
+    for_a_time = [
+        pod
+        for pod in cluster.on(node)
+        if any(each.toleration_seconds is not None and tolerates(each, taint) for each in pod.spec.tolerations)
+    ]
+    if for_a_time:
+        cluster.notes.append(f"tainting {node}: {len(for_a_time)} pods tolerate it only for a time: {_few(for_a_time)}")
+    cluster.evict(leaves)
+
+
+def _few(pods: Sequence[Pod]) -> str:
+    names = sorted(pod.key for pod in pods)
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _label(cluster: Cluster, value: str) -> None:
+    where, change = _node_and_change(value, "--label", "NODE=KEY=VALUE, or NODE=KEY-")
+    for node in cluster.matching(where, "--label"):
+        labels = dict(node.metadata.labels)
+        key, equals, label = change.partition("=")
+        if not equals and change.endswith("-"):
+            labels.pop(change[:-1], None)
+        else:
+            problems = label_key_errors(key) + label_value_errors(label)
+            if not equals or problems:
+                raise SchedError(f"--label {value}: {problems[0] if problems else 'write NODE=KEY=VALUE or NODE=KEY-'}")
+            labels[key] = label
+        cluster.nodes[node.name] = structs.replace(node, metadata=structs.replace(node.metadata, labels=labels))
+
+
+def _node_and_change(value: str, flag: str, form: str) -> tuple[str, str]:
+    """What stands before and after the `=` that ends NODE; a selector in parentheses may hold some itself."""
+    start = value.index(")") + 1 if value.startswith("(") and ")" in value else 0
+    position = value.find("=", start)
+    if position < 1 or position == len(value) - 1:
+        raise SchedError(f"{flag} {value}: write {form}")
+    return value[:position], value[position + 1 :]
+
+
+_APPLY: Mapping[str, Callable[[Cluster, str], None]] = {
+    "--add-nodes": _add_nodes,
+    "--drain": _drain,
+    "--remove-node": _remove_node,
+    "--cordon": _cordon,
+    "--uncordon": _uncordon,
+    "--taint": _taint,
+    "--label": _label,
+}
+FLAGS = frozenset(_APPLY)

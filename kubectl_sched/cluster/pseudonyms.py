@@ -1,0 +1,105 @@
+"""Other names in place of names, so that whatever was equal, derived or valid before is so after."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+KEPT_WORDS = frozenset(
+    re.findall(
+        r"\S+",
+        """
+        0 amd64 arm64 cluster control controlplane critical daemon default false kube kubernetes lease linux node nodes
+        operator plane ppc64le public s390x scheduler system true windows
+        """,
+    )
+)
+"""Parts of names that say nothing of whose cluster it is, and from which schedulers and system pods are known."""
+
+_KEPT_KEYS = frozenset(
+    {"component", "controller-revision-hash", "metadata.name", "pod-template-generation", "pod-template-hash", "tier"}
+)
+_KEPT_DOMAINS = ("kubernetes.io", "k8s.io")
+_INTEGER = re.compile(r"-?\d+\Z")
+_NAME = re.compile(r"(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]\Z")
+_MOST_PARTS = 12
+"""A name of more parts than that is replaced as a whole, or the new one might be too long for a label."""
+
+_MAX_LABEL = 63
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+class Pseudonyms:
+    """First notes every part of a name that it is asked for; after `settle` it gives each another.
+
+    A name is replaced part by part, as its dashes divide it, so that `web-0` keeps belonging to `web`, and the claim
+    `web-0-data` to the volume `data` of `web-0`; parts keep their order, and so do names.
+    """
+
+    def __init__(self) -> None:
+        self._parts: dict[str, str] = {}
+        self._noted: set[str] = set()
+        self._settled = False
+
+    def settle(self) -> None:
+        """Choose the pseudonym of each part that was noted."""
+        parts = sorted(self._noted)
+        width = max(2, len(_base36(len(parts))))
+        self._parts = {part: f"n{_base36(index).zfill(width)}" for index, part in enumerate(parts)}
+        self._settled = True
+
+    def _part(self, part: str) -> str:
+        if not part or part in KEPT_WORDS:
+            return part
+        if not self._settled:
+            self._noted.add(part)
+            return part
+        return self._parts[part]
+
+    def name(self, text: str) -> str:
+        """Of an object, a container, a volume."""
+        parts = text.split("-")
+        return "-".join(map(self._part, parts)) if len(parts) <= _MOST_PARTS else self._part(text)
+
+    def key(self, text: str) -> str:
+        """Of a label or a taint. Those of Kubernetes itself stay, and so does what is no valid key."""
+        domain, slash, name = text.rpartition("/")
+        if text in _KEPT_KEYS or domain.endswith(_KEPT_DOMAINS) or not _is_label(name):
+            return text
+        return f"{self._part(domain)}{slash}{self.name(name)}" if slash else self.name(name)
+
+    def value(self, text: str) -> str:
+        """Of a label or a taint. Numbers stay, as they may be compared; so does what is no valid value."""
+        if _INTEGER.match(text) or not _is_label(text):
+            return text
+        return "__".join(map(self.name, text.split("__")))
+
+    def image(self, text: str) -> str:
+        """Of a container or a node; the tag stays, and so does kube-scheduler's own, which tells its version."""
+        if not text or text.rpartition("/")[2].startswith("kube-scheduler"):
+            return text
+        name, at, digest = text.partition("@")
+        colon = name.rfind(":")
+        end = colon if colon > name.rfind("/") else len(name)
+        algorithm, sign, value = digest.partition(":")
+        return f"{self._part(name[:end])}{name[end:]}{at}{algorithm}{sign}{self._part(value)}"
+
+    def names(self, texts: Iterable[str]) -> tuple[str, ...]:
+        """Several names."""
+        return tuple(map(self.name, texts))
+
+
+def _is_label(text: str) -> bool:
+    return len(text) <= _MAX_LABEL and _NAME.match(text) is not None
+
+
+def _base36(number: int) -> str:
+    digits = ""
+    while True:
+        number, digit = divmod(number, 36)
+        digits = _DIGITS[digit] + digits
+        if not number:
+            return digits

@@ -1,0 +1,95 @@
+"""Reads dumps: files, directories, archives and standard input."""
+
+from __future__ import annotations
+
+import gc
+import re
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from kubectl_sched.cluster.collection import Collection
+from kubectl_sched.cluster.errors import DumpError
+from kubectl_sched.cluster.json_documents import read_json, read_list
+from kubectl_sched.cluster.json_lists import NotAList
+from kubectl_sched.cluster.layouts import kind_of_path, layout_notes
+from kubectl_sched.cluster.sources import Walk
+from kubectl_sched.cluster.text import utf8
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kubectl_sched.cluster.dump import Dump
+    from kubectl_sched.cluster.sources import Progress, Source
+
+
+def read(paths: Sequence[str], progress: Progress | None = None) -> Dump:
+    """All objects that the files, directories, archives and standard input (`-`) hold.
+
+    `progress` is told the name of what is being read, how many bytes of it are done and how many there are.
+    Raises DumpError where a path cannot be read or where there are no Kubernetes objects in any of them.
+    """
+    walk = Walk(progress)
+    collection = Collection()
+    with garbage_collection_paused():
+        for path in paths:
+            for source in walk.sources(path):
+                _read_source(source, collection)
+    for problem in (*walk.problems, *layout_notes(walk.met)):
+        collection.warn(problem)
+    if not collection:
+        from kubectl_sched.cluster.refusal import refusal
+
+        raise refusal(paths, walk.met, collection)
+    return collection.dump
+
+
+def _read_source(source: Source, collection: Collection) -> None:
+    """Takes in one file. What is wrong with a file that was not asked for by itself is a warning."""
+    try:
+        try:
+            read_list(source.content, source.name, collection, kind_of_path(source.path))
+        except NotAList:
+            _read_other(source, collection)
+    except (DumpError, OSError) as error:
+        refused = error if isinstance(error, DumpError) else DumpError(f"{source.name}: it cannot be read: {error}")
+        if source.named:
+            raise refused from None
+        collection.warn(f"{refused}; nothing of the file was read")
+
+
+def _read_other(source: Source, collection: Collection) -> None:
+    source.content.seek(0)
+    data = utf8(source.content.read())
+    hint = kind_of_path(source.path)
+    if not data.strip():
+        if source.named:
+            raise DumpError(f"{source.name}: it is empty")
+        return
+    if _JSON.match(data):
+        try:
+            read_json(data, source.name, collection, hint)
+        except DumpError:
+            if b"\n---" not in data:
+                raise
+        else:
+            return
+    from kubectl_sched.cluster.yaml_dumps import read_yaml
+
+    read_yaml(data, source, collection, hint)
+
+
+_JSON = re.compile(rb"(?:(?:Warning|error|[EIW]\d{4}) ?[^\n]*\n)*\s*[{\[]")
+"""kubectl's warnings stand before it, if its stderr went into the file as well."""
+
+
+@contextmanager
+def garbage_collection_paused() -> Iterator[None]:
+    """Nothing that is read holds cycles, and to look for them costs a third of the time, now or at any later moment."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if enabled:
+            gc.enable()

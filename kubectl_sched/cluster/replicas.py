@@ -1,0 +1,256 @@
+"""The pods that a workload makes, as its controller makes them.
+
+Answers to the pod templates in pkg/controller/{deployment,replicaset,statefulset,job,daemon} and to
+pkg/controller/volume/ephemeral. Where controllers draw random suffixes, pods are numbered here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+import msgspec
+from msgspec import structs
+
+from kubectl_sched.api.apps import (
+    CronJob,
+    DaemonSet,
+    Deployment,
+    Job,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+)
+from kubectl_sched.api.meta import LabelSelector, ObjectMeta, OwnerReference
+from kubectl_sched.api.pod import PersistentVolumeClaimVolumeSource, Pod, Volume
+from kubectl_sched.api.storage import PersistentVolumeClaim
+from kubectl_sched.cluster.daemons import daemon_pods
+from kubectl_sched.errors import SchedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from kubectl_sched.api.apps import JobSpec, PodTemplateSpec
+    from kubectl_sched.api.core import Node
+    from kubectl_sched.api.meta import KubernetesObject, Labels
+
+_HASH_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
+_APPS, _BATCH, _CORE = "apps/v1", "batch/v1", "v1"
+
+
+@dataclass(frozen=True)
+class Replicas:
+    """The pods of one workload: `pod(0)`, `pod(1)`, ... as written in its template, before admission.
+
+    `controller` is the object that selects them, which PodTopologySpread's defaults ask for; `claims` gives the claims
+    that come into being with a pod.
+    """
+
+    source: KubernetesObject
+    owner: str | None
+    count: int
+    pod: Callable[[int], Pod]
+    controller: KubernetesObject | None = None
+    claims: Callable[[Pod, int], Iterable[PersistentVolumeClaim]] = lambda _pod, _index: ()
+    fixed: bool = False
+    """Whether `--replicas` does not apply: nodes decide how many there are."""
+
+
+def replicas_of(item: KubernetesObject, nodes: Sequence[Node], *, single: bool = True) -> Replicas:
+    """The pods of a Pod or a workload; `single` False numbers copies of a bare pod."""
+    if isinstance(item, Pod):
+        return _bare(item, single=single)
+    if isinstance(item, DaemonSet):
+        pods = daemon_pods(item, nodes)
+        return Replicas(item, f"DaemonSet/{item.name}", len(pods), lambda index: pods[index], fixed=True)
+    if isinstance(item, CronJob):
+        job = Job(metadata=item.metadata, spec=item.spec.job_template.spec)
+        return _of_job(job, job.spec, f"CronJob/{item.name}")
+    if isinstance(item, Job):
+        return _of_job(item, item.spec, f"Job/{item.name}")
+    return _of_replicated(item)
+
+
+def _of_replicated(item: KubernetesObject) -> Replicas:
+    if isinstance(item, Deployment):
+        return _of_deployment(item)
+    if isinstance(item, StatefulSet):
+        return _of_stateful_set(item)
+    if isinstance(item, ReplicaSet | ReplicationController) and item.spec.template is not None:
+        version = _APPS if isinstance(item, ReplicaSet) else _CORE
+        return _replicas(item, _count(item.spec.replicas), item.spec.template, _owner_of(item, version), {}, item)
+    raise SchedError(f"{type(item).__name__} {item.key} has no template to make pods from")
+
+
+def _count(replicas: int | None) -> int:
+    return 1 if replicas is None else replicas
+
+
+def _bare(pod: Pod, *, single: bool) -> Replicas:
+    def make(index: int) -> Pod:
+        name = pod.metadata.name if single else f"{pod.metadata.name}-{index}"
+        metadata = structs.replace(pod.metadata, name=name, uid=f"whatif/{pod.metadata.namespace}/{name}")
+        return Pod(metadata=metadata, spec=pod.spec)
+
+    return Replicas(pod, None, 1, make)
+
+
+def _of_deployment(item: Deployment) -> Replicas:
+    """Its pods belong to a ReplicaSet, whose selector and labels hold a hash of the template."""
+    spec = item.spec
+    template_hash = hash_of(spec.template)
+    extra = {"pod-template-hash": template_hash}
+    selector = spec.selector or LabelSelector()
+    replica_set = ReplicaSet(
+        api_version=_APPS,
+        metadata=ObjectMeta(
+            name=f"{item.name}-{template_hash}",
+            namespace=item.namespace,
+            uid=f"whatif/ReplicaSet/{item.key}",
+            owner_references=(_owner_of(item, _APPS),),
+        ),
+        spec=structs.replace(
+            ReplicaSet().spec,
+            selector=structs.replace(selector, match_labels={**selector.match_labels, **extra}),
+        ),
+    )
+    return _replicas(item, _count(spec.replicas), spec.template, _owner_of(replica_set, _APPS), extra, replica_set)
+
+
+def _uid(name: str) -> str:
+    """Some uid that is also a label value, as Jobs want it."""
+    return f"whatif-{crc32(name.encode()):08x}"
+
+
+def hash_of(template: PodTemplateSpec) -> str:
+    """A label value that changes with the template; the controller's own hash is another."""
+    number = crc32(msgspec.json.encode(template, order="sorted"))
+    letters = []
+    for _ in range(8):
+        number, digit = divmod(number, len(_HASH_ALPHABET))
+        letters.append(_HASH_ALPHABET[digit])
+    return "".join(letters)
+
+
+def _replicas(
+    item: KubernetesObject,
+    count: int,
+    template: PodTemplateSpec,
+    owner: OwnerReference,
+    extra: Labels,
+    controller: KubernetesObject,
+) -> Replicas:
+    labels = {**template.metadata.labels, **extra}
+
+    def make(index: int) -> Pod:
+        return _pod(item, f"{item.name}-{index}", template, labels, owner)
+
+    return Replicas(item, f"{type(item).__name__}/{item.name}", count, make, controller)
+
+
+def _pod(item: KubernetesObject, name: str, template: PodTemplateSpec, labels: Labels, owner: OwnerReference) -> Pod:
+    metadata = ObjectMeta(
+        name=name,
+        namespace=item.namespace,
+        uid=f"whatif/{item.namespace}/{name}",
+        labels=labels,
+        annotations=template.metadata.annotations,
+        owner_references=(owner,),
+    )
+    return Pod(metadata=metadata, spec=template.spec)
+
+
+def _owner_of(item: KubernetesObject, api_version: str) -> OwnerReference:
+    return OwnerReference(
+        api_version=api_version,
+        kind=type(item).__name__,
+        name=item.name,
+        uid=item.metadata.uid or _uid(f"{type(item).__name__}/{item.key}"),
+        controller=True,
+    )
+
+
+def _of_stateful_set(item: StatefulSet) -> Replicas:
+    spec, template = item.spec, item.spec.template
+    start = spec.ordinals.start if spec.ordinals is not None else 0
+    owner = _owner_of(item, _APPS)
+    templates = spec.volume_claim_templates
+
+    def make(index: int) -> Pod:
+        ordinal = start + index
+        name = f"{item.name}-{ordinal}"
+        labels = {
+            **template.metadata.labels,
+            "statefulset.kubernetes.io/pod-name": name,
+            "apps.kubernetes.io/pod-index": str(ordinal),
+        }
+        pod = _pod(item, name, template, labels, owner)
+        claimed = {each.metadata.name for each in templates}
+        volumes = tuple(
+            Volume(
+                name=each.metadata.name,
+                persistent_volume_claim=PersistentVolumeClaimVolumeSource(claim_name=f"{each.metadata.name}-{name}"),
+            )
+            for each in templates
+        )
+        kept = tuple(volume for volume in template.spec.volumes if volume.name not in claimed)
+        return structs.replace(pod, spec=structs.replace(template.spec, volumes=(*volumes, *kept)))
+
+    def claims(pod: Pod, index: int) -> list[PersistentVolumeClaim]:
+        del index
+        return [
+            PersistentVolumeClaim(
+                metadata=structs.replace(
+                    each.metadata,
+                    name=f"{each.metadata.name}-{pod.name}",
+                    namespace=item.namespace,
+                    uid=f"whatif/claim/{item.namespace}/{each.metadata.name}-{pod.name}",
+                ),
+                spec=each.spec,
+            )
+            for each in templates
+        ]
+
+    return Replicas(item, f"StatefulSet/{item.name}", _count(spec.replicas), make, item, claims)
+
+
+def _of_job(item: Job, spec: JobSpec, owner_text: str) -> Replicas:
+    """So many pods as run at once; an indexed one gives each its number as a label."""
+    parallelism = _count(spec.parallelism)
+    count = 0 if spec.suspend else parallelism if spec.completions is None else min(parallelism, spec.completions)
+    owner = _owner_of(item, _BATCH)
+    indexed = spec.completion_mode == "Indexed"
+
+    def make(index: int) -> Pod:
+        labels = {
+            **spec.template.metadata.labels,
+            "job-name": item.name,
+            "batch.kubernetes.io/job-name": item.name,
+            "controller-uid": owner.uid,
+            "batch.kubernetes.io/controller-uid": owner.uid,
+        }
+        if indexed:
+            labels["batch.kubernetes.io/job-completion-index"] = str(index)
+        return _pod(item, f"{item.name}-{index}", spec.template, labels, owner)
+
+    return Replicas(item, owner_text, count, make)
+
+
+def ephemeral_claims(pod: Pod) -> list[PersistentVolumeClaim]:
+    """The claims that its generic ephemeral volumes become, which the pod owns."""
+    owner = OwnerReference(api_version="v1", kind="Pod", name=pod.name, uid=pod.metadata.uid, controller=True)
+    return [
+        PersistentVolumeClaim(
+            metadata=structs.replace(
+                volume.ephemeral.volume_claim_template.metadata,
+                name=f"{pod.name}-{volume.name}",
+                namespace=pod.namespace,
+                uid=f"whatif/claim/{pod.namespace}/{pod.name}-{volume.name}",
+                owner_references=(owner,),
+            ),
+            spec=volume.ephemeral.volume_claim_template.spec,
+        )
+        for volume in pod.spec.volumes
+        if volume.ephemeral is not None and volume.ephemeral.volume_claim_template is not None
+    ]

@@ -1,0 +1,114 @@
+"""Which containers are kube-schedulers, and the flags that say whom they serve. No other command line is kept."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from msgspec.structs import force_setattr
+
+from kubectl_sched.api.apps import PodTemplateSpec
+from kubectl_sched.api.pod import Pod
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.api.pod import Container, PodSpec
+
+NAME = "kube-scheduler"
+
+FLAGS = frozenset(
+    {
+        "algorithm-provider",
+        "config",
+        "feature-gates",
+        "kube-api-qps",
+        "leader-elect",
+        "leader-elect-resource-lock",
+        "leader-elect-resource-name",
+        "leader-elect-resource-namespace",
+        "lock-object-name",
+        "lock-object-namespace",
+        "policy-config-file",
+        "policy-configmap",
+        "policy-configmap-namespace",
+        "scheduler-name",
+        "use-legacy-policy-config",
+    }
+)
+"""Those of all times that decide which pods are served and how."""
+
+_BOOLEAN = frozenset({"leader-elect", "use-legacy-policy-config"})
+_IMAGE = re.compile(r"(?:^|/)kube-scheduler(?:-(?:amd64|arm64|arm|ppc64le|s390x))?(?:[:@]|$)")
+_QUOTES = str.maketrans("", "", "'\"")
+
+
+def keep_scheduler_flags(item: KubernetesObject) -> None:
+    """Drop the command lines of a pod or a workload just decoded, but for the flags of kube-schedulers in it."""
+    if isinstance(item, Pod):
+        _keep(item.spec)
+        return
+    spec = getattr(item, "spec", None)
+    job = getattr(spec, "job_template", None)
+    template = getattr(spec if job is None else job.spec, "template", None)
+    if isinstance(template, PodTemplateSpec):
+        _keep(template.spec)
+
+
+def _keep(spec: PodSpec) -> None:
+    for container in spec.containers:
+        if container.command or container.args:
+            force_setattr(container, "command", tuple(_kept(container)))
+            force_setattr(container, "args", ())
+    for container in spec.init_containers:
+        if container.command or container.args:
+            force_setattr(container, "command", ())
+            force_setattr(container, "args", ())
+
+
+def is_scheduler(container: Container) -> bool:
+    """Whether the container runs kube-scheduler, as its command or else its image says."""
+    return container.command[:1] == (NAME,) or bool(_IMAGE.search(container.image))
+
+
+def flags(container: Container) -> Mapping[str, str]:
+    """A kube-scheduler's flags by name, without dashes; the last of several counts, as in Go."""
+    return dict(_flags(container.command[1:]))
+
+
+def _kept(container: Container) -> Iterator[str]:
+    words = [word for text in (*container.command, *container.args) for word in text.translate(_QUOTES).split()]
+    if not _runs_scheduler(container, words):
+        return
+    yield NAME
+    for name, value in _flags(words):
+        yield f"--{name}={value}"
+
+
+def _runs_scheduler(container: Container, words: Sequence[str]) -> bool:
+    if any(word.rpartition("/")[2] == NAME for word in words) or _IMAGE.search(container.image):
+        return True
+    return "scheduler" in words and any("hyperkube" in word for word in (*words, container.image))
+
+
+def _flags(words: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """`--name=value`, `--name value`, `-name=value`, and `--name` alone for what is true or false."""
+    waiting = ""
+    for word in words:
+        if waiting:
+            yield waiting, word
+            waiting = ""
+            continue
+        if not word.startswith("-"):
+            continue
+        name, equals, value = word.lstrip("-").partition("=")
+        name = name.replace("_", "-")
+        if name not in FLAGS:
+            continue
+        if equals:
+            yield name, value
+        elif name in _BOOLEAN:
+            yield name, "true"
+        else:
+            waiting = name

@@ -1,0 +1,59 @@
+"""From what was read to what the scheduler sees: the version, the configuration and the snapshot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.api.pod_requests import scheduler_options
+from kubectl_sched.cluster.kubernetes_version import detect_version
+from kubectl_sched.config import KubeVersion, load_configuration, parse_feature_gates
+from kubectl_sched.record import Record
+from kubectl_sched.scheduler.scheduler import Scheduler
+from kubectl_sched.snapshot import build
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from kubectl_sched.cluster import Dump
+    from kubectl_sched.config import Configuration
+    from kubectl_sched.framework.extenders import ExtenderClient
+
+
+class Replay(Record, frozen=True):
+    """Whose scheduler to replay: the flags of the same names, None where they are not given."""
+
+    config: str | None = None
+    kube_version: str | None = None
+    feature_gates: str | None = None
+
+
+def configuration_for(dump: Dump, replay: Replay) -> Configuration:
+    """The configuration in force: the one given, else the defaults of the version that the cluster runs."""
+    overrides = parse_feature_gates(replay.feature_gates) if replay.feature_gates else None
+    version = KubeVersion.parse(replay.kube_version) if replay.kube_version else None
+    document = None
+    if replay.config is not None:
+        from kubectl_sched.cluster.configuration_file import read_configuration  # YAML is slow to import
+
+        document = read_configuration(replay.config)
+    if version is None and not _selects_version(document):
+        version = detect_version(dump.objects, dump.server_version)
+    return load_configuration(document, version, overrides)
+
+
+def _selects_version(document: Mapping[str, Any] | None) -> bool:
+    """Whether the document's own apiVersion says which minor to replay."""
+    return document is not None and not str(document.get("apiVersion", "")).endswith("/v1")
+
+
+def scheduler_for(
+    dump: Dump, configuration: Configuration, extender_client: ExtenderClient | None = None
+) -> tuple[Scheduler, tuple[str, ...]]:
+    """A scheduler over the dump's objects, and a sentence for each object that had to be left out."""
+    release = configuration.release
+    options = scheduler_options(
+        configuration.features.enabled, sums_status_per_pod=release.status_requests_summed_per_pod
+    )
+    nodes, left_out = build(dump.objects, options)
+    return Scheduler(configuration, nodes, extender_client), left_out

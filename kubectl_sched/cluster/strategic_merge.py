@@ -1,0 +1,78 @@
+"""Strategic merge patches, for the lists of the kinds that are read.
+
+Answers to k8s.io/apimachinery/pkg/util/strategicpatch and to the patchMergeKey of the types in k8s.io/api/core/v1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+_MERGE_KEYS = {
+    "conditions": "type",
+    "addresses": "type",
+    "containers": "name",
+    "initContainers": "name",
+    "ephemeralContainers": "name",
+    "volumes": "name",
+    "env": "name",
+    "schedulingGates": "name",
+    "resourceClaims": "name",
+    "resourceClaimStatuses": "name",
+    "imagePullSecrets": "name",
+    "ports": "containerPort",
+    "volumeMounts": "mountPath",
+    "volumeDevices": "devicePath",
+    "topologySpreadConstraints": "topologyKey",
+    "ownerReferences": "uid",
+}
+"""Lists of objects that are merged by a key; all others are replaced."""
+
+_MERGED_SETS = frozenset({"finalizers"})
+
+_DIRECTIVE = "$patch"
+_RETAIN_KEYS = "$retainKeys"
+_DELETE_FROM = "$deleteFromPrimitiveList/"
+
+
+def merge(original: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
+    """The original with the patch applied; neither is changed."""
+    if patch.get(_DIRECTIVE) == "replace":
+        return {key: value for key, value in patch.items() if key != _DIRECTIVE}
+    if patch.get(_DIRECTIVE) == "delete":
+        return {}
+    kept = patch.get(_RETAIN_KEYS)
+    merged = {key: value for key, value in original.items() if kept is None or key in kept}
+    for key, value in patch.items():
+        if key.startswith(_DELETE_FROM):
+            name = key.removeprefix(_DELETE_FROM)
+            merged[name] = [item for item in merged.get(name) or [] if item not in value]
+        elif key.startswith("$"):
+            continue
+        elif value is None:
+            merged.pop(key, None)
+        else:
+            merged[key] = _merge_field(key, merged.get(key), value)
+    return merged
+
+
+def _merge_field(key: str, original: Any, patch: Any) -> Any:
+    if isinstance(patch, dict):
+        return merge(original if isinstance(original, dict) else {}, patch)
+    if isinstance(patch, list) and key in _MERGED_SETS:
+        return [*(original or []), *(item for item in patch if item not in (original or []))]
+    if isinstance(patch, list) and key in _MERGE_KEYS and all(isinstance(item, dict) for item in patch):
+        return _merge_list(original if isinstance(original, list) else [], patch, _MERGE_KEYS[key])
+    return patch
+
+
+def _merge_list(original: list[Any], patch: list[dict[str, Any]], merge_key: str) -> list[Any]:
+    if any(set(item) == {_DIRECTIVE} and item[_DIRECTIVE] == "replace" for item in patch):
+        return [item for item in patch if set(item) != {_DIRECTIVE}]
+    merged = {item.get(merge_key): item for item in original}
+    for item in patch:
+        name = item.get(merge_key)
+        if item.get(_DIRECTIVE) == "delete":
+            merged.pop(name, None)
+        else:
+            merged[name] = merge(merged.get(name, {}), item)
+    return list(merged.values())

@@ -1,0 +1,320 @@
+"""What-ifs: a cluster, edits of it, and pods to place in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.api.storage import PersistentVolumeClaim, StorageClass
+from kubectl_sched.cluster.admission import Admission
+from kubectl_sched.cluster.dump import Dump
+from kubectl_sched.cluster.existing import existing_item, pods_of, rolled, strategy_of, template_of
+from kubectl_sched.cluster.manifests import read_manifests
+from kubectl_sched.cluster.node_edits import Cluster, node_meant
+from kubectl_sched.cluster.quotas import Quotas
+from kubectl_sched.cluster.replicas import ephemeral_claims, replicas_of
+from kubectl_sched.cluster.state import scheduler_for
+from kubectl_sched.errors import SchedError
+from kubectl_sched.scheduler.answer import Answer
+from kubectl_sched.scheduler.placement import QueuedPod
+from kubectl_sched.scheduler.rollout import roll_out
+from kubectl_sched.scheduler.simulate import Choices, Simulation, owner_of
+from kubectl_sched.snapshot import Objects
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from kubectl_sched.api.core import Node
+    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.cluster.node_edits import Edit
+    from kubectl_sched.cluster.replicas import Replicas
+    from kubectl_sched.config import Configuration
+    from kubectl_sched.scheduler.rollout import RolledOut
+
+    Report = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The flags of the same names. `targets` are manifests by path, and `deployment/web` of the cluster itself."""
+
+    targets: tuple[str, ...] = ()
+    namespace: str = "default"
+    replicas: int | None = None
+    fill: bool = False
+    """`--replicas max`: until one no longer fits."""
+
+    edits: tuple[Edit, ...] = ()
+    with_pending: bool = False
+    replace: bool = False
+    find_nodes: str | None = None
+    choices: Choices = field(default_factory=Choices)
+
+
+@dataclass
+class _Workload:
+    """A workload with its pods as they would be stored, those that run already, and those that wait already."""
+
+    replicas: Replicas
+    pods: list[Pod]
+    old: list[Pod] = field(default_factory=list)
+    extra: list[KubernetesObject] = field(default_factory=list)
+
+
+class WhatIf:
+    """One question about one cluster under one configuration."""
+
+    def __init__(self, dump: Dump, configuration: Configuration, question: Question) -> None:
+        self._configuration = configuration
+        self._question = question
+        self._admission = Admission(Objects(dump.objects), configuration.features.enabled, dump.present)
+        self._dump = dump
+        paths = [target for target in question.targets if not is_in_cluster(target)]
+        items, self._notes = read_manifests(paths, question.namespace) if paths else ((), ())
+        self._items: list[tuple[KubernetesObject, bool]] = [(item, True) for item in items]
+        for target in question.targets:
+            if is_in_cluster(target):
+                self._items.append((existing_item(target, dump.objects, question.namespace), False))
+
+    def answer(self, report: Report | None = None) -> Answer:
+        """Places everything. Raises SchedError for a manifest that would be refused or an edit that cannot be made."""
+        answer = self._answer(0, report)
+        if self._question.find_nodes is None or answer.interrupted:
+            return answer
+        if not answer.simulated.unplaced:
+            return replace(answer, nodes_needed=0)
+        return self._with_nodes(answer, report)
+
+    def _with_nodes(self, without: Answer, report: Report | None) -> Answer:
+        """The fewest further nodes with which everything fits: doubled until enough, then halved between."""
+        most = without.simulated.unplaced
+        enough, known = 1, {0: without}
+        while True:
+            known[enough] = self._answer(enough, report)
+            if known[enough].interrupted:
+                return known[enough]
+            if not known[enough].simulated.unplaced:
+                break
+            if enough >= most:
+                note = f"{enough} more nodes like {self._question.find_nodes} do not make everything fit"
+                return replace(without, warnings=(*without.warnings, note))
+            enough = min(enough * 2, most)
+        too_few = max(count for count in known if known[count].simulated.unplaced)
+        while enough - too_few > 1:
+            middle = (enough + too_few) // 2
+            known[middle] = self._answer(middle, report)
+            if known[middle].interrupted:
+                return known[middle]
+            if known[middle].simulated.unplaced:
+                too_few = middle
+            else:
+                enough = middle
+        return replace(known[enough], nodes_needed=enough)
+
+    def _answer(self, more_nodes: int, report: Report | None) -> Answer:
+        question = self._question
+        cluster = Cluster.of(self._dump.objects, self._admission.admitted)
+        cluster.apply(question.edits)
+        if question.find_nodes is not None:
+            node = node_meant(cluster, question.find_nodes, "--find-nodes")
+            cluster.add_copies(node, more_nodes)
+        workloads = [self._workload(item, cluster, from_manifest=from_manifest) for item, from_manifest in self._items]
+        if question.fill and not workloads:
+            raise SchedError("--replicas max says how many pods, but of which? Name a manifest or a workload")
+        added = [item for workload in workloads for item in workload.extra]
+        keys = {(type(item), item.key) for item in added}
+        kept = [item for item in cluster.objects if (type(item), item.key) not in keys]
+        scheduler, left_out = scheduler_for(Dump((*kept, *added)), self._configuration)
+        simulation = Simulation(scheduler, question.choices)
+        warnings = (*self._notes, *cluster.notes, *left_out, *_about_reserve(workloads))
+        try:
+            rollouts = tuple(self._place(simulation, cluster, workloads, report))
+        except KeyboardInterrupt:
+            until = "interrupted: this is what was known until then, and not all pods were tried"
+            return Answer(simulation.result, warnings=(until, *warnings), interrupted=True)
+        return Answer(simulation.result, rollouts, warnings=warnings)
+
+    def _place(
+        self, simulation: Simulation, cluster: Cluster, workloads: list[_Workload], report: Report | None
+    ) -> Iterator[RolledOut]:
+        question = self._question
+        simulation.enqueue(QueuedPod(pod, owner_of(pod)) for pod in cluster.evicted)
+        if question.with_pending:
+            simulation.enqueue(QueuedPod(pod, owner_of(pod)) for pod in self._waiting(cluster, workloads))
+        if question.fill:
+            simulation.run(report)
+            simulation.fill(_in_turn(workloads), report)
+            return
+        for workload in workloads:
+            if not workload.old:
+                simulation.enqueue(QueuedPod(pod, workload.replicas.owner) for pod in workload.pods)
+        simulation.run(report)
+        for workload in workloads:
+            if workload.old:
+                strategy = strategy_of(workload.replicas.source, len(workload.pods))
+                owner = workload.replicas.owner or workload.replicas.source.key
+                yield roll_out(
+                    simulation,
+                    owner,
+                    workload.old,
+                    rolled(workload.replicas.source, workload.pods, workload.old),
+                    strategy,
+                )
+
+    def _waiting(self, cluster: Cluster, workloads: list[_Workload]) -> list[Pod]:
+        own = {pod.key for workload in workloads for pod in workload.pods}
+        return [
+            pod
+            for pod in cluster.pods
+            if not pod.spec.node_name
+            and not pod.has_ended
+            and pod.metadata.deletion_timestamp is None
+            and pod.key not in own
+        ]
+
+    def _workload(self, item: KubernetesObject, cluster: Cluster, *, from_manifest: bool) -> _Workload:
+        question = self._question
+        copies = question.replicas is not None or question.fill
+        replicas = replicas_of(item, list(cluster.nodes.values()), single=not copies)
+        present = [pod for pod in pods_of(item, cluster.pods) if not pod.has_ended]
+        old = [pod for pod in present if pod.spec.node_name]
+        count = self._count(replicas, cluster)
+        if not from_manifest or self._is_unchanged(item):
+            if question.replace:
+                gone = {pod.key for pod in present}
+                cluster.pods = [pod for pod in cluster.pods if pod.key not in gone]
+                present = []
+            return self._missing(replicas, present, count)
+        replaced = question.replace or question.fill or isinstance(item, Pod)
+        gone = {pod.key for pod in present if replaced or not pod.spec.node_name}
+        cluster.pods = [pod for pod in cluster.pods if pod.key not in gone]
+        workload = self._new(replicas, range(count), taken=set())
+        workload.old = [pod for pod in old if pod.key not in gone]
+        return workload
+
+    def _is_unchanged(self, item: KubernetesObject) -> bool:
+        """Whether the cluster has the workload with the same template, so that applying it only scales it."""
+        if isinstance(item, Pod):
+            return False
+        stored = self._admission.objects.get(type(item), item.name, item.namespace)
+        return stored is not None and template_of(stored) == template_of(item)
+
+    def _count(self, replicas: Replicas, cluster: Cluster) -> int:
+        if replicas.fixed:
+            return replicas.count
+        if self._question.fill:
+            return 1 + sum(_pods_allowed(node) for node in cluster.nodes.values())
+        return replicas.count if self._question.replicas is None else self._question.replicas
+
+    def _missing(self, replicas: Replicas, present: list[Pod], count: int) -> _Workload:
+        """What a workload of the cluster lacks: its pods that wait, and those that are yet to be made."""
+        waiting = [pod for pod in present if not pod.spec.node_name]
+        taken = {pod.key for pod in present}
+        running = len(present) - len(waiting)
+        made = count if self._question.fill else max(0, count - len(present))
+        workload = self._new(replicas, _free(replicas, taken, made), taken=taken)
+        workload.pods = [*waiting[: max(0, count - running)], *workload.pods]
+        return workload
+
+    def _new(self, replicas: Replicas, indices: Sequence[int], taken: set[str]) -> _Workload:
+        """Pods as they would be stored, with the claims that come along. Raises RefusedError for one that is not."""
+        quotas = Quotas(self._admission.objects)
+        admitted = _AdmittedOnce(self._admission)
+        pods: list[Pod] = []
+        extra: list[KubernetesObject] = [replicas.controller] if replicas.controller is not None and not taken else []
+        claims = {item.key for item in self._admission.objects.all(PersistentVolumeClaim)}
+        for index in indices:
+            pod = admitted.of(replicas.pod(index))
+            if not self._question.fill:
+                quotas.take(pod)
+            pods.append(pod)
+            new_claims = (*replicas.claims(pod, index), *ephemeral_claims(pod))
+            extra += (
+                _with_default_class(each, self._admission.objects) for each in new_claims if each.key not in claims
+            )
+        return _Workload(replicas, pods, extra=extra)
+
+
+class _AdmittedOnce:
+    """Replicas differ in name alone, so what the API server makes of the first it makes of all."""
+
+    def __init__(self, admission: Admission) -> None:
+        self._admission = admission
+        self._before: Pod | None = None
+        self._after: Pod | None = None
+
+    def of(self, pod: Pod) -> Pod:
+        before, after = self._before, self._after
+        if (
+            before is None
+            or after is None
+            or before.spec is not pod.spec
+            or before.metadata.labels != pod.metadata.labels
+        ):
+            after = self._admission.admitted(pod)
+            self._before, self._after = pod, after
+        return Pod(metadata=pod.metadata, spec=after.spec, status=after.status)
+
+
+def is_in_cluster(target: str) -> bool:
+    """Whether a target is `deployment/web` of the cluster rather than a path."""
+    from pathlib import Path
+
+    from kubectl_sched.cluster.selection import WORKLOAD_WORDS
+
+    word, slash, name = target.partition("/")
+    known = word.lower().split(".")[0] in {*WORKLOAD_WORDS, "cronjob", "cronjobs", "cj"}
+    return bool(slash) and known and "/" not in name and not Path(target).exists()
+
+
+def _free(replicas: Replicas, taken: set[str], wanted: int) -> list[int]:
+    """The first indices whose pods are not there yet."""
+    found: list[int] = []
+    index = 0
+    while len(found) < wanted:
+        if replicas.pod(index).key not in taken:
+            found.append(index)
+        index += 1
+    return found
+
+
+def _in_turn(workloads: list[_Workload]) -> Iterator[QueuedPod]:
+    """One pod of each workload after the other."""
+    for index in range(max(len(workload.pods) for workload in workloads)):
+        for workload in workloads:
+            if index < len(workload.pods):
+                yield QueuedPod(workload.pods[index], workload.replicas.owner)
+
+
+def _pods_allowed(node: Node) -> int:
+    from kubectl_sched.api.quantity import value
+
+    return max(0, value(node.status.allocatable.get("pods", 0)))
+
+
+def _with_default_class(claim: PersistentVolumeClaim, objects: Objects) -> PersistentVolumeClaim:
+    """The DefaultStorageClass plugin: the newest default class where the claim names none."""
+    if claim.spec.storage_class_name is not None:
+        return claim
+    defaults = [item for item in objects.all(StorageClass) if _is_default(item)]
+    if not defaults:
+        return claim
+    newest = max(defaults, key=lambda item: (item.metadata.creation_timestamp or "", item.name))
+    return structs.replace(claim, spec=structs.replace(claim.spec, storage_class_name=newest.name))
+
+
+def _is_default(item: StorageClass) -> bool:
+    annotations = item.metadata.annotations
+    return "true" in {annotations.default_storage_class, annotations.beta_default_storage_class}
+
+
+def _about_reserve(workloads: list[_Workload]) -> Iterator[str]:
+    """What a placement sets aside besides room on its node is not carried to the next."""
+    pods = [pod for workload in workloads for pod in workload.pods]
+    if len(pods) > 1 and any(pod.spec.resource_claims for pod in pods):
+        yield "devices that one of the pods would get still count as free for the next"
+    if len(pods) > 1 and any(volume.persistent_volume_claim for pod in pods for volume in pod.spec.volumes):
+        yield "volumes that one of the pods would be bound to still count as free for the next"

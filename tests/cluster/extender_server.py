@@ -1,0 +1,108 @@
+"""An extender: a real HTTP server in a thread, which turns nodes down and scores them by what their names end in."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Iterator
+
+Json = dict[str, Any]
+
+
+class ExtenderServer(ThreadingHTTPServer):
+    """`asked` are the verbs and bodies so far."""
+
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.asked: list[tuple[str, Json]] = []
+        scheme = "http"
+        if tls is not None:
+            scheme = "https"
+            self.socket = tls.wrap_socket(self.socket, server_side=True)
+        self.url = f"{scheme}://localhost:{self.server_port}/scheduler"
+
+    def handle_error(self, *_: object) -> None:
+        """A client that waits no longer is no error."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: ExtenderServer
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        verb = self.path.rpartition("/")[2]
+        self.server.asked.append((verb, body))
+        status, answer = 200, ANSWERS.get(verb, lambda _: None)(body)
+        if verb == "broken":
+            status = 500
+        if verb == "slow":
+            time.sleep(1)
+        data = b"" if verb == "silent" else json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        """Nothing is logged."""
+
+
+def _names(body: Json) -> list[str]:
+    listed = body["Nodes"]
+    return body["NodeNames"] if listed is None else [item["metadata"]["name"] for item in listed["items"]]
+
+
+def _filter(body: Json) -> Json:
+    """Odd nodes are turned down, n7 for good, n5 without a word."""
+    left = [name for name in _names(body) if int(name[1:]) % 2 == 0]
+    failed = {name: "it is odd" for name in _names(body) if name not in left and name not in {"n5", "n7"}}
+    answer: Json = {"FailedNodes": failed, "FailedAndUnresolvableNodes": {"n7": "it is seven"}}
+    if body["Nodes"] is None:
+        return answer | {"NodeNames": left}
+    return answer | {"Nodes": {"items": [item for item in body["Nodes"]["items"] if item["metadata"]["name"] in left]}}
+
+
+def _prioritize(body: Json) -> list[Json]:
+    return [{"Host": name, "Score": int(name[1:]) % 5} for name in _names(body)]
+
+
+def _preempt(body: Json) -> Json:
+    """Of all candidates the last by name is left, with all its victims."""
+    victims = body["NodeNameToMetaVictims"] or body["NodeNameToVictims"]
+    name = max(victims)
+    pods = [{"UID": pod.get("UID") or pod["metadata"]["uid"]} for pod in victims[name]["Pods"]]
+    return {"NodeNameToMetaVictims": {name: {"Pods": pods, "NumPDBViolations": 0}}}
+
+
+ANSWERS: dict[str, Any] = {
+    "filter": _filter,
+    "prioritize": _prioritize,
+    "preempt": _preempt,
+    "refuse": lambda _: {"Error": "it will not"},
+    "stranger": lambda _: {"NodeNames": ["elsewhere"]},
+    "nothing": lambda _: {},
+}
+
+
+@contextmanager
+def extender_server(tls: ssl.SSLContext | None = None) -> Iterator[ExtenderServer]:
+    """A server that answers until the block ends."""
+    server = ExtenderServer(tls)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

@@ -1,0 +1,333 @@
+"""How the replay relates to what is true of a pod: its stage, its placement, and what others said of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from kubectl_sched.api.apps import ReplicaSet
+from kubectl_sched.api.core import Event
+from kubectl_sched.cluster import Dump, read
+from kubectl_sched.cluster.explaining import Explaining, Question
+from kubectl_sched.cluster.in_force import InForce
+from kubectl_sched.cluster.selection import Selection
+from kubectl_sched.cluster.state import Replay
+from kubectl_sched.errors import SchedError
+from kubectl_sched.render.explanation import explanation
+from kubectl_sched.render.summary import summary
+from tests.plugins.clusters import node, pod, requests
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+SCHEDULERS = Path(__file__).parents[2] / "fixtures" / "schedulers"
+EARLY, NOON, LATE = "2026-06-01T08:00:00Z", "2026-06-01T12:00:00Z", "2026-06-01T16:00:00Z"
+SCHEDULED = {"type": "PodScheduled", "status": "True", "lastTransitionTime": NOON}
+UNSCHEDULABLE = {
+    "type": "PodScheduled",
+    "status": "False",
+    "reason": "Unschedulable",
+    "lastTransitionTime": NOON,
+}
+
+
+def event(about: str, reason: str, message: str, component: str = "default-scheduler", at: str = NOON) -> Event:
+    kind, name = about.split("/")
+    data = {
+        "metadata": {"name": f"{name}.{reason}.{component}", "namespace": "default"},
+        "involvedObject": {"kind": kind, "namespace": "default", "name": name},
+        "reason": reason,
+        "message": message,
+        "source": {"component": component},
+        "lastTimestamp": at,
+    }
+    return msgspec.convert(data, Event)
+
+
+def explaining(objects: list[KubernetesObject], **question: bool) -> Explaining:
+    dump = Dump(tuple(objects), present=frozenset({"Node", "Pod"}))
+    return Explaining(dump, InForce(dump, Replay(kube_version="1.36")), Question(**question))
+
+
+def answer(objects: list[KubernetesObject], name: str = "web-0", **question: bool) -> ScheduleResult:
+    (result,) = explaining(objects, **question).answers(Selection((name,)))
+    return result
+
+
+def staged(subject: Pod, *others: KubernetesObject) -> tuple[str, str | None, str]:
+    stage = answer([node("w1"), subject, *others]).stage
+    assert stage is not None
+    return stage.name, stage.since, "; ".join(stage.evidence)
+
+
+def waiting(reason: str, message: str = "") -> dict[str, Any]:
+    states = [{"name": "main", "state": {"waiting": {"reason": reason, "message": message}}}]
+    return {"phase": "Pending", "conditions": [SCHEDULED], "containerStatuses": states}
+
+
+@pytest.mark.parametrize(
+    ("status", "name", "told"),
+    [
+        ({"phase": "Running", "startTime": NOON}, "Running", ""),
+        (waiting("ImagePullBackOff", "back-off"), "Bound", "container main waits: ImagePullBackOff (back-off)"),
+        (waiting("ContainerCreating"), "Bound", "it waits for a volume: no such disk"),
+        ({"phase": "Pending", "conditions": [SCHEDULED]}, "Bound", "its kubelet has not reported a container"),
+        (
+            {"phase": "Failed", "reason": "OutOfcpu", "message": "Node didn't have enough resource", "startTime": NOON},
+            "RefusedByKubelet",
+            "OutOfcpu: Node didn't have enough resource",
+        ),
+        ({"phase": "Failed", "reason": "TopologyAffinityError", "startTime": NOON}, "RefusedByKubelet", "Topology"),
+        ({"phase": "Failed", "reason": "Evicted", "startTime": NOON}, "Finished", "Evicted"),
+        ({"phase": "Succeeded", "startTime": NOON}, "Finished", "its phase is Succeeded"),
+    ],
+)
+def test_the_stage_of_a_pod_that_has_a_node(status: dict[str, Any], name: str, told: str) -> None:
+    disk = event("Pod/web-0", "FailedAttachVolume", "no such disk", "attachdetach-controller")
+    stage, since, evidence = staged(pod(on="w1", status=status), disk)
+    assert (stage, since) == (name, NOON)
+    assert told in evidence
+
+
+def test_a_resize_that_waits_is_told_with_what_the_node_has_left() -> None:
+    deferred = {"type": "PodResizePending", "status": "True", "reason": "Deferred", "message": "no room"}
+    status = {"phase": "Running", "startTime": NOON, "conditions": [deferred]}
+    _, _, evidence = staged(
+        pod(on="w1", status=status, **requests(cpu="1")), pod("other", on="w1", **requests(cpu="5", memory="4Gi"))
+    )
+    assert evidence == "its resize in place is deferred: no room; its node has left beside it: 3 cpu, 12Gi memory"
+
+
+def test_who_preempted_a_pod_is_found_by_its_uid() -> None:
+    preempted = event("Pod/web-0", "Preempted", "Preempted by pod uid-vip on node w1")
+    status = {"phase": "Failed", "startTime": NOON}
+    assert (
+        "it was preempted by default/vip (priority 9) on w1"
+        in staged(pod(on="w1", status=status), pod("vip", on="w1", priority=9), preempted)[2]
+    )
+    assert "it was preempted by uid-vip, which is gone" in staged(pod(on="w1", status=status), preempted)[2]
+
+
+@pytest.mark.parametrize(
+    ("gate", "told"),
+    [
+        (
+            "kueue.x-k8s.io/admission",
+            "Kueue holds it back by the gate kueue.x-k8s.io/admission; it is in Kueue's queue q",
+        ),
+        ("example.com/mine", "the gate example.com/mine is not removed yet; it is in Kueue's queue q"),
+    ],
+)
+def test_a_gated_pod_says_by_whom(gate: str, told: str) -> None:
+    labels = {"kueue.x-k8s.io/queue-name": "q"}
+    metadata = {"labels": labels, "creationTimestamp": EARLY}
+    assert staged(pod(metadata=metadata, schedulingGates=[{"name": gate}])) == ("Gated", EARLY, told)
+
+
+@pytest.mark.parametrize(
+    ("status", "stage"),
+    [
+        ({"conditions": [UNSCHEDULABLE]}, "Unschedulable"),
+        ({"conditions": [UNSCHEDULABLE], "nominatedNodeName": "w1"}, "Nominated"),
+    ],
+)
+def test_the_stage_of_a_pod_that_waits(status: dict[str, Any], stage: str) -> None:
+    assert staged(pod(status=status))[:2] == (stage, NOON)
+
+
+def test_a_pod_that_was_just_made_is_in_no_stage_yet() -> None:
+    assert answer([node("w1"), pod()]).stage is None
+
+
+@pytest.mark.parametrize(
+    ("fixture", "name", "told"),
+    [
+        (
+            "second-scheduler-gone",
+            "po37",
+            "no scheduler is seen that serves kube-extra-scheduler; there is default-sch",
+        ),
+        ("no-scheduler", "waits", "no kube-scheduler is seen"),
+        ("deployment-that-cannot-serve", "annotation-second-scheduler", "but its image is of 1.29, which does not"),
+    ],
+)
+def test_a_pod_that_nobody_serves_is_told_so_first(fixture: str, name: str, told: str) -> None:
+    dump = read([str(SCHEDULERS / f"{fixture}.yaml")])
+    (result,) = Explaining(dump, InForce(dump, Replay())).answers(Selection((name,)))
+    assert result.stage is not None
+    assert result.stage.name == "NoScheduler"
+    assert summary(result).startswith("Nobody serves its schedulerName")
+    assert told in summary(result)
+
+
+def replica_set(replicas: int) -> ReplicaSet:
+    owner = {"kind": "Deployment", "name": "web", "controller": True}
+    metadata = {"name": "web-5d8", "namespace": "default", "ownerReferences": [owner]}
+    return msgspec.convert({"metadata": metadata, "spec": {"replicas": replicas}}, ReplicaSet)
+
+
+QUOTA = (
+    'Error creating: pods "web-5d8-x" is forbidden: exceeded quota: team, requested: cpu=1, used: cpu=3, limited: cpu=3'
+)
+WEBHOOK = 'Error creating: admission webhook "policy.example.com" denied the request: no label'
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (QUOTA, "the ResourceQuota team does not allow it: a pod asks for cpu=1, and cpu=3 of cpu=3 are used"),
+        (WEBHOOK, "the webhook policy.example.com refuses it: no label"),
+        ("Error creating: no", "Error creating: no"),
+    ],
+)
+def test_pods_that_were_never_created_are_told_with_the_reason(text: str, told: str) -> None:
+    failed = event("ReplicaSet/web-5d8", "FailedCreate", text, "replicaset-controller")
+    result = answer([node("w1"), replica_set(2), failed], "deployment/web")
+    assert result.stage is not None
+    assert (result.stage.name, result.stage.since) == ("NotCreated", NOON)
+    assert summary(result) == f"default/web-5d8-? was never created: ReplicaSet default/web-5d8 lacks 2 pods; {told}"
+    assert not result.fits
+
+
+def test_an_old_failure_of_a_workload_that_has_all_its_pods_is_no_news() -> None:
+    failed = event("ReplicaSet/web-5d8", "FailedCreate", QUOTA, "replicaset-controller")
+    with pytest.raises(SchedError, match="belongs to Deployment web"):
+        answer([node("w1"), replica_set(0), failed], "deployment/web")
+
+
+BOUND = {"phase": "Running", "conditions": [SCHEDULED]}
+
+
+def histories(*others: KubernetesObject, **spec: Any) -> tuple[str, str | None, str]:
+    history = answer([*others, pod(on="w1", status=BOUND, **spec)]).history
+    assert history is not None
+    return history.verdict, history.scheduled_by, history.told
+
+
+def test_a_bound_pod_says_whether_it_would_land_there_again() -> None:
+    small = {"allocatable": {"cpu": "2", "memory": "4Gi", "pods": "10"}}
+    cpu = requests(cpu="1")
+    assert histories(node("w1"), node("w2", **small), **cpu)[0] == "Same"
+    assert histories(node("w1"), node("w2"), **cpu)[0] == "Tied"
+    verdict, by, told = histories(node("w1", **small), node("w2"), **cpu)
+    assert (verdict, by) == ("Different", "default-scheduler")
+    assert "it would choose w2 now, " in told
+    assert "NodeResourcesFit +" in told
+    verdict, _, told = histories(node("w1", unschedulable=True), node("w2"), **cpu)
+    assert verdict == "WouldReject"
+    assert told.endswith("that node would reject it now: NodeUnschedulable (node(s) were unschedulable)")
+
+
+def test_the_difference_is_in_points_by_plugin_and_adds_up() -> None:
+    small = {"allocatable": {"cpu": "2", "memory": "4Gi", "pods": "10"}}
+    result = answer([node("w1", **small), node("w2"), pod(on="w1", status=BOUND, **requests(cpu="1"))])
+    assert result.history is not None
+    rows = result.nodes.row_of
+    lead = result.total_of[rows["w2"]] - result.total_of[rows["w1"]]
+    assert sum(points for _, points in result.history.difference) == lead > 0
+
+
+def test_the_event_tells_which_scheduler_it_was_and_when() -> None:
+    result = answer(
+        [node("w1"), pod(on="w1", status=BOUND), event("Pod/web-0", "Scheduled", "assigned", "batch", at=EARLY)]
+    )
+    assert result.history is not None
+    assert (result.history.scheduled_by, result.history.at) == ("batch", EARLY)
+
+
+def test_a_static_pod_was_never_scheduled() -> None:
+    metadata = {"annotations": {"kubernetes.io/config.mirror": "x"}}
+    assert histories(node("w1"), metadata=metadata)[0] == "NotScheduled"
+
+
+def test_a_pod_with_a_node_name_in_a_cluster_without_scheduler_was_never_scheduled() -> None:
+    dump = read([str(SCHEDULERS / "no-scheduler.yaml")])
+    (result,) = Explaining(dump, InForce(dump, Replay())).answers(Selection(("named",)))
+    assert result.history is not None
+    assert result.history.verdict == "NotScheduled"
+    assert result.history.told.startswith("no scheduler was ever asked: its manifest had the nodeName")
+
+
+def test_at_decision_takes_out_what_is_younger() -> None:
+    big = {"allocatable": {"cpu": "64", "memory": "64Gi", "pods": "110"}}
+    young = replace_time(node("w2", **big))
+    old = pod(on="w1", status=BOUND, **requests(cpu="1"))
+    now, then = answer([node("w1"), young, old]).history, answer([node("w1"), young, old], at_decision=True).history
+    assert now is not None
+    assert then is not None
+    assert (now.verdict, now.younger_nodes) == ("Different", 1)
+    assert then.verdict == "Same"
+
+
+def replace_time(item: KubernetesObject) -> Any:
+    metadata = msgspec.structs.replace(item.metadata, creation_timestamp=LATE)
+    return msgspec.structs.replace(item, metadata=metadata)
+
+
+def test_drifted_lists_the_pods_that_would_land_elsewhere() -> None:
+    objects = [
+        node("w1", unschedulable=True),
+        node("w2"),
+        pod("stays", on="w2", status=BOUND),
+        pod("drifts", on="w1", status=BOUND),
+        pod("waits"),
+    ]
+    results = explaining(objects, drifted=True).answers(Selection(namespace=None))
+    assert [result.pod.metadata.name for result in results] == ["drifts"]
+
+
+def test_the_schedulers_own_event_stands_beside_the_replay() -> None:
+    text = "0/1 nodes are available: 1 Insufficient cpu."
+    asked = requests(cpu="64")
+    own = event("Pod/web-0", "FailedScheduling", f"{text} no new claims to deallocate, preemption: x")
+    same = answer([node("w1"), pod(**asked)])
+    assert same.event is not None
+    agreed = answer([node("w1"), pod(**asked), event("Pod/web-0", "FailedScheduling", same.event)]).observed
+    assert agreed is not None
+    assert agreed.is_same
+    differs = answer([node("w1"), replace_time(node("w2")), pod(**asked), own]).observed
+    assert differs is not None
+    assert not differs.is_same
+    assert differs.likely_causes[:2] == (
+        "the state moved on: 0 pods and 1 nodes are younger than the event",
+        "kube-scheduler saw 1 nodes, and here there are 2",
+    )
+
+
+def test_what_adds_nodes_is_told_beside_it_and_not_mixed_with_it() -> None:
+    said = [
+        event("Pod/web-0", "NotTriggerScaleUp", "pod didn't trigger scale-up", "cluster-autoscaler"),
+        event("Pod/web-0", "FailedScheduling", "no instance type", "karpenter", at=LATE),
+        event("Pod/web-0", "FailedScheduling", "0/1 nodes are available: 1 Insufficient cpu."),
+        event("Pod/web-0", "FailedScheduling", "all nodes are unavailable", "another-scheduler", at=LATE),
+    ]
+    observed = answer([node("w1"), pod(**requests(cpu="64")), *said]).observed
+    assert observed is not None
+    assert observed.event is said[2]
+    assert [each.component for each in observed.autoscalers] == ["karpenter", "cluster-autoscaler"]
+
+
+def test_pending_pods_are_counted_together_too() -> None:
+    objects = [node("w1"), *(pod(f"web-{index}", **requests(cpu="5")) for index in range(3))]
+    asked = explaining([*objects, pod("vip", priority=7, metadata={"namespace": "other"}, **requests(cpu="1"))])
+    results = asked.answers(Selection(pending=True))
+    joint = asked.together(results)
+    assert joint is not None
+    assert [result.fits for result in results] == [True, True, True]
+    assert (joint.pods, joint.placed, joint.ahead) == (3, 1, 1)
+
+
+def test_the_explanation_has_all_of_it() -> None:
+    result = answer([node("w1"), pod(on="w1", status=BOUND)])
+    data = explanation(result, summary(result))
+    assert data["stage"] == {"name": "Running", "since": None, "evidence": []}
+    assert data["history"]["verdict"] == "Same"
+    assert data["history"]["at"] == NOON
+    assert data["observed"] is None
+    assert explanation(replace(result, stage=None, history=None), "")["history"] is None

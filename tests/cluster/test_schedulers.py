@@ -1,0 +1,161 @@
+"""Who schedules, with which configuration, for whom, and why one never does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.cluster import Dump, read
+from kubectl_sched.cluster.in_force import InForce
+from kubectl_sched.cluster.scheduler_report import scheduler_report
+from kubectl_sched.cluster.state import Replay
+from tests.cluster.manifests import NODE, listing, obj
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "schedulers"
+
+
+def fixture(name: str) -> Dump:
+    return read([str(FIXTURES / f"{name}.yaml")])
+
+
+def report(dump: Dump) -> dict[str, Any]:
+    return scheduler_report(InForce(dump, Replay()))
+
+
+def scheduler(name: str, data: dict[str, Any]) -> dict[str, Any]:
+    (found,) = (item for item in data["items"] if item["name"] == name)
+    return dict(found)
+
+
+def pod(dump: Dump, name: str) -> Pod:
+    return next(item for item in dump.objects if isinstance(item, Pod) and item.metadata.name == name)
+
+
+def test_a_second_scheduler_is_found_by_its_static_pod() -> None:
+    found = scheduler("kube-extra-scheduler", report(fixture("second-scheduler")))
+    assert (found["kind"], found["version"], found["serves"]) == ("static Pod", "1.16", True)
+    assert found["leaderElection"] is None
+    assert found["profiles"] == [{"schedulerName": "kube-extra-scheduler", "pods": 1, "pending": 0}]
+
+
+def test_a_scheduler_name_that_nobody_serves_is_listed_with_its_pods() -> None:
+    data = report(fixture("second-scheduler-gone"))
+    assert [item["name"] for item in data["items"]] == ["kube-scheduler"]
+    assert data["unserved"] == [
+        {"schedulerName": "kube-extra-scheduler", "pods": 2, "pending": 1, "product": None, "wouldServe": None}
+    ]
+
+
+def test_a_deployment_has_its_configuration_from_the_config_map_that_it_mounts() -> None:
+    found = scheduler("my-scheduler", report(fixture("deployment")))
+    assert (found["kind"], len(found["pods"]), found["serves"]) == ("Deployment", 3, True)
+    assert found["configuration"]["source"] == "ConfigMap kube-system/my-scheduler-config"
+    assert found["leaderElection"]["isHolder"] is True
+
+
+def test_explain_takes_the_profile_that_serves_the_pod_without_being_told() -> None:
+    dump = fixture("deployment")
+    in_force = InForce(dump, Replay())
+    result = in_force.explain(pod(dump, "annotation-second-scheduler"))
+    assert result.framework is not None
+    plugins = {plugin.name for plugin in result.framework.profile.plugins["score"]}
+    assert result.fits
+    assert "NodeResourcesBalancedAllocation" not in plugins
+    assert in_force.notes[0] == (
+        "profiles of Deployment kube-system/my-scheduler (1.29), as ConfigMap kube-system/my-scheduler-config has them"
+    )
+
+
+def test_a_scheduler_as_it_was_published_serves_nobody_for_two_reasons() -> None:
+    data = report(fixture("deployment-that-cannot-serve"))
+    found = scheduler("my-scheduler", data)
+    assert not found["serves"]
+    image, lease = found["problems"]
+    assert "its image is of 1.29, which does not read kubescheduler.config.k8s.io/v1beta2: 1.27 was the last" in image
+    assert "stands by, as kind-control-plane_5b1 of static Pod kube-system/kube-scheduler holds the Lease" in lease
+    assert scheduler("kube-scheduler", data)["serves"]
+    assert data["unserved"][0]["wouldServe"] == "Deployment kube-system/my-scheduler"
+
+
+def test_where_nobody_has_looked_at_a_pod_for_minutes_there_is_no_scheduler() -> None:
+    data = report(fixture("no-scheduler"))
+    assert data["items"] == []
+    assert [each["schedulerName"] for each in data["unserved"]] == ["default-scheduler"]
+
+
+def kube_scheduler(*arguments: str, **fields: Any) -> dict[str, Any]:
+    container = {"name": "kube-scheduler", "image": "registry.k8s.io/kube-scheduler:v1.36.2", "args": list(arguments)}
+    spec = {"nodeName": "n1", "containers": [container], **fields}
+    return {**obj("Pod", "kube-scheduler-n1", "kube-system"), "spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "flags"),
+    [
+        (["kube-scheduler", "--leader-elect", "--config", "/a"], {"leader-elect": "true", "config": "/a"}),
+        (["--config=/a", "--config=/b", "--kubeconfig=/secret"], {"config": "/b"}),
+        (
+            ["/bin/sh", "-c", "exec kube-scheduler --feature-gates='A=true,B=false'"],
+            {"feature-gates": "A=true,B=false"},
+        ),
+        (["-scheduler_name=x"], {"scheduler-name": "x"}),
+    ],
+)
+def test_flags_are_read_as_go_reads_them(
+    read_text: Callable[..., Dump], arguments: list[str], flags: dict[str, str]
+) -> None:
+    found = scheduler("kube-scheduler", report(read_text(listing(NODE, kube_scheduler(*arguments)))))
+    assert found["flags"] == flags
+
+
+def test_a_host_file_is_fetched_by_the_command_that_is_told(read_text: Callable[..., Dump]) -> None:
+    dump = read_text(listing(NODE, kube_scheduler("--config=/etc/kubernetes/s.yaml")))
+    (found,) = report(dump)["items"]
+    assert found["configuration"]["source"] == "the host file /etc/kubernetes/s.yaml"
+    assert found["configuration"]["command"].startswith("kubectl debug node/n1 ")
+    assert found["configuration"]["command"].endswith("cat /host/etc/kubernetes/s.yaml > scheduler.yaml")
+
+
+@pytest.mark.parametrize(
+    ("policy", "told"), [("--policy-configmap=p", "the Policy p"), ("--policy-config-file=/p", "the Policy /p")]
+)
+def test_a_policy_is_named_and_not_replayed(read_text: Callable[..., Dump], policy: str, told: str) -> None:
+    (found,) = report(read_text(listing(NODE, kube_scheduler(policy))))["items"]
+    assert found["configuration"]["source"] == told
+    assert "is not replayed" in found["configuration"]["problem"]
+
+
+AKS = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles: [{schedulerName: node-binpacking-scheduler}]
+"""
+
+
+def test_aks_configures_its_scheduler_by_an_object(read_text: Callable[..., Dump]) -> None:
+    configured = {**obj("SchedulerConfiguration", "upstream", "", "aks.azure.com/v1alpha1"), "spec": {"rawConfig": AKS}}
+    data = report(read_text(listing(NODE, configured)))
+    assert [each["schedulerName"] for each in data["items"][0]["profiles"]] == ["node-binpacking-scheduler"]
+
+
+def test_a_product_that_is_no_kube_scheduler_is_named(read_text: Callable[..., Dump]) -> None:
+    volcano = {
+        **obj("Pod", "volcano-scheduler-1", "volcano-system"),
+        "spec": {"nodeName": "n1", "containers": [{"name": "c", "image": "docker.io/volcanosh/vc-scheduler:v1.9.0"}]},
+    }
+    asking = [{**obj("Pod", name, "default"), "spec": {"schedulerName": name}} for name in ("volcano", "yunikorn")]
+    data = report(read_text(listing(NODE, volcano, *asking)))
+    assert scheduler("Volcano", data)["profiles"] == [{"schedulerName": "volcano", "pods": 1, "pending": 1}]
+    assert [(each["schedulerName"], each["product"]) for each in data["unserved"]] == [("yunikorn", "YuniKorn")]
+
+
+def test_config_overrides_what_is_found(tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text(AKS)
+    in_force = InForce(fixture("deployment"), Replay(config=str(tmp_path / "s.yaml")))
+    assert set(in_force.assumed("my-scheduler").configuration.profiles) == {"node-binpacking-scheduler"}
