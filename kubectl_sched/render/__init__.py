@@ -1,0 +1,1 @@
+"""A ScheduleResult, shown: as a table, as JSON or YAML, as names."""

@@ -1,0 +1,59 @@
+"""How many nodes are left after each step of the pipeline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kubectl_sched.record import Record
+
+if TYPE_CHECKING:
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+PRE_FILTER = "PreFilter"
+NOMINATED_PODS = "nominated pods"
+EXTENDERS = "extenders"
+END_OF_SEARCH = "the end of the search"
+
+
+class Step(Record, frozen=True):
+    """One step that keeps nodes out: how many were left before and after it, and how many it keeps out on its own."""
+
+    name: str
+    before: int
+    after: int
+    alone: int
+
+
+def funnel(result: ScheduleResult) -> tuple[Step, ...]:
+    """The steps that keep any node out, in the order in which kube-scheduler meets them."""
+    if result.verdict is None:
+        return ()
+    total = len(result.nodes)
+    if not result.pre_filter.is_success:
+        return (Step(result.pre_filter.plugin or PRE_FILTER, total, 0, total),)
+    left = np.ones(total, dtype=np.bool_)
+    steps: list[Step] = []
+
+    def narrow(name: str, passing: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> None:
+        nonlocal left
+        before = int(left.sum())
+        left = left & passing
+        if not passing.all():
+            steps.append(Step(name, before, int(left.sum()), int((~passing).sum())))
+
+    if result.pre_filter_nodes is not None:
+        inside = np.array([name in result.pre_filter_nodes for name in result.nodes.names], dtype=np.bool_)
+        narrow(f"{PRE_FILTER} ({', '.join(result.narrowed_by)})", inside)
+    for plugin, mask in result.rejection_masks.items():
+        narrow(plugin, ~mask)
+    feasible = np.zeros(total, dtype=np.bool_)
+    feasible[result.feasible] = True
+    if (left & ~feasible).any():
+        passing = result.verdict.where(lambda status: status.is_success)
+        extenders = result.verdict.where(lambda status: not status.is_success and status.plugin is None) & left
+        narrow(NOMINATED_PODS, passing | extenders | ~left)
+        narrow(EXTENDERS, ~extenders)
+        narrow(END_OF_SEARCH, feasible | ~left)
+    return tuple(steps)

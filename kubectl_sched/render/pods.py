@@ -1,0 +1,102 @@
+"""Several pods at once: a line each, those of one owner and one answer together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from kubectl_sched.render.reasons import clauses
+from kubectl_sched.render.summary import summary
+from kubectl_sched.render.tables import one_line_each
+from kubectl_sched.render.text import count, listed, safe, shortened
+from kubectl_sched.render.truth import stage_words
+from kubectl_sched.scheduler.result import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import RenderableType
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.scheduler.joint import Together
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+_NAME_LENGTH = 45
+_WARNINGS_SHOWN = 5
+
+
+def pods_table(
+    results: Sequence[ScheduleResult], notes: Sequence[str], width: int, together: Together | None = None
+) -> Iterator[RenderableType]:
+    """What becomes of each pod or group of pods, and why."""
+    rows = [(_name(group), group[0].outcome.value, _why(group[0])) for group in _grouped(results)]
+    yield from one_line_each(("Pod", "Outcome", "Why"), rows, width)
+    fitting = sum(result.fits for result in results)
+    alone = f"{count(len(results), 'pod')}, each on its own against the same state: {fitting:,} would land."
+    yield Text(f"\n{alone}{_footer(together)}")
+    yield from (Text(f"note: {safe(note)}", style="dim") for note in (*_warnings(results), *dict.fromkeys(notes)))
+
+
+def _footer(together: Together | None) -> str:
+    """What becomes of all of them one after the other, and who is served before."""
+    if together is None:
+        return ""
+    told = f" Together {together.placed:,} of {together.pods:,} {'fits' if together.placed == 1 else 'fit'}."
+    if together.ahead:
+        told += (
+            f" {count(together.ahead, 'other pod')} of higher priority {'is' if together.ahead == 1 else 'are'} ahead."
+        )
+    return told
+
+
+def _warnings(results: Sequence[ScheduleResult]) -> Iterator[str]:
+    """What is to know beside the verdicts, with the pods that it is about."""
+    about: dict[str, list[ScheduleResult]] = {}
+    for result in results:
+        for warning in result.warnings:
+            about.setdefault(warning, []).append(result)
+    for warning, concerned in list(about.items())[:_WARNINGS_SHOWN]:
+        whom = concerned[0].pod.key if len(concerned) == 1 else count(len(concerned), "pod")
+        yield f"{whom}: {warning}"
+    if len(about) > _WARNINGS_SHOWN:
+        yield f"{len(about) - _WARNINGS_SHOWN:,} more notes are in -o json"
+
+
+def _name(group: list[ScheduleResult]) -> str:
+    name = group[0].pod.key if len(group) == 1 else f"{_owner(group[0].pod)} x{len(group)}"
+    return shortened(safe(name), _NAME_LENGTH)
+
+
+def _grouped(results: Sequence[ScheduleResult]) -> list[list[ScheduleResult]]:
+    """Pods of one owner with the same answer, in the order of each group's first."""
+    groups: dict[tuple[str, str], list[ScheduleResult]] = {}
+    for result in results:
+        own = result.pod.key if result.pod.metadata.controller is None else _owner(result.pod)
+        groups.setdefault((own, _why(result)), []).append(result)
+    return list(groups.values())
+
+
+def _owner(pod: Pod) -> str:
+    """`namespace/name` of what manages the pod: its Deployment rather than the ReplicaSet, where labels tell."""
+    controller = pod.metadata.controller
+    if controller is None:
+        return pod.key
+    template_hash = pod.metadata.labels.get("pod-template-hash")
+    name = controller.name.removesuffix(f"-{template_hash}") if template_hash else controller.name
+    return f"{pod.metadata.namespace}/{name}"
+
+
+def _why(result: ScheduleResult) -> str:
+    """The summary without what the other columns say; what leaves no node over comes first."""
+    words = stage_words(result)
+    if words is not None:
+        return words
+    if result.history is not None and result.history.verdict in {"Different", "WouldReject"}:
+        return safe(result.history.told)
+    if result.fits and len(result.best) > 1:
+        return f"tied between {listed(result.best)}"
+    if result.outcome is Outcome.UNSCHEDULABLE and result.pre_filter.is_success and len(result.nodes):
+        return "; ".join(reversed(clauses(result)))
+    said = summary(result).removeprefix(safe(result.pod.key)).strip()
+    return said.removeprefix("would land on ").removeprefix("scores highest on ")

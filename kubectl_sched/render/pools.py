@@ -1,0 +1,56 @@
+"""Nodes grouped as people think of them: by the pool they were made in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kubectl_sched.api.core import Node
+    from kubectl_sched.snapshot import Snapshot
+
+POOL_LABELS = (
+    "karpenter.sh/nodepool",
+    "karpenter.sh/provisioner-name",
+    "cloud.google.com/gke-nodepool",
+    "eks.amazonaws.com/nodegroup",
+    "alpha.eksctl.io/nodegroup-name",
+    "kubernetes.azure.com/agentpool",
+    "agentpool",
+    "doks.digitalocean.com/node-pool",
+    "ibm-cloud.kubernetes.io/worker-pool-name",
+    "k8s.scaleway.com/pool-name",
+    "lke.linode.com/pool-id",
+    "vke.vultr.com/node-pool",
+    "kops.k8s.io/instancegroup",
+    "worker.gardener.cloud/pool",
+    "node.cluster.x-k8s.io/nodegroup",
+    "pool",
+    "nodepool",
+    "node-pool",
+)
+"""The labels by which clouds and provisioners name their pools, the most specific first."""
+
+_ROLE = "node-role.kubernetes.io/"
+_CONDITION_TAINT = "node.kubernetes.io/"
+
+
+def pools(nodes: Snapshot, rows: Iterable[int]) -> dict[str, list[int]]:
+    """The rows by pool: by a pool label, else by role and taints, in the order of first appearance."""
+    grouped: dict[str, list[int]] = {}
+    for row in rows:
+        grouped.setdefault(pool_of(nodes.node_objects[row]), []).append(row)
+    return grouped
+
+
+def pool_of(node: Node) -> str:
+    """`pool-label=value`, else the node's roles and taints in words."""
+    labels = node.metadata.labels
+    for label in POOL_LABELS:
+        if label in labels:
+            return f"{label}={labels[label]}"
+    roles = sorted(key.removeprefix(_ROLE) for key in labels if key.startswith(_ROLE))
+    taints = sorted(str(taint) for taint in node.spec.taints if not taint.key.startswith(_CONDITION_TAINT))
+    words = [f"role {role}" for role in roles] + [f"taint {taint}" for taint in taints]
+    return ", ".join(words) or "no role, no taints"

@@ -1,0 +1,77 @@
+"""The schedulers of a cluster, what each serves, and which schedulerNames nobody serves."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from kubectl_sched.render.show import write_data
+from kubectl_sched.render.text import count, safe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import RenderableType
+
+
+def show_schedulers(data: dict[str, Any], output: str, color: str) -> None:
+    """Print a report, as `cluster.scheduler_report` makes it."""
+    if output == "name":
+        sys.stdout.write("".join(f"scheduler/{safe(each['name'])}\n" for each in data["items"]))
+    elif output in {"json", "yaml"}:
+        write_data(data, output)
+    else:
+        from kubectl_sched.render.terminal import print_parts
+
+        print_parts(_page(data), color)
+
+
+def _page(data: dict[str, Any]) -> Iterator[RenderableType]:
+    from rich.text import Text
+
+    for item in data["items"]:
+        yield Text(_head(item), style="bold" if item["serves"] else "bold red")
+        yield from (Text(f"  {line}") for line in _lines(item))
+    for each in data["unserved"]:
+        yield Text(_unserved(each), style="bold red")
+    yield from (Text(f"note: {safe(warning)}", style="dim") for warning in data["warnings"])
+
+
+def _head(item: dict[str, Any]) -> str:
+    where = f"{item['namespace']}/{item['name']}" if item["namespace"] else item["name"]
+    version = f", kube-scheduler {item['version']}" if item["version"] else ""
+    replicas = f", {count(len(item['pods']), 'replica')}" if len(item["pods"]) > 1 else ""
+    serves = "" if item["serves"] else ", serves nobody"
+    return safe(f"{item['kind']} {where}{version}{replicas}{serves}")
+
+
+def _lines(item: dict[str, Any]) -> Iterator[str]:
+    for profile in item["profiles"]:
+        pending = f", {profile['pending']:,} without a node" if profile["pending"] else ""
+        yield safe(f"profile {profile['schedulerName']}: {count(profile['pods'], 'pod')}{pending}")
+    source = item["configuration"]
+    told = f"configuration: {source['source']}"
+    if source["problem"]:
+        told += f"; {source['problem']}"
+    yield safe(told)
+    if source["command"]:
+        yield "default profile assumed; this fetches its own, for --config scheduler.yaml:"
+        yield safe(f"  {source['command']}")
+    election = item["leaderElection"]
+    if election and election["holder"]:
+        whose = {True: "", False: ", none of these"}.get(election["isHolder"], "")
+        yield safe(f"Lease {election['lease']}: held by {election['holder']}{whose}")
+    gates = item["flags"].get("feature-gates")
+    if gates:
+        yield safe(f"feature gates: {gates}")
+    yield from (safe(f"! {problem}") for problem in item["problems"])
+
+
+def _unserved(each: dict[str, Any]) -> str:
+    pending = f", {each['pending']:,} of them without a node" if each["pending"] else ""
+    told = f"nobody is seen to serve schedulerName {each['schedulerName']} ({count(each['pods'], 'pod')}{pending})"
+    if each["product"]:
+        told += f": it is {each['product']}"
+    if each["wouldServe"]:
+        told += f": {each['wouldServe']} has the profile, but does not serve"
+    return safe(told)

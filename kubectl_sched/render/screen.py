@@ -1,0 +1,101 @@
+"""Fits the parts of an answer on one screen: what matters least gives way first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from rich.segment import Segment
+from rich.text import Text
+
+from kubectl_sched.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rich.console import Console, RenderableType
+
+_DOTS = " ..."
+
+LINES = 23
+"""A terminal's 24 lines without the one of the next prompt."""
+
+
+Lines: TypeAlias = list[list[Segment]]
+
+
+class Part(Record, frozen=True):
+    """One part of an answer. Of the parts, the one of the lowest `rank` gives way first.
+
+    It then shows `lean` in place of `full`, where it has such, and if that is still too much only its first lines, down
+    to `keep`: none at all where fewer are left.
+    """
+
+    full: Sequence[RenderableType]
+    rank: int
+    lean: Sequence[RenderableType] = ()
+    keep: int = 0
+    least: int = 1
+    """With how many lines it still means something."""
+
+
+BLANK = Part((Text(),), rank=3)
+"""An empty line between parts, as long as there is room."""
+
+
+def fitted(parts: Sequence[Part], console: Console, lines: int | None) -> Lines:
+    """The parts, in their order, on so many lines; None for no limit."""
+    shown = {index: lines_of(part.full, console) for index, part in enumerate(parts)}
+    if lines is not None:
+        by_rank = sorted(shown, key=lambda index: parts[index].rank)
+        for index in by_rank:
+            part, excess = parts[index], _height(shown) - lines
+            if excess > 0:
+                lean = lines_of(part.lean, console)
+                shown[index] = lean or _cut(shown[index], part, excess)
+        for index in by_rank:
+            shown[index] = _cut(shown[index], parts[index], _height(shown) - lines)
+        _spread_out(shown, parts, lines)
+    return _without_doubled_blanks([line for each in shown.values() for line in each])
+
+
+def _without_doubled_blanks(lines: Lines) -> Lines:
+    return [line for before, line in zip([[], *lines], lines, strict=False) if line or before]
+
+
+def lines_of(shown: Iterable[RenderableType], console: Console) -> Lines:
+    """What is shown as lines of this console, without the blanks at the ends of lines."""
+    return [_stripped(line) for each in shown for line in console.render_lines(each, pad=False)]
+
+
+def _spread_out(shown: dict[int, Lines], parts: Sequence[Part], lines: int) -> None:
+    """Put empty lines back where room is left, the last first."""
+    for index in reversed(shown):
+        if parts[index] is BLANK and not shown[index] and _height(shown) < lines:
+            shown[index] = [[]]
+
+
+def _height(shown: dict[int, Lines]) -> int:
+    return sum(map(len, shown.values()))
+
+
+def _cut(lines: Lines, part: Part, excess: int) -> Lines:
+    """So many lines less if the part can do with them, with dots at the end of the last where it is text."""
+    length = max(len(lines) - max(excess, 0), part.keep)
+    if length >= len(lines):
+        return lines
+    if length < part.least:
+        return []
+    kept = lines[:length]
+    if part.keep and kept[-1]:
+        text = "".join(segment.text for segment in kept[-1])
+        kept[-1] = [Segment(f"{text[: max(len(text) - len(_DOTS), 0)]}{_DOTS}", kept[-1][0].style)]
+    return kept
+
+
+def _stripped(line: list[Segment]) -> list[Segment]:
+    kept = list(line)
+    while kept and not kept[-1].text.rstrip():
+        kept.pop()
+    if kept:
+        kept[-1] = Segment(kept[-1].text.rstrip(), kept[-1].style)
+    return kept

@@ -1,0 +1,98 @@
+"""Prints results in the format that was asked for, and says with which code to exit."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kubectl_sched.errors import SchedError
+from kubectl_sched.record import Record
+from kubectl_sched.render.explanation import explanation, explanation_list
+from kubectl_sched.render.summary import summary
+from kubectl_sched.render.text import safe
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_sched.scheduler.joint import Together
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+
+class Display(Record, frozen=True):
+    """How to show it: the flags of the same names, and whether one pod was asked for by name."""
+
+    output: str = "table"
+    color: str = "auto"
+    all_nodes: bool = False
+    node: str | None = None
+    evidence: bool = False
+    one: bool = True
+    together: Together | None = None
+    """What becomes of all pods that are shown one after the other."""
+
+
+def show(results: Sequence[ScheduleResult], display: Display, notes: Sequence[str] = ()) -> int:
+    """Print the results on stdout; returns the exit code. `notes` are lines about the state as a whole."""
+    _check_node(results, display)
+    if display.output == "name":
+        sys.stdout.write("".join(f"node/{name}\n" for result in results for name in result.best))
+        sys.stderr.write("".join(f"warning: {safe(note)}\n" for note in notes))
+    elif display.output in {"json", "yaml"}:
+        write_data(_as_data(results, display, notes), display.output)
+    else:
+        from kubectl_sched.render.terminal import print_results
+
+        print_results(results, display, notes)
+    return _exit_code(results, display)
+
+
+def _check_node(results: Sequence[ScheduleResult], display: Display) -> None:
+    for result in results:
+        if display.node is not None and display.node not in result.nodes.row_of:
+            from difflib import get_close_matches
+
+            near = get_close_matches(display.node, result.nodes.names, n=3)
+            hint = f"; near it: {', '.join(near)}" if near else ""
+            raise SchedError(f"there is no node {display.node}{hint}")
+
+
+def _as_data(results: Sequence[ScheduleResult], display: Display, notes: Sequence[str]) -> dict[str, Any]:
+    """One explanation with the notes among its warnings, or a list of them with the notes as its own warnings."""
+
+    def explained(result: ScheduleResult) -> dict[str, Any]:
+        wanted = result.nodes.row_of.get(display.node or "")
+        return explanation(result, summary(result), evidence=lambda row: display.evidence or row == wanted)
+
+    def item(result: ScheduleResult) -> dict[str, Any] | msgspec.Raw:
+        # One pod's answer about thousands of nodes is megabytes as text and ten times that as dictionaries.
+        data = explained(result)
+        return msgspec.Raw(msgspec.json.encode(data)) if display.output == "json" else data
+
+    data = explained(results[0]) if display.one else explanation_list([item(result) for result in results])
+    if display.together is not None:
+        joint = display.together
+        data["together"] = {"pods": joint.pods, "placed": joint.placed, "higherPriorityAhead": joint.ahead}
+    return {**data, "warnings": [*data.get("warnings", ()), *notes]}
+
+
+def write_data(data: dict[str, Any], output: str) -> None:
+    """Print the data on stdout as `json` or `yaml`."""
+    if output == "json":
+        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(data), indent=2) + b"\n")
+        return
+    import yaml
+
+    sys.stdout.write(yaml.safe_dump(msgspec.to_builtins(data), sort_keys=False, allow_unicode=True, width=2**16))
+
+
+def _exit_code(results: Sequence[ScheduleResult], display: Display) -> int:
+    """0 where every pod fits (with --node: fits there), 1 where one does not."""
+    if display.node is None:
+        return 0 if all(result.fits for result in results) else 1
+    fitting = (
+        result.fits and result.verdict is not None and result.verdict[result.nodes.row_of[display.node]].is_success
+        for result in results
+    )
+    return 0 if all(fitting) else 1

@@ -1,0 +1,56 @@
+"""Text out of a cluster, made safe and short enough to show."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_CUT = "..."
+
+
+def safe(text: str) -> str:
+    """The text with control and format characters escaped, so that no name can move the cursor or hide itself."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_escaped(character) for character in text)
+
+
+def _escaped(character: str) -> str:
+    if character == " " or (character.isprintable() and unicodedata.category(character) not in _HIDDEN_CATEGORIES):
+        return character
+    code = ord(character)
+    if code <= 0xFF:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def clipped(text: str, length: int) -> str:
+    """The text cut to a length, with dots where something is left out."""
+    return text if len(text) <= length else f"{text[: length - len(_CUT)].rstrip()}{_CUT}"
+
+
+def shortened(name: str, length: int) -> str:
+    """A name cut to a length in its middle: names of one cluster mostly differ at their ends."""
+    if len(name) <= length:
+        return name
+    head = (length - len(_CUT)) // 3
+    return f"{name[:head]}{_CUT}{name[len(name) - (length - len(_CUT) - head) :]}"
+
+
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """`1 node`, `3 nodes`, `5,000 nodes`."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """`a`, `a and b`, `a, b and c`, `a, b, c and 7 more`."""
+    shown = [safe(name) for name in names[:most]]
+    if len(names) > most:
+        return f"{', '.join(shown)} and {len(names) - most:,} more"
+    if len(shown) < 2:
+        return "".join(shown)
+    return f"{', '.join(shown[:-1])} and {shown[-1]}"

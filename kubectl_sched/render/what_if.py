@@ -1,0 +1,83 @@
+"""What a what-if came to: as data, as names, and as a page for people."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from kubectl_sched.render.show import write_data
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_sched.scheduler.answer import Answer
+    from kubectl_sched.scheduler.placement import Placement
+    from kubectl_sched.scheduler.rollout import RolledOut
+
+
+def show_what_if(answer: Answer, version: str, output: str, color: str, warnings: Sequence[str]) -> int:
+    """Print the answer; returns the exit code: 0 where all are placed, or with `--replicas max`."""
+    if output in {"json", "yaml"}:
+        write_data(what_if(answer, version, warnings), output)
+    elif output == "name":
+        placed = (each for each in answer.simulated.placements if each.is_placed)
+        sys.stdout.write("".join(f"pod/{each.pod.name} node/{each.node}\n" for each in placed))
+    else:
+        from kubectl_sched.render.terminal import print_parts
+        from kubectl_sched.render.what_if_page import page
+
+        print_parts(page(answer, warnings), color)
+    if answer.interrupted:
+        return 1
+    if answer.simulated.stopped is not None:
+        return 0
+    stuck = any(rollout.stuck_at is not None for rollout in answer.rollouts)
+    return 1 if answer.simulated.unplaced or stuck else 0
+
+
+def what_if(answer: Answer, version: str, warnings: Sequence[str]) -> dict[str, Any]:
+    """The WhatIf of the contract."""
+    simulated = answer.simulated
+    per_node: dict[str, int] = {}
+    for each in simulated.placements:
+        if each.node is not None:
+            per_node[each.node] = per_node.get(each.node, 0) + 1
+    return {
+        "apiVersion": "kubectl-sched/v1",
+        "kind": "WhatIf",
+        "kubernetesVersion": version,
+        "placements": [_placement(each) for each in simulated.placements],
+        "placed": simulated.placed,
+        "unplaced": simulated.unplaced,
+        "perNode": dict(sorted(per_node.items())),
+        "stopped": None if simulated.stopped is None else {"event": simulated.stopped.event},
+        "nodesNeeded": answer.nodes_needed,
+        "rollouts": [_rollout(each) for each in answer.rollouts],
+        "interrupted": answer.interrupted,
+        "warnings": [*answer.warnings, *warnings],
+    }
+
+
+def _placement(placement: Placement) -> dict[str, Any]:
+    return {
+        "pod": {"namespace": placement.pod.namespace, "name": placement.pod.name},
+        "owner": placement.owner,
+        "outcome": placement.outcome.value,
+        "node": placement.node,
+        "tied": list(placement.tied),
+        "tiedCount": placement.tied_count,
+        "total": placement.total,
+        "nominatedNode": placement.nominated_node,
+        "victims": sorted(victim.key for victim in placement.victims),
+        "event": placement.event,
+    }
+
+
+def _rollout(rollout: RolledOut) -> dict[str, Any]:
+    return {
+        "owner": rollout.owner,
+        "strategy": rollout.strategy,
+        "steps": rollout.steps,
+        "stuckAt": rollout.stuck_at,
+        "remaining": sorted(pod.key for pod in rollout.remaining),
+    }

@@ -1,0 +1,132 @@
+"""The first screen fits 80x24 whatever the cluster is, and whatever its objects are called."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kubectl_sched.render.commands import folded
+from kubectl_sched.render.screen import LINES
+from kubectl_sched.render.show import Display
+from kubectl_sched.render.text import safe
+from kubectl_sched.scheduler import commands
+from tests.plugins.clusters import node, pod, requests
+from tests.render.worlds import explained, gpu_cluster, gpu_pod, gpu_users, shown
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.core import Node
+
+LONG = "a-very-long-name-such-as-clouds-give-" * 6
+CONDITION = {
+    "type": "Ready",
+    "status": "Unknown",
+    "reason": "NodeStatusUnknown",
+    "message": "Kubelet stopped posting node status. " * 40,
+}
+
+
+def assert_fits(text: str, width: int = 80) -> None:
+    assert len(text.splitlines()) <= LINES
+    assert all(len(line) <= width for line in text.splitlines())
+
+
+@pytest.mark.parametrize(("nodes", "gpu_nodes"), [(3, 1), (30, 3), (300, 12), (3000, 120)])
+@pytest.mark.parametrize("wanted", ["1", "4", "9"])
+def test_it_fits_for_few_nodes_and_for_many(nodes: int, gpu_nodes: int, wanted: str) -> None:
+    result = explained([*gpu_cluster(nodes, gpu_nodes), *gpu_users(gpu_nodes), gpu_pod(wanted)])
+    text = shown(result, notes=["one note", "and another " * 30])
+    assert_fits(text)
+    assert " ".join(str(result.event or "").split()) in " ".join(text.split())
+
+
+def worst_nodes() -> list[Node]:
+    """Long names, long messages, a taint and a pool of each node's own."""
+    return [
+        node(
+            f"{LONG}{index}",
+            labels={"pool": f"{LONG}{index}"},
+            conditions=[CONDITION],
+            taints=[
+                {"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"},
+                {"key": f"example.com/{LONG[:60]}{index}", "effect": "NoSchedule"},
+            ],
+        )
+        for index in range(60)
+    ]
+
+
+def test_it_fits_with_the_longest_of_everything() -> None:
+    selector = {f"example.com/{LONG[:50]}{index}": LONG[:60] for index in range(12)}
+    spec: dict[str, Any] = {"nodeSelector": selector, **requests(cpu="100", memory="1Ti", **{LONG[:60]: "3"})}
+    result = explained([*worst_nodes(), pod("web-0", metadata={"namespace": LONG[:60]}, **spec)])
+    text = shown(result, notes=[LONG * 3] * 9)
+    assert_fits(text)
+    assert " ".join(str(result.event or "").split()) in " ".join(text.split())
+
+
+HOSTILE = [
+    "\x1b[2J\x1b[31mred",
+    "[bold red]markup[/]",
+    "a\nb\rc",
+    "\u202egpj.exe",
+    ":smile:",
+    "\u200bzero",
+    "\x9b31m",
+    "\U000e0041tag",
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_text_from_a_cluster_is_neither_markup_nor_a_control_sequence(name: str) -> None:
+    taint = {"key": name, "value": name, "effect": "NoSchedule"}
+    condition = CONDITION | {"message": name, "reason": name}
+    nodes = [node(name, labels={name: name, "pool": name}, taints=[taint], conditions=[condition]), node("w2")]
+    incoming = pod("web-0", metadata={"namespace": name}, nodeSelector={name: f"{name}x"}, schedulingGates=[])
+    result = explained([*nodes, incoming])
+    for display in (Display(), Display(all_nodes=True), Display(node=name)):
+        for color in (False, True):
+            text = shown(result, display=display, notes=[name], color=color)
+            assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\U000e0000-\U000e007f]", text)
+    assert safe(name) in "".join(shown(result, width=2000).splitlines())
+
+
+def test_commands_stay_single_words_in_a_shell() -> None:
+    hostile = "w1; rm -rf / #$(id)`id`'\""
+    words = shlex.split(commands.label(hostile, "key", "value"))
+    assert words == ["kubectl", "label", "node", hostile, "key=value"]
+    assert shlex.split(commands.uncordon(hostile)) == ["kubectl", "uncordon", hostile]
+
+
+@settings(max_examples=200)
+@given(
+    st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size=1, max_size=40),
+    st.integers(min_value=40, max_value=200),
+)
+def test_a_folded_command_is_the_same_command(value: str, width: int) -> None:
+    incoming = pod("web-0", **requests(cpu="1"))
+    command = commands.change_spec(incoming, {"nodeSelector": {"key": value, "other": [1, {"a": value}]}})
+    lines = folded(command, width)
+    unfolded, whole = shlex.split(lines.replace(" \\\n", " ")), shlex.split(command)
+    assert [re.sub(r"\n\s+", "", word) for word in unfolded] == whole
+    assert max(map(len, lines.splitlines())) <= max(width, len(shlex.quote(value)) * 2 + 40)
+
+
+def test_a_folded_command_is_read_by_a_shell() -> None:
+    lines = folded('printf %s \'{"a":{"b":1},"c":"d e"}\' && printf end', 24)
+    said = subprocess.run(["/bin/sh", "-c", lines], capture_output=True, text=True, check=True).stdout
+    assert "".join(said.split("\n    ")) == '{"a":{"b":1},"c":"d e"}end'
+
+
+def test_a_message_as_long_as_an_event_may_be_is_shown_whole() -> None:
+    wanted = {f"example.com/{'device' * 5}-{index}": "1" for index in range(40)}
+    result = explained([*gpu_cluster(30, 3), pod("web-0", **requests(**wanted))])
+    assert len(str(result.event)) > 1000
+    text = shown(result, notes=["a note"])
+    assert_fits(text)
+    assert "".join(str(result.event).split()) in "".join(text.split())

@@ -1,0 +1,137 @@
+"""The formats for scripts, exit codes, colour and pipes, through the program itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.terminal import on_terminal
+
+ROOT = Path(__file__).parent.parent.parent
+DEMO = str(ROOT / "fixtures" / "demo")
+STUCK, LANDS = "web-0", "api-5d9c7b8f6d-m7c5t"
+
+
+def run(*arguments: str, source: str = DEMO, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "kubectl_sched", "explain", *arguments, "--from", source],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+    )
+
+
+def explained(*arguments: str) -> Any:
+    return json.loads(run(*arguments, "-o", "json").stdout)
+
+
+def test_yaml_and_json_say_the_same() -> None:
+    assert yaml.safe_load(run(STUCK, "-o", "yaml").stdout) == explained(STUCK)
+
+
+def test_the_summary_is_the_first_sentence_of_the_table() -> None:
+    assert run(STUCK).stdout.splitlines()[0] == f"{explained(STUCK)['summary']}."
+
+
+def test_several_pods_make_a_list_in_the_order_asked_for() -> None:
+    data = explained("pods", LANDS, STUCK)
+    assert data["kind"] == "ExplanationList"
+    assert [item["pod"]["name"] for item in data["items"]] == [LANDS, STUCK]
+
+
+def test_names_are_those_of_the_best_nodes() -> None:
+    assert run(LANDS, "-o", "name").stdout == "node/general-3\n"
+    assert run(STUCK, "-o", "name").stdout == ""
+    tied = explained("batch-1")["best"]
+    assert len(tied) == 3
+    assert run("batch-1", "-o", "name").stdout == "".join(f"node/{name}\n" for name in tied)
+
+
+def test_scores_add_up() -> None:
+    for node in explained(LANDS)["nodes"]:
+        assert all(each["weighted"] == each["normalized"] * each["weight"] for each in node["scores"])
+        assert (node["total"] or 0) == sum(each["weighted"] for each in node["scores"])
+        assert (node["filter"] is None) == bool(node["scores"])
+
+
+@pytest.mark.parametrize(
+    ("flags", "with_evidence"), [((), []), (("--node", "gpu-1"), ["gpu-1"]), (("--evidence",), None)]
+)
+def test_evidence_stands_where_it_was_asked_for(flags: tuple[str, ...], with_evidence: list[str] | None) -> None:
+    nodes = explained(STUCK, *flags)["nodes"]
+    found = [node["name"] for node in nodes if any("evidence" in each for each in node["rejections"])]
+    assert found == ([node["name"] for node in nodes] if with_evidence is None else with_evidence)
+
+
+def test_suggestions_are_verified_and_have_commands() -> None:
+    suggestions = explained(STUCK)["suggestions"]
+    assert suggestions
+    for each in suggestions:
+        assert each["verified"] is True
+        assert each["outcome"] == "Schedulable"
+        assert each["changes"]
+        assert each["commands"]
+        assert each["node"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ((STUCK,), 1),
+        ((STUCK, "-o", "json"), 1),
+        ((LANDS,), 0),
+        ((LANDS, "-o", "yaml"), 0),
+        ((LANDS, "--node", "general-1"), 0),
+        ((LANDS, "--node", "master"), 1),
+        (("pods", STUCK, LANDS), 1),
+        (("pods", "-l", "app=nothing"), 0),
+        (("web-7",), 2),
+        ((LANDS, "--node", "nowhere"), 2),
+        ((LANDS, "-o", "xml"), 2),
+    ],
+)
+def test_exit_codes(arguments: tuple[str, ...], code: int) -> None:
+    done = run(*arguments)
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+    if code == 2:
+        assert done.stdout == ""
+        assert done.stderr
+
+
+def test_a_pipe_gets_no_colour_no_width_and_no_blanks_at_line_ends() -> None:
+    for arguments in ((STUCK,), (STUCK, "-o", "wide"), ("--pending",), (STUCK, "--node", "gpu-1")):
+        text = run(*arguments, COLUMNS="40", TERM="xterm-256color").stdout
+        assert "\x1b" not in text
+        assert all(line == line.rstrip() for line in text.splitlines())
+    assert run(STUCK, COLUMNS="40").stdout == run(STUCK, COLUMNS="200").stdout
+    assert explained(STUCK)["event"] in run(STUCK).stdout.splitlines()
+
+
+def test_colour_is_asked_for_or_not() -> None:
+    assert "\x1b[" in run(STUCK, "--color", "always").stdout
+    assert "\x1b[" in on_terminal(["explain", STUCK, "--from", DEMO], color=True)[0]
+    assert "\x1b" not in on_terminal(["explain", STUCK, "--from", DEMO])[0]
+    assert "\x1b" not in on_terminal(["explain", STUCK, "--from", DEMO, "--color", "never"], color=True)[0]
+
+
+def test_colour_says_nothing_that_the_text_does_not() -> None:
+    colored = run(STUCK, "--color", "always").stdout
+    plain = run(STUCK).stdout
+    assert re.sub(r"\x1b\[[0-9;]*m", "", colored) == plain
+
+
+@pytest.mark.parametrize("columns", [80, 160])
+def test_lines_end_where_the_terminal_does(columns: int) -> None:
+    for arguments in ([STUCK], [LANDS], [LANDS, "-o", "wide"], ["--pending"], [LANDS, "--node", "gpu-1"]):
+        text, _ = on_terminal(["explain", *arguments, "--from", DEMO], columns=columns)
+        assert max(map(len, text.splitlines())) <= columns

@@ -1,0 +1,244 @@
+"""What one change would do is said only where a replay shows it, and the command does what was replayed."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kubectl_sched.scheduler.schedule_one import schedule_one
+from tests.plugins.clusters import node, pod, requests
+from tests.render.worlds import explained
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.scheduler.change import Suggestion
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+GPU_TAINT = {"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}
+CORDON = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+BLUE = {"labelSelector": {"matchLabels": {"app": "blue"}}, "topologyKey": "rack"}
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+
+
+def spread(key: str) -> dict[str, Any]:
+    constraint = {"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "DoNotSchedule"}
+    return {"topologySpreadConstraints": [{**constraint, "labelSelector": {"matchLabels": {"app": "blue"}}}]}
+
+
+def tolerating(**toleration: str) -> dict[str, Any]:
+    return {"tolerations": [toleration]}
+
+
+def host_port() -> dict[str, Any]:
+    return {"containers": [{"name": "main", "ports": [{"containerPort": 80, "hostPort": 80}]}]}
+
+
+UNREADY = {"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"}
+BLUE_ON_W1 = pod("blue", on="w1", metadata={"labels": {"app": "blue"}})
+
+CASES: dict[str, tuple[list[KubernetesObject], dict[str, Any], str]] = {
+    "uncordon": ([node("w1", unschedulable=True, taints=[CORDON])], {}, "after `kubectl uncordon w1`."),
+    "tolerate": (
+        [node("w1", taints=[GPU_TAINT])],
+        {},
+        "with a toleration for dedicated=gpu:NoSchedule (if such pods are meant to run there",
+    ),
+    "correct a toleration": (
+        [node("w1", taints=[GPU_TAINT])],
+        tolerating(key="dedicated", value="GPU", effect="NoSchedule"),
+        "if it tolerated dedicated=gpu:NoSchedule instead of dedicated=GPU:NoSchedule.",
+    ),
+    "correct a value": (
+        [node("w1", labels={"disk": "SSD"})],
+        {"nodeSelector": {"disk": "ssd"}},
+        "if its nodeSelector asked for disk=SSD instead of disk=ssd.",
+    ),
+    "correct a key": (
+        [node("w1", labels={"disktype": "ssd"})],
+        {"nodeSelector": {"disk-type": "ssd"}},
+        "if its nodeSelector asked for disktype=ssd instead of disk-type=ssd.",
+    ),
+    "label a node": ([node("w1")], {"nodeSelector": {"ssd": "yes"}}, "after `kubectl label node w1 ssd=yes`."),
+    "leave out a key": (
+        [node("w1", labels={"ssd": "no"})],
+        {"nodeSelector": {"ssd": "yes"}},
+        "without ssd=yes in its nodeSelector.",
+    ),
+    "request less": (
+        [node("w1", allocatable={"cpu": "2", "memory": "4Gi", "pods": "10"})],
+        requests(cpu="1", memory="6Gi"),
+        "if container main asked for 4Gi memory instead of 6Gi.",
+    ),
+    "give the topology key": (
+        [node("w1"), node("w2"), BLUE_ON_W1],
+        {"affinity": {"podAffinity": {REQUIRED: [BLUE]}}},
+        "after `kubectl label node w1 rack=w1`.",
+    ),
+    "join a domain": ([node("w1")], spread("rack"), "after `kubectl label node w1 rack=w1`."),
+    "spread softly": (
+        [node("w1", labels={"zone": "a"}), node("w2", labels={"zone": "b"}, taints=[UNREADY]), BLUE_ON_W1],
+        {**spread("zone"), "metadata": {"labels": {"app": "blue"}}},
+        "with whenUnsatisfiable: ScheduleAnyway for zone (its pods may then be spread less evenly).",
+    ),
+    "free a port": (
+        [node("w1"), pod("h", on="w1", **host_port())],
+        host_port(),
+        "without hostPort 80 of container main.",
+    ),
+    "require less": (
+        [node("w1", labels={"rack": "r"}), BLUE_ON_W1],
+        {"affinity": {"podAntiAffinity": {REQUIRED: [BLUE]}}},
+        "without its required pod anti-affinity.",
+    ),
+}
+
+
+def result_of(case: str) -> ScheduleResult:
+    objects, spec, _ = CASES[case]
+    return explained([*objects, pod("web-0", **spec)])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_first_suggestion_is_the_mildest_change(case: str) -> None:
+    first = result_of(case).suggestions[0]
+    assert CASES[case][2] in first.text
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_pod_fits_with_each_of_the_changes(case: str) -> None:
+    result = result_of(case)
+    for suggestion in result.suggestions:
+        replayed = replay(result, suggestion)
+        assert replayed.fits
+        assert suggestion.nodes == replayed.best
+        assert suggestion.feasible_count == len(replayed.feasible)
+
+
+def replay(result: ScheduleResult, suggestion: Suggestion) -> ScheduleResult:
+    change, incoming, nodes = suggestion.change, result.pod, result.nodes
+    assert result.framework is not None
+    assert (change.pod is None) != (change.node is None)
+    if change.pod is not None:
+        incoming = change.pod(incoming)
+    if change.node is not None:
+        row = nodes.row_of[str(change.node_name)]
+        nodes = nodes.with_node(row, change.node(nodes.node_objects[row]))
+    return schedule_one(incoming, nodes, result.framework)
+
+
+@pytest.mark.parametrize(
+    ("objects", "spec"),
+    [
+        (
+            [
+                node("w1", unschedulable=True),
+                node("w2", taints=[{"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"}]),
+            ],
+            {"nodeSelector": {"a": "b"}},
+        ),
+        ([node("w1", taints=[{"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}])], {}),
+        ([node("w1", labels={"x": "1"})], requests(cpu="100", memory="100Ti")),
+        (
+            [node("w1", labels={"kubernetes.io/arch": "amd64"})],
+            {"nodeSelector": {"topology.kubernetes.io/zone": "a", "kubernetes.io/arch": "arm64"}},
+        ),
+    ],
+)
+def test_nothing_is_suggested_where_one_change_is_not_enough(
+    objects: list[KubernetesObject], spec: dict[str, Any]
+) -> None:
+    assert explained([*objects, pod("web-0", **spec)]).suggestions == ()
+
+
+_LOCALLY = r"kubectl patch --local -f - -p '.*' -o json"
+OWNERS = [
+    (None, rf"kubectl get pod web-0 -n default -o json \| {_LOCALLY} \| kubectl replace --force -f -"),
+    ("Deployment", r"kubectl patch deployment web -n default -p '.*'"),
+    ("StatefulSet", r"kubectl patch statefulset web -n default -p '.*' && kubectl delete pod web-0 -n default"),
+    ("DaemonSet", r"kubectl patch daemonset web -n default -p '.*'"),
+    ("ReplicaSet", r"kubectl patch replicaset web -n default -p '.*' && kubectl delete pod web-0 -n default"),
+    ("Job", r"# in what Job web makes its pods of: \{.*\}"),
+]
+
+
+def owned(kind: str | None) -> dict[str, Any]:
+    if kind is None:
+        return {}
+    name, real, labels = "web", kind, {}
+    if kind == "Deployment":
+        name, real, labels = "web-6f7d", "ReplicaSet", {"pod-template-hash": "6f7d"}
+    owner = {"apiVersion": "apps/v1", "kind": real, "name": name, "uid": "u", "controller": True}
+    return {"metadata": {"labels": labels, "ownerReferences": [owner]}}
+
+
+@pytest.mark.parametrize(("kind", "pattern"), OWNERS, ids=[str(kind) for kind, _ in OWNERS])
+def test_the_command_changes_what_made_the_pod(kind: str | None, pattern: str) -> None:
+    result = explained([node("w1", labels={"disk": "SSD"}), pod("web-0", nodeSelector={"disk": "ssd"}, **owned(kind))])
+    assert re.fullmatch(pattern, result.suggestions[0].change.command)
+
+
+def test_tolerations_that_admission_added_stay_out_of_the_command() -> None:
+    added = {
+        "key": "node.kubernetes.io/not-ready",
+        "operator": "Exists",
+        "effect": "NoExecute",
+        "tolerationSeconds": 300,
+    }
+    own = {"key": "a", "operator": "Exists"}
+    result = explained([node("w1", taints=[GPU_TAINT]), pod("web-0", tolerations=[added, own])])
+    words = shlex.split(result.suggestions[0].change.command)
+    (patch,) = (json.loads(word) for word in words if word.startswith("{"))
+    assert [each["key"] for each in patch["spec"]["tolerations"]] == ["a", "dedicated"]
+
+
+@settings(max_examples=40, deadline=None)
+@given(cpu=st.integers(1, 8000), used=st.integers(0, 4000), memory=st.integers(1, 2**34), taken=st.integers(0, 2**33))
+def test_what_is_asked_for_less_is_as_much_as_fits(cpu: int, used: int, memory: int, taken: int) -> None:
+    roomy = {"cpu": "4", "memory": "8Gi", "pods": "10"}
+    other = pod("other", on="w1", **requests(cpu=f"{used}m", memory=str(taken)))
+    result = explained(
+        [node("w1", allocatable=roomy), other, pod("web-0", **requests(cpu=f"{cpu}m", memory=str(memory)))]
+    )
+    short = [cpu + used > 4000, memory + taken > 2**33]
+    assert result.fits == (not any(short))
+    if sum(short) == 1 and used < 4000 and 2**33 - taken >= 2**20:
+        assert result.suggestions
+        assert replay(result, result.suggestions[0]).fits
+    elif sum(short) == 2:
+        assert result.suggestions == ()
+
+
+@pytest.mark.parametrize("case", ["correct a value", "request less", "free a port", "spread softly"])
+def test_kubectl_itself_takes_the_patch(case: str, tmp_path: Any) -> None:
+    import shutil
+
+    if shutil.which("kubectl") is None:
+        pytest.skip("needs kubectl")
+    objects, spec, _ = CASES[case]
+    words = shlex.split(explained([*objects, pod("web-0", **spec)]).suggestions[0].change.command)
+    (patch,) = (word for word in words if word.startswith("{"))
+    spec = {key: value for key, value in spec.items() if key != "metadata"}
+    containers = [{"image": "x", **each} for each in spec.pop("containers", [{"name": "main"}])]
+    manifest = tmp_path / "pod.json"
+    whole = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "web-0"},
+        "spec": {"containers": containers, **spec},
+    }
+    manifest.write_text(json.dumps(whole))
+    patched = subprocess.run(
+        ["kubectl", "patch", "--local", "-f", str(manifest), "-p", patch, "-o", "json"],  # noqa: S607
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert patched.returncode == 0, patched.stderr
+    assert json.loads(patched.stdout)["spec"] != whole["spec"]

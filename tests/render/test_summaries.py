@@ -1,0 +1,217 @@
+"""The one sentence: what it says of each outcome, and of the nodes that each plugin keeps out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubectl_sched.config import KubeVersion, load_configuration
+from kubectl_sched.render.explanation import explanation
+from kubectl_sched.render.show import Display
+from kubectl_sched.render.summary import summary
+from kubectl_sched.scheduler.scheduler import Scheduler
+from tests.plugins.clusters import node, pod, requests, snapshot
+from tests.render.worlds import GPU, explained, gpu_cluster, gpu_pod, gpu_users, shown
+
+SMALL = {"cpu": "2", "memory": "4Gi", "pods": "110"}
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+UNREACHABLE = {"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}
+TAINT = {"key": "a", "value": "b", "effect": "NoSchedule"}
+OTHER_TAINT = {"key": "b", "effect": "NoExecute"}
+UNKNOWN = {
+    "type": "Ready",
+    "status": "Unknown",
+    "reason": "Gone",
+    "message": "no word",
+    "lastTransitionTime": "2026-01-02T03:04:05Z",
+}
+
+
+def terms(*requirements: tuple[str, str, list[str]]) -> dict[str, Any]:
+    expressions = [{"key": key, "operator": operator, "values": values} for key, operator, values in requirements]
+    return {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": expressions}]}}}}
+
+
+def port(number: int) -> dict[str, Any]:
+    return {"containers": [{"name": "main", "ports": [{"containerPort": 80, "hostPort": number}]}]}
+
+
+REJECTED = [
+    ([node("w1", unschedulable=True)], {}, "does not fit the only node: w1 is cordoned"),
+    ([node(f"w{i}", unschedulable=True) for i in range(5)], {}, "of 5 nodes: all are cordoned (w0, w1, w2 and 2 more)"),
+    (
+        [
+            node("w1", taints=[TAINT]),
+            node("w2", taints=[TAINT]),
+        ],
+        {},
+        "all have the untolerated taint a=b:NoSchedule",
+    ),
+    (
+        [
+            node("w1", taints=[{"key": "a", "effect": "NoSchedule"}]),
+            *(node(f"w{i}", taints=[OTHER_TAINT]) for i in (2, 3)),
+        ],
+        {},
+        "all have untolerated taints: 2 b:NoExecute and 1 a:NoSchedule",
+    ),
+    (
+        [node("w1", taints=[UNREACHABLE], conditions=[UNKNOWN])],
+        {},
+        (
+            "w1 has taint node.kubernetes.io/unreachable:NoSchedule: "
+            "Ready is Unknown since 2026-01-02T03:04:05Z (Gone: no word)"
+        ),
+    ),
+    (
+        [node("w1", labels={"pool": "a"}), node("w2", labels={"pool": "b"})],
+        {"nodeSelector": {"pool": "gpu"}},
+        "all are outside pool=gpu (no node has pool=gpu)",
+    ),
+    (
+        [node("w1", labels={"pool": "a"})],
+        terms(("pool", "In", ["x", "y"]), ("zone", "Exists", [])),
+        "w1 is outside pool in (x, y), the label zone",
+    ),
+    (
+        [node("w1", labels={"pool": "a", "zone": "z"})],
+        {"nodeSelector": {"zone": "z", "pool": "b"}},
+        "w1 is outside pool=b",
+    ),
+    (
+        [node("w1"), pod("other", on="w1", **port(8080))],
+        port(8080),
+        "w1 has no free host port 8080/TCP: default/other has it on w1",
+    ),
+    ([node("w1"), node("w2")], requests(**{GPU: "1"}), "all have no nvidia.com/gpu, of which it wants 1"),
+    (
+        [node("w1", allocatable=SMALL), node("w2", allocatable={**SMALL, "cpu": "4"})],
+        requests(cpu="8"),
+        "all are too small: it wants 8 cpu, the largest, w2, has 4 in all",
+    ),
+    (
+        [node("w1", allocatable=SMALL), pod("other", on="w1", **requests(cpu="1500m"))],
+        requests(cpu="1"),
+        "w1 lacks cpu: 500m of 2 are free (requests, not usage), and it wants 1",
+    ),
+    ([node("w1", allocatable={**SMALL, "pods": "1"}), pod("other", on="w1")], {}, "w1 is full: 1 pods of 1"),
+    (
+        [
+            node("w1", allocatable={**SMALL, "memory": "1Gi"}),
+            node("w2", allocatable={**SMALL, "cpu": "1"}),
+            node("w3", allocatable={**SMALL, "cpu": "1"}),
+        ],
+        requests(cpu="2", memory="2Gi"),
+        (
+            "all have too little: 2 are too small: it wants 2 cpu, the largest, w2, has 1 in all; "
+            "1 is too small: 1Gi memory in all, and it wants 2Gi"
+        ),
+    ),
+    (
+        [node("w1", unschedulable=True), node("w2", labels={"pool": "a"}), node("w3", labels={"pool": "gpu"})],
+        {"nodeSelector": {"pool": "gpu"}, **requests(**{GPU: "1"})},
+        "1 is cordoned; 1 other is outside pool=gpu; the one inside, w3, has no nvidia.com/gpu, of which it wants 1",
+    ),
+]
+
+
+@pytest.mark.parametrize(("objects", "spec", "said"), REJECTED, ids=[said[:40] for _, _, said in REJECTED])
+def test_what_stands_against_nodes_is_said_in_plain_words(objects: list[Any], spec: dict[str, Any], said: str) -> None:
+    assert said in summary(explained([*objects, pod("web-0", **spec)]))
+
+
+def test_nominated_pods_are_named() -> None:
+    nominated = pod("hi", priority=100, status={"nominatedNodeName": "w1"}, **requests(cpu="6"))
+    result = explained([node("w1"), node("w2", unschedulable=True), nominated, pod("web-0", **requests(cpu="4"))])
+    said = "would not fit once default/hi, nominated to the node, ran there (Insufficient cpu)"
+    assert summary(result).endswith(f"of 2 nodes: 1 is cordoned; the other {said}")
+    assert said in " ".join(shown(result, display=Display(node="w1")).split())
+
+
+def test_nodes_outside_what_prefilter_names() -> None:
+    fields = [{"key": "metadata.name", "operator": "In", "values": ["w9"]}]
+    affinity = {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchFields": fields}]}}}
+    result = explained([node("w1"), node("w2"), pod("web-0", affinity=affinity)])
+    assert summary(result).endswith("all are outside metadata.name=w9 (no node is named w9)")
+
+
+def test_the_sentence_about_a_gpu_pool() -> None:
+    nodes = [each for each in gpu_cluster(303, 12) if not each.metadata.name.startswith("cp-")]
+    said = summary(explained([*nodes, *gpu_users(), gpu_pod()]))
+    assert said == (
+        "default/web-0 fits on none of 300 nodes: 288 are outside pool=gpu; all 12 inside lack nvidia.com/gpu: "
+        "it wants 4, the freest, gpu-7, has 2 of 8 free"
+    )
+
+
+LANDING = [
+    ([node("w1")], {}, "would land on w1, the only node there is"),
+    ([node("w1"), node("w2", unschedulable=True)], {}, "would land on w1, the only one of 2 nodes that it fits"),
+    ([node("w1"), node("w3")], {}, "is tied between w1 and w3: each has 400 points, and chance decides"),
+    (
+        [node("w1"), node("w2"), pod("other", on="w2", **requests(cpu="1"))],
+        requests(cpu="1"),
+        "would land on w1, 5 points ahead of w2, through NodeResourcesFit",
+    ),
+    (
+        [node(f"n{i:03}") for i in range(200)],
+        {},
+        "is tied between n000, n001, n002 and 197 more: each has 400 points, and chance decides",
+    ),
+    (
+        [node("w1"), node("w2")],
+        {"status": {"nominatedNodeName": "w2"}},
+        "would land on w2, which it is nominated to and which it fits",
+    ),
+    ([], {}, "fits nowhere: there are no nodes"),
+]
+
+
+@pytest.mark.parametrize(("objects", "spec", "said"), LANDING, ids=[said[:40] for _, _, said in LANDING])
+def test_where_it_lands(objects: list[Any], spec: dict[str, Any], said: str) -> None:
+    assert summary(explained([*objects, pod("web-0", **spec)])) == f"default/web-0 {said}"
+
+
+def test_a_bound_pod_is_told_where_it_runs() -> None:
+    result = explained([node("w1"), node("w2"), pod("big", on="w2", **requests(cpu="6")), pod("web-0", on="w2")])
+    assert summary(result).endswith("; it runs on w2")
+
+
+def test_a_pod_that_is_being_deleted() -> None:
+    leaving = pod("web-0", metadata={"deletionTimestamp": "2026-01-02T03:04:05Z"})
+    result = explained([node("w1"), leaving])
+    assert summary(result) == (
+        "default/web-0 is being deleted (since 2026-01-02T03:04:05Z), so kube-scheduler leaves it alone; "
+        "otherwise it would land on w1, the only node there is"
+    )
+    assert explanation(result, summary(result))["outcome"] == "Deleting"
+
+
+def test_a_cycle_that_fails_is_said_once() -> None:
+    plugins = {"preScore": {"disabled": [{"name": "*"}]}}
+    profile = {"schedulerName": "default-scheduler", "plugins": plugins}
+    document = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [profile],
+    }
+    configuration = load_configuration(document, KubeVersion.parse("1.36"), None)
+    incoming = pod("web-0")
+    result = Scheduler(configuration, snapshot(node("w1"), node("w2"), incoming)).explain(incoming)
+    error = 'failed to read "PreScoreTaintToleration" from cycleState: not found'
+    assert error in summary(result)
+    assert " ".join(shown(result).split()).count(error) == 1
+
+
+def test_preemption_says_who_would_go_and_why_there() -> None:
+    low = [pod(f"low-{index}", on=f"w{index}", priority=index, **requests(cpu="2")) for index in (1, 2)]
+    nodes = [node("w1", allocatable=SMALL), node("w2", allocatable=SMALL)]
+    text = " ".join(shown(explained([*nodes, *low, pod("web-0", priority=9, **requests(cpu="1"))])).split())
+    assert "Preemption would make room on w1 by evicting default/low-1 (priority 1)" in text
+    assert "it is chosen before 1 other node for the lowest priority of the most important victim" in text
+
+
+def test_actions_of_the_binding_cycle_are_shown_in_full_with_the_whole_table() -> None:
+    text = shown(explained([node("w1"), pod("web-0")]), display=Display(all_nodes=True))
+    assert "bind DefaultBinder: bind pod default/web-0 to node w1" in text

@@ -1,0 +1,89 @@
+"""Clusters to look at, and what a terminal of some size shows of a pod in them."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.config import KubeVersion, load_configuration
+from kubectl_sched.render.screen import LINES
+from kubectl_sched.render.show import Display
+from kubectl_sched.render.terminal import rendered
+from kubectl_sched.scheduler.scheduler import Scheduler
+from tests.plugins.clusters import node, pod, requests, snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_sched.api.core import Node
+    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+GPU = "nvidia.com/gpu"
+
+
+def explained(objects: Sequence[KubernetesObject], name: str = "web-0", *, version: str = "1.36") -> ScheduleResult:
+    """The explanation of one of the pods, with suggestions, by the default configuration."""
+    configuration = load_configuration(None, KubeVersion.parse(version), None)
+    scheduler = Scheduler(configuration, snapshot(*objects, version=version))
+    incoming = next(each for each in objects if isinstance(each, Pod) and each.metadata.name == name)
+    return scheduler.with_suggestions(scheduler.explain(incoming))
+
+
+def shown(
+    *results: ScheduleResult,
+    width: int = 80,
+    lines: int | None = LINES,
+    display: Display | None = None,
+    notes: Sequence[str] = (),
+    color: bool = False,
+) -> str:
+    """What a terminal of that many columns and lines shows."""
+    console = Console(
+        file=io.StringIO(), width=width, force_terminal=color, no_color=not color, markup=False, highlight=False
+    )
+    display = display or Display(one=len(results) == 1)
+    printed = rendered(results, display, notes, console, lines)
+    if not color:
+        return "".join("".join(segment.text for segment in line) + "\n" for line in printed)
+    return "".join("".join(f"{segment.style or ''}|{segment.text}" for segment in line) + "\n" for line in printed)
+
+
+def gpu_cluster(nodes: int = 300, gpu_nodes: int = 12) -> list[Node]:
+    """A control plane, many general nodes, and a few GPU nodes with eight devices each."""
+    control_plane = [
+        node(
+            f"cp-{index}",
+            labels={"node-role.kubernetes.io/control-plane": "", "pool": "control-plane"},
+            taints=[{"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}],
+        )
+        for index in range(3 if nodes > 20 else 1)
+    ]
+    general = [
+        node(f"general-{index}", labels={"pool": "general", "kubernetes.io/hostname": f"general-{index}"})
+        for index in range(nodes - gpu_nodes - len(control_plane))
+    ]
+    roomy = {"cpu": "64", "memory": "512Gi", "pods": "110", GPU: "8"}
+    gpus = [node(f"gpu-{index}", labels={"pool": "gpu"}, allocatable=roomy) for index in range(gpu_nodes)]
+    return [*control_plane, *general, *gpus]
+
+
+def gpu_users(gpu_nodes: int = 12, freest: int = 7) -> list[Pod]:
+    """Trainings that leave two devices on one GPU node and one on the others."""
+    return [
+        pod(
+            f"train-{index}",
+            on=f"gpu-{index}",
+            metadata={"namespace": "team-a"},
+            **requests(cpu="8", memory="64Gi", **{GPU: "6" if index == freest else "7"}),
+        )
+        for index in range(gpu_nodes)
+    ]
+
+
+def gpu_pod(wanted: str = "4") -> Pod:
+    """A pod that wants devices of the GPU pool."""
+    return pod("web-0", nodeSelector={"pool": "gpu"}, **requests(cpu="4", memory="16Gi", **{GPU: wanted}))
