@@ -1,0 +1,95 @@
+"""`diff`: which pods fare otherwise under another configuration, version or state."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kubectl_sched.cli import options
+from kubectl_sched.cli.connection import takes_connection
+from kubectl_sched.cluster.live.connection import Connection  # noqa: TC001 - typer reads it
+from kubectl_sched.errors import SchedError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.cluster.dump import Dump
+
+
+@takes_connection
+def diff(
+    targets: Annotated[
+        list[str] | None, typer.Argument(metavar="[[pod] NAME...]", help="Pods or a workload; all pods without any.")
+    ] = None,
+    from_: options.From = None,
+    namespace: options.Namespace = None,
+    all_namespaces: options.AllNamespaces = False,
+    selector: options.LabelSelector = None,
+    pending: Annotated[bool, typer.Option("--pending", help="Only pods that no node has yet.")] = False,
+    config: options.Config = None,
+    kube_version: options.KubeVersionOption = None,
+    feature_gates: options.FeatureGates = None,
+    to_config: Annotated[
+        str | None, typer.Option("--to-config", metavar="FILE", help="The configuration to compare with.")
+    ] = None,
+    to_kube_version: Annotated[
+        str | None, typer.Option("--to-kube-version", metavar="1.37", help="The version to compare with.")
+    ] = None,
+    to_feature_gates: Annotated[
+        str | None, typer.Option("--to-feature-gates", metavar="A=true,B=false", help="The gates to compare with.")
+    ] = None,
+    to_from: Annotated[
+        list[str] | None, typer.Option("--to-from", metavar="PATH", help="The dump to compare with; repeatable.")
+    ] = None,
+    output: options.OutputOption = options.Output.table,
+    color: options.ColorOption = options.Color.auto,
+    *,
+    connection: Connection,
+) -> None:
+    """Compare where pods land under two configurations, two versions or two dumps."""
+    from kubectl_sched.cli.source import read_source
+    from kubectl_sched.cluster.in_force import InForce
+    from kubectl_sched.cluster.selection import Selection, select
+    from kubectl_sched.cluster.state import Replay
+    from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
+    from kubectl_sched.render.diff import Comparison, show_diff
+    from kubectl_sched.scheduler.difference import difference
+
+    if not (to_config or to_kube_version or to_feature_gates or to_from):
+        raise SchedError("say what to compare with: --to-config, --to-kube-version, --to-feature-gates or --to-from")
+    selection = Selection(tuple(targets or ()), None if all_namespaces else namespace or "", selector, pending)
+    dump, selection = read_source(from_, connection, selection)
+    other = _read(to_from) if to_from else dump
+    before = InForce(dump, Replay(config, kube_version, feature_gates))
+    after = InForce(
+        other, Replay(to_config or config, to_kube_version or kube_version, to_feature_gates or feature_gates)
+    )
+    pods = {pod.key: pod for pod in select(dump.objects, selection)}
+    there = pods if other is dump else _pods(other)
+    both = [key for key in pods if key in there]
+    found = [difference(before.explain(pods[key]), after.explain(there[key])) for key in both]
+    name = next((pods[key].spec.scheduler_name for key in both), "") or DEFAULT_SCHEDULER_NAME
+    sides = before.assumed(name).configuration, after.assumed(name).configuration
+    notes = list(dict.fromkeys((*dump.warnings, *other.warnings, *before.notes, *after.notes)))
+    if len(both) < len(pods):
+        gone = len(pods) - len(both)
+        notes.append(f"{gone:,} {'pod is' if gone == 1 else 'pods are'} in the first dump only, and not compared")
+    comparison = Comparison(*sides, len(both), tuple(filter(None, found)), tuple(notes))
+    sys.exit(show_diff(comparison, output.value, color.value))
+
+
+def _read(paths: Sequence[str]) -> Dump:
+    from kubectl_sched.cluster import read
+    from kubectl_sched.render.progress import progress
+
+    with progress() as report:
+        return read(paths, progress=report)
+
+
+def _pods(dump: Dump) -> dict[str, Pod]:
+    from kubectl_sched.api.pod import Pod
+
+    return {item.key: item for item in dump.objects if isinstance(item, Pod)}

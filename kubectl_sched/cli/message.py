@@ -1,0 +1,34 @@
+"""`explain message`: a FailedScheduling text in plain words, without any cluster."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from kubectl_sched.errors import SchedError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+WORD = "message"
+
+
+def explain_message(words: Sequence[str], output: str, color: str) -> None:
+    """Print what each clause of the text means; `-` reads it from standard input."""
+    from kubectl_sched.render.message import message_data, message_lines
+    from kubectl_sched.render.show import write_data
+    from kubectl_sched.scheduler.fit_error_text import parse
+
+    text = sys.stdin.read() if list(words) == ["-"] else " ".join(words)
+    understood = parse(text)
+    if not understood.understood:
+        raise SchedError(
+            "that is no text of kube-scheduler; paste one as `kubectl describe pod` shows it, such as '0/3 nodes are "
+            "available: 3 Insufficient cpu.'"
+        )
+    if output in {"json", "yaml"}:
+        write_data(message_data(understood), output)
+        return
+    from kubectl_sched.render.terminal import print_parts
+
+    print_parts(message_lines(understood), color)

@@ -1,0 +1,50 @@
+"""The options that commands share, as kubectl and the contract have them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+
+class Output(StrEnum):
+    """How to print the answer."""
+
+    table = "table"
+    wide = "wide"
+    json = "json"
+    yaml = "yaml"
+    name = "name"
+
+
+class Color(StrEnum):
+    """When to colour."""
+
+    auto = "auto"
+    always = "always"
+    never = "never"
+
+
+From = Annotated[
+    list[str] | None,
+    typer.Option("--from", metavar="PATH", help="Read a dump (file, directory, archive or - for stdin); repeatable."),
+]
+Namespace = Annotated[str | None, typer.Option("--namespace", "-n", help="The namespace to look in.")]
+AllNamespaces = Annotated[bool, typer.Option("--all-namespaces", "-A", help="Look in all namespaces.")]
+LabelSelector = Annotated[
+    str | None, typer.Option("--selector", "-l", help="Only pods whose labels match, as kubectl's -l.")
+]
+Config = Annotated[str | None, typer.Option("--config", metavar="FILE", help="A KubeSchedulerConfiguration to replay.")]
+Profile = Annotated[
+    str | None,
+    typer.Option("--profile", metavar="NAME", help="The profile by schedulerName; the default is the pod's own."),
+]
+KubeVersionOption = Annotated[
+    str | None, typer.Option("--kube-version", metavar="1.36", help="Whose behaviour to replay.")
+]
+FeatureGates = Annotated[
+    str | None, typer.Option("--feature-gates", metavar="A=true,B=false", help="As kube-scheduler's flag.")
+]
+OutputOption = Annotated[Output, typer.Option("--output", "-o", help="How to print the answer.")]
+ColorOption = Annotated[Color, typer.Option("--color", help="When to colour.")]

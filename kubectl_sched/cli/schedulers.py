@@ -1,0 +1,29 @@
+"""`schedulers`: who schedules, with which configuration, and for whom."""
+
+from __future__ import annotations
+
+from kubectl_sched.cli import options
+from kubectl_sched.cli.connection import takes_connection
+from kubectl_sched.cluster.live.connection import Connection  # noqa: TC001 - typer reads it
+
+
+@takes_connection
+def schedulers(
+    from_: options.From = None,
+    kube_version: options.KubeVersionOption = None,
+    output: options.OutputOption = options.Output.table,
+    color: options.ColorOption = options.Color.auto,
+    *,
+    connection: Connection,
+) -> None:
+    """List the schedulers and their profiles, and the schedulerNames that nobody serves."""
+    from kubectl_sched.cli.source import read_source
+    from kubectl_sched.cluster.in_force import InForce
+    from kubectl_sched.cluster.scheduler_report import scheduler_report
+    from kubectl_sched.cluster.selection import Selection
+    from kubectl_sched.cluster.state import Replay
+    from kubectl_sched.render.schedulers import show_schedulers
+
+    dump, _ = read_source(from_, connection, Selection(namespace=None, replays=False))
+    report = scheduler_report(InForce(dump, Replay(kube_version=kube_version)))
+    show_schedulers(report, output.value, color.value)

@@ -1,0 +1,38 @@
+"""`snapshot`: what a replay needs, in one file that can be passed on."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from kubectl_sched.cli import options  # noqa: TC001 - typer reads it
+from kubectl_sched.cli.connection import takes_connection
+from kubectl_sched.cluster.live.connection import Connection  # noqa: TC001 - as above
+
+
+@takes_connection
+def snapshot(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Where to: a .json or .json.gz file, or - for stdout.")],
+    from_: options.From = None,
+    anonymize: Annotated[
+        bool, typer.Option("--anonymize", help="Replace names, labels and images; every verdict stays the same.")
+    ] = False,
+    *,
+    connection: Connection,
+) -> None:
+    """Save what a replay needs and nothing that is secret, for --from."""
+    from kubectl_sched.cli.source import read_source
+    from kubectl_sched.cluster.live.needs import EVERYTHING
+    from kubectl_sched.cluster.selection import Selection
+    from kubectl_sched.cluster.snapshot_file import check_name, write_snapshot
+
+    check_name(file)
+    dump, _ = read_source(from_, connection, Selection(namespace=None, also=EVERYTHING))
+    if anonymize:
+        from kubectl_sched.cluster.anonymized import anonymized
+
+        dump = anonymized(dump)
+    size = write_snapshot(dump, file)
+    print(f"{len(dump.objects):,} objects, {size:,} bytes: kubectl sched explain --from {file}", file=sys.stderr)  # noqa: T201 - a word on stderr

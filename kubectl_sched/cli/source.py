@@ -1,0 +1,57 @@
+"""Where a command reads from: the dumps that `--from` names, else the cluster of the kubeconfig."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kubectl_sched.cli.connection import given_flags
+from kubectl_sched.errors import SchedError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_sched.cluster import Dump
+    from kubectl_sched.cluster.live.connection import Connection
+    from kubectl_sched.cluster.selection import Selection
+
+
+def read_source(paths: Sequence[str] | None, connection: Connection, selection: Selection) -> tuple[Dump, Selection]:
+    """The objects, and the selection with its namespace filled in: `""` becomes the context's own, or `default`.
+
+    Raises SchedError for flags that contradict each other, and whatever reading raises.
+    """
+    from kubectl_sched.render.progress import progress
+
+    if paths:
+        flags = given_flags(connection)
+        if flags:
+            raise SchedError(f"{flags[0]} is about a running cluster, but --from reads a dump: give one of them")
+        from kubectl_sched.cluster import read
+
+        with progress() as report:
+            return read(paths, progress=report), _within(selection, "default")
+    from kubectl_sched.cluster.live.kubeconfig import resolve
+    from kubectl_sched.cluster.live.reading import read_live
+
+    endpoint = resolve(connection)
+    selection = _within(selection, endpoint.namespace)
+    with progress() as report:
+        return read_live(endpoint, selection, report), selection
+
+
+def _within(selection: Selection, namespace: str) -> Selection:
+    return replace(selection, namespace=namespace) if selection.namespace == "" else selection
+
+
+def read_whole(paths: Sequence[str] | None, connection: Connection) -> tuple[Dump, str]:
+    """All that placing any pods may look at, and the namespace of what names none. Raises what `read_source` raises."""
+    from kubectl_sched.cluster.live.needs import EVERYTHING
+    from kubectl_sched.cluster.selection import Selection
+
+    dump, _ = read_source(paths, connection, Selection(namespace=None, also=EVERYTHING))
+    if paths:
+        return dump, "default"
+    from kubectl_sched.cluster.live.kubeconfig import resolve
+
+    return dump, resolve(connection).namespace

@@ -1,0 +1,114 @@
+"""`whatif`: where pods would land, whether they fit, and how many more do, one after the other."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from kubectl_sched.cli import options
+from kubectl_sched.cli.connection import takes_connection
+from kubectl_sched.cluster.live.connection import Connection  # noqa: TC001 - typer reads it
+from kubectl_sched.errors import SchedError
+
+_EDITS = "Edits of the cluster, in the order given"
+_NODE = "NODE is a name, a pattern (gpu-*) or a selector ((zone=a,!gpu))."
+
+Edits = list[str] | None
+
+
+def _edit(flag: str, metavar: str, text: str) -> object:
+    return typer.Option(flag, metavar=metavar, help=text, rich_help_panel=_EDITS)
+
+
+@takes_connection
+def whatif(
+    manifests: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[MANIFEST...]", help="Files, directories, - for stdin, or deployment/web."),
+    ] = None,
+    filename: Annotated[
+        list[str] | None, typer.Option("--filename", "-f", metavar="PATH", help="A manifest, as kubectl's -f.")
+    ] = None,
+    replicas: Annotated[
+        str | None,
+        typer.Option("--replicas", metavar="N|max", help="How many pods of each; max: until one is too many."),
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Take the present pods away first, instead of a rollout.")
+    ] = False,
+    with_pending: Annotated[
+        bool, typer.Option("--with-pending", help="Place the cluster's pending pods, too.")
+    ] = False,
+    requeue_victims: Annotated[
+        bool, typer.Option("--requeue-victims", help="Let preemption happen; its victims are pending again.")
+    ] = False,
+    seed: Annotated[
+        int | None, typer.Option("--seed", metavar="N", help="Choose among tied nodes at random, repeatably.")
+    ] = None,
+    find_nodes: Annotated[
+        str | None, typer.Option("--find-nodes", metavar="NODE", help="How many more such nodes until all fits.")
+    ] = None,
+    add_nodes: Annotated[
+        Edits, _edit("--add-nodes", "N=NODE", f"Add copies of a node, or of a manifest. {_NODE}")
+    ] = None,
+    drain: Annotated[Edits, _edit("--drain", "NODE", "Cordon nodes; pods of controllers come back as pending.")] = None,
+    remove_node: Annotated[Edits, _edit("--remove-node", "NODE", "The same, and the nodes go.")] = None,
+    cordon: Annotated[Edits, _edit("--cordon", "NODE", "Cordon nodes.")] = None,
+    uncordon: Annotated[Edits, _edit("--uncordon", "NODE", "Uncordon nodes.")] = None,
+    taint: Annotated[
+        Edits, _edit("--taint", "NODE=KEY=VALUE:EFFECT", "Taint nodes, evicting by NoExecute; KEY- takes it off.")
+    ] = None,
+    label: Annotated[Edits, _edit("--label", "NODE=KEY=VALUE", "Label nodes; KEY- takes the label off.")] = None,
+    from_: options.From = None,
+    namespace: options.Namespace = None,
+    config: options.Config = None,
+    profile: options.Profile = None,
+    kube_version: options.KubeVersionOption = None,
+    feature_gates: options.FeatureGates = None,
+    output: options.OutputOption = options.Output.table,
+    color: options.ColorOption = options.Color.auto,
+    *,
+    connection: Connection,
+) -> None:
+    """Say where pods would land, whether they fit, and how many more do."""
+    from kubectl_sched.cli.edits import in_order
+    from kubectl_sched.cli.source import read_whole
+    from kubectl_sched.cluster.state import Replay, configuration_for
+    from kubectl_sched.cluster.what_if import Question, WhatIf
+    from kubectl_sched.render.placing import placing
+    from kubectl_sched.render.what_if import show_what_if
+    from kubectl_sched.scheduler.simulate import Choices
+
+    given = {"--add-nodes": add_nodes, "--drain": drain, "--remove-node": remove_node, "--cordon": cordon,
+             "--uncordon": uncordon, "--taint": taint, "--label": label}  # fmt: skip
+    targets = (*(manifests or ()), *(filename or ()))
+    edits = in_order(sys.argv[1:], given)
+    if not (targets or edits or with_pending):
+        raise SchedError("what if what? Name a manifest or a workload, an edit of the cluster, or --with-pending")
+    dump, here = read_whole(from_, connection)
+    configuration = configuration_for(dump, Replay(config, kube_version, feature_gates))
+    question = Question(
+        targets,
+        namespace or here,
+        _count(replicas),
+        replicas == "max",
+        edits,
+        with_pending,
+        replace,
+        find_nodes,
+        Choices(profile, seed, requeue_victims),
+    )
+    with placing() as report:
+        answer = WhatIf(dump, configuration, question).answer(report)
+    warnings = (*dump.warnings, *configuration.warnings)
+    sys.exit(show_what_if(answer, str(configuration.version), output.value, color.value, warnings))
+
+
+def _count(replicas: str | None) -> int | None:
+    if replicas in {None, "max"}:
+        return None
+    if not replicas.isdecimal():
+        raise SchedError(f"--replicas {replicas}: it is neither a number nor max")
+    return int(replicas)

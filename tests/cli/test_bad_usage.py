@@ -1,0 +1,174 @@
+"""What a person may get wrong on the command line, or find in a dump: one sentence, and the right exit code."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from kubectl_sched.__main__ import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+Json = dict[str, Any]
+
+
+class Answer(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+def obj(kind: str, name: str, namespace: str = "", **fields: Any) -> Json:
+    metadata: Json = {"name": name, "labels": {"app": name.partition("-")[0]}}
+    if namespace:
+        metadata["namespace"] = namespace
+    return {"apiVersion": "v1", "kind": kind, "metadata": metadata, **fields}
+
+
+def node(name: str, cpu: str = "4") -> Json:
+    return obj("Node", name, status={"allocatable": {"cpu": cpu, "memory": "8Gi", "pods": "10"}})
+
+
+def pod(name: str, namespace: str = "default", **spec: Any) -> Json:
+    return obj("Pod", name, namespace, spec={"containers": [{"name": "c"}], **spec})
+
+
+def asking(cpu: str) -> list[Json]:
+    return [{"name": "c", "resources": {"requests": {"cpu": cpu}}}]
+
+
+CLUSTER = [
+    node("w1"),
+    node("w2"),
+    node("w3", cpu="4x"),
+    pod("web-0"),
+    pod("web-1", "shop"),
+    pod("db-0", nodeName="w1"),
+    pod("lost-0", nodeName="gone"),
+    pod("wide-0", containers=asking("9" * 60)),
+    pod("k-0", containers=asking("64K")),
+    pod("urgent-0", priority=10**20),
+    pod("large-0", nodeSelector={"a": "b"}),
+]
+
+
+@pytest.fixture
+def kubectl_sched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Answer]:
+    """Runs the program in a folder with `dump.json`."""
+    (tmp_path / "dump.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": CLUSTER}, indent=1))
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> Answer:
+        monkeypatch.setattr(sys, "argv", ["kubectl-sched", *arguments])
+        code: Any = 0
+        try:
+            main()
+        except SystemExit as ended:
+            code = ended.code or 0
+        out, err = capsys.readouterr()
+        return Answer(code, out, err)
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("arguments", "nodes"),
+    [
+        ("explain pod web-0", 1),
+        ("explain web-0", 1),
+        ("explain pod/web-0", 1),
+        ("explain pods web-0 db-0", 2),
+        ("explain pods web-0 web-0", 1),
+        ("explain pod web-1 -n shop", 1),
+        ("explain -nshop web-1", 1),
+        ("-n shop explain pod web-1", 1),
+        ("--namespace=shop explain web-1", 1),
+        ("-A explain pods web-1", 1),
+        ("explain pods -l app=web", 1),
+        ("-A explain pods -l app=web", 2),
+        ("explain pods -l app=nothing", 0),
+        ("explain pods --pending -n shop", 1),
+        ("explain pods db-0 --pending", 0),
+        ("explain pods lost-0", 1),
+    ],
+)
+def test_pods_are_named_as_in_kubectl(kubectl_sched: Callable[..., Answer], arguments: str, nodes: int) -> None:
+    answer = kubectl_sched(*arguments.split(), "--from", "dump.json", "-o", "name", "--kube-version", "1.36")
+    assert answer.code == 0
+    assert answer.out.count("node/w") >= nodes
+    assert bool(answer.out) == bool(nodes)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("pod web-O", "there is no pod web-O in namespace default; near it: web-0"),
+        ("pod web-1", "there is one in shop (-n shop)"),
+        ("x y", "there is no pod x in namespace default"),
+        ("pod/", "the name is missing"),
+        ("service/x", "'service' is no kind whose pods can be explained"),
+        ("deployment/web", "no pod in namespace default belongs to Deployment web"),
+        ("web-0 -l app=web", "names and --selector exclude each other"),
+        ("-l app=(", "unable to parse"),
+        ("pod k-0", "pod default/k-0: cpu: '64K' is not a quantity"),
+        ("pod urgent-0", "Pod default/urgent-0 was skipped: spec.priority: "),
+        ("-A pod urgent-0", "Pod default/urgent-0 was skipped: spec.priority"),
+        ("web-0 --node w9", "there is no node w9"),
+        ("web-0 --profile nope", "--profile nope: the configuration has only default-scheduler"),
+        ("web-0 --kube-version abc", "'abc' is not a Kubernetes version"),
+        ("web-0 --feature-gates Nope=true", "unrecognized feature gate: Nope"),
+        ("web-0 --feature-gates DynamicResourceAllocation", "missing bool value"),
+        ("web-0 --config nothing.yaml", "--config nothing.yaml: No such file"),
+        ("web-0 --config dump.json", 'no kind "List" is registered'),
+        ("web-0 --from=", "--from is given an empty path"),
+        ("web-0 --from nothing.json", "nothing.json: no such file"),
+        ("web-0 --from /proc/self/mem", "/proc/self/mem: it cannot be read"),
+        ("web-0 --token x", "--token is about a running cluster"),
+        ("web-0 --start-index 9", "--start-index 9: there are 2 nodes"),
+        ("web-0 -o nonsense", "Invalid value for '--output'"),
+        ("web-0 --nonsense", "No such option: --nonsense"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(kubectl_sched: Callable[..., Answer], arguments: str, said: str) -> None:
+    answer = kubectl_sched("explain", *arguments.split(), "--from", "dump.json")
+    assert (answer.code, answer.out) == (2, "")
+    assert said in answer.err
+    assert answer.err.startswith(("error: ", "Usage: "))
+
+
+@pytest.mark.parametrize("arguments", [["explain", "\x1b[31mx\n"], ["explain", "web-0", "--node", "\x1b[31mx"]])
+def test_what_is_wrong_moves_no_cursor(kubectl_sched: Callable[..., Answer], arguments: list[str]) -> None:
+    answer = kubectl_sched(*arguments, "--from", "dump.json")
+    assert answer.code == 2
+    assert "\\x1b[31mx" in answer.err
+    assert "\x1b" not in answer.err
+
+
+@pytest.mark.parametrize("output", ["json", "yaml", "name", "table", "wide"])
+@pytest.mark.parametrize("pods", [["web-0"], ["web-0", "db-0"]])
+def test_every_format_says_what_was_left_out(
+    kubectl_sched: Callable[..., Answer], pods: list[str], output: str
+) -> None:
+    answer = kubectl_sched("explain", "pods", *pods, "--from", "dump.json", "-o", output)
+    said = answer.err if output == "name" else answer.out
+    assert answer.code == 0
+    assert "Pod default/urgent-0 was skipped" in " ".join(said.split())
+    assert "node w3 is left out: " in " ".join(said.split())
+
+
+def test_a_request_beyond_int64_is_no_trouble(kubectl_sched: Callable[..., Answer]) -> None:
+    answer = kubectl_sched("explain", "wide-0", "--from", "dump.json", "-o", "json")
+    assert answer.code == 1
+    assert json.loads(answer.out)["nodes"][0]["filter"]["reasons"] == ["Insufficient cpu"]
+
+
+def test_the_exit_code_with_a_node_is_that_nodes(kubectl_sched: Callable[..., Answer]) -> None:
+    assert kubectl_sched("explain", "web-0", "--from", "dump.json", "--node", "w2").code == 0
+    assert kubectl_sched("explain", "large-0", "--from", "dump.json", "--node", "w2").code == 1

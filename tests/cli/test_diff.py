@@ -1,0 +1,166 @@
+"""`diff`: two configurations, two versions, two dumps; which pods differ, and through which plugin."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubectl_sched.cli.app import app
+from kubectl_sched.errors import SchedError
+
+Json = dict[str, Any]
+
+SCHEDULERS = Path(__file__).parent.parent.parent / "fixtures" / "schedulers"
+
+HEAD = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+PACK = "profiles: [{pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated}}}]}]"
+NO_TAINTS = "profiles: [{plugins: {filter: {disabled: [{name: TaintToleration}]}}}]"
+NO_PRE_SCORE = "profiles: [{plugins: {preScore: {disabled: [{name: '*'}]}}}]"
+OTHER_NAME = "profiles: [{schedulerName: mine}]"
+
+
+def node(name: str, cpu: str, *, taint: str = "") -> Json:
+    taints = [{"key": taint, "effect": "NoSchedule"}] if taint else []
+    status = {"allocatable": {"cpu": cpu, "memory": "16Gi", "pods": "10"}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name},
+        "spec": {"taints": taints},
+        "status": status,
+    }
+
+
+def pod(name: str, cpu: str, *, on: str = "", memory: str = "0") -> Json:
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu, "memory": memory}}}
+    metadata = {"name": name, "namespace": "default", "uid": name, "labels": {"app": name}}
+    spec = {"containers": [container], "nodeName": on}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+
+
+CLUSTER = [
+    node("small", "4"),
+    node("large", "16"),
+    node("tainted", "32", taint="own"),
+    pod("web", "1"),
+    pod("db", "20"),
+]
+
+
+def write(path: Path, *objects: Json) -> str:
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
+    return str(path)
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> str:
+    return write(tmp_path / "dump.json", *CLUSTER)
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Any:
+    def written(body: str) -> str:
+        path = tmp_path / "config.yaml"
+        path.write_text(HEAD + body)
+        return str(path)
+
+    return written
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    with pytest.raises(SystemExit) as ended:
+        app(["diff", "--kube-version", "1.36", *arguments], standalone_mode=False)
+    assert isinstance(ended.value.code, int)
+    return ended.value.code, capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("body", "pod_name", "change", "before", "after", "plugin", "text"),
+    [
+        (PACK, "web", "Moves", ["large"], ["small"], "NodeResourcesFit", "small gains "),
+        (NO_TAINTS, "db", "BecomesSchedulable", [], ["tainted"], "TaintToleration", "no longer tainted is rejected: "),
+        (NO_PRE_SCORE, "web", "StopsBeingSchedulable", ["large"], [], "TaintToleration", "running Score plugins"),
+        (OTHER_NAME, "web", "StopsBeingSchedulable", ["large"], [], None, "no profile serves"),
+    ],
+)
+def test_a_configuration_changes_where_a_pod_lands(
+    *,
+    body: str,
+    pod_name: str,
+    change: str,
+    before: list[str],
+    after: list[str],
+    plugin: str | None,
+    text: str,
+    dump: str,
+    config: Any,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, said = run(capsys, pod_name, "--from", dump, "--to-config", config(body), "-o", "json")
+    data = json.loads(said)
+    assert code == 1
+    assert (data["kind"], data["compared"]) == ("Diff", 1)
+    (item,) = data["items"]
+    assert item["pod"] == {"namespace": "default", "name": pod_name}
+    assert (item["change"], item["before"]["best"], item["after"]["best"]) == (change, before, after)
+    assert item["causes"][0]["plugin"] == plugin
+    assert text in item["causes"][0]["text"]
+
+
+def test_all_pods_are_compared_and_only_those_that_differ_are_listed(
+    dump: str, config: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, said = run(capsys, "--from", dump, "--to-config", config(PACK))
+    assert code == 1
+    assert "default/web  large   small\n  NodeResourcesFit: small gains " in said
+    assert "default/db" not in said
+    assert "2 pods compared, kube-scheduler 1.36: 1 would land elsewhere." in said
+
+
+def test_the_same_is_no_difference(dump: str, config: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    code, said = run(capsys, "--pending", "--from", dump, "--to-config", config(""))
+    assert code == 0
+    assert said.startswith("2 pods compared, kube-scheduler 1.36: all fare the same.\n")
+
+
+def test_another_version_is_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    running = [pod("on-b", "6", on="b", memory="1Gi"), pod("on-c", "3500m", on="c", memory="8Gi")]
+    web = pod("web", "500m", memory="3Gi")
+    dump = write(tmp_path / "dump.json", node("b", "8"), node("c", "16"), *running, web)
+    code, said = run(capsys, "web", "--from", dump, "--to-kube-version", "1.35", "-o", "json")
+    data = json.loads(said)
+    (item,) = data["items"]
+    assert (data["before"]["kubernetesVersion"], data["after"]["kubernetesVersion"]) == ("1.36", "1.35")
+    assert (code, item["before"]["best"], item["after"]["best"]) == (1, ["b", "c"], ["c"])
+    assert item["causes"][0]["plugin"] == "NodeResourcesBalancedAllocation"
+
+
+def test_a_pod_is_asked_of_the_scheduler_that_serves_it(config: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    cluster = str(SCHEDULERS / "deployment.yaml")
+    code, said = run(capsys, "-A", "--from", cluster, "--to-config", config(OTHER_NAME), "-o", "json")
+    changed = {item["before"]["outcome"]: item["after"]["outcome"] for item in json.loads(said)["items"]}
+    assert (code, changed) == (1, {"Schedulable": "NoProfile"})
+    same, said = run(capsys, "-A", "--from", cluster, "--to-kube-version", "1.36", "-o", "json")
+    assert (same, json.loads(said)["compared"]) == (0, 6)
+
+
+def test_another_dump_is_compared(dump: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = write(tmp_path / "other.json", node("small", "4"), pod("web", "1"))
+    code, said = run(capsys, "--from", dump, "--to-from", other, "-o", "json")
+    data = json.loads(said)
+    assert code == 1
+    assert data["compared"] == 1
+    assert data["items"][0]["causes"] == [{"plugin": None, "text": "now there is no node large"}]
+    assert "1 pod is in the first dump only, and not compared" in data["warnings"]
+
+
+def test_names_are_for_scripts(dump: str, config: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "--from", dump, "--to-config", config(PACK), "-o", "name") == (1, "pod/web\n")
+
+
+def test_something_to_compare_with_is_needed(dump: str) -> None:
+    with pytest.raises(SchedError, match="say what to compare with: --to-config"):
+        app(["diff", "--from", dump], standalone_mode=False)
