@@ -1,0 +1,173 @@
+"""Pods that are created one by one while kube-scheduler runs land where our explanation of the state just before says.
+
+The node is among `best`, the plugins' scores are those of the -v=10 log, a FailedScheduling event is `event`, and the
+victims are those of preemption.
+"""
+
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.decisions import explain
+from tests.e2e import kubelet
+from tests.e2e.api import Api, ApiError, Json
+from tests.e2e.control_plane import ControlPlane
+from tests.oracle.generate.nodes import nodes
+from tests.oracle.generate.pods import PRIORITIES, pending_pods
+from tests.oracle.generate.samples import samples
+from tests.oracle.generate.values import NAMESPACES
+
+pytestmark = pytest.mark.e2e
+
+PODS = int(os.environ.get("E2E_PODS", "200"))
+ABOUT = frozenset({"taints", "nodes", "topology", "images", "spread", "interpod", "ports", "preemption"})
+INVALID = {403, 422}
+"""How the API server refuses a pod that is not as it should be: some of the random ones are not."""
+
+SCORED = re.compile(r'"Plugin scored node for pod" pod="([^"]+)" plugin="([^"]+)" node="([^"]+)" score=(-?\d+)')
+
+
+def test_random_pods_land_where_we_say(control_plane: ControlPlane, api: Api, tmp_path: Path) -> None:
+    populate(api)
+    log = start_scheduler(control_plane)
+    decided = {"Schedulable": 0, "Unschedulable": 0}
+    for number, wanted in enumerate(random_pods()):
+        before = api.everything()
+        try:
+            created = api.create(f"/api/v1/namespaces/{wanted['metadata']['namespace']}/pods", wanted)
+        except ApiError as refused:
+            if refused.code not in INVALID:
+                raise
+            continue
+        explained = explanation([*before, {"apiVersion": "v1", "kind": "Pod"} | created], created, tmp_path)
+        decided[explained["outcome"]] += 1
+        check(api, created, explained, log)
+        settle(api, created, number)
+    assert min(decided.values()) > PODS // 20, decided
+
+
+def start_scheduler(control_plane: ControlPlane) -> Path:
+    """A kube-scheduler that looks at all nodes; gives its log.
+
+    Opportunistic batching is off: with it, a pod that is like the one before is not scored.
+    """
+    return control_plane.start_scheduler(
+        "--feature-gates=OpportunisticBatching=false", config={"percentageOfNodesToScore": 100}
+    ).log
+
+
+def populate(api: Api) -> None:
+    """Namespaces, priority classes and nodes."""
+    for name in NAMESPACES:
+        if name != "default":
+            api.create("/api/v1/namespaces", {"metadata": {"name": name, "labels": {"env": "dev"}}})
+    for value in PRIORITIES:
+        body = {"metadata": {"name": f"priority{value}"}, "value": value}
+        api.create("/apis/scheduling.k8s.io/v1/priorityclasses", body)
+    for node in max(samples(nodes(ABOUT, up_to=8), 30, seeded=1), key=len):
+        api.create("/api/v1/nodes", {key: node[key] for key in ("metadata", "spec")})
+        api.merge(f"/api/v1/nodes/{node['metadata']['name']}/status", {"status": node["status"]})
+
+
+def random_pods() -> Iterator[Json]:
+    """Pods as a user would write them, each with a name of its own."""
+    for number, pod in enumerate(samples(pending_pods(ABOUT, ["n0"], 0), PODS, seeded=2)):
+        spec: Json = dict(pod["spec"])
+        priority = spec.pop("priority", None)
+        if priority is not None:
+            spec["priorityClassName"] = f"priority{priority}"
+        spec["containers"] = [{"image": "nginx:1.25"} | container for container in spec["containers"]]
+        about = {
+            "name": f"pod-{number:04}",
+            "namespace": pod["metadata"]["namespace"],
+            "labels": pod["metadata"]["labels"],
+        }
+        yield {"metadata": about, "spec": spec}
+
+
+def explanation(objects: list[Json], pod: Json, folder: Path) -> Json:
+    """Ours, of the pod in the state that the objects are."""
+    key = name_of(pod)
+    return explain({"objects": objects, "pods": [key]}, folder, "1.36")[key]
+
+
+def name_of(pod: Json) -> str:
+    return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+
+
+def check(api: Api, pod: Json, explained: Json, log: Path) -> None:
+    """What happens is what was explained."""
+    told = f"{name_of(pod)}: {explained}"
+    decided = eventually(lambda: outcome(api, pod))
+    if explained["outcome"] == "Schedulable":
+        assert decided["spec"].get("nodeName") in explained["best"], told
+        if len(explained["feasible"]) > 1:
+            expected = scores_of(explained)
+            eventually(lambda: logged_scores(log, name_of(pod)) == expected or None, told)
+        return
+    assert "nodeName" not in decided["spec"], told
+    assert eventually(lambda: event(api, pod)) == explained["event"], told
+    post_filter = explained["postFilter"]
+    if post_filter and post_filter["victims"]:
+        eventually(lambda: terminating(api) or None, told)
+        nominated = eventually(lambda: api.get(kubelet.pod_path(pod))["status"].get("nominatedNodeName"), told)
+        if nominated == post_filter["nominatedNode"]:
+            eventually(lambda: terminating(api) == sorted(post_filter["victims"]) or None, told)
+
+
+def outcome(api: Api, pod: Json) -> Json | None:
+    """The pod once kube-scheduler has dealt with it."""
+    now = api.get(kubelet.pod_path(pod))
+    conditions = {each["type"]: each for each in now["status"].get("conditions", [])}
+    return now if "nodeName" in now["spec"] or "PodScheduled" in conditions else None
+
+
+def event(api: Api, pod: Json) -> str | None:
+    """The text of the pod's FailedScheduling event."""
+    about = pod["metadata"]
+    selector = f"involvedObject.name={about['name']},reason=FailedScheduling"
+    found = api.get(f"/api/v1/namespaces/{about['namespace']}/events?fieldSelector={selector}")["items"]
+    return found[0]["message"] if found else None
+
+
+def terminating(api: Api) -> list[str]:
+    """The pods that are being deleted."""
+    items = api.get("/api/v1/pods")["items"]
+    return sorted(name_of(each) for each in items if "deletionTimestamp" in each["metadata"])
+
+
+def scores_of(explained: Json) -> dict[tuple[str, str], int]:
+    """(plugin, node) -> weighted score, as we explain it."""
+    return {
+        (score["plugin"], node["name"]): score["weighted"] for node in explained["nodes"] for score in node["scores"]
+    }
+
+
+def logged_scores(log: Path, pod: str) -> dict[tuple[str, str], int]:
+    """The same out of kube-scheduler's log."""
+    found = SCORED.findall(log.read_text(errors="replace"))
+    return {(plugin, node): int(score) for about, plugin, node, score in found if about == pod}
+
+
+def settle(api: Api, pod: Json, number: int) -> None:
+    """The kubelet starts the pod, or else the pod is given up; its victims go."""
+    now = api.get(kubelet.pod_path(pod))
+    if "nodeName" in now["spec"]:
+        kubelet.start(api, pod, f"2026-01-01T{number // 60:02}:{number % 60:02}:00Z")
+    else:
+        api.delete(kubelet.pod_path(pod), grace_seconds=0)
+    kubelet.finish_terminating(api)
+
+
+def eventually(ask: Callable[[], Any], told: str = "") -> Any:
+    """The first answer that is not None, within some seconds."""
+    deadline = time.monotonic() + 20
+    while (answer := ask()) is None:
+        assert time.monotonic() < deadline, f"nothing came of it: {told}"
+        time.sleep(0.02)
+    return answer

@@ -1,0 +1,161 @@
+"""The real kube-scheduler as a program that answers requests, built once for each Kubernetes version.
+
+    with Oracle("1.36") as oracle:
+        answers = oracle.ask({"id": "x", "objects": [...], "config": "", "featureGates": {}, "pods": ["default/web-0"]})
+
+What a request and an answer hold is in README.md beside this file. Building takes some minutes the first time and is
+kept under ${XDG_CACHE_HOME:-~/.cache}/kubectl-sched/oracle.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+
+VERSIONS = {"1.33": "1.33.13", "1.34": "1.34.4", "1.35": "1.35.4", "1.36": "1.36.2", "1.37": "1.37.1"}
+"""The Kubernetes version that stands for each minor."""
+
+PROGRAM = Path(__file__).parent / "program"
+
+Request = dict[str, Any]
+Answer = dict[str, Any]
+
+
+class GoMissingError(Exception):
+    """Go is not there, and neither is a program built before."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The oracle has to be built with Go 1.26 or newer: install it from https://go.dev/dl, put `go` on the "
+            "PATH and run the tests again."
+        )
+
+
+class OracleCrashedError(Exception):
+    """kube-scheduler itself went down over a request."""
+
+
+def cache_home() -> Path:
+    """Where built programs are kept, outside of the source tree."""
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "kubectl-sched"
+
+
+def go() -> str:
+    """The path of the `go` command."""
+    found = shutil.which("go")
+    if found is None:
+        raise GoMissingError
+    return found
+
+
+def fingerprint(sources: list[Path]) -> str:
+    """A short hash of the names and contents of the sources."""
+    digest = hashlib.sha256()
+    for source in sorted(sources):
+        content = source.read_bytes()
+        digest.update(f"{source.name} {len(content)}\n".encode() + content)
+    return digest.hexdigest()[:16]
+
+
+def program(minor: str) -> Path:
+    """The oracle for a minor such as "1.36", built if it is not there yet."""
+    module = PROGRAM / f"v{minor}.mod"
+    sources = [*PROGRAM.glob("*.go"), *PROGRAM.glob("*.s"), module, module.with_suffix(".sum")]
+    version = VERSIONS[minor]
+    target = cache_home() / "oracle" / f"{version}-{fingerprint(sources)}" / "oracle"
+    if not target.exists():
+        build(module, target, flags=["-tags", tags(minor), "-ldflags", f"-X main.kubernetesVersion={version}"])
+    return target
+
+
+def tags(minor: str) -> str:
+    """The build tags of a minor: like Go's own release tags, one for it and each before it."""
+    return ",".join(f"k8s{known}" for known in VERSIONS if known <= minor)
+
+
+def build(module: Path, target: Path, *, flags: list[str], package: str = ".") -> None:
+    """Build a package of the module file into `target`, which appears only when it is whole."""
+    command = go()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+        partial = Path(folder) / target.name
+        arguments = [command, "build", f"-modfile={module}", *flags, "-o", str(partial), package]
+        done = subprocess.run(arguments, cwd=module.parent, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            message = f"{' '.join(arguments)} failed:\n{done.stderr}"
+            raise RuntimeError(message)
+        partial.replace(target)
+
+
+class Oracle:
+    """A running oracle of one Kubernetes minor; it starts with the first request and again after a crash."""
+
+    def __init__(self, minor: str = "1.36") -> None:
+        self.minor = minor
+        self._path = program(minor)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._decode = msgspec.json.Decoder(Answer).decode
+
+    def ask(self, request: Request) -> list[Answer]:
+        """One answer for each of the request's pods, or for each step of its sequence.
+
+        Raises OracleCrashedError where kube-scheduler goes down; the next request starts it again.
+        """
+        process = self._running()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        expected = len(request.get("pods") or []) + len(request.get("sequence") or [])
+        try:
+            process.stdin.write(msgspec.json.encode(request) + b"\n")
+            process.stdin.flush()
+            lines = [process.stdout.readline() for _ in range(expected)]
+        except BrokenPipeError:
+            lines = [b""]
+        if not all(lines):
+            raise OracleCrashedError(self._post_mortem())
+        return [self._decode(line) for line in lines]
+
+    def defaults(self) -> dict[str, Any]:
+        """The default plugins, weights and arguments, and every feature gate of this version."""
+        done = subprocess.run([self._path, "defaults"], capture_output=True, check=True)
+        return msgspec.json.decode(done.stdout, type=dict[str, Any])
+
+    def close(self) -> None:
+        """End the program."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.communicate()
+            self._stderr.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._process.poll() is not None:
+            self.close()
+            self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the program
+            self._process = subprocess.Popen(
+                [self._path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr
+            )
+        return self._process
+
+    def _post_mortem(self) -> str:
+        assert self._process is not None
+        self._process.wait(timeout=10)
+        self._stderr.seek(0)
+        said = self._stderr.read().decode(errors="replace")
+        self.close()
+        return said[:4000]

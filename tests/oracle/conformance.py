@@ -1,0 +1,138 @@
+"""The long run: compares generated decisions with the real kube-scheduler and writes docs/conformance.md.
+
+    python -m tests.oracle.conformance --pods 50000 --kube-version 1.36
+
+Each run replaces the figures of its version and leaves those of the others. A difference is kept in
+fixtures/regressions as it was found; `pytest -m oracle` shrinks one that it finds itself.
+"""
+
+import argparse
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+
+from tests.oracle.build import VERSIONS, Answer, Oracle, OracleCrashedError, Request
+from tests.oracle.differential import disagreements
+from tests.oracle.generate.clusters import TOPICS, requests
+from tests.oracle.generate.samples import samples
+from tests.oracle.regressions import Keeper
+
+ROOT = Path(__file__).parents[2]
+FIGURES = ROOT / "fixtures" / "conformance.json"
+PAGE = ROOT / "docs" / "conformance.md"
+CYCLE = "whole cycle"
+BATCH = 400
+"""Clusters that one seed gives: enough that hypothesis has left its simplest examples."""
+
+INTRODUCTION = """\
+# Conformance
+
+How far the tool's decisions have been compared with those of the real kube-scheduler, built from its own Go modules
+(`tests/oracle/README.md`). Clusters, configurations and pods are generated; every aspect of every explanation is
+compared: outcome, verdict and reasons of each node, each plugin's own rejections, raw, normalized and weighted scores,
+totals, ties, messages, events, preemption and victims. Each cell is *decisions compared / differences*. A plugin has
+decided about a pod where it was not skipped and rejected, filtered or scored; the last row counts pods.
+
+    python -m tests.oracle.conformance --pods 50000 --kube-version 1.36
+
+writes this page.
+
+"""
+
+
+def deciding(answer: Answer) -> set[str]:
+    """The plugins that had a say about the pod, and the cycle itself."""
+    plugins = answer.get("plugins")
+    found = {CYCLE}
+    if not plugins:
+        return found
+    found |= {name for node in answer["nodes"].values() for name in node.get("scores") or ()}
+    for rejection in (answer["preEnqueue"], answer["preFilter"]):
+        if rejection and rejection.get("plugin"):
+            found.add(rejection["plugin"])
+    if answer["nodes"] and not answer["preFilter"]:
+        found |= set(plugins["filter"]) - set(answer["skippedFilterPlugins"])
+    if answer["postFilter"]:
+        found |= set(plugins["postFilter"])
+    return found
+
+
+class Figures:
+    """plugin -> decisions compared, and those that differ."""
+
+    def __init__(self) -> None:
+        self.compared = Counter[str]()
+        self.differing = Counter[str]()
+
+    def add(self, answers: list[Answer], wrong: dict[str, object]) -> None:
+        """Count the answers of one request."""
+        for answer in answers:
+            decided = deciding(answer)
+            self.compared.update(decided)
+            if answer["pod"] in wrong:
+                told = json.dumps(wrong[answer["pod"]], default=str)
+                self.differing.update({plugin for plugin in decided if plugin in told} | {CYCLE})
+
+
+def run(oracle: Oracle, pods: int) -> Figures:
+    """Compare at least so many pods, spread evenly over the topics."""
+    figures = Figures()
+    gates = frozenset(oracle.defaults()["featureGates"])
+    seed = 0
+    while figures.compared[CYCLE] < pods:
+        for topic in TOPICS:
+            for request in samples(requests(topic, gates), BATCH, seeded=seed):
+                compare(oracle, request, figures, Keeper(topic, oracle.minor))
+        seed += 1
+        print(f"{figures.compared[CYCLE]} pods, {figures.differing[CYCLE]} differ", file=sys.stderr, flush=True)
+    return figures
+
+
+def compare(oracle: Oracle, request: Request, figures: Figures, keeper: Keeper) -> None:
+    """Compare one request, and keep it where it differs."""
+    try:
+        answers = oracle.ask(request)
+    except OracleCrashedError:
+        return
+    for answer in answers:
+        assert not answer.get("error", "").startswith("oracle:"), answer["error"]
+    wrong = disagreements(request, answers, oracle.minor)
+    figures.add(answers, wrong)
+    if wrong:
+        keeper.keep(request, answers)
+
+
+def page(figures: dict[str, dict[str, list[int]]]) -> str:
+    """The table plugin x Kubernetes minor."""
+    minors = sorted(figures)
+    plugins = sorted({plugin for found in figures.values() for plugin in found} - {CYCLE})
+    lines = [
+        "| Plugin | " + " | ".join(minors) + " |",
+        "|---|" + "---:|" * len(minors),
+    ]
+    for plugin in [*plugins, CYCLE]:
+        cells = ["{:,} / {:,}".format(*figures[minor].get(plugin, [0, 0])) for minor in minors]
+        lines.append(f"| {plugin} | " + " | ".join(cells) + " |")
+    return INTRODUCTION + "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    """Run one version and write its figures; the exit code says whether all agreed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kube-version", default="1.36", choices=VERSIONS)
+    parser.add_argument("--pods", type=int, default=50_000)
+    options = parser.parse_args()
+    with Oracle(options.kube_version) as oracle:
+        found = run(oracle, options.pods)
+    known = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
+    known[options.kube_version] = {
+        plugin: [found.compared[plugin], found.differing[plugin]] for plugin in sorted(found.compared)
+    }
+    FIGURES.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
+    PAGE.write_text(page(known))
+    return 1 if found.differing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,123 @@
+"""Whole requests: a cluster, a configuration, and the pods to explain."""
+
+from hypothesis import strategies as st
+
+from tests.oracle.generate.configuration import configurations
+from tests.oracle.generate.devices import claiming, inventory
+from tests.oracle.generate.nodes import nodes
+from tests.oracle.generate.pods import pending_pods, running_pods
+from tests.oracle.generate.values import NAMESPACES, Json, label_selectors, labels, metadata, namespaces
+from tests.oracle.generate.volumes import claimed, storage
+
+TOPICS: dict[str, frozenset[str]] = {
+    "resources": frozenset({"resources"}),
+    "taints": frozenset({"taints"}),
+    "nodes": frozenset({"nodes", "topology"}),
+    "ports": frozenset({"ports"}),
+    "images": frozenset({"images"}),
+    "spread": frozenset({"spread", "topology", "nodes", "taints", "owners"}),
+    "interpod": frozenset({"interpod", "topology"}),
+    "volumes": frozenset({"volumes"}),
+    "devices": frozenset({"devices"}),
+    "queue": frozenset({"queue", "resources", "preemption"}),
+    "preemption": frozenset({"preemption", "resources", "ports", "interpod", "budgets", "queue"}),
+    "configuration": frozenset({"configuration", "resources", "taints", "nodes", "interpod", "images", "spread"}),
+    "mixed": frozenset(
+        {
+            *("resources", "taints", "nodes", "topology", "ports", "images", "spread", "owners", "interpod", "volumes"),
+            *("devices", "queue", "preemption", "budgets", "configuration"),
+        }
+    ),
+}
+"""What the clusters of each kind are about; everything else in them is plain."""
+
+GATES: dict[str, tuple[str, ...]] = {
+    "volumes": ("StorageCapacityScoring",),
+    "taints": ("TaintTolerationComparisonOperators",),
+}
+"""Feature gates that change what a topic's plugins do, off by default."""
+
+
+@st.composite
+def requests(draw: st.DrawFn, topic: str, gates: frozenset[str] = frozenset()) -> Json:
+    """A request of the oracle for clusters of a topic; `gates` are those that the Kubernetes version knows."""
+    about = TOPICS[topic]
+    cluster = draw(nodes(about))
+    names = [node["metadata"]["name"] for node in cluster]
+    objects = [*namespace_objects(draw), *cluster]
+    if "volumes" in about:
+        objects += draw(storage(cluster))
+    if "devices" in about:
+        objects += draw(inventory(cluster))
+    if "owners" in about:
+        objects += draw(owners())
+    if "budgets" in about:
+        objects += draw(budgets())
+    running = [draw(running_pods(about, names, i)) for i in range(draw(st.integers(0, 6)))]
+    pending = [draw(pending_pods(about, names, i)) for i in range(draw(st.integers(1, 4)))]
+    for pod in (*running, *pending):
+        objects += needs(draw, pod, cluster, about)
+    asked = pending + (running[:1] if draw(st.integers(0, 3)) == 0 else [])
+    switchable = [gate for found in about for gate in GATES.get(found, ()) if gate in gates]
+    return {
+        "id": topic,
+        "objects": objects,
+        "config": draw(configurations()) if "configuration" in about else "",
+        "featureGates": {gate: True for gate in switchable if draw(st.booleans())},
+        "pods": [f"{pod['metadata']['namespace']}/{pod['metadata']['name']}" for pod in asked],
+    }
+
+
+def needs(draw: st.DrawFn, pod: Json, cluster: list[Json], about: frozenset[str]) -> list[Json]:
+    """The pod and what it refers to."""
+    objects: list[Json] = []
+    if "volumes" in about:
+        pod, more = draw(claimed(pod, cluster))
+        objects += more
+    if "devices" in about:
+        pod, more = draw(claiming(pod, cluster))
+        objects += more
+    return [*objects, pod]
+
+
+def namespace_objects(draw: st.DrawFn) -> list[Json]:
+    """The namespaces, with labels."""
+    return [
+        {
+            "apiVersion": "v1",
+            "kind": "Namespace",
+            "metadata": metadata(
+                name, f"uid-ns-{name}", labels={"kubernetes.io/metadata.name": name} | draw(namespaces)
+            ),
+        }
+        for name in NAMESPACES
+    ]
+
+
+@st.composite
+def owners(draw: st.DrawFn) -> list[Json]:
+    """Services, whose selectors the default constraints of PodTopologySpread use."""
+    return [
+        {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": metadata(f"service-{i}", f"uid-service-{i}", draw(st.sampled_from(NAMESPACES))),
+            "spec": {"selector": draw(labels)},
+        }
+        for i in range(draw(st.integers(0, 2)))
+    ]
+
+
+@st.composite
+def budgets(draw: st.DrawFn) -> list[Json]:
+    """PodDisruptionBudgets that allow little."""
+    return [
+        {
+            "apiVersion": "policy/v1",
+            "kind": "PodDisruptionBudget",
+            "metadata": metadata(f"pdb-{i}", f"uid-pdb-{i}", draw(st.sampled_from(NAMESPACES))),
+            "spec": {"selector": draw(label_selectors)},
+            "status": {"disruptionsAllowed": draw(st.integers(0, 1))},
+        }
+        for i in range(draw(st.integers(0, 2)))
+    ]

@@ -1,0 +1,34 @@
+//go:build !k8s1.34
+
+package main
+
+import (
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+)
+
+// The names under which this Kubernetes has the framework's types: up to 1.33 all are in the scheduler itself.
+type (
+	CycleState       = *framework.CycleState
+	Extender         = framework.Extender
+	FilterPlugin     = framework.FilterPlugin
+	NodeInfo         = *framework.NodeInfo
+	NodePluginScores = framework.NodePluginScores
+	NodeScore        = framework.NodeScore
+	NodeScoreList    = framework.NodeScoreList
+	PostFilterPlugin = framework.PostFilterPlugin
+	PostFilterResult = framework.PostFilterResult
+	ScorePlugin      = framework.ScorePlugin
+	Status           = framework.Status
+)
+
+const (
+	codeError         = framework.Error
+	codeSuccess       = framework.Success
+	codeUnresolvable  = framework.UnschedulableAndUnresolvable
+	codeUnschedulable = framework.Unschedulable
+)
+
+func skippedFilters(state CycleState) sets.Set[string] { return state.SkipFilterPlugins }
+
+func skippedScores(state CycleState) sets.Set[string] { return state.SkipScorePlugins }

@@ -1,0 +1,35 @@
+//go:build k8s1.34 && !k8s1.35
+
+package main
+
+import (
+	"k8s.io/apimachinery/pkg/util/sets"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+)
+
+// The names under which this Kubernetes has the framework's types: in 1.34 some have moved, the plugins have not.
+type (
+	CycleState       = fwk.CycleState
+	Extender         = framework.Extender
+	FilterPlugin     = framework.FilterPlugin
+	NodeInfo         = fwk.NodeInfo
+	NodePluginScores = framework.NodePluginScores
+	NodeScore        = framework.NodeScore
+	NodeScoreList    = framework.NodeScoreList
+	PostFilterPlugin = framework.PostFilterPlugin
+	PostFilterResult = framework.PostFilterResult
+	ScorePlugin      = framework.ScorePlugin
+	Status           = fwk.Status
+)
+
+const (
+	codeError         = fwk.Error
+	codeSuccess       = fwk.Success
+	codeUnresolvable  = fwk.UnschedulableAndUnresolvable
+	codeUnschedulable = fwk.Unschedulable
+)
+
+func skippedFilters(state CycleState) sets.Set[string] { return state.GetSkipFilterPlugins() }
+
+func skippedScores(state CycleState) sets.Set[string] { return state.GetSkipScorePlugins() }

@@ -1,0 +1,15 @@
+//go:build !k8s1.36
+
+package main
+
+import (
+	"context"
+
+	"k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+)
+
+// schedulePod calls the scheduler's SchedulePod, which takes the bare pod up to 1.35.
+func schedulePod(ctx context.Context, sched *scheduler.Scheduler, fw framework.Framework, state CycleState, pod *framework.PodInfo) (scheduler.ScheduleResult, error) {
+	return sched.SchedulePod(ctx, fw, state, pod.Pod)
+}

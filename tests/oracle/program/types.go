@@ -1,0 +1,147 @@
+package main
+
+import "encoding/json"
+
+// Request is one cluster state and what to ask about it: one JSON line of standard input.
+type Request struct {
+	ID           string            `json:"id"`
+	Objects      []json.RawMessage `json:"objects"`
+	Config       string            `json:"config"`
+	FeatureGates map[string]bool   `json:"featureGates"`
+	// Pods are explained one by one, each against the same state.
+	Pods []string `json:"pods"`
+	// Sequence is answered instead of Pods where it is set: each pod sees those placed before it.
+	Sequence []Step `json:"sequence"`
+	// StartIndexes asks, for each of Pods, what SchedulePod finds when its search begins there, with the configuration's own
+	// percentageOfNodesToScore. The search is the same each time where parallelism is 1.
+	StartIndexes []int `json:"startIndexes"`
+	// Extenders lets the configuration have extenders, which are then asked.
+	Extenders bool `json:"extenders"`
+}
+
+// Search is one search for feasible nodes, and the node that won.
+type Search struct {
+	StartIndex     int    `json:"startIndex"`
+	Host           string `json:"host"`
+	EvaluatedNodes int    `json:"evaluatedNodes"`
+	FeasibleNodes  int    `json:"feasibleNodes"`
+	Error          string `json:"error,omitempty"`
+}
+
+// Step schedules one pod of a sequence and keeps it where it fits.
+type Step struct {
+	Pod string `json:"pod"`
+	// Node is where to keep the pod; empty takes the first of the best nodes in name order.
+	Node string `json:"node"`
+	// Forget asks for the answer alone: the pod is not kept and its nomination is not remembered.
+	Forget bool `json:"forget"`
+}
+
+// Response says what kube-scheduler does with one pod: one JSON line of standard output.
+type Response struct {
+	ID                   string               `json:"id"`
+	Pod                  string               `json:"pod"`
+	SchedulerName        string               `json:"schedulerName"`
+	ProfileFound         bool                 `json:"profileFound"`
+	Plugins              *PluginList          `json:"plugins,omitempty"`
+	Skip                 string               `json:"skip,omitempty"`
+	PreEnqueue           *PreEnqueue          `json:"preEnqueue"`
+	PreFilter            *Verdict             `json:"preFilter"`
+	PreFilterNodes       []string             `json:"preFilterNodes"`
+	SkippedFilterPlugins []string             `json:"skippedFilterPlugins"`
+	SkippedScorePlugins  []string             `json:"skippedScorePlugins"`
+	Nodes                map[string]*NodeView `json:"nodes"`
+	Feasible             []string             `json:"feasible"`
+	SingleFeasible       bool                 `json:"singleFeasible,omitempty"`
+	Best                 []string             `json:"best"`
+	NominatedFirst       string               `json:"nominatedFirst,omitempty"`
+	SuggestedHost        string               `json:"suggestedHost,omitempty"`
+	Message              string               `json:"message"`
+	PostFilter           *PostFilter          `json:"postFilter"`
+	FinalMessage         string               `json:"finalMessage"`
+	EventMessage         string               `json:"eventMessage,omitempty"`
+	Reason               string               `json:"reason,omitempty"`
+	Error                string               `json:"error,omitempty"`
+	ErrorNodes           int                  `json:"errorNodes,omitempty"`
+	ScoreError           string               `json:"scoreError,omitempty"`
+	// Searches are in the order of the request's StartIndexes.
+	Searches []Search `json:"searches,omitempty"`
+	// Kept says where a sequence put the pod.
+	Kept *Kept `json:"kept,omitempty"`
+}
+
+// PluginList names the plugins of a profile in the order in which they run.
+type PluginList struct {
+	PreEnqueue []string         `json:"preEnqueue"`
+	PreFilter  []string         `json:"preFilter"`
+	Filter     []string         `json:"filter"`
+	PostFilter []string         `json:"postFilter"`
+	PreScore   []string         `json:"preScore"`
+	Score      []string         `json:"score"`
+	Weights    map[string]int32 `json:"weights"`
+}
+
+// PreEnqueue is the rejection that keeps a pod out of the active queue.
+type PreEnqueue struct {
+	Plugin  string `json:"plugin"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// Verdict is a Status that is not Success.
+type Verdict struct {
+	Plugin  string   `json:"plugin,omitempty"`
+	Code    string   `json:"code"`
+	Reasons []string `json:"reasons"`
+	// Absent: PreFilter's result left the node out, so that no Filter plugin looked at it.
+	Absent bool `json:"absent,omitempty"`
+	// PreFilter: PreFilter rejected the pod as a whole.
+	PreFilter bool `json:"preFilter,omitempty"`
+}
+
+// NodeView is what the plugins say about one node.
+type NodeView struct {
+	Filter     *Verdict            `json:"filter"`
+	AllFilters map[string]*Verdict `json:"allFilters"`
+	Scores     map[string]*Score   `json:"scores,omitempty"`
+	Total      *int64              `json:"total,omitempty"`
+}
+
+// Score is one plugin's score for one node, before and after NormalizeScore and the weight.
+type Score struct {
+	Raw        int64 `json:"raw"`
+	Normalized int64 `json:"normalized"`
+	Weight     int64 `json:"weight"`
+	Weighted   int64 `json:"weighted"`
+}
+
+// PostFilter is what the PostFilter plugins say, and the dry run of preemption on every candidate node.
+type PostFilter struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	// NominatedNode is null where the plugins leave the pod's nomination alone.
+	NominatedNode *string `json:"nominatedNode"`
+	// NominatedNodes are all nodes that may win the last, random tie.
+	NominatedNodes []string `json:"nominatedNodes,omitempty"`
+	// Victims are those on NominatedNode, sorted by name.
+	Victims        []string           `json:"victims"`
+	DryRun         map[string]*DryRun `json:"dryRun,omitempty"`
+	PotentialNodes int                `json:"potentialNodes"`
+	// RealCandidates is the number of candidates after which the plugin may stop looking.
+	RealCandidates int `json:"realCandidates"`
+}
+
+// DryRun is preemption on one node: its victims, the most important first, or why there is no use.
+type DryRun struct {
+	Victims       []string `json:"victims,omitempty"`
+	PDBViolations int64    `json:"pdbViolations"`
+	Status        *Verdict `json:"status,omitempty"`
+}
+
+// Kept is where a pod of a sequence stays.
+type Kept struct {
+	Node      string `json:"node,omitempty"`
+	Nominated string `json:"nominated,omitempty"`
+	// Error is what Reserve said where a given node does not suit the pod; it is put there all the same.
+	Error string `json:"error,omitempty"`
+}

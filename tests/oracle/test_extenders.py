@@ -1,0 +1,73 @@
+"""The same extender behind us and behind the real kube-scheduler: the same verdicts, points, messages and victims."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kubectl_sched.render.explanation import explanation
+from tests.cluster.extender_server import extender_server
+from tests.cluster.test_extenders import cluster, extender, replay
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.oracle.build import Oracle
+
+pytestmark = pytest.mark.oracle
+
+VERBS: tuple[dict[str, Any], ...] = (
+    {"filterVerb": "filter"},
+    {"prioritizeVerb": "prioritize"},
+    {"filterVerb": "filter", "prioritizeVerb": "prioritize"},
+    {"filterVerb": "broken"},
+    {"filterVerb": "refuse"},
+    {"filterVerb": "silent"},
+    {"filterVerb": "nothing"},
+    {"filterVerb": "broken", "ignorable": True},
+    {"prioritizeVerb": "broken"},
+    {"filterVerb": "filter", "managedResources": [{"name": "example.com/foo"}]},
+)
+
+
+def decided(oracle: Oracle, objects: list[Any], config: str) -> dict[str, Any]:
+    (answer,) = oracle.ask(
+        {"id": "x", "objects": objects, "config": config, "pods": ["default/web"], "extenders": True}
+    )
+    return answer
+
+
+@pytest.mark.parametrize("caches", [True, False])
+@pytest.mark.parametrize("verbs", VERBS, ids=lambda verbs: "-".join(map(str, verbs.values())))
+def test_filtering_and_scoring_agree(oracle: Oracle, verbs: dict[str, Any], caches: bool, tmp_path: Path) -> None:
+    with extender_server() as server:
+        config = extender(server.url, nodeCacheCapable=caches, **verbs)
+        real = decided(oracle, cluster(), config)
+        ours = explanation(replay(config, cluster(), tmp_path, oracle.minor), "")
+    if real.get("error"):
+        assert real["error"].removeprefix("SchedulePod: ") == ours["error"]
+        return
+    assert ours["feasible"] == real["feasible"]
+    assert ours["best"] == real["best"]
+    assert (ours["message"] or "") == real["message"]
+    for node in ours["nodes"]:
+        view = real["nodes"][node["name"]]
+        assert node["total"] == view.get("total")
+        verdict = view["filter"]
+        said = node["filter"] and (node["filter"]["code"], node["filter"]["reasons"])
+        assert said == (verdict and (verdict["code"], verdict["reasons"]))
+
+
+@pytest.mark.parametrize("caches", [True, False])
+@pytest.mark.parametrize("verb", ["preempt", "broken", "nothing"])
+def test_preemption_agrees(oracle: Oracle, verb: str, caches: bool, tmp_path: Path) -> None:
+    objects = cluster(4, full=True, priority=1000, cpu="2")
+    with extender_server() as server:
+        config = extender(server.url, nodeCacheCapable=caches, preemptVerb=verb)
+        real = decided(oracle, objects, config)["postFilter"]
+        ours = explanation(replay(config, objects, tmp_path, oracle.minor), "")["postFilter"]
+    assert ours["code"] == real["code"]
+    assert ours["message"] == real["message"] or ours["code"] == "Success"
+    assert ours["nominatedNode"] == real["nominatedNode"]
+    assert ours["victims"] == real["victims"]
