@@ -1,0 +1,100 @@
+"""Measures reading a running cluster: `explain` against `kubectl get pods -A -o json` on the same API server.
+
+    python -m tests.bench.live [nodes] [pods]
+
+starts etcd and kube-apiserver on loopback, fills them (some minutes for the default of 5,000 nodes and 50,000 pods) and
+runs both in turn. The bound is a quarter of kubectl's time.
+"""
+
+import http.client
+import json
+import os
+import ssl
+import statistics
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from typing import Any
+
+from tests.bench.make_dump import objects
+from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
+
+WORKERS = 8
+ROUNDS = 3
+PRESENT = {"default", "kube-system", "kube-public", "kube-node-lease"}
+
+
+def fill(port: int, nodes: int, pods: int) -> str:
+    """Create all objects; gives the name of a pod that waits."""
+    items = [json.loads(text) for text in objects(nodes, pods)]
+    waiting = {
+        "metadata": {"name": "waiting", "namespace": "default"},
+        "kind": "Pod",
+        "spec": {"containers": [_container()]},
+    }
+    for name in sorted({item["metadata"]["namespace"] for item in items if item["kind"] == "Pod"} - PRESENT):
+        _create(port, [{"kind": "Namespace", "metadata": {"name": name}}])
+    with ThreadPoolExecutor(WORKERS) as pool:
+        for kind in ("Node", "Pod"):
+            wanted = [item for item in items if item["kind"] == kind]
+            list(pool.map(lambda part: _create(port, part), (wanted[each::WORKERS] for each in range(WORKERS))))
+    _create(port, [waiting])
+    return "waiting"
+
+
+def _container() -> dict[str, Any]:
+    return {"name": "c", "image": "nginx", "resources": {"requests": {"cpu": "100m"}}}
+
+
+def _create(port: int, items: list[dict[str, Any]]) -> None:
+    context = ssl._create_unverified_context()  # noqa: S323, SLF001 - on loopback, to a server of our own
+    connection = http.client.HTTPSConnection("127.0.0.1", port, context=context, timeout=60)
+    headers = {"Authorization": f"Bearer {ADMIN_TOKEN}", "Content-Type": "application/json"}
+    for item in items:
+        metadata = item["metadata"]
+        for key in ("uid", "resourceVersion", "creationTimestamp", "ownerReferences", "managedFields"):
+            metadata.pop(key, None)
+        for key in ("podCIDR", "podCIDRs"):
+            item.get("spec", {}).pop(key, None)
+        if item["kind"] == "Pod":
+            for key in ("priority", "priorityClassName", "preemptionPolicy", "runtimeClassName"):
+                item["spec"].pop(key, None)
+            path = f"/api/v1/namespaces/{metadata['namespace']}/pods"
+        else:
+            path = f"/api/v1/{item['kind'].lower()}s"
+        connection.request("POST", path, json.dumps(item), headers)
+        response = connection.getresponse()
+        body = response.read()
+        if response.status >= http.client.BAD_REQUEST:
+            message = f"{path}: {body[:500]!r}"
+            raise RuntimeError(message)
+    connection.close()
+
+
+def seconds(command: list[str], environment: dict[str, str]) -> float:
+    """How long a program runs whose output nobody reads."""
+    started = time.monotonic()
+    subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
+    return time.monotonic() - started
+
+
+def main() -> None:
+    """Measure and print."""
+    nodes, pods = (int(text) for text in islice([*sys.argv[1:], "5000", "50000"][:2], 2))
+    with ControlPlane() as plane:
+        started = time.monotonic()
+        name = fill(plane.port, nodes, pods)
+        sys.stderr.write(f"filled in {time.monotonic() - started:.0f} s\n")
+        environment = {**os.environ, "KUBECONFIG": str(plane.kubeconfig)}
+        ours = [sys.executable, "-m", "kubectl_sched", "explain", name, "-o", "name"]
+        theirs = ["kubectl", "get", "pods", "-A", "-o", "json"]
+        rounds = [(seconds(ours, environment), seconds(theirs, environment)) for _ in range(ROUNDS)]
+        mine, kubectls = (statistics.median(column) for column in zip(*rounds, strict=True))
+        ratio = f"{mine:.2f} s / {kubectls:.2f} s = {mine / kubectls:.3f}"
+        sys.stdout.write(f"explain on a running cluster, against kubectl get pods -A -o json: {ratio} (at most 0.25)\n")
+
+
+if __name__ == "__main__":
+    main()

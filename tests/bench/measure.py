@@ -1,0 +1,147 @@
+"""Measures what docs/performance.md says: `python -m tests.bench.measure`. Nothing here is asserted by a test.
+
+Whole programs are run in turn with their baseline, several times, and the ratio of the medians is what counts: the
+machine's own speed falls out of it. What has no baseline is a figure, of the machine that the first line names.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from tests.bench import clusters, make_dump
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+IMPORTS = [sys.executable, "-c", "import typer, rich.table, msgspec, numpy"]
+_PEAK = "import resource, sys; print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+
+
+def run(command: Sequence[str]) -> float:
+    """Wall seconds of one run; its exit code says what the pod's outcome is, not whether it ran."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    started = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, check=False, env=environment)
+    seconds = time.perf_counter() - started
+    if done.returncode not in {0, 1} or b"Traceback" in done.stderr:
+        raise RuntimeError(done.stderr.decode())
+    return seconds
+
+
+def peak_bytes(command: Sequence[str]) -> int:
+    """Peak resident memory of one run."""
+    script = f"import subprocess; subprocess.run({list(command)!r}, capture_output=True); {_PEAK}"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    return int(done.stdout) * 1024
+
+
+def paired(command: Sequence[str], baseline: Sequence[str], runs: int) -> tuple[float, float]:
+    """The medians of both, run in turn after one warm-up each."""
+    run(command), run(baseline)
+    both = [(run(command), run(baseline)) for _ in range(runs)]
+    return statistics.median(each[0] for each in both), statistics.median(each[1] for each in both)
+
+
+def median_of(call: Callable[[], object], runs: int) -> float:
+    """Median seconds of a call in this process, after one warm-up."""
+    call()
+    seconds = []
+    for _ in range(runs):
+        started = time.perf_counter()
+        call()
+        seconds.append(time.perf_counter() - started)
+    return statistics.median(seconds)
+
+
+def row(what: str, measured: str, bound: str) -> None:
+    """One line of the table."""
+    sys.stdout.write(f"| {what} | {measured} | {bound} |\n")
+    sys.stdout.flush()
+
+
+def explain(dump: Path) -> list[str]:
+    """The command that explains a pod of the synthetic dump, as a person would ask."""
+    pod = "node-agent-00000-0000000"
+    return [sys.executable, "-m", "kubectl_sched", "explain", "pod", pod, "-n", "kube-system", "--from", str(dump)]
+
+
+def small(folder: Path) -> None:
+    """Start-up included, against importing what the program is made of."""
+    dump = folder / "small.json"
+    write_dump(dump, 10, 60)
+    ours, imports = paired(explain(dump), IMPORTS, 11)
+    row("a 10-node dump, end to end, against importing typer, rich, msgspec and numpy",
+        f"{ours:.3f} s / {imports:.3f} s = {ours / imports:.2f}", "at most 1.7")  # fmt: skip
+
+
+def large(folder: Path) -> None:
+    """Half a gigabyte, against json.load of the same file; and three times the pods."""
+    dump, larger = folder / "large.json", folder / "larger.json"
+    write_dump(dump, 5000, 50_000)
+    load = [sys.executable, "-c", f"import json; json.load(open({str(dump)!r}))"]
+    ours, loaded = paired(explain(dump), load, 3)
+    size = dump.stat().st_size
+    row(f"5,000 nodes and 50,000 pods ({size / 1e6:.0f} MB), end to end, against json.load",
+        f"{ours:.2f} s / {loaded:.2f} s = {ours / loaded:.2f}", "at most 0.5")  # fmt: skip
+    row("peak memory, against the file's size", f"{peak_bytes(explain(dump)) / size:.2f}", "at most 1.5")
+    dump.unlink()
+    write_dump(larger, 5000, 150_000)
+    more, more_size = statistics.median(run(explain(larger)) for _ in range(3)), larger.stat().st_size
+    row("150,000 pods, seconds per GB against those of 50,000 pods",
+        f"{more:.2f} s; {(more / more_size) / (ours / size):.2f}", "1 is linear")  # fmt: skip
+
+
+def cycle() -> None:
+    """The cycle itself, columns warm."""
+    scheduler = clusters.scheduler(5000, 50_000, cpu="100m")
+    for what, pod in (
+        ("plain pod", clusters.plain_pod("100m")),
+        ("pod with spread and affinity", clusters.choosy_pod()),
+    ):
+        seconds = median_of(lambda pod=pod: scheduler.explain(pod), 9)  # type: ignore[misc]
+        row(
+            f"all filters and scores over 5,000 nodes and 50,000 pods, {what}",
+            f"{seconds * 1000:.1f} ms",
+            "about 30 ms",
+        )
+
+
+def preemption() -> None:
+    """PostFilter where every node is full."""
+    scheduler = clusters.scheduler(5000, 150_000, cpu="530m")
+    result = scheduler.explain(clusters.plain_pod())
+    framework, state, verdict = result.framework, result.state, result.verdict
+    assert framework is not None
+    assert state is not None
+    assert verdict is not None
+    seconds = median_of(lambda: framework.run_post_filter(state, result.pod, result.nodes, verdict), 3)
+    row("PostFilter over 5,000 full nodes with 150,000 pods, every node dry-run", f"{seconds:.2f} s", "about 3 s")
+
+
+def write_dump(path: Path, nodes: int, pods: int) -> None:
+    """The synthetic dump of make_dump.py."""
+    with path.open("w", encoding="utf-8") as file:
+        make_dump.write(file, nodes, pods, indent=True, managed_fields=False)
+
+
+def main() -> None:
+    """Measure everything and print the table."""
+    sys.stdout.write(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n\n")
+    sys.stdout.write("| what | measured | bound |\n|---|---|---|\n")
+    with TemporaryDirectory() as folder:
+        small(Path(folder))
+        large(Path(folder))
+    cycle()
+    preemption()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+"""Options that all tests share."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="Write tests/golden/* anew from what is shown now.")
+
+
+@pytest.fixture
+def update_golden(request: pytest.FixtureRequest) -> bool:
+    """Whether expected outputs are to be written instead of compared."""
+    return bool(request.config.getoption("--update-golden"))
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Bytes are named by their parameter: an archive's may hold the time, and each worker would name its test differently."""
+    return argname if isinstance(val, bytes) else None

@@ -1,0 +1,31 @@
+"""Every recorded decision of kube-scheduler v1.36.2 in fixtures/vectors, exact in every aspect."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.decisions import cases, differences, explain, is_refused, names_unknown_plugin, refuses
+
+VECTORS = Path(__file__).parents[1] / "fixtures" / "vectors"
+VERSION = "1.36"
+
+CASES = [
+    pytest.param(case, id=case["request"]["id"]) for path in sorted(VECTORS.glob("*.jsonl.gz")) for case in cases(path)
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_we_decide_as_kube_scheduler_did(case: dict[str, Any], tmp_path: Path) -> None:
+    request, decisions = case["request"], case["responses"]
+    if any(names_unknown_plugin(decision) for decision in decisions):
+        assert not refuses(request, tmp_path, VERSION)
+        return
+    if any(is_refused(decision) for decision in decisions):
+        assert refuses(request, tmp_path, VERSION)
+        return
+    explained = explain(request, tmp_path, VERSION)
+    found = {decision["pod"]: differences(decision, explained[decision["pod"]]) for decision in decisions}
+    assert {pod: wrong for pod, wrong in found.items() if wrong} == {}

@@ -1,0 +1,24 @@
+"""Decisions of each supported minor's own kube-scheduler on generated clusters, recorded with `tests.oracle.record`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.decisions import cases
+from tests.oracle.differential import disagreements
+
+DECISIONS = Path(__file__).parents[1] / "fixtures" / "decisions"
+
+CASES = [
+    pytest.param(path.parent.name, case, id=f"{path.parent.name}-{case['request']['id']}")
+    for path in sorted(DECISIONS.glob("*/*.jsonl.gz"))
+    for case in cases(path)
+]
+
+
+@pytest.mark.parametrize(("minor", "case"), CASES)
+def test_we_decide_as_that_minor_does(minor: str, case: dict[str, Any]) -> None:
+    assert disagreements(case["request"], case["responses"], minor) == {}

@@ -1,0 +1,244 @@
+"""`whatif` as a person runs it, over small clusters: what lands where, what is refused, and with which exit code."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+HERE = FIXTURES / "what-if"
+SMALL = str(HERE / "small-cluster.yaml")
+
+
+def run(*arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "kubectl_sched", "whatif", *arguments]
+    return subprocess.run(command, capture_output=True, check=False, cwd=HERE, text=True, input=stdin)
+
+
+def asked(*arguments: str, cluster: str = SMALL, stdin: str | None = None) -> dict[str, Any]:
+    done = run("--from", cluster, "-o", "json", *arguments, stdin=stdin)
+    assert done.returncode in {0, 1}, done.stderr
+    data: dict[str, Any] = json.loads(done.stdout)
+    return {**data, "exit": done.returncode}
+
+
+def refused(*arguments: str, stdin: str | None = None) -> str:
+    done = run("--from", SMALL, *arguments, stdin=stdin)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    return done.stderr
+
+
+def nodes_of(answer: dict[str, Any]) -> dict[str, str | None]:
+    return {each["pod"]["name"]: each["node"] for each in answer["placements"]}
+
+
+def manifest(spec: dict[str, Any], namespace: str = "default", kind: str = "Pod") -> str:
+    body = {"apiVersion": "v1", "kind": kind, "metadata": {"name": "made", "namespace": namespace}, "spec": spec}
+    return json.dumps(body)
+
+
+def container(**resources: dict[str, str]) -> dict[str, Any]:
+    return {"name": "main", "image": "x", "resources": resources}
+
+
+def test_a_label_lets_the_pod_with_affinity_in() -> None:
+    cluster = str(FIXTURES / "scenarios" / "affinity-without-topology-key" / "cluster.yaml")
+    before = asked("--with-pending", cluster=cluster)
+    after = asked("--with-pending", "--label", "worker1=meal=breakfast", cluster=cluster)
+    assert (before["exit"], nodes_of(before)) == (1, {"with-pod-affinity": None})
+    assert (after["exit"], nodes_of(after)) == (0, {"with-pod-affinity": "worker1"})
+
+
+@pytest.mark.parametrize("version", ["v1", "v1beta2"])
+def test_forty_pods_separate_by_image(version: str) -> None:
+    folder = FIXTURES / "scenarios" / f"images-by-name-{version}"
+    answer = asked(
+        "nginx-old.yaml",
+        "--replicas",
+        "20",
+        "--config",
+        str(folder / "config.yaml"),
+        cluster=str(folder / "cluster.yaml"),
+    )
+    assert {(each["pod"]["name"].split("-")[0], each["node"]) for each in answer["placements"]} == {
+        ("old", "worker1"),
+        ("new", "worker2"),
+    }
+    assert answer["placed"] == 40
+
+
+def test_the_queue_is_by_priority_and_then_by_age() -> None:
+    answer = asked("queue.yaml")
+    assert list(nodes_of(answer)) == ["node-critical", "urgent", "first", "second"]
+
+
+def test_the_node_with_more_free_cpu_scores_higher() -> None:
+    cluster = str(FIXTURES / "scenarios" / "cpu-two-or-six-free" / "cluster.yaml")
+    (placement,) = asked("--with-pending", cluster=cluster)["placements"]
+    assert (placement["node"], placement["tied"], placement["tiedCount"]) == ("worker2", ["worker2"], 1)
+
+
+def test_a_limit_range_gives_requests_that_fill_the_nodes() -> None:
+    spec = {"containers": [container()]}
+    limited = asked("-", "--replicas", "max", stdin=manifest(spec, "limited"))
+    free = asked("-", "--replicas", "max", stdin=manifest(spec))
+    assert (limited["placed"], free["placed"]) == (16, 16)  # by pods; 256Mi each would allow 32
+    bigger = manifest({"containers": [container(requests={"memory": "600Mi"}, limits={"memory": "600Mi"})]}, "limited")
+    assert asked("-", "--replicas", "max", stdin=bigger)["placed"] == 12
+
+
+def test_a_limit_range_refuses_what_is_above_its_maximum() -> None:
+    too_much = manifest({"containers": [container(limits={"memory": "2Gi"})]}, "limited")
+    assert "maximum memory usage per Container is 1Gi, but limit is 2Gi" in refused("-", stdin=too_much)
+
+
+def test_a_quota_refuses_the_third_pod() -> None:
+    spec = {"containers": [container()]}
+    assert asked("-", "--replicas", "2", stdin=manifest(spec, "rationed"))["placed"] == 2
+    assert "exceeded quota: two-pods, requested: pods=1, used: pods=2, limited: pods=2" in refused(
+        "-", "--replicas", "3", stdin=manifest(spec, "rationed")
+    )
+
+
+def test_no_execute_evicts_what_does_not_tolerate_it() -> None:
+    answer = asked("--taint", "w1=maintenance=:NoExecute")
+    assert nodes_of(answer) == {"web-1a2b-x": "w2"}
+    assert any("evicted and do not come back: default/bare" in warning for warning in answer["warnings"])
+    assert asked("--taint", "w2=maintenance=:NoExecute")["placements"] == []
+
+
+def test_a_drain_moves_pods_of_controllers_alone() -> None:
+    answer = asked("--drain", "w1")
+    (placement,) = answer["placements"]
+    assert (placement["pod"]["name"], placement["owner"], placement["node"]) == ("web-1a2b-x", "Deployment/web", "w2")
+    assert any("default/bare" in warning for warning in answer["warnings"])
+
+
+@pytest.mark.parametrize(
+    ("edits", "placed"),
+    [
+        ([], 5),
+        (["--cordon", "w1"], 3),
+        (["--cordon", "w*"], 0),
+        (["--cordon", "w*", "--uncordon", "(zone in (a))"], 2),
+        (["--uncordon", "w1", "--cordon", "w*"], 0),
+        (["--remove-node", "w2"], 1),
+        (["--add-nodes", "1=w2"], 8),
+        (["--add-nodes", "2=w1"], 11),
+        (["--taint", "(zone=a)=x:NoSchedule"], 3),
+        (["--taint", "w1=x:NoSchedule", "--taint", "w1=x-"], 5),
+    ],
+)
+def test_edits_change_how_many_more_fit(edits: list[str], placed: int) -> None:
+    answer = asked("plain.yaml", "--replicas", "max", *edits)
+    own = [name for name in nodes_of(answer) if name.startswith("plain-")]
+    assert (len(own), answer["exit"]) == (placed, 0)
+    assert answer["stopped"]["event"].split(" nodes")[0].startswith("0/")
+
+
+def test_new_nodes_get_their_daemon_pods() -> None:
+    roomy = asked("plain.yaml", "--replicas", "max", "--add-nodes", "1=w1")
+    assert roomy["perNode"]["w1-add-1"] == 3  # 2 cpu less the agent's 100m
+
+
+def test_find_nodes_says_how_many_more_it_takes() -> None:
+    answer = asked("plain.yaml", "--replicas", "12", "--find-nodes", "w2")
+    assert (answer["nodesNeeded"], answer["unplaced"], answer["exit"]) == (3, 0, 0)
+    assert asked("plain.yaml", "--find-nodes", "w2")["nodesNeeded"] == 0
+
+
+def test_no_number_of_nodes_helps_a_pod_that_fits_on_none_of_them() -> None:
+    huge = manifest({"containers": [container(requests={"cpu": "3"})]})
+    answer = asked("-", "--find-nodes", "w1", stdin=huge)
+    assert (answer["nodesNeeded"], answer["exit"]) == (None, 1)
+
+
+def test_a_workload_of_the_cluster_gets_its_missing_pods() -> None:
+    assert list(nodes_of(asked("deployment/web"))) == ["web-0"]
+    assert list(nodes_of(asked("deployment/web", "--replicas", "5"))) == ["web-0", "web-1", "web-2"]
+
+
+def test_a_rollout_gets_stuck_where_anti_affinity_leaves_no_node_for_the_surge() -> None:
+    answer = asked("web-2.yaml")
+    (rollout,) = answer["rollouts"]
+    assert (rollout["strategy"], rollout["stuckAt"], len(rollout["remaining"])) == ("RollingUpdate", 1, 2)
+    assert (nodes_of(answer), answer["exit"]) == ({"web-0": None}, 1)
+
+
+def test_replacing_needs_no_rollout() -> None:
+    answer = asked("web-2.yaml", "--replace")
+    assert (sorted(str(node) for node in nodes_of(answer).values()), answer["rollouts"]) == (["w1", "w2"], [])
+
+
+def test_a_pod_that_names_its_node_is_put_there_unscheduled() -> None:
+    answer = asked("-", stdin=manifest({"nodeName": "w2", "containers": [container(requests={"cpu": "9"})]}))
+    (placement,) = answer["placements"]
+    assert (placement["node"], placement["total"]) == ("w2", None)
+
+
+def test_preemption_nominates_or_happens() -> None:
+    big = manifest({"priorityClassName": "high-priority", "containers": [container(requests={"cpu": "1800m"})]})
+    (nominated,) = asked("-", stdin=big)["placements"]
+    assert (nominated["node"], nominated["nominatedNode"], nominated["victims"]) == (None, "w1", ["default/web-1a2b-x"])
+    done = asked("-", "--requeue-victims", stdin=big)
+    assert nodes_of(done) == {"made": "w1", "web-1a2b-x": "w2"}
+
+
+def test_the_same_seed_gives_the_same_answer() -> None:
+    one, again = (asked("plain.yaml", "--replicas", "3", "--seed", "7") for _ in range(2))
+    assert one == again
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ({"containers": []}, "spec.containers: Required value"),
+        (
+            {"containers": [container(requests={"cpu": "2"}, limits={"cpu": "1"})]},
+            'spec.containers[0].resources.requests: Invalid value: "2": must be less than or equal to cpu limit of 1',
+        ),
+        ({"containers": [container(requests={"memory": "5K"})]}, "5K"),
+        (
+            {"containers": [container()], "priorityClassName": "nobody"},
+            "spec.priorityClassName: no PriorityClass with name nobody was found",
+        ),
+        ({"containers": [container()], "runtimeClassName": "gvisor"}, 'RuntimeClass "gvisor" not found'),
+        (
+            {"containers": [container()], "tolerations": [{"value": "x"}]},
+            "spec.tolerations[0].operator: Invalid value",
+        ),
+        (
+            {"containers": [container()], "topologySpreadConstraints": [
+                {"maxSkew": 0, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
+            ]},
+            "spec.topologySpreadConstraints[0].maxSkew: Invalid value",
+        ),
+        ({"containers": [container()], "hostNetwork": "yes"}, "spec.hostNetwork: expected bool, got str"),
+    ],
+)  # fmt: skip
+def test_what_the_api_server_would_refuse(spec: dict[str, Any], said: str) -> None:
+    assert said in refused("-", stdin=manifest(spec))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "name a manifest or a workload"),
+        (["--drain", "w3"], "no node matches w3"),
+        (["--taint", "w1=x:Never"], "the effect is one of"),
+        (["--label", "w1"], "write NODE=KEY=VALUE"),
+        (["--add-nodes", "w1"], "write N=NODE"),
+        (["deployment/wbe"], "near it: web"),
+        (["plain.yaml", "--replicas", "some"], "neither a number nor max"),
+        (["--replicas", "max", "--cordon", "w1"], "of which"),
+        (["small-cluster.txt"], "no such file"),
+    ],
+)
+def test_wrong_usage_is_one_sentence(arguments: list[str], said: str) -> None:
+    assert said.lower() in refused(*arguments).lower()
