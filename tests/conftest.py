@@ -16,5 +16,5 @@ def update_golden(request: pytest.FixtureRequest) -> bool:
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
-    """Bytes are named by their parameter: an archive's may hold the time, and each worker would name its test differently."""
+    """Bytes are named by their parameter: an archive's hold the time, and no two workers would agree on the name."""
     return argname if isinstance(val, bytes) else None
