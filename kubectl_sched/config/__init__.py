@@ -50,6 +50,8 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
     extenders: tuple[Extender, ...] = ()
     """In the order in which they are asked: those that may be ignored last."""
     leader_election: LeaderElectionConfiguration = LeaderElectionConfiguration()
+    pod_initial_backoff_seconds: int = 1
+    pod_max_backoff_seconds: int = 10
     warnings: tuple[str, ...] = ()
 
 
@@ -98,6 +100,8 @@ def _load(document: object, version: KubeVersion | None, feature_overrides: Mapp
         percentage_of_nodes_to_score=config.percentage_of_nodes_to_score,
         extenders=loading.ordered_extenders(config.extenders),
         leader_election=config.leader_election,
+        pod_initial_backoff_seconds=config.pod_initial_backoff_seconds,
+        pod_max_backoff_seconds=config.pod_max_backoff_seconds,
         warnings=tuple(filter(None, (warning, served, *loading.ignored_sets(written), *more))),
     )
 

@@ -46,12 +46,16 @@ class _RawItems(msgspec.Struct, frozen=True):
 
 
 class Listed(NamedTuple):
-    """All objects of one list, at one resourceVersion; `broken` are those that cannot be read, as sentences."""
+    """All objects of one list, at one resourceVersion; `broken` are those that cannot be read, as sentences.
+
+    `path` is where the server has them, empty where it does not serve the kind.
+    """
 
     kind: Kind
     objects: list[KubernetesObject]
     resource_version: str = ""
     broken: tuple[str, ...] = ()
+    path: str = ""
 
 
 class Lister:
@@ -75,7 +79,7 @@ class Lister:
         """
         for path in list_paths(kind, namespace):
             try:
-                return self._restarting(kind, path, at, _selecting(selectors))
+                return self._restarting(kind, path, at, _selecting(selectors))._replace(path=path)
             except ResponseError as error:
                 if error.status == _FORBIDDEN and group_of(kind) and not self._serves(path, kind):
                     continue
