@@ -1,0 +1,54 @@
+"""What is said of one node, wherever it is shown: its verdict, what preemption would do there, the evidence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.render.reasons import of_one
+from kubectl_sched.render.summary import summary
+from kubectl_sched.render.text import safe
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_sched.framework.evidence import Evidence
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+
+def verdict_in_words(result: ScheduleResult, row: int) -> str:
+    """What follows `web-0 on w1: `."""
+    name = result.nodes.names[row]
+    if result.verdict is None:
+        return summary(result)
+    status = result.verdict[row]
+    if not status.is_success:
+        if not result.rejections(row) and result.pre_filter.is_success:
+            return of_one(result, row)
+        return f"rejected by {status.plugin or 'PreFilter'} ({safe(', '.join(status.reasons))})"
+    if not result.best:
+        return "feasible"
+    if name in result.best:
+        return "the best node" if len(result.best) == 1 else f"tied for the best with {len(result.best) - 1:,} more"
+    behind = int(result.totals.max()) - result.total_of[row]
+    return f"feasible, {behind} points behind {safe(result.best[0])}"
+
+
+def preemption_there(result: ScheduleResult, row: int) -> str | None:
+    """Whom preemption would evict on the node, or why it does not help there; None where nothing is known of it."""
+    post_filter = result.post_filter
+    if post_filter is None:
+        return None
+    name = result.nodes.names[row]
+    candidate = next((each for each in post_filter.candidates if each.node_name == name), None)
+    if candidate is not None:
+        victims = ", ".join(f"{victim.key} (priority {victim.priority})" for victim in candidate.victims)
+        budgets = f", which would violate {', '.join(candidate.violated_budgets)}" if candidate.violated_budgets else ""
+        return f"preemption there would evict {safe(victims)}{safe(budgets)}"
+    if post_filter.dry_run is not None and post_filter.dry_run[row].reasons:
+        return f"preemption there: {safe(', '.join(post_filter.dry_run[row].reasons))}"
+    return None
+
+
+def in_words(evidence: Sequence[Evidence]) -> str:
+    """A line for each fact, its hints behind it."""
+    return "\n".join(safe("; ".join((fact.text, *fact.hints))) for fact in evidence)
