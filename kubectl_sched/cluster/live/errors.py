@@ -15,11 +15,19 @@ class KubeconfigError(SchedError):
     """A kubeconfig, or a flag that refers to it, that makes no sense."""
 
 
+class LostResponseError(ClusterError):
+    """A write was sent, and it is not known whether the server carried it out."""
+
+
 class ResponseError(ClusterError):
-    """The server's refusal of one request; `status` is HTTP's, `reason` and `message` are those of its Status."""
+    """The server's refusal of one request; `status` is HTTP's, `reason` and `message` are those of its Status.
+
+    `after_lost` says that the same write was sent before and its answer lost: that one may have been carried out.
+    """
 
     def __init__(self, sentence: str, status: int, reason: str = "", message: str = "") -> None:
         super().__init__(sentence)
         self.status = status
         self.reason = reason
         self.message = message
+        self.after_lost = False

@@ -1,4 +1,8 @@
-"""GETs from an API server: what may help is tried again, within bounds; everything else is one sentence."""
+"""Requests to an API server: what may help is tried again, within bounds; everything else is one sentence.
+
+A read may always be asked again. A write may only where the server says that it did nothing (429), where it never got
+there, or where the caller says that doing it twice is the same as doing it once (`repeatable`).
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,7 @@ from urllib3.exceptions import (
 )
 
 from kubectl_sched.cluster.live.credentials import Credentials
-from kubectl_sched.cluster.live.errors import ClusterError, KubeconfigError, ResponseError
+from kubectl_sched.cluster.live.errors import ClusterError, KubeconfigError, LostResponseError, ResponseError
 from kubectl_sched.cluster.live.proxies import proxy_from_environment
 from kubectl_sched.cluster.live.tls import distrust, expired_at, ssl_context
 
@@ -44,6 +48,12 @@ LONGEST_WAIT_SECONDS = 30.0
 _CHUNK = 1 << 18
 
 _BUSY = frozenset({429, 500, 502, 503, 504})
+_UNTOUCHED = 429
+"""Of these the one that says that nothing was done."""
+
+JSON = "application/json"
+MERGE_PATCH = "application/merge-patch+json"
+STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
 
 
 class Status(msgspec.Struct, frozen=True):
@@ -63,8 +73,25 @@ class _BrokenError(Exception):
     """The connection broke: worth another try. Its text says how."""
 
 
+class _UnsentError(_BrokenError):
+    """There was no connection, so that nothing was sent."""
+
+
+class _TooSlowError(ClusterError):
+    """No complete answer in time, whatever the server did."""
+
+
+class _Request(NamedTuple):
+    """One request, ready to be sent as often as need be."""
+
+    url: str
+    method: str = "GET"
+    body: bytes | None = None
+    content: str = ""
+
+
 class Server:
-    """One API server. `get` may be called by several threads; `stop` ends all waiting."""
+    """One API server. `get` and `write` may be called by several threads; `stop` ends all waiting."""
 
     def __init__(
         self, endpoint: Endpoint, environment: Mapping[str, str] | None = None, attempts: int = ATTEMPTS
@@ -88,14 +115,16 @@ class Server:
 
         Raises ResponseError for any other answer, ClusterError where there is none.
         """
-        url = f"{self.endpoint.server}{path}{f'?{urlencode(query)}' if query else ''}"
+        request = _Request(self._url(path, query))
         renewed = False
         attempt = 0
         while True:
             attempt += 1
             shown = self._credentials.shown()
             try:
-                answer = self._ask(url, shown, tell or (lambda _: None))
+                answer = self._ask(request, shown, tell or (lambda _: None))
+            except _UnsentError as error:
+                raise ClusterError(f"{self._name}: {error}") from None
             except _BrokenError as error:
                 if attempt >= self._attempts:
                     tries = f"{attempt} times in a row" if attempt > 1 else "in the middle of an answer"
@@ -112,41 +141,65 @@ class Server:
             else:
                 raise self._refusal(answer, shown, attempt)
 
-    def stream(self, path: str, query: Mapping[str, str]) -> urllib3.BaseHTTPResponse:
-        """A 200 whose body comes as long as the server has something to say; whoever asks reads it and closes it.
+    def write(
+        self,
+        method: str,
+        path: str,
+        body: bytes,
+        *,
+        content: str = JSON,
+        query: Mapping[str, str] | None = None,
+        repeatable: bool = False,
+        patient: bool = True,
+    ) -> bytes:
+        """Send a POST, PATCH, PUT or DELETE; the body of the server's success.
 
-        It is not tried again. Raises ResponseError for any other answer, ClusterError where there is none.
+        `repeatable` says that a second time changes nothing that the first has done, so that a lost answer may be asked
+        for again; a refusal of the repetition has `after_lost` set, as the first may have been carried out. Without
+        `patient` a 429 is an answer like any other. Raises ResponseError for a refusal, LostResponseError where it is
+        not known what the server did, ClusterError where nothing was sent.
         """
-        url = f"{self.endpoint.server}{path}?{urlencode(query)}"
-        shown = self._credentials.shown()
-        self._go_on()
-        try:
-            response = self._opened(url, shown)
-            if response.status == 200:
-                return response
-            answer = _Answer(response.status, response.headers, response.read(decode_content=True))
-            response.release_conn()
-        except HTTPError as error:
-            failure = self._failure(error)
-            text = f"{self._name}: the connection broke ({failure})" if isinstance(failure, _BrokenError) else failure
-            raise ClusterError(str(text)) from None
-        except OSError as error:
-            raise ClusterError(f"{self._name}: the connection broke ({_os_reason(error)})") from None
-        if answer.status == 401 and self._credentials.renewable:
-            self._credentials.shown(refused=shown)
-        raise self._refusal(answer, shown, 1)
+        request = _Request(self._url(path, query), method, body, content)
+        renewed = lost = False
+        attempt = 0
+        while True:
+            attempt += 1
+            last = attempt >= self._attempts
+            shown = self._credentials.shown()
+            try:
+                answer = self._ask(request, shown, lambda _: None)
+            except _UnsentError as error:
+                if last:
+                    raise self._gave_up(str(error), lost=lost) from None
+                self._wait(_backoff(attempt))
+                continue
+            except (_BrokenError, _TooSlowError) as error:
+                lost = True
+                if last or not repeatable:
+                    raise self._gave_up(str(error), lost=True) from None
+                self._wait(_backoff(attempt))
+                continue
+            if 200 <= answer.status < 300:
+                return answer.body
+            if answer.status == 401 and self._credentials.renewable and not renewed:
+                renewed = True
+                self._credentials.shown(refused=shown)
+                continue
+            lost = lost or (answer.status in _BUSY and answer.status != _UNTOUCHED)
+            again = patient if answer.status == _UNTOUCHED else repeatable and answer.status in _BUSY
+            if last or not again:
+                refusal = self._refusal(answer, shown, attempt)
+                refusal.after_lost = lost
+                raise refusal
+            self._wait(_asked_for(answer.headers) or _backoff(attempt))
 
-    def _opened(self, url: str, shown: Shown) -> urllib3.BaseHTTPResponse:
-        """The head of the answer to a GET."""
-        return self._pool(shown).request(
-            "GET",
-            url,
-            headers=self._headers(shown),
-            timeout=urllib3.Timeout(connect=self.endpoint.timeout or CONNECT_SECONDS, read=SILENCE_SECONDS),
-            retries=False,
-            redirect=False,
-            preload_content=False,
-        )
+    def _url(self, path: str, query: Mapping[str, str] | None) -> str:
+        return f"{self.endpoint.server}{path}{f'?{urlencode(query)}' if query else ''}"
+
+    def _gave_up(self, why: str, *, lost: bool) -> ClusterError:
+        if not lost:
+            return ClusterError(f"{self._name}: {why}")
+        return LostResponseError(f"{self._name}: the answer to a write was lost ({why}), so that it may have been done")
 
     @property
     def _name(self) -> str:
@@ -160,7 +213,7 @@ class Server:
         if self._stopped.is_set():
             raise ClusterError(f"{self._name}: interrupted")
 
-    def _ask(self, url: str, shown: Shown, tell: Callable[[int], None]) -> _Answer:
+    def _ask(self, request: _Request, shown: Shown, tell: Callable[[int], None]) -> _Answer:
         self._go_on()
 
         def told(count: int) -> None:
@@ -172,9 +225,10 @@ class Server:
         deadline = time.monotonic() + limit if limit else None
         try:
             response = self._pool(shown).request(
-                "GET",
-                url,
-                headers=self._headers(shown),
+                request.method,
+                request.url,
+                body=request.body,
+                headers=self._headers(shown, request.content),
                 timeout=timeout,
                 retries=False,
                 redirect=False,
@@ -187,15 +241,17 @@ class Server:
                 raise
             response.release_conn()
         except TimeoutError:
-            raise ClusterError(self._too_slow()) from None
+            raise _TooSlowError(self._too_slow()) from None
         except HTTPError as error:
             raise self._failure(error) from None
         except OSError as error:
             raise _BrokenError(_os_reason(error)) from None
         return _Answer(response.status, response.headers, body)
 
-    def _headers(self, shown: Shown) -> urllib3.HTTPHeaderDict:
-        headers = urllib3.HTTPHeaderDict({"Accept": "application/json", "User-Agent": "kubectl-sched"})
+    def _headers(self, shown: Shown, content: str = "") -> urllib3.HTTPHeaderDict:
+        headers = urllib3.HTTPHeaderDict({"Accept": JSON, "User-Agent": "kubectl-sched"})
+        if content:
+            headers["Content-Type"] = content
         if self.endpoint.compression:
             headers["Accept-Encoding"] = "gzip"
         if shown.authorization:
@@ -248,8 +304,10 @@ class Server:
     def _failure(self, error: HTTPError) -> Exception:
         """What is worth another try is a _BrokenError, all else a sentence."""
         if isinstance(error, ReadTimeoutError):
-            return ClusterError(self._too_slow())
+            return _TooSlowError(self._too_slow())
         said = self._unreachable(error)
+        if said and isinstance(error, NewConnectionError) and not isinstance(error, NameResolutionError):
+            return _UnsentError(said)
         return ClusterError(f"{self._name}: {said}") if said else _BrokenError(_plain(error))
 
     def _unreachable(self, error: HTTPError) -> str | None:
