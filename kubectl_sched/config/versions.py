@@ -51,6 +51,19 @@ class DefaultPlugin(msgspec.Struct, frozen=True):
     gate: str = ""
 
 
+class FitErrorForm(msgspec.Struct, frozen=True, kw_only=True):
+    """How a minor puts the FitError of a pod that fits nowhere together (FitError.Error)."""
+
+    counts_pre_filter: bool = False
+    """A PreFilter rejection is counted once a node, as Filter's are, instead of said once for the pod."""
+    tells_left_out: bool = True
+    """Nodes that a PreFilter result leaves out give a reason."""
+    tells_post_filter: bool = True
+    """What PostFilter said follows."""
+    stop_after_post_filter: bool = False
+    """A full stop follows it, also where it ends in one."""
+
+
 class Release(msgspec.Struct, frozen=True, kw_only=True):
     """One minor, as far as it schedules differently from others."""
 
@@ -59,8 +72,12 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     """The KubeSchedulerConfiguration versions that it serves, the one of its own defaults first."""
     multi_point: tuple[DefaultPlugin, ...]
     """The default profile of v1 and v1beta3, in order (getDefaultPlugins)."""
-    taint_reason_names_taint: bool = False
-    """TaintToleration's reason ends in the taint: `node(s) had untolerated taint {key: value}`."""
+    fit_error: FitErrorForm = FitErrorForm()
+    """How the text of a pod that fits nowhere is put together."""
+    taint_reason: str = "node(s) had untolerated taint(s)"
+    """TaintToleration's reason, with Python's places for the taint's key and value."""
+    volume_conflict_reason: str = "node(s) didn't match PersistentVolume's node affinity"
+    """VolumeBinding's reason where a bound volume cannot be reached from the node."""
     volume_scoring_gate: str = "StorageCapacityScoring"
     """The gate with which VolumeBinding scores nodes by storage capacity."""
     dynamic_resources_args: tuple[str, ...] = ()
@@ -259,18 +276,30 @@ def _table() -> dict[KubeVersion, Release]:
     """Build the rows, each minor saying only what changed since the one before."""
     changes: dict[int, dict[str, object]] = {
         23: {"config_apis": (_V1BETA3, _V1BETA2)},
-        24: {"multi_point": _ORDER_OF_1_22},
+        24: {
+            "multi_point": _ORDER_OF_1_22,
+            "fit_error": FitErrorForm(counts_pre_filter=True, tells_left_out=False),
+            "taint_reason": "node(s) had untolerated taint {{{key}: {value}}}",
+        },
         25: {"config_apis": (_V1, _V1BETA3, _V1BETA2), "invalid_plugins": ("SelectorSpread",)},
-        26: {"multi_point": _FROM_1_26},
+        26: {
+            "multi_point": _FROM_1_26,
+            "fit_error": FitErrorForm(tells_left_out=False, stop_after_post_filter=True),
+        },
         27: {"only_leases": True},
         28: {"config_apis": (_V1, _V1BETA3)},
-        29: {"config_apis": (_V1,), "invalid_plugins": ()},
+        29: {"config_apis": (_V1,), "invalid_plugins": (), "fit_error": FitErrorForm(tells_left_out=False)},
         30: {"multi_point": _FROM_1_30, "queue_sort_differs": "queueSort must be the same for all profiles"},
         31: {"multi_point": _FROM_1_31, "invalid_plugins": (*_CLOUD_LIMITS, "CinderLimits")},
-        33: {"volume_scoring_gate": "StorageCapacityScoring", "scheme": "pkg/runtime/scheme.go:110"},
+        32: {"fit_error": FitErrorForm()},
+        33: {
+            "volume_scoring_gate": "StorageCapacityScoring",
+            "volume_conflict_reason": "node(s) didn't match PersistentVolume's node affinity",
+            "scheme": "pkg/runtime/scheme.go:110",
+        },
         34: {
             "namespace_selector_stays": True,
-            "taint_reason_names_taint": False,
+            "taint_reason": "node(s) had untolerated taint(s)",
             "dynamic_resources_args": ("filterTimeout",),
             "errors_show_json": True,
             "queue_sort_differs": "must be the same for all profiles",
@@ -330,7 +359,9 @@ def _table() -> dict[KubeVersion, Release]:
         config_apis=(_V1BETA2,),
         multi_point=_FROM_1_22,
         volume_scoring_gate="VolumeCapacityPriority",
-        taint_reason_names_taint=True,
+        fit_error=FitErrorForm(counts_pre_filter=True, tells_left_out=False, tells_post_filter=False),
+        taint_reason="node(s) had taint {{{key}: {value}}}, that the pod didn't tolerate",
+        volume_conflict_reason="node(s) had volume node affinity conflict",
     )
     rows = {OLDEST: release}
     for version in SUPPORTED[1:]:

@@ -4,28 +4,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubectl_sched.config.versions import FitErrorForm
+
 if TYPE_CHECKING:
     from kubectl_sched.framework.status import NodeToStatus, Status
 
 NO_NODES_AVAILABLE = "no nodes available to schedule pods"
 
+_NEWEST = FitErrorForm()
+
 NOTE_LENGTH_LIMIT = 1024
 """Bytes that an event's note may have (validation.NoteLengthLimit)."""
 
 
-def fit_error(pre_filter: Status, verdict: NodeToStatus, post_filter_message: str = "") -> str:
+def fit_error(
+    pre_filter: Status, verdict: NodeToStatus, post_filter_message: str = "", form: FitErrorForm = _NEWEST
+) -> str:
     """`0/3 nodes are available: ...`: how many nodes gave each reason, sorted as text, then what PostFilter said."""
     text = f"0/{len(verdict)} nodes are available:"
-    if pre_filter.message:
+    if pre_filter.message and not form.counts_pre_filter:
         text += f" {pre_filter.message}."
     else:
         counts: dict[str, int] = {}
         for status, count in verdict.counts():
             for reason in status.reasons:
                 counts[reason] = counts.get(reason, 0) + count
-        if counts:
+        if counts or form.counts_pre_filter:
             text += f" {', '.join(sorted(f'{count} {reason}' for reason, count in counts.items()))}."
-    return f"{text} {post_filter_message}" if post_filter_message else text
+    if not post_filter_message or not form.tells_post_filter:
+        return text
+    return f"{text} {post_filter_message}{'.' if form.stop_after_post_filter else ''}"
 
 
 def event_note(message: str) -> str:

@@ -78,7 +78,7 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
         del args
         self._comparison = handle.features.enabled("TaintTolerationComparisonOperators")
         self._resizes_in_place = handle.features.enabled("InPlacePodVerticalScalingSchedulerPreemption")
-        self._names_taint = handle.release.taint_reason_names_taint
+        self._reason = handle.release.taint_reason
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Skip pods that only wait for room to grow where they are."""
@@ -99,9 +99,7 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
         taint = find_untolerated_taint(taints, pod.spec.tolerations, comparison=self._comparison)
         if taint is None:
             return SUCCESS
-        if self._names_taint:
-            return unresolvable(f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}")
-        return unresolvable("node(s) had untolerated taint(s)")
+        return unresolvable(self._reason.format(key=taint.key, value=taint.value))
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Status:
         """Keep the tolerations that may tolerate PreferNoSchedule."""

@@ -82,6 +82,8 @@ def _filter(result: ScheduleResult, state: CycleState) -> ScheduleResult:
     own_nomination = _own_nomination(pod, nodes, verdict)
     if outcome.node_names is not None:
         verdict = _outside_left_out(verdict, nodes, outcome.node_names, outcome.narrowed_by, pod)
+        if not framework.handle.release.fit_error.tells_left_out:
+            verdict = Column(verdict.codes, [*verdict.values[:-1], unresolvable()])
     result = replace(
         result,
         pre_filter_nodes=outcome.node_names,
@@ -157,10 +159,11 @@ def _outside_left_out(
 def _post_filter(result: ScheduleResult) -> ScheduleResult:
     pod, nodes, framework, state, verdict = result.pod, result.nodes, result.framework, result.state, result.verdict
     assert framework is not None and state is not None and verdict is not None  # noqa: S101, PT018 - set by _filter
-    message = fit_error(result.pre_filter, verdict)
+    form = framework.handle.release.fit_error
+    message = fit_error(result.pre_filter, verdict, form=form)
     post_filter = framework.run_post_filter(state, pod, nodes, verdict)
     said = post_filter.status.message if post_filter else ""
-    event = event_note(fit_error(result.pre_filter, verdict, said))
+    event = event_note(fit_error(result.pre_filter, verdict, said, form))
     return replace(result, message=message, post_filter=post_filter, event=event)
 
 

@@ -42,6 +42,7 @@ from kubectl_sched.plugins.volume_binding.evidence import (
     storage_evidence,
     unbound,
 )
+from kubectl_sched.plugins.volume_binding.reserve import reservations
 from kubectl_sched.plugins.volume_binding.scoring import class_resources, points_of, score
 from kubectl_sched.plugins.volume_binding.static_matching import VolumeIndex
 from kubectl_sched.record import Record
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.reservation import Reservation
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.arrays import Integers, Rows
@@ -89,6 +91,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         self._timeout_seconds = args.bind_timeout_seconds
         self._scores_provisioning = handle.features.enabled("StorageCapacityScoring")
         self._scores = handle.features.enabled(handle.release.volume_scoring_gate)
+        self._conflict_reason = handle.release.volume_conflict_reason
         self._points = points_of(args.shape)
         self._has_attributes_classes = handle.features.enabled("VolumeAttributesClass")
         self._resizes_in_place = handle.features.enabled("InPlacePodVerticalScalingSchedulerPreemption")
@@ -135,7 +138,13 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         binder = _read(state).binder
         volumes = binder.find(nodes) if binder is not None else Column.filled(len(nodes), PodVolumes())
         state.write(FILTER_STATE, FilterState(nodes.table, volumes))
-        return volumes.map(_status)
+        return volumes.map(self._status)
+
+    def _status(self, volumes: PodVolumes) -> Status:
+        if volumes.error is not None:
+            return error(volumes.error)
+        reasons = (self._conflict_reason if each == NODE_CONFLICT else each for each in volumes.reasons)
+        return unresolvable(*reasons) if volumes.reasons else SUCCESS
 
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """For each reason the claims behind it, with the volume, class or capacity that does not fit."""
@@ -212,6 +221,14 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         told = actions(kept.binder, found[row], nodes.names[row], self._timeout_seconds)
         return tuple(BindingAction(extension_point, self.name, action) for extension_point, action in told)
 
+    def reserve(
+        self, state: CycleState, pod: Pod, nodes: Snapshot, row: int, now: str | None = None
+    ) -> tuple[Reservation, ...]:
+        """The volumes and claims that the pod takes on that node."""
+        del pod, now
+        found = self._found(state, nodes)
+        return tuple(reservations(found[row], nodes.names[row])) if found is not None else ()
+
     def _found(self, state: CycleState, nodes: Snapshot) -> Column[PodVolumes] | None:
         """What Filter found on these nodes; None where it did not run."""
         kept = state.get(FILTER_STATE)
@@ -228,9 +245,3 @@ def _read(state: CycleState) -> PreFilterState:
     if kept is None:
         raise PluginError("not found")
     return kept
-
-
-def _status(volumes: PodVolumes) -> Status:
-    if volumes.error is not None:
-        return error(volumes.error)
-    return unresolvable(*volumes.reasons) if volumes.reasons else SUCCESS
