@@ -141,6 +141,42 @@ class Server:
             else:
                 raise self._refusal(answer, shown, attempt)
 
+    def stream(self, path: str, query: Mapping[str, str]) -> urllib3.BaseHTTPResponse:
+        """A 200 whose body comes as long as the server has something to say; whoever asks reads it and closes it.
+
+        It is not tried again. Raises ResponseError for any other answer, ClusterError where there is none.
+        """
+        url = self._url(path, query)
+        shown = self._credentials.shown()
+        self._go_on()
+        try:
+            response = self._opened(url, shown)
+            if response.status == 200:
+                return response
+            answer = _Answer(response.status, response.headers, response.read(decode_content=True))
+            response.release_conn()
+        except HTTPError as error:
+            failure = self._failure(error)
+            text = f"{self._name}: the connection broke ({failure})" if isinstance(failure, _BrokenError) else failure
+            raise ClusterError(str(text)) from None
+        except OSError as error:
+            raise ClusterError(f"{self._name}: the connection broke ({_os_reason(error)})") from None
+        if answer.status == 401 and self._credentials.renewable:
+            self._credentials.shown(refused=shown)
+        raise self._refusal(answer, shown, 1)
+
+    def _opened(self, url: str, shown: Shown) -> urllib3.BaseHTTPResponse:
+        """The head of the answer to a GET."""
+        return self._pool(shown).request(
+            "GET",
+            url,
+            headers=self._headers(shown),
+            timeout=urllib3.Timeout(connect=self.endpoint.timeout or CONNECT_SECONDS, read=SILENCE_SECONDS),
+            retries=False,
+            redirect=False,
+            preload_content=False,
+        )
+
     def write(
         self,
         method: str,
