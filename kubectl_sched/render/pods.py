@@ -30,16 +30,20 @@ def pods_table(
     results: Sequence[ScheduleResult], notes: Sequence[str], width: int, together: Together | None = None
 ) -> Iterator[RenderableType]:
     """What becomes of each pod or group of pods, and why."""
-    rows = [(_name(group), group[0].outcome.value, _why(group[0])) for group in _grouped(results)]
+    rows = [(group_name(group), group[0].outcome.value, why(group[0])) for group in grouped(results)]
     yield from one_line_each(("Pod", "Outcome", "Why"), rows, width)
+    yield Text(f"\n{in_sum(results, together)}")
+    yield from (Text(f"note: {safe(note)}", style="dim") for note in (*pod_notes(results), *dict.fromkeys(notes)))
+
+
+def in_sum(results: Sequence[ScheduleResult], together: Together | None = None) -> str:
+    """How many would land, each on its own; what becomes of all one after the other, and who is served before."""
     fitting = sum(result.fits for result in results)
     alone = f"{count(len(results), 'pod')}, each on its own against the same state: {fitting:,} would land."
-    yield Text(f"\n{alone}{_footer(together)}")
-    yield from (Text(f"note: {safe(note)}", style="dim") for note in (*_warnings(results), *dict.fromkeys(notes)))
+    return f"{alone}{_together(together)}"
 
 
-def _footer(together: Together | None) -> str:
-    """What becomes of all of them one after the other, and who is served before."""
+def _together(together: Together | None) -> str:
     if together is None:
         return ""
     told = f" Together {together.placed:,} of {together.pods:,} {'fits' if together.placed == 1 else 'fit'}."
@@ -50,7 +54,7 @@ def _footer(together: Together | None) -> str:
     return told
 
 
-def _warnings(results: Sequence[ScheduleResult]) -> Iterator[str]:
+def pod_notes(results: Sequence[ScheduleResult]) -> Iterator[str]:
     """What is to know beside the verdicts, with the pods that it is about."""
     about: dict[str, list[ScheduleResult]] = {}
     for result in results:
@@ -63,17 +67,18 @@ def _warnings(results: Sequence[ScheduleResult]) -> Iterator[str]:
         yield f"{len(about) - _WARNINGS_SHOWN:,} more notes are in -o json"
 
 
-def _name(group: list[ScheduleResult]) -> str:
+def group_name(group: Sequence[ScheduleResult]) -> str:
+    """The pod, or what manages them and how many they are."""
     name = group[0].pod.key if len(group) == 1 else f"{_owner(group[0].pod)} x{len(group)}"
     return shortened(safe(name), _NAME_LENGTH)
 
 
-def _grouped(results: Sequence[ScheduleResult]) -> list[list[ScheduleResult]]:
+def grouped(results: Sequence[ScheduleResult]) -> list[list[ScheduleResult]]:
     """Pods of one owner with the same answer, in the order of each group's first."""
     groups: dict[tuple[str, str], list[ScheduleResult]] = {}
     for result in results:
         own = result.pod.key if result.pod.metadata.controller is None else _owner(result.pod)
-        groups.setdefault((own, _why(result)), []).append(result)
+        groups.setdefault((own, why(result)), []).append(result)
     return list(groups.values())
 
 
@@ -87,7 +92,7 @@ def _owner(pod: Pod) -> str:
     return f"{pod.metadata.namespace}/{name}"
 
 
-def _why(result: ScheduleResult) -> str:
+def why(result: ScheduleResult) -> str:
     """The summary without what the other columns say; what leaves no node over comes first."""
     words = stage_words(result)
     if words is not None:

@@ -30,9 +30,9 @@ def page(answer: Answer, warnings: Sequence[str]) -> Iterator[Text]:
     """The page, line by line."""
     simulated = answer.simulated
     fits = not simulated.unplaced
-    yield Text(_sentence(answer), style="bold green" if fits else "bold red")
+    yield Text(what_if_sentence(answer), style="bold green" if fits else "bold red")
     for rollout in answer.rollouts:
-        yield Text(_about_rollout(rollout))
+        yield Text(about_rollout(rollout))
     if len(simulated.placements) > 0:
         yield Text("")
         yield from _by_owner(simulated.placements)
@@ -45,13 +45,14 @@ def page(answer: Answer, warnings: Sequence[str]) -> Iterator[Text]:
         event = simulated.first_unplaced.event
         if event:
             yield Text(f"kube-scheduler's own message: {safe(event)}")
-    notes = [*_about_chance(simulated.placements), *answer.warnings, *warnings]
+    notes = [*about_chance(simulated.placements), *answer.warnings, *warnings]
     if notes:
         yield Text("")
         yield from (Text(f"note: {safe(note)}") for note in notes)
 
 
-def _sentence(answer: Answer) -> str:
+def what_if_sentence(answer: Answer) -> str:
+    """How many would be placed, and on how many nodes."""
     simulated = answer.simulated
     placed, unplaced = simulated.placed, simulated.unplaced
     where = len({each.node for each in simulated.placements if each.node})
@@ -66,7 +67,8 @@ def _sentence(answer: Answer) -> str:
     return f"{sentence}." if not unplaced else f"{sentence}; {unplaced:,} would not."
 
 
-def _about_rollout(rollout: RolledOut) -> str:
+def about_rollout(rollout: RolledOut) -> str:
+    """How many steps a rollout takes, or where it gets stuck."""
     done = f"The rollout of {safe(rollout.owner)} ({rollout.strategy})"
     if rollout.stuck_at is None:
         return f"{done} takes {count(rollout.steps, 'step')}."
@@ -75,15 +77,19 @@ def _about_rollout(rollout: RolledOut) -> str:
 
 
 def _by_owner(placements: Sequence[Placement]) -> Iterator[Text]:
+    rows = [(owner, f"{placed:,}", f"{unplaced:,}", why) for owner, placed, unplaced, why in workloads(placements)]
+    yield from one_line_each(("WORKLOAD", "PLACED", "NOT PLACED", "WHY"), rows, _WIDTH, numbers=frozenset({1, 2}))
+
+
+def workloads(placements: Sequence[Placement]) -> Iterator[tuple[str, int, int, str]]:
+    """Each workload, how many of its pods are placed and how many are not, and why the first is not."""
     owners: dict[str, list[Placement]] = {}
     for each in placements:
         owners.setdefault(each.owner or f"Pod/{_without_number(each.pod.name)}", []).append(each)
-    rows = []
     for owner, of_owner in owners.items():
         placed = sum(each.is_placed for each in of_owner)
         why = next((_why(each) for each in of_owner if not each.is_placed), "")
-        rows.append((safe(owner), f"{placed:,}", f"{len(of_owner) - placed:,}", why))
-    yield from one_line_each(("WORKLOAD", "PLACED", "NOT PLACED", "WHY"), rows, _WIDTH, numbers=frozenset({1, 2}))
+        yield safe(owner), placed, len(of_owner) - placed, why
 
 
 def _without_number(name: str) -> str:
@@ -100,38 +106,42 @@ def _why(placement: Placement) -> str:
 
 
 def _by_node(simulated: Simulated) -> Iterator[Text]:
-    after = simulated.after
-    per_node: dict[str, int] = {}
-    for each in simulated.placements:
-        if each.node is not None:
-            per_node[each.node] = per_node.get(each.node, 0) + 1
-    names = sorted(per_node, key=lambda name: (-per_node[name], name))
+    changed = filled_nodes(simulated)
     rows = [
-        (
-            safe(name),
-            f"+{per_node[name]:,}",
-            _share(simulated, name, "cpu"),
-            _share(simulated, name, "memory"),
-            _share(simulated, name, "pods"),
-        )
-        for name in names[:_NODES_SHOWN]
-        if name in after.row_of
+        (safe(name), f"+{number:,}", *(_share(simulated, name, resource) for resource in ("cpu", "memory", "pods")))
+        for name, number in changed[:_NODES_SHOWN]
+        if name in simulated.after.row_of
     ]
     if rows:
         headings = ("NODE", "PODS", "CPU REQUESTED", "MEMORY REQUESTED", "PODS OF")
         yield from one_line_each(headings, rows, _WIDTH, numbers=frozenset({1}))
-    if len(names) > _NODES_SHOWN:
-        yield Text(f"and {count(len(names) - _NODES_SHOWN, 'more node')} (-o json has all)")
+    if len(changed) > _NODES_SHOWN:
+        yield Text(f"and {count(len(changed) - _NODES_SHOWN, 'more node')} (-o json has all)")
+
+
+def filled_nodes(simulated: Simulated) -> list[tuple[str, int]]:
+    """Each node that pods are placed on with their number, those that get most first."""
+    per_node: dict[str, int] = {}
+    for each in simulated.placements:
+        if each.node is not None:
+            per_node[each.node] = per_node.get(each.node, 0) + 1
+    return sorted(per_node.items(), key=lambda item: (-item[1], item[0]))
 
 
 def _share(simulated: Simulated, name: str, resource: str) -> str:
     """`######.. 4 -> 6 of 8`."""
+    told, filling = filled(simulated, name, resource)
+    full = round(_BAR * filling)
+    return f"{'#' * full}{'.' * (_BAR - full)} {told}"
+
+
+def filled(simulated: Simulated, name: str, resource: str) -> tuple[str, float]:
+    """`4 -> 6 of 8`, and how full the node is then, from 0 to 1."""
     before, after = _used(simulated.before, name, resource), _used(simulated.after, name, resource)
     row = simulated.after.row_of[name]
     whole = int(simulated.after.allocatable(resource)[row])
-    filled = min(_BAR, round(_BAR * after / whole)) if whole else 0
-    bar = "#" * filled + "." * (_BAR - filled)
-    return f"{bar} {_amount(resource, before)} -> {_amount(resource, after)} of {_amount(resource, whole)}"
+    told = f"{_amount(resource, before)} -> {_amount(resource, after)} of {_amount(resource, whole)}"
+    return told, min(1.0, after / whole) if whole else 0.0
 
 
 def _used(nodes: Snapshot, name: str, resource: str) -> int:
@@ -148,6 +158,13 @@ def _amount(resource: str, amount: int) -> str:
 
 
 def _by_zone(simulated: Simulated) -> Iterator[Text]:
+    told = zones_in_words(simulated)
+    if told is not None:
+        yield Text(told)
+
+
+def zones_in_words(simulated: Simulated) -> str | None:
+    """How many pods each zone gets; None where there is one at most."""
     zones = simulated.after.label(_ZONE)
     per_zone: dict[str, int] = {}
     for each in simulated.placements:
@@ -155,12 +172,13 @@ def _by_zone(simulated: Simulated) -> Iterator[Text]:
         if row is not None:
             zone = zones[row]
             per_zone[zone or "no zone"] = per_zone.get(zone or "no zone", 0) + 1
-    if len(per_zone) > 1:
-        told = ", ".join(f"{safe(zone)} {number:,}" for zone, number in sorted(per_zone.items()))
-        yield Text(f"by zone: {told}")
+    if len(per_zone) < 2:
+        return None
+    return f"by zone: {', '.join(f'{safe(zone)} {number:,}' for zone, number in sorted(per_zone.items()))}"
 
 
-def _about_chance(placements: Sequence[Placement]) -> Iterator[str]:
+def about_chance(placements: Sequence[Placement]) -> Iterator[str]:
+    """What of the placements is left to chance."""
     tied = sum(each.tied_count > 1 for each in placements)
     beyond = sum(each.beyond_sampling for each in placements)
     if tied:
