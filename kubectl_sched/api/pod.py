@@ -40,9 +40,10 @@ class NodeAffinity(Part, frozen=True):
     """Which nodes a pod requires and prefers."""
 
     required: NodeSelector | None = msgspec.field(name="requiredDuringSchedulingIgnoredDuringExecution", default=None)
-    preferred: tuple[PreferredSchedulingTerm, ...] = msgspec.field(
-        name="preferredDuringSchedulingIgnoredDuringExecution", default=()
+    preferred: tuple[PreferredSchedulingTerm, ...] | None = msgspec.field(
+        name="preferredDuringSchedulingIgnoredDuringExecution", default=None
     )
+    """None is not the same as no term: with an empty list every node gets a score, 0."""
 
 
 class PodAffinityTerm(Part, frozen=True):

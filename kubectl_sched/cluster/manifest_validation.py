@@ -278,7 +278,7 @@ def _node_affinity(pod: Pod) -> Iterator[str]:
             yield f"{where}: Required value: must have at least one node selector term"
         for index, term in enumerate(affinity.required.node_selector_terms):
             yield from _node_term(term, f"{where}[{index}]", required=True)
-    for index, each in enumerate(affinity.preferred):
+    for index, each in enumerate(affinity.preferred or ()):
         yield from _weight(each.weight, f"{path}.{_PREFERRED}[{index}]")
         yield from _node_term(each.preference, f"{path}.{_PREFERRED}[{index}].preference", required=False)
 

@@ -224,7 +224,7 @@ def _node_affinity(at: str, args: NodeAffinityArgs, release: Release) -> Iterato
         for index, term in enumerate(added.required.node_selector_terms):
             yield from _term(f"{path}[{index}]", term, release)
     path = f"{at}addedAffinity.preferredDuringSchedulingIgnoredDuringExecution"
-    for index, preferred in enumerate(added.preferred):
+    for index, preferred in enumerate(added.preferred or ()):
         if preferred.weight != 0:
             yield from _term(f"{path}[{index}]", preferred.preference, release)
 

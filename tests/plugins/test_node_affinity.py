@@ -8,7 +8,7 @@ import pytest
 from kubectl_sched.api import pod as api
 from kubectl_sched.config.types import NodeAffinityArgs
 from kubectl_sched.framework.cycle_state import CycleState, PluginError
-from kubectl_sched.framework.status import SKIP, unresolvable
+from kubectl_sched.framework.status import SKIP, Code, unresolvable
 from kubectl_sched.plugins.node_affinity import NodeAffinity
 from tests.plugins.clusters import all_rows, explained, filtered, make, node, pod, reasons, scored, snapshot
 
@@ -244,3 +244,9 @@ def test_evidence_counts_how_much_is_missing() -> None:
             }
         ],
     }
+
+
+def test_an_empty_list_of_preferences_is_scored_and_none_is_skipped() -> None:
+    plugin, rows = make(NodeAffinity), all_rows(NODES)
+    assert plugin.pre_score(CycleState(), preferring(), NODES, rows).is_success
+    assert plugin.pre_score(CycleState(), pod(), NODES, rows).code is Code.SKIP

@@ -138,8 +138,8 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         del state
         own = pod.spec.affinity.node_affinity if pod.spec.affinity else None
         return (
-            *evidence.preferences(self._added.preferred if self._added else (), "addedAffinity", nodes, row),
-            *evidence.preferences(own.preferred if own else (), "preferredAffinity", nodes, row),
+            *evidence.preferences((self._added and self._added.preferred) or (), "addedAffinity", nodes, row),
+            *evidence.preferences((own and own.preferred) or (), "preferredAffinity", nodes, row),
         )
 
 
@@ -168,7 +168,7 @@ def _required(pod: Pod) -> api.NodeSelector | None:
 
 def _preferred(pod: Pod) -> PreferredSchedulingTerms | None:
     node_affinity = pod.spec.affinity.node_affinity if pod.spec.affinity else None
-    if node_affinity is None or not node_affinity.preferred:
+    if node_affinity is None or node_affinity.preferred is None:
         return None
     try:
         return parse_preferred_terms(node_affinity.preferred)
