@@ -76,3 +76,41 @@ def _merge_list(original: list[Any], patch: list[dict[str, Any]], merge_key: str
         else:
             merged[name] = merge(merged.get(name, {}), item)
     return list(merged.values())
+
+
+def difference(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """The smallest patch of which `merge(before, patch)` is `after`, but for the order of merged lists.
+
+    Both are objects in plain dictionaries and lists, as JSON has them.
+    """
+    patch: dict[str, Any] = {key: None for key in before if key not in after}
+    for key, value in after.items():
+        if key not in before:
+            patch[key] = value
+        elif before[key] != value:
+            patch[key] = _field_difference(key, before[key], value)
+    return patch
+
+
+def _field_difference(key: str, before: Any, after: Any) -> Any:
+    if isinstance(before, dict) and isinstance(after, dict):
+        return difference(before, after)
+    merge_key = _MERGE_KEYS.get(key)
+    if merge_key is None or not isinstance(before, list) or not isinstance(after, list):
+        return after
+    if not _are_told_apart(before, merge_key) or not _are_told_apart(after, merge_key):
+        return [{_DIRECTIVE: "replace"}, *after]
+    was, becomes = ({item[merge_key]: item for item in items} for items in (before, after))
+    gone = [{merge_key: name, _DIRECTIVE: "delete"} for name in was if name not in becomes]
+    changed = [
+        {merge_key: name, **difference(was.get(name, {}), item)}
+        for name, item in becomes.items()
+        if item != was.get(name)
+    ]
+    return [*gone, *changed]
+
+
+def _are_told_apart(items: list[Any], merge_key: str) -> bool:
+    """Whether each item has a value of the merge key that no other has: only then does a patch find it."""
+    names = [item.get(merge_key) for item in items]
+    return None not in names and len(set(names)) == len(names)
