@@ -106,6 +106,8 @@ class DeviceRules(msgspec.Struct, frozen=True, kw_only=True):
     """Without DRAPrioritizedList every node scores 0."""
     score_counts_allocated: bool = False
     """Claims that were allocated before count in the score."""
+    configs_are_merged: bool = False
+    """A claim's configuration for several requests is written once, and without naming them where they are all."""
 
 
 _ALL_OF_1_34: Final = frozenset({ADMIN_ACCESS, PRIORITIZED_LIST, PARTITIONABLE, DEVICE_TAINTS})
@@ -220,4 +222,5 @@ RULES_OF_1_37: Final = msgspec.structs.replace(
     capacity_errors_fail=True,
     device_limit_counts_requests=True,
     selector_errors_name_device=True,
+    configs_are_merged=True,
 )

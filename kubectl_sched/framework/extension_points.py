@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.preemption import Candidate, Choice
+    from kubectl_sched.framework.reservation import Reservation
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.snapshot import Snapshot
@@ -230,3 +231,13 @@ class BindingCyclePlugin(Plugin):
     @abstractmethod
     def binding_actions(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[BindingAction, ...]:
         """What it would do for the pod on that node, in the order of the extension points."""
+
+    def reserve(
+        self, state: CycleState, pod: Pod, nodes: Snapshot, row: int, now: str | None = None
+    ) -> tuple[Reservation, ...]:
+        """The objects that Reserve sets aside and PreBind writes for the pod on that node, in the order of the writes.
+
+        `now` is the time that goes into what is written (RFC 3339, UTC, whole seconds); None leaves it out.
+        """
+        del state, pod, nodes, row, now
+        return ()

@@ -30,11 +30,14 @@ class Objects:
 
     def get(self, kind: type[Kind], name: str, namespace: str = "") -> Kind | None:
         """The object of that name; cluster-scoped kinds have no namespace."""
+        return cast("Kind | None", self._indexed(kind).get((namespace, name)))
+
+    def _indexed(self, kind: type[KubernetesObject]) -> dict[tuple[str, str], KubernetesObject]:
         index = self._index.get(kind)
         if index is None:
             index = {(item.metadata.namespace, item.metadata.name): item for item in self._by_type.get(kind, ())}
             self._index[kind] = index
-        return cast("Kind | None", index.get((namespace, name)))
+        return index
 
     def in_namespace(self, kind: type[Kind], namespace: str) -> Sequence[Kind]:
         """Every object of the kind in the namespace."""
@@ -50,4 +53,22 @@ class Objects:
         changed = Objects()
         changed._by_type = {**self._by_type, kind: tuple(items)}
         changed._index = {other: index for other, index in self._index.items() if other is not kind}
+        return changed
+
+    def with_these(self, kind: type[Kind], items: Iterable[Kind]) -> Objects:
+        """With these objects of the kind in the places of those of the same names, new ones last."""
+        of_kind = list(self._by_type.get(kind, ()))
+        index = dict(self._indexed(kind))
+        places = {id(item): place for place, item in enumerate(of_kind)}
+        for item in items:
+            key = (item.metadata.namespace, item.metadata.name)
+            if key in index:
+                of_kind[places[id(index[key])]] = item
+            else:
+                places[id(item)] = len(of_kind)
+                of_kind.append(item)
+            index[key] = item
+        changed = Objects()
+        changed._by_type = {**self._by_type, kind: of_kind}
+        changed._index = {**self._index, kind: index}
         return changed

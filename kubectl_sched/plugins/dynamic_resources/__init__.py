@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.reservation import Reservation
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.plugins.dynamic_resources.filtering import Filtering
     from kubectl_sched.snapshot import Snapshot
@@ -226,3 +227,16 @@ class DynamicResources(
         return tuple(
             actions(self.name, known, pod, self._filtering.outcome(known, pod, nodes.node(row)), self._filtering)
         )
+
+    def reserve(
+        self, state: CycleState, pod: Pod, nodes: Snapshot, row: int, now: str | None = None
+    ) -> tuple[Reservation, ...]:
+        """The claims with the devices that the pod takes on that node; the pod too, where its status tells of them."""
+        known = state.get(STATE)
+        if known is None or not known.claims.claims:
+            return ()
+        from kubectl_sched.plugins.dynamic_resources.reserve import Reserving
+
+        node = nodes.node(row)
+        outcome = self._filtering.outcome(known, pod, node)
+        return tuple(Reserving(known, pod, node, outcome, self._filtering, nodes, now).reservations())

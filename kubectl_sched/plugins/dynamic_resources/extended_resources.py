@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from kubectl_sched.api.meta import ObjectMeta
+from kubectl_sched.api.pod import ContainerExtendedResourceRequest
 from kubectl_sched.api.pod_requests import pod_requests
 from kubectl_sched.api.quantity import parse_quantity
 from kubectl_sched.api.resource import (
@@ -75,6 +76,17 @@ def claim_on_node(
     """The claim for what the node has no device plugin for, None where that is nothing (filterExtendedResources)."""
     if wanted.claim.spec.devices.requests:
         return unresolvable("cannot schedule extended resource claim")
+    claimed = claimed_on(wanted, node, rules)
+    if isinstance(claimed, Status):
+        return claimed
+    if (not other_claims and not any(claimed.values())) or wanted.claim.status.allocation is not None:
+        return None
+    requests = tuple(_requests(pod, claimed, wanted.classes, rules))
+    return msgspec.structs.replace(wanted.claim, spec=ResourceClaimSpec(devices=DeviceClaim(requests=requests)))
+
+
+def claimed_on(wanted: ExtendedResources, node: NodeInfo, rules: DeviceRules) -> dict[str, int] | Status:
+    """How much of what has to come from devices on this node, or why it cannot be had at all."""
     claimed: dict[str, int] = {}
     allocatable = node.node.status.allocatable
     for name, amount in wanted.amounts.items():
@@ -87,10 +99,54 @@ def claim_on_node(
             claimed[name] = 0
         elif not plugged:
             return unresolvable("cannot fit resource")
-    if (not other_claims and not any(claimed.values())) or wanted.claim.status.allocation is not None:
-        return None
-    requests = tuple(_requests(pod, claimed, wanted.classes, rules))
-    return msgspec.structs.replace(wanted.claim, spec=ResourceClaimSpec(devices=DeviceClaim(requests=requests)))
+    return claimed
+
+
+def request_mappings(
+    pod: Pod, claimed: Mapping[str, int], classes: Mapping[str, str], rules: DeviceRules
+) -> list[ContainerExtendedResourceRequest]:
+    """Which request backs which container's resource, for the pod's status (createRequestsAndMappings)."""
+    containers = (*pod.spec.init_containers, *pod.spec.containers)
+    init_count = len(pod.spec.init_containers) if rules.implicit_class_is_extended else 0
+    return [
+        ContainerExtendedResourceRequest(
+            container_name=containers[index].name, resource_name=resource, request_name=request
+        )
+        for resource in sorted(claimed)
+        for index, request in _backing(containers, init_count, resource, classes)
+    ]
+
+
+def _backing(
+    containers: Sequence[Container], init_count: int, name: str, classes: Mapping[str, str]
+) -> Iterator[tuple[int, str]]:
+    """(container, request): those that last first, then init containers that end, whose own requests are one."""
+    ends = [index < init_count and one.restart_policy != "Always" for index, one in enumerate(containers)]
+    lasting = {
+        index: made
+        for index in range(len(containers))
+        if not ends[index] and (made := _request(containers, index, name, classes)) is not None
+    }
+    yield from ((index, request.name) for index, request in lasting.items())
+    own = {
+        index: made
+        for index in range(len(containers))
+        if ends[index] and (made := _request(containers, index, name, classes, _from(index, lasting))) is not None
+    }
+    largest = max(own.values(), key=_count, default=None)
+    for index in range(len(containers)):
+        if ends[index] and (asked := _request(containers, index, name, classes)) is not None:
+            missing = _count(asked)
+            for request in _from(index, lasting):
+                if missing > 0:
+                    yield index, request.name
+                    missing -= _count(request)
+            if missing > 0 and largest is not None:
+                yield index, largest.name
+
+
+def _from(index: int, requests: Mapping[int, DeviceRequest]) -> list[DeviceRequest]:
+    return [request for other, request in requests.items() if other >= index]
 
 
 def _requests(
@@ -120,8 +176,7 @@ def _shared_requests(
     largest: DeviceRequest | None = None
     for index in range(len(containers)):
         if ends[index]:
-            reusable = [request for other, request in lasting.items() if other >= index]
-            made = _request(containers, index, name, classes, reusable)
+            made = _request(containers, index, name, classes, _from(index, lasting))
             if made is not None and (largest is None or _count(largest) < _count(made)):
                 largest = made
     if largest is not None:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kubectl_sched.api.node_affinity import NodeSelector
-    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.api.pod import NodeAllocatableResourceClaimStatus, Pod
     from kubectl_sched.api.resource import Device, DeviceRequest
     from kubectl_sched.config import Release
     from kubectl_sched.snapshot import NodeInfo, Snapshot
@@ -242,12 +242,12 @@ class Filtering:
         allocations = self._allocate(state, on_node, node)
         if isinstance(allocations, Status):
             return NodeOutcome(allocations, unavailable=unavailable)
-        refusal = self._node_is_too_small(state, pod, node, allocations)
-        if refusal is None and unavailable:
-            refusal = unresolvable("resourceclaim not available on the node")
-        if refusal is not None:
-            return NodeOutcome(refusal, unavailable=unavailable)
-        return NodeOutcome(SUCCESS, allocations)
+        taken = self._taken_of_node(state, pod, node, allocations)
+        if not isinstance(taken, Status) and unavailable:
+            taken = unresolvable("resourceclaim not available on the node")
+        if isinstance(taken, Status):
+            return NodeOutcome(taken, unavailable=unavailable)
+        return NodeOutcome(SUCCESS, allocations, node_allocatable=taken)
 
     def _unavailable(
         self, state: PreFilterState, pod: Pod, node: NodeInfo
@@ -291,11 +291,12 @@ class Filtering:
             return error(str(failure))
         return unresolvable("cannot allocate all claims") if found is None else tuple(found)
 
-    def _node_is_too_small(
+    def _taken_of_node(
         self, state: PreFilterState, pod: Pod, node: NodeInfo, allocations: Sequence[Allocation]
-    ) -> Status | None:
+    ) -> Status | tuple[NodeAllocatableResourceClaimStatus, ...]:
+        """What the devices take of the node's own resources, or why that is too much."""
         if state.node_allocatable is None or (state.allocator is None and not self.rules.capacity_errors_fail):
-            return None
+            return ()
         found = {
             one.claim.metadata.uid: [HeldDevice(*device.device.id, device.consumed) for device in one.devices]
             for one in allocations

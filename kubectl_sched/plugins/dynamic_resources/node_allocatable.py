@@ -92,11 +92,14 @@ class NodeAllocatable:
         names: Mapping[str, ResourceClaim],
         held: Sequence[tuple[ResourceClaim, Sequence[HeldDevice]]],
         node: NodeInfo,
-    ) -> Status | None:
-        """Whether the node has what the pod and its devices take together; `names` are the pod's for its claims."""
+    ) -> Status | tuple[NodeAllocatableResourceClaimStatus, ...]:
+        """Why the node has not what the pod and its devices take together, else what the pod's status will say of it.
+
+        `names` are the pod's for its claims.
+        """
         taking = [(claim, devices) for claim, devices in held if any(self._takes(one, node) for one in devices)]
         if not taking:
-            return None
+            return ()
         try:
             statuses = tuple(self._statuses(pod, names, taking, node))
         except _Unusable as problem:
@@ -111,7 +114,7 @@ class NodeAllocatable:
         with_claims = msgspec.structs.replace(
             pod, status=msgspec.structs.replace(pod.status, node_allocatable_resource_claim_statuses=statuses)
         )
-        return self._exceeds_pod_level(with_claims) or _does_not_fit(self._demand(with_claims), node)
+        return self._exceeds_pod_level(with_claims) or _does_not_fit(self._demand(with_claims), node) or statuses
 
     def _takes(self, held: HeldDevice, node: NodeInfo) -> bool:
         try:

@@ -10,6 +10,7 @@ from kubectl_sched.plugins.dynamic_resources.claims import ClaimStore
 
 if TYPE_CHECKING:
     from kubectl_sched.api.node_affinity import NodeSelector
+    from kubectl_sched.api.pod import NodeAllocatableResourceClaimStatus
     from kubectl_sched.api.resource import ResourceClaim
     from kubectl_sched.framework.status import Status
     from kubectl_sched.plugins.dynamic_resources.allocator import Allocation, Allocator
@@ -24,6 +25,8 @@ class NodeOutcome:
     status: Status
     allocations: tuple[Allocation, ...] = ()
     unavailable: tuple[ResourceClaim, ...] = ()
+    node_allocatable: tuple[NodeAllocatableResourceClaimStatus, ...] = ()
+    """What the pod's status would say of the node's own resources that its devices take."""
 
 
 @dataclass(frozen=True)

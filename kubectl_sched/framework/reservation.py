@@ -1,0 +1,79 @@
+"""What the end of a cycle sets aside for a pod besides room on its node: devices and volumes.
+
+A reservation holds an object twice over: as everybody finds it once the pod is bound, for those who go on from there
+without a server, and as the requests that PreBind sends to a server. Our objects hold only what the scheduler reads, so
+a request cannot be made of the object alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from kubectl_sched.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_sched.api.meta import KubernetesObject
+
+JSON: TypeAlias = dict[str, Any]
+
+
+class Write(Record, frozen=True):
+    """One request, in the order in which PreBind makes them.
+
+    `verb` is `create`, where the body is the whole object and `name` is empty as the server draws one, or `patch`,
+    where the body is a JSON merge patch (RFC 7386) of the object or of its `subresource` (`status`). Lists in a patch
+    are whole, as a merge patch replaces them: whoever sends it adds the `metadata.resourceVersion` that the list was
+    read at, and where the server answers 409 the cycle has to be run again.
+    """
+
+    verb: str
+    kind: str
+    namespace: str
+    name: str
+    body: JSON
+    subresource: str = ""
+
+
+class DevicesOfClass(Record, frozen=True):
+    """A request of a claim (`name`, or `name/alternative`) and the class of the devices that it got."""
+
+    request: str
+    class_name: str
+
+
+class Reservation(Record, frozen=True):
+    """One object of a pod's as it will be, and what is written to make it so.
+
+    `item.metadata.resource_version` is that of the object as the cycle saw it. An item that does not exist yet (the
+    claim for extended resources) has an assumed name; `renamed` puts the one that the server drew into later writes.
+    `chosen` is what drivers have to be told besides: see `kubectl_sched.dynamic_resource_allocation.configs`.
+    """
+
+    item: KubernetesObject
+    writes: tuple[Write, ...] = ()
+    chosen: tuple[DevicesOfClass, ...] = ()
+
+
+def renamed(writes: Sequence[Write], assumed: str, given: str) -> tuple[Write, ...]:
+    """The writes with the name that the server gave to an object in the place of the one that was assumed."""
+    return tuple(
+        Write(
+            each.verb,
+            each.kind,
+            each.namespace,
+            given if each.name == assumed else each.name,
+            _with_text(each.body, assumed, given),
+            each.subresource,
+        )
+        for each in writes
+    )
+
+
+def _with_text(value: Any, before: str, after: str) -> Any:
+    if isinstance(value, dict):
+        return {key: _with_text(each, before, after) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_with_text(each, before, after) for each in value]
+    return after if value == before else value

@@ -1,0 +1,83 @@
+"""What kube-scheduler writes of a claim's devices (structured/internal/*/allocator_*.go, from the end of Allocate)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import NAMESPACE_OID, uuid5
+
+from kubectl_sched.api.pod import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
+from kubectl_sched.api.resource import AllocationResult, DeviceAllocationResult, DeviceRequestAllocationResult
+from kubectl_sched.config.device_rules import BINDING_CONDITIONS, CONSUMABLE_CAPACITY
+from kubectl_sched.framework.reservation import DevicesOfClass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_sched.plugins.dynamic_resources.allocator import AllocatedDevice, Allocation, Allocator
+
+
+def allocation_result(allocation: Allocation, node_name: str, allocator: Allocator) -> AllocationResult:
+    """The devices of one claim, and the nodes from which they can all be reached."""
+    results = tuple(_result(allocation, place, device, allocator) for place, device in enumerate(allocation.devices))
+    return AllocationResult(
+        devices=DeviceAllocationResult(results=results),
+        node_selector=_node_selector(allocation, node_name, allocator),
+    )
+
+
+def chosen_classes(allocation: Allocation) -> Iterator[DevicesOfClass]:
+    """For each request of the claim the class that it got devices of."""
+    by_request = {device.request.base_name: device.request for device in allocation.devices}
+    for request in allocation.claim.spec.devices.requests:
+        got = by_request.get(request.name)
+        if got is not None:
+            yield DevicesOfClass(got.full_name, got.device_class.name)
+
+
+def _result(
+    allocation: Allocation, place: int, allocated: AllocatedDevice, allocator: Allocator
+) -> DeviceRequestAllocationResult:
+    request, device = allocated.request, allocated.device
+    published = device.device
+    has_conditions = BINDING_CONDITIONS in allocator.features
+    shared = CONSUMABLE_CAPACITY in allocator.features and published.allow_multiple_allocations
+    consumed = allocated.consumed
+    return DeviceRequestAllocationResult(
+        request=request.full_name,
+        driver=device.id.driver,
+        pool=device.id.pool,
+        device=device.id.device,
+        admin_access=request.admin_access or None,
+        tolerations=request.exact.tolerations,
+        binding_conditions=(published.binding_conditions or ()) if has_conditions else (),
+        binding_failure_conditions=published.binding_failure_conditions if has_conditions else (),
+        share_id=_share_id(allocation, place) if shared else None,
+        consumed_capacity={name: str(amount) for name, amount in consumed.items()} if consumed else None,
+        skip_node_operations=device.slice.published.spec.skip_node_operations,
+    )
+
+
+def _share_id(allocation: Allocation, place: int) -> str:
+    """Some UUID; upstream's are drawn, this one is the same each time."""
+    claim = allocation.claim
+    return str(uuid5(NAMESPACE_OID, f"{claim.key}/{claim.metadata.uid}/{place}"))
+
+
+def _node_selector(allocation: Allocation, node_name: str, allocator: Allocator) -> NodeSelector | None:
+    """The node's name where one device is only there, else what all devices' slices ask for (createNodeSelector)."""
+    fields: dict[NodeSelectorRequirement, None] = {}
+    expressions: dict[NodeSelectorRequirement, None] = {}
+    for _, device, _ in allocation.devices:
+        spec = device.slice.published.spec
+        published = device.device if spec.per_device_node_selection else spec
+        binds = allocator.channel.knows_capacity and device.device.binds_to_node
+        if published.node_name is not None or binds:
+            name = NodeSelectorRequirement(key="metadata.name", operator="In", values=(node_name,))
+            return NodeSelector(node_selector_terms=(NodeSelectorTerm(match_fields=(name,)),))
+        for term in published.node_selector.node_selector_terms if published.node_selector is not None else ():
+            fields.update(dict.fromkeys(term.match_fields))
+            expressions.update(dict.fromkeys(term.match_expressions))
+    if not fields and not expressions:
+        return None
+    term = NodeSelectorTerm(match_fields=tuple(fields), match_expressions=tuple(expressions))
+    return NodeSelector(node_selector_terms=(term,))

@@ -1,0 +1,93 @@
+"""The volumes and claims that a pod takes (binder.go, AssumePodVolumes and bindAPIUpdate)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from kubectl_sched.api.core import ObjectReference
+from kubectl_sched.api.volumes import is_bound_to
+from kubectl_sched.framework.reservation import Reservation, Write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
+    from kubectl_sched.plugins.volume_binding.binder import PodVolumes
+
+
+def reservations(volumes: PodVolumes, node_name: str) -> Iterator[Reservation]:
+    """Volumes with their claims, as the persistent volume controller leaves them, then claims with the node selected.
+
+    Only the volume of the former is written: its claim is the controller's to bind. A volume for the latter is the
+    provisioner's to make, so that the claim stays unbound here.
+    """
+    for claim, volume in volumes.static_bindings:
+        yield Reservation(_taken(volume, claim), tuple(_writes_to(volume, claim)))
+    for claim, _ in volumes.dynamic_provisions:
+        yield Reservation(_with_node(claim, node_name), (_selects(node_name, claim),))
+    for claim, volume in volumes.static_bindings:
+        yield Reservation(_bound(claim, volume))
+
+
+def _taken(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:
+    annotations = volume.metadata.annotations
+    if not is_bound_to(volume, claim):
+        annotations = replace(annotations, bound_by_controller=annotations.bound_by_controller or "yes")
+    return replace(
+        volume,
+        metadata=replace(volume.metadata, annotations=annotations),
+        spec=replace(volume.spec, claim_ref=_reference(claim)),
+        status=replace(volume.status, phase="Bound"),
+    )
+
+
+def _reference(claim: PersistentVolumeClaim) -> ObjectReference:
+    return ObjectReference(
+        api_version="v1",
+        kind="PersistentVolumeClaim",
+        namespace=claim.namespace,
+        name=claim.name,
+        uid=claim.metadata.uid,
+    )
+
+
+def _writes_to(volume: PersistentVolume, claim: PersistentVolumeClaim) -> Iterator[Write]:
+    """GetBindVolumeToClaim; nothing where the volume names the claim already."""
+    kept = volume.spec.claim_ref
+    body: dict[str, object] = {}
+    if kept is None or (kept.namespace, kept.name, kept.uid) != (claim.namespace, claim.name, claim.metadata.uid):
+        reference = {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "namespace": claim.namespace,
+            "name": claim.name,
+            "uid": claim.metadata.uid,
+            "resourceVersion": claim.metadata.resource_version,
+        }
+        body["spec"] = {"claimRef": {key: text for key, text in reference.items() if text}}
+    if not is_bound_to(volume, claim) and volume.metadata.annotations.bound_by_controller is None:
+        body["metadata"] = {"annotations": {"pv.kubernetes.io/bound-by-controller": "yes"}}
+    if body:
+        yield Write("patch", "PersistentVolume", "", volume.name, body)
+
+
+def _with_node(claim: PersistentVolumeClaim, node_name: str) -> PersistentVolumeClaim:
+    annotations = replace(claim.metadata.annotations, selected_node=node_name)
+    return replace(claim, metadata=replace(claim.metadata, annotations=annotations))
+
+
+def _selects(node_name: str, claim: PersistentVolumeClaim) -> Write:
+    body = {"metadata": {"annotations": {"volume.kubernetes.io/selected-node": node_name}}}
+    return Write("patch", "PersistentVolumeClaim", claim.namespace, claim.name, body)
+
+
+def _bound(claim: PersistentVolumeClaim, volume: PersistentVolume) -> PersistentVolumeClaim:
+    annotations = replace(claim.metadata.annotations, bind_completed="yes", bound_by_controller="yes")
+    return replace(
+        claim,
+        metadata=replace(claim.metadata, annotations=annotations),
+        spec=replace(claim.spec, volume_name=volume.name),
+        status=replace(claim.status, phase="Bound", capacity=volume.spec.capacity),
+    )

@@ -1,0 +1,54 @@
+"""The end of a cycle as far as it changes other objects than the pod: Reserve, and what PreBind writes.
+
+Answers to Reserve and PreBind in pkg/scheduler/schedule_one.go. Nothing is written here: `reserved` says what would be,
+`after` gives the cluster in which it has been.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.scheduler.result import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.framework.reservation import Reservation
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.snapshot import Snapshot
+
+
+def reserved(result: ScheduleResult, node_name: str, now: str | None = None) -> tuple[Reservation, ...]:
+    """What the pod takes besides room if it is bound to this node, in the order of the writes.
+
+    `now` is the time to write, see BindingCyclePlugin.reserve. Nothing for a node that is not feasible.
+    """
+    row = result.nodes.row_of.get(node_name)
+    if result.framework is None or result.state is None or result.outcome is Outcome.ERROR or row is None:
+        return ()
+    return tuple(
+        reservation
+        for plugin in result.framework.binding_plugins("reserve")
+        for reservation in plugin.reserve(result.state, result.pod, result.nodes, row, now)
+    )
+
+
+def after(nodes: Snapshot, reservations: Sequence[Reservation]) -> Snapshot:
+    """The cluster with the objects as they are reserved; the pod itself is not put on its node."""
+    changed: dict[type[KubernetesObject], list[KubernetesObject]] = defaultdict(list)
+    for reservation in reservations:
+        if not isinstance(reservation.item, Pod):
+            changed[type(reservation.item)].append(reservation.item)
+    objects = nodes.objects
+    for kind, items in changed.items():
+        objects = objects.with_these(kind, items)
+    return nodes if objects is nodes.objects else replace(nodes, objects=objects)
+
+
+def reserved_pod(pod: Pod, reservations: Sequence[Reservation]) -> Pod:
+    """The pod as its status tells of what it took; the pod itself where it does not."""
+    return next((each.item for each in reservations if isinstance(each.item, Pod)), pod)
