@@ -74,6 +74,7 @@ class ObjectMeta(Part, frozen=True):
     namespace: str = ""
     uid: str = ""
     resource_version: str = ""
+    generation: Int64 = 0
     labels: Labels = {}
     annotations: Annotations = Annotations()
     owner_references: tuple[OwnerReference, ...] = ()

@@ -1,0 +1,92 @@
+"""The one way in which anything of ours is written to a cluster: a request as a value, and who sends it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import msgspec
+
+from kubectl_sched.cluster.live.errors import ResponseError
+from kubectl_sched.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from kubectl_sched.cluster.live.transport import Server
+
+JSON: TypeAlias = dict[str, Any]
+T = TypeVar("T")
+
+MERGE_PATCH = "application/merge-patch+json"
+STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
+PLAIN = "application/json"
+NOT_FOUND, CONFLICT, TOO_MANY_REQUESTS = 404, 409, 429
+
+
+class Request(Record, frozen=True):
+    """One write. Sent twice it does no more than once, unless `repeatable` says otherwise.
+
+    Without `patient` a 429 is an answer and no plea to come back: it is how the eviction API refuses.
+    """
+
+    method: str
+    path: str
+    body: JSON
+    content: str = PLAIN
+    repeatable: bool = True
+    patient: bool = True
+
+    @property
+    def line(self) -> str:
+        """As an audit log has it: `PATCH /api/v1/persistentvolumes/pv-1`."""
+        return f"{self.method} {self.path}"
+
+
+def _always() -> None:
+    """Nothing forbids writing."""
+
+
+class Writer:
+    """Sends requests, from any thread. With `dry_run` the server only says whether it would have carried them out.
+
+    `may_write` is called right before each request and raises a SchedError where writing is no longer ours to do: where
+    the leadership is lost.
+    """
+
+    def __init__(self, server: Server, *, dry_run: bool = False, may_write: Callable[[], None] = _always) -> None:
+        self._server = server
+        self.dry_run = dry_run
+        self._may_write = may_write
+
+    def send(self, request: Request) -> JSON:
+        """What the server answers. Raises what Server.write raises."""
+        self._may_write()
+        answer = self._server.write(
+            request.method,
+            request.path,
+            msgspec.json.encode(request.body),
+            content=request.content,
+            query={"dryRun": "All"} if self.dry_run else None,
+            repeatable=request.repeatable,
+            patient=request.patient,
+        )
+        decoded = msgspec.json.decode(answer)
+        return decoded if isinstance(decoded, dict) else {}
+
+    def get(self, path: str, query: Mapping[str, str] | None = None) -> JSON | None:
+        """An object as the server has it, None where there is none. Raises ClusterError otherwise."""
+        body = self._body(path, query)
+        return msgspec.json.decode(body, type=dict[str, Any]) if body is not None else None
+
+    def read(self, path: str, kind: type[T]) -> T | None:
+        """The same, as one of our own objects."""
+        body = self._body(path, None)
+        return msgspec.json.decode(body, type=kind) if body is not None else None
+
+    def _body(self, path: str, query: Mapping[str, str] | None) -> bytes | None:
+        try:
+            return self._server.get(path, query)
+        except ResponseError as error:
+            if error.status == NOT_FOUND:
+                return None
+            raise
