@@ -43,3 +43,9 @@ class SchedulerConfiguration(KubernetesObject, frozen=True, tag_field="kind", ta
     """aks.azure.com/v1alpha1, from which Azure configures the scheduler that it runs."""
 
     spec: SchedulerConfigurationSpec = SchedulerConfigurationSpec()
+
+
+class SchedulerLog(KubernetesObject, frozen=True, tag_field="kind", tag="SchedulerLog"):
+    """What a kube-scheduler logged as it started, under its pod's name. No cluster has such objects, snapshots do."""
+
+    spec: SchedulerConfigurationSpec = SchedulerConfigurationSpec()

@@ -1,4 +1,7 @@
-"""Reads what `--config` names: one YAML or JSON document, strict as kube-scheduler is about duplicate keys."""
+"""Reads what `--config` names: one YAML or JSON document, strict as kube-scheduler is about duplicate keys.
+
+It may be what people can get of a scheduler that runs: a ConfigMap, the answer of /configz, or its log.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kubectl_sched.cluster.scheduler_logs import MARK, logged_configuration
 from kubectl_sched.cluster.yaml_documents import documents
 from kubectl_sched.config.config_map import configuration_in
+from kubectl_sched.config.configz import configuration_in_configz
 from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
@@ -15,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def read_configuration(path: str) -> Mapping[str, Any]:
-    """The KubeSchedulerConfiguration in a file (`-`: standard input), be it inside a ConfigMap; not yet looked at.
+    """The KubeSchedulerConfiguration that a file (`-`: standard input) holds in any of these forms; not yet looked at.
 
     An empty file gives an empty mapping. Raises SchedError where there is no single document.
     """
@@ -24,9 +29,19 @@ def read_configuration(path: str) -> Mapping[str, Any]:
         data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     except OSError as error:
         raise SchedError(f"{where}: {error.strerror}") from None
+    if MARK in data:
+        return _of_log(data, where)
     document = _mapping(data, where)
     inside = configuration_in(document, lambda text: _mapping(text.encode(), f"{where}, inside the ConfigMap"))
+    inside = configuration_in_configz(inside)
     return inside if isinstance(inside, dict) else document
+
+
+def _of_log(data: bytes, where: str) -> dict[str, Any]:
+    text = logged_configuration(data.decode(errors="replace"))
+    if text is None:
+        raise SchedError(f"{where}: the configuration in this log is cut off; take the log from its beginning")
+    return _mapping(text.encode(), f"{where}, inside the log")
 
 
 def _mapping(data: bytes, where: str) -> dict[str, Any]:

@@ -122,7 +122,7 @@ def _found(pods: Sequence[Pod], group: tuple[str, str, str], dump: Dump, leases:
     container = scheduler_container(pods[0])
     assert container is not None  # noqa: S101 - that is how the pods were found
     given = flags(container)
-    configuration = configuration_of(pods[0], given, dump)
+    configuration = configuration_of(pods, given, dump)
     key = _lease_key(given, configuration.document or {})
     found = FoundScheduler(
         *group,

@@ -121,7 +121,7 @@ class InForce:
         configuration = self._default(version, gates)
         if source.is_known:
             return Assumed(configuration, f"default profile, as {what} runs with {source.source}")
-        more = f": `{source.command}`, then --config scheduler.yaml" if source.command else f": {source.problem}"
+        more = _fetched_by(source) or f": {source.problem}"
         return Assumed(
             configuration, f"default profile assumed: {what} has its configuration from {source.source}{more}"
         )
@@ -159,8 +159,8 @@ class InForce:
         if source.document is not None:
             configuration = load_configuration(source.document, version, _gates(self._replay.feature_gates))
             return Assumed(configuration, f"profiles as {source.source} has them")
-        more = f": `{source.command}`, then --config scheduler.yaml" if source.command else ""
-        return Assumed(configuration_for(self.dump, self._replay), f"default profile assumed: {source.source}{more}")
+        told = f"default profile assumed: {source.source}{_fetched_by(source)}"
+        return Assumed(configuration_for(self.dump, self._replay), told)
 
     @cached_property
     def _version(self) -> KubeVersion | None:
@@ -258,6 +258,10 @@ def never_looked_at(pod: Pod, taken_at: str | None) -> bool:
         return False  # without the class that the API server gives every pod, it never was in a cluster
     age = seconds_between(pod.metadata.creation_timestamp, taken_at)
     return age is not None and age >= _UNTOUCHED_SECONDS
+
+
+def _fetched_by(source: ConfigurationSource) -> str:
+    return f": `{source.commands[0]}`, then --config scheduler.yaml" if source.commands else ""
 
 
 def _gates(text: str | None) -> dict[str, bool] | None:

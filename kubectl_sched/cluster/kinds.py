@@ -93,6 +93,7 @@ KINDS: tuple[Kind, ...] = (
         namespaced=False,
         served_everywhere=False,
     ),
+    Kind(schedulers.SchedulerLog, "schedulerlogs", frozenset({"kubectl-sched"}), served_everywhere=False),
 )
 
 BY_NAME: dict[str, Kind] = {kind.name: kind for kind in KINDS}

@@ -12,6 +12,7 @@ from kubectl_sched.cluster.errors import DumpError
 from kubectl_sched.cluster.json_documents import read_json, read_list
 from kubectl_sched.cluster.json_lists import NotAList
 from kubectl_sched.cluster.layouts import kind_of_path, layout_notes
+from kubectl_sched.cluster.scheduler_logs import LOG_BYTES, logs_among_objects, logs_of, scheduler_log
 from kubectl_sched.cluster.sources import Walk
 from kubectl_sched.cluster.text import utf8
 
@@ -46,6 +47,11 @@ def read(paths: Sequence[str], progress: Progress | None = None) -> Dump:
 def _read_source(source: Source, collection: Collection) -> None:
     """Takes in one file. What is wrong with a file that was not asked for by itself is a warning."""
     try:
+        pod = None if source.named else logs_of(source.path)
+        if pod is not None:
+            log = scheduler_log(*pod, source.content.read(LOG_BYTES))
+            collection.add([log] if log is not None else [], source.name)
+            return
         try:
             read_list(source.content, source.name, collection, kind_of_path(source.path))
         except NotAList:
@@ -61,6 +67,7 @@ def _read_other(source: Source, collection: Collection) -> None:
     source.content.seek(0)
     data = utf8(source.content.read())
     hint = kind_of_path(source.path)
+    collection.add(logs_among_objects(data), source.name)
     if not data.strip():
         if source.named:
             raise DumpError(f"{source.name}: it is empty")

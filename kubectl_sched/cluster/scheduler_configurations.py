@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.api.core import ConfigMap, Node
 from kubectl_sched.api.schedulers import Scheduler as OpenShiftScheduler
-from kubectl_sched.api.schedulers import SchedulerConfiguration
+from kubectl_sched.api.schedulers import SchedulerConfiguration, SchedulerLog
 from kubectl_sched.config.config_map import configuration_keys
 from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
@@ -34,22 +34,39 @@ class ConfigurationSource(Record, frozen=True):
     """In words: `ConfigMap kube-system/my-scheduler-config`, `no --config`, `the host file /etc/kubernetes/s.yaml`."""
 
     document: Mapping[str, Any] | None = None
-    command: str | None = None
-    """What fetches it, where it is not among the objects."""
+    commands: tuple[str, ...] = ()
+    """What fetches it, where it is not among the objects: any one of them."""
 
     problem: str | None = None
 
     @property
     def is_known(self) -> bool:
         """Whether nothing has to be assumed."""
-        return self.command is None and self.problem is None
+        return not self.commands and self.problem is None
 
 
-def configuration_of(pod: Pod, flags: Mapping[str, str], dump: Dump) -> ConfigurationSource:
-    """The configuration that the pod's `--config` names."""
+def configuration_of(pods: Sequence[Pod], flags: Mapping[str, str], dump: Dump) -> ConfigurationSource:
+    """The configuration that the replicas' `--config` names, in the words of the log of one of them if need be."""
     path = flags.get("config")
     if path is None:
         return _without_file(flags)
+    source = _of_file(pods[0], path, dump)
+    return source if source.is_known else _logged(pods, dump) or source
+
+
+def _logged(pods: Sequence[Pod], dump: Dump) -> ConfigurationSource | None:
+    keys = {pod.key for pod in pods}
+    for item in dump.objects:
+        if isinstance(item, SchedulerLog) and item.key in keys:
+            source = f"the log of {item.key}"
+            try:
+                return ConfigurationSource(source, parsed(item.spec.raw_config, source))
+            except SchedError:
+                continue  # it was cut off
+    return None
+
+
+def _of_file(pod: Pod, path: str, dump: Dump) -> ConfigurationSource:
     found = _mounted(pod, path, dump)
     if len(found) == 1:
         config_map, key = found[0]
@@ -65,8 +82,9 @@ def configuration_of(pod: Pod, flags: Mapping[str, str], dump: Dump) -> Configur
     if mounted:
         namespace, name = pod.metadata.namespace, mounted[0]
         command = f"kubectl -n {namespace} get configmap {name} -o yaml > scheduler.yaml"
-        return ConfigurationSource(f"ConfigMap {namespace}/{name}, which was not read", command=command)
-    return ConfigurationSource(f"the host file {path}", command=_from_host(pod.spec.node_name, path))
+        return ConfigurationSource(f"ConfigMap {namespace}/{name}, which was not read", commands=(command,))
+    commands = (_from_host(pod.spec.node_name, path), _from_configz(pod))
+    return ConfigurationSource(f"the host file {path}", commands=commands)
 
 
 def _without_file(flags: Mapping[str, str]) -> ConfigurationSource:
@@ -87,9 +105,9 @@ def _without_file(flags: Mapping[str, str]) -> ConfigurationSource:
 
 def _mounted(pod: Pod, path: str, dump: Dump) -> list[tuple[ConfigMap, str]]:
     """The ConfigMaps, each with its key, that may be the file: by its name where there is a choice."""
-    folder, _, file = path.rpartition("/")
+    file = path.rpartition("/")[2]
     names = {volume.config_map.name: volume.config_map for volume in pod.spec.volumes if volume.config_map is not None}
-    wanted = {folder.rpartition("/")[2]} if _STATIC_POD_CONFIG_MAPS in path else set(names)
+    wanted = set(static_pod_config_maps(pod, path) or names)
     if not wanted:
         return []
     found = []
@@ -103,12 +121,37 @@ def _mounted(pod: Pod, path: str, dump: Dump) -> list[tuple[ConfigMap, str]]:
             paths = {each.key: each.path for each in mounted.items} if mounted is not None else {}
             found += [(item, key, paths.get(key, key)) for key in configuration_keys(item.data)]
     named = [(item, key) for item, key, as_file in found if as_file.rpartition("/")[2] == file]
-    return named or [(item, key) for item, key, _ in found]
+    named = named or [(item, key) for item, key, _ in found]
+    return _of_own_revision(pod, named)
+
+
+def static_pod_config_maps(pod: Pod, path: str) -> tuple[str, ...]:
+    """The ConfigMaps, the best one first, that OpenShift's operator writes to the file; none for any other file.
+
+    `config-7` is what revision 7 of the static pod runs, `config` what the next one will.
+    """
+    if _STATIC_POD_CONFIG_MAPS not in path:
+        return ()
+    name = path.rpartition("/")[0].rpartition("/")[2]
+    revision = pod.metadata.labels.get("revision")
+    return (f"{name}-{revision}", name) if revision else (name,)
+
+
+def _of_own_revision(pod: Pod, found: list[tuple[ConfigMap, str]]) -> list[tuple[ConfigMap, str]]:
+    revision = pod.metadata.labels.get("revision")
+    own = [each for each in found if revision and each[0].metadata.name.endswith(f"-{revision}")]
+    return own or found
 
 
 def _from_host(node: str, path: str) -> str:
     debug = f"kubectl debug node/{node or 'NODE'} --quiet -it --profile=sysadmin --image=busybox"
     return f"{debug} -- cat /host{path} > scheduler.yaml"
+
+
+def _from_configz(pod: Pod) -> str:
+    where = f"-n {pod.metadata.namespace} port-forward pod/{pod.metadata.name} 10259"
+    asked = 'curl -sk -H "Authorization: Bearer $TOKEN" https://localhost:10259/configz'
+    return f"kubectl {where} & sleep 2; {asked} > scheduler.yaml; kill %1"
 
 
 def parsed(text: str, source: str) -> Mapping[str, Any]:
@@ -135,7 +178,7 @@ def of_unseen_scheduler(dump: Dump) -> ConfigurationSource:
                 return ConfigurationSource(source, problem=str(error))
         if isinstance(item, OpenShiftScheduler) and item.spec.profile:
             command = "kubectl -n openshift-kube-scheduler get configmap config -o yaml > scheduler.yaml"
-            return ConfigurationSource(f"OpenShift's Scheduler: profile {item.spec.profile}", command=command)
+            return ConfigurationSource(f"OpenShift's Scheduler: profile {item.spec.profile}", commands=(command,))
     managed = _managed_by([item for item in dump.objects if isinstance(item, Node)])
     if managed is None:
         return ConfigurationSource("no pod of kube-scheduler is visible")
@@ -143,7 +186,7 @@ def of_unseen_scheduler(dump: Dump) -> ConfigurationSource:
         return ConfigurationSource(managed)
     resource = "schedulerconfigurations.aks.azure.com upstream"
     command = f"kubectl get {resource} -o jsonpath={{.spec.rawConfig}} > scheduler.yaml"
-    return ConfigurationSource(managed, command=command)
+    return ConfigurationSource(managed, commands=(command,))
 
 
 def _managed_by(nodes: Sequence[Node]) -> str | None:

@@ -57,7 +57,8 @@ def _item(scheduler: FoundScheduler, asked: Mapping[str, tuple[int, int]]) -> di
         "configuration": {
             "source": source.source,
             "apiVersion": source.document.get("apiVersion") if source.document is not None else None,
-            "command": source.command,
+            "command": source.commands[0] if source.commands else None,
+            "commands": list(source.commands),
             "problem": source.problem,
         },
         "leaderElection": scheduler.lease_key
@@ -78,9 +79,7 @@ def _profile(name: str, asked: Mapping[str, tuple[int, int]]) -> dict[str, Any]:
     return {"schedulerName": name, "pods": total, "pending": pending}
 
 
-def _assumed(
-    kind: str, name: str, source: str, command: str | None, profiles: Sequence[dict[str, Any]]
-) -> dict[str, Any]:
+def _assumed(kind: str, name: str, source: str, profiles: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {
         "kind": kind,
         "namespace": "",
@@ -89,7 +88,7 @@ def _assumed(
         "image": None,
         "version": None,
         "flags": {},
-        "configuration": {"source": source, "apiVersion": None, "command": command, "problem": None},
+        "configuration": {"source": source, "apiVersion": None, "command": None, "commands": [], "problem": None},
         "leaderElection": None,
         "profiles": list(profiles),
         "serves": True,
@@ -103,14 +102,14 @@ def _unseen(in_force: InForce, asked: Mapping[str, tuple[int, int]]) -> Iterator
         return
     assumed = in_force.assumed(DEFAULT_SCHEDULER_NAME)
     profiles = [_profile(name, asked) for name in assumed.configuration.profiles]
-    item = _assumed("assumed", DEFAULT_SCHEDULER_NAME, assumed.evidence, None, profiles)
+    item = _assumed("assumed", DEFAULT_SCHEDULER_NAME, assumed.evidence, profiles)
     yield {**item, "version": str(assumed.configuration.version)}
 
 
 def _of_product(name: str, asked: tuple[int, int], pods: Sequence[Pod]) -> Iterator[dict[str, Any]]:
     own = product_pods(name, pods)
     if own:
-        item = _assumed("product", PRODUCTS[name].name, "not a kube-scheduler, so not replayed", None, [])
+        item = _assumed("product", PRODUCTS[name].name, "not a kube-scheduler, so not replayed", [])
         profiles = [{"schedulerName": name, "pods": asked[0], "pending": asked[1]}]
         yield {
             **item,

@@ -16,7 +16,7 @@ from msgspec import structs
 
 from kubectl_sched.api.core import ConfigMap, Event
 from kubectl_sched.api.pod import ContainerStatus, Pod
-from kubectl_sched.api.schedulers import SchedulerConfiguration
+from kubectl_sched.api.schedulers import SchedulerConfiguration, SchedulerLog
 from kubectl_sched.cluster.json_lists import SnapshotMetadata
 from kubectl_sched.cluster.kinds import BY_TYPE, KINDS
 from kubectl_sched.config.config_map import configuration_keys
@@ -109,7 +109,7 @@ def without_secrets(objects: Iterable[KubernetesObject]) -> Iterator[KubernetesO
         elif isinstance(item, ConfigMap):
             keys = configuration_keys(item.data)
             yield structs.replace(item, data={key: without_key_material(item.data[key]) for key in keys})
-        elif isinstance(item, SchedulerConfiguration):
+        elif isinstance(item, SchedulerConfiguration | SchedulerLog):
             text = without_key_material(item.spec.raw_config)
             yield structs.replace(item, spec=structs.replace(item.spec, raw_config=text))
         else:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 from kubectl_sched.cluster.errors import BombError, DumpError
+from kubectl_sched.cluster.scheduler_logs import logs_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -82,7 +83,7 @@ class Walk:
                 file = Path(folder, name)
                 inside = file.relative_to(top).as_posix()
                 self.met.append(inside)
-                if not _WANTED.search(name) or file.is_symlink() or not file.is_file():
+                if not _is_wanted(inside) or file.is_symlink() or not file.is_file():
                     continue
                 try:
                     yield from self._file(str(file), inside, named=False)
@@ -147,7 +148,11 @@ class Walk:
 
     def _wanted(self, path: str) -> bool:
         self.met.append(path)
-        return _WANTED.search(path) is not None
+        return _is_wanted(path)
+
+
+def _is_wanted(path: str) -> bool:
+    return _WANTED.search(path) is not None or logs_of(path) is not None
 
 
 class _Counted(io.RawIOBase):

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
+_TO_FETCH = "default profile assumed; this fetches its own, for --config scheduler.yaml:"
+
+
 def show_schedulers(data: dict[str, Any], output: str, color: str) -> None:
     """Print a report, as `cluster.scheduler_report` makes it."""
     if output == "name":
@@ -54,9 +57,9 @@ def _lines(item: dict[str, Any]) -> Iterator[str]:
     if source["problem"]:
         told += f"; {source['problem']}"
     yield safe(told)
-    if source["command"]:
-        yield "default profile assumed; this fetches its own, for --config scheduler.yaml:"
-        yield safe(f"  {source['command']}")
+    for number, command in enumerate(source["commands"]):
+        yield "or from the scheduler itself:" if number else _TO_FETCH
+        yield safe(f"  {command}")
     election = item["leaderElection"]
     if election and election["holder"]:
         whose = {True: "", False: ", none of these"}.get(election["isHolder"], "")

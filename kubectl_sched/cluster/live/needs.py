@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_sched.api.resource_names import is_dra_extended_resource_name
 from kubectl_sched.cluster.found_schedulers import scheduler_container
+from kubectl_sched.cluster.scheduler_configurations import static_pod_config_maps
+from kubectl_sched.cluster.scheduler_flags import flags
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -105,13 +107,18 @@ def scheduler_needs(pods: Iterable[Pod]) -> tuple[Need, ...]:
     if not schedulers:
         return (Need("Scheduler"), Need("SchedulerConfiguration"))
     config_maps = (
-        _named("ConfigMap", pod.metadata.namespace, volume.config_map.name)
-        for pod in schedulers
-        for volume in pod.spec.volumes
-        if volume.config_map is not None
+        _named("ConfigMap", pod.metadata.namespace, name) for pod in schedulers for name in _config_maps(pod)
     )
     namespaces = sorted({_SYSTEM, *(pod.metadata.namespace for pod in schedulers)})
     return (*dict.fromkeys(config_maps), *(Need("Lease", namespace) for namespace in namespaces))
+
+
+def _config_maps(pod: Pod) -> Iterable[str]:
+    """Those that may hold its configuration."""
+    container = scheduler_container(pod)
+    if container is not None:
+        yield from static_pod_config_maps(pod, flags(container).get("config", ""))
+    yield from (volume.config_map.name for volume in pod.spec.volumes if volume.config_map is not None)
 
 
 def _named(kind: str, namespace: str, name: str) -> Need:

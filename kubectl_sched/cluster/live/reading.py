@@ -16,6 +16,7 @@ from kubectl_sched.cluster.kinds import BY_NAME
 from kubectl_sched.cluster.live.errors import ClusterError, ResponseError
 from kubectl_sched.cluster.live.forbidden import in_words
 from kubectl_sched.cluster.live.lists import Listed, Lister, list_meta
+from kubectl_sched.cluster.live.logs import scheduler_logs
 from kubectl_sched.cluster.live.needs import SELECTORS, Need, event_needs, needs, scheduler_needs
 from kubectl_sched.cluster.live.paths import group_of
 from kubectl_sched.cluster.live.transport import Server
@@ -78,7 +79,8 @@ class _Reading:
         lists: list[Listed] = []
         if not self._forbidden and (pods or context or selection.also or not selection.replays):
             lists = self._replayed(pods, selection)
-        return self._together([*lists, *self._results(said)], [*pods, *context], version.result())
+        read = self._together([*lists, *self._results(said)], [*pods, *context], version.result())
+        return replace(read, objects=(*read.objects, *scheduler_logs(read, self._server)))
 
     def _version(self) -> str | None:
         try:

@@ -88,6 +88,7 @@ class _Request(NamedTuple):
     method: str = "GET"
     body: bytes | None = None
     content: str = ""
+    only_seconds: float | None = None
 
 
 class Server:
@@ -109,13 +110,20 @@ class Server:
         self._stopped.set()
 
     def get(
-        self, path: str, query: Mapping[str, str] | None = None, tell: Callable[[int], None] | None = None
+        self,
+        path: str,
+        query: Mapping[str, str] | None = None,
+        tell: Callable[[int], None] | None = None,
+        *,
+        only_seconds: float | None = None,
     ) -> bytes:
         """The body of a 200. `tell` is told how many bytes have come with each part.
 
-        Raises ResponseError for any other answer, ClusterError where there is none.
+        What can be done without may be asked for once only, and for so many seconds. Raises ResponseError for any other
+        answer, ClusterError where there is none.
         """
-        request = _Request(self._url(path, query))
+        request = _Request(self._url(path, query), only_seconds=only_seconds)
+        attempts = self._attempts if only_seconds is None else 1
         renewed = False
         attempt = 0
         while True:
@@ -126,7 +134,7 @@ class Server:
             except _UnsentError as error:
                 raise ClusterError(f"{self._name}: {error}") from None
             except _BrokenError as error:
-                if attempt >= self._attempts:
+                if attempt >= attempts:
                     tries = f"{attempt} times in a row" if attempt > 1 else "in the middle of an answer"
                     raise ClusterError(f"{self._name}: the connection broke {tries} ({error})") from None
                 self._wait(_backoff(attempt))
@@ -136,7 +144,7 @@ class Server:
             if answer.status == 401 and self._credentials.renewable and not renewed:
                 renewed = True
                 self._credentials.shown(refused=shown)
-            elif answer.status in _BUSY and attempt < self._attempts:
+            elif answer.status in _BUSY and attempt < attempts:
                 self._wait(_asked_for(answer.headers) or _backoff(attempt))
             else:
                 raise self._refusal(answer, shown, attempt)
@@ -256,7 +264,7 @@ class Server:
             self._go_on()
             tell(count)
 
-        limit = self.endpoint.timeout
+        limit = request.only_seconds or self.endpoint.timeout
         timeout = urllib3.Timeout(connect=limit or CONNECT_SECONDS, read=limit or SILENCE_SECONDS)
         deadline = time.monotonic() + limit if limit else None
         try:
