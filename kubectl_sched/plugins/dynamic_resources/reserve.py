@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import msgspec
@@ -96,12 +96,10 @@ class Reserving:
             result = replace(result, allocation_timestamp=self.now)
         if result is not None and result is not status.allocation:
             body["allocation"] = (
-                msgspec.to_builtins(result)
-                if status.allocation is None
-                else {"allocationTimestamp": result.allocation_timestamp}
+                _json(result) if status.allocation is None else {"allocationTimestamp": result.allocation_timestamp}
             )
         users = (*status.reserved_for, reference)
-        body["reservedFor"] = msgspec.to_builtins(users)
+        body["reservedFor"] = _json(users)
         writes.append(_patch(claim, {"status": body}, "status"))
         item = replace(claim, metadata=metadata, status=replace(status, allocation=result, reserved_for=users))
         return Reservation(item, tuple(writes), tuple(chosen_classes(allocation)) if allocation is not None else ())
@@ -156,15 +154,20 @@ class Reserving:
         return replace(pod, status=replace(pod.status, extended_resource_claim_status=told))
 
 
+def _json(value: object) -> Any:
+    """As JSON has it: lists, where ours are tuples."""
+    return msgspec.json.decode(msgspec.json.encode(value))
+
+
 def _creation(claim: ResourceClaim) -> Write:
-    owner = msgspec.to_builtins(claim.metadata.owner_references)
+    owner = _json(claim.metadata.owner_references)
     metadata = {
         "generateName": claim.metadata.generate_name,
         "namespace": claim.namespace,
         "ownerReferences": owner,
         "annotations": {_EXTENDED: "true"},
     }
-    body = {"metadata": metadata, "spec": msgspec.to_builtins(claim.spec)}
+    body = {"metadata": metadata, "spec": _json(claim.spec)}
     return Write("create", "ResourceClaim", claim.namespace, "", body)
 
 
@@ -173,5 +176,5 @@ def _patch(claim: ResourceClaim, body: dict[str, object], subresource: str = "")
 
 
 def _pod_status(pod: Pod, field: str, value: object) -> Write:
-    body = {"status": {field: msgspec.to_builtins(value)}}
+    body = {"status": {field: _json(value)}}
     return Write("patch", "Pod", pod.namespace, pod.name, body, "status")
