@@ -4,6 +4,8 @@ from hypothesis import strategies as st
 
 from tests.oracle.generate.configuration import configurations
 from tests.oracle.generate.devices import claiming, inventory
+from tests.oracle.generate.gangs import GATES as GANG_GATES
+from tests.oracle.generate.gangs import groups, member
 from tests.oracle.generate.nodes import nodes
 from tests.oracle.generate.pods import pending_pods, running_pods
 from tests.oracle.generate.values import NAMESPACES, Json, label_selectors, labels, metadata, namespaces
@@ -19,6 +21,7 @@ TOPICS: dict[str, frozenset[str]] = {
     "interpod": frozenset({"interpod", "topology"}),
     "volumes": frozenset({"volumes"}),
     "devices": frozenset({"devices"}),
+    "gangs": frozenset({"gangs"}),
     "queue": frozenset({"queue", "resources", "preemption"}),
     "preemption": frozenset({"preemption", "resources", "ports", "interpod", "budgets", "queue"}),
     "configuration": frozenset({"configuration", "resources", "taints", "nodes", "interpod", "images", "spread"}),
@@ -55,6 +58,10 @@ def requests(draw: st.DrawFn, topic: str, gates: frozenset[str] = frozenset()) -
         objects += draw(budgets())
     running = [draw(running_pods(about, names, i)) for i in range(draw(st.integers(0, 6)))]
     pending = [draw(pending_pods(about, names, i)) for i in range(draw(st.integers(1, 4)))]
+    if "gangs" in about and "GenericWorkload" in gates:
+        objects += draw(groups(gates))
+        running = [draw(member(pod, gates)) for pod in running]
+        pending = [draw(member(pod, gates)) for pod in pending]
     for pod in (*running, *pending):
         objects += needs(draw, pod, cluster, about)
     asked = pending + (running[:1] if draw(st.integers(0, 3)) == 0 else [])
@@ -63,9 +70,13 @@ def requests(draw: st.DrawFn, topic: str, gates: frozenset[str] = frozenset()) -
         "id": topic,
         "objects": objects,
         "config": draw(configurations()) if "configuration" in about else "",
-        "featureGates": {gate: True for gate in switchable if draw(st.booleans())},
+        "featureGates": {gate: True for gate in switchable if draw(st.booleans())} | _gang_gates(about, gates),
         "pods": [f"{pod['metadata']['namespace']}/{pod['metadata']['name']}" for pod in asked],
     }
+
+
+def _gang_gates(about: frozenset[str], gates: frozenset[str]) -> dict[str, bool]:
+    return {gate: True for gate in GANG_GATES if "gangs" in about and gate in gates}
 
 
 def needs(draw: st.DrawFn, pod: Json, cluster: list[Json], about: frozenset[str]) -> list[Json]:

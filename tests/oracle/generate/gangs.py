@@ -1,0 +1,101 @@
+"""Gangs: groups of pods that are scheduled together or not at all, as the versions spell them."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from tests.oracle.generate.values import NAMESPACES, Json, metadata
+
+GATES = ("GenericWorkload", "GangScheduling", "CompositePodGroup", "TopologyAwareWorkloadScheduling")
+"""What turns gangs on; each is asked for where the version knows it."""
+
+NAMES = ("gang-a", "gang-b", "gang-c")
+COMPOSITES = ("tree-a", "tree-b")
+
+_policies = st.one_of(
+    st.just({"basic": {}}),
+    st.builds(lambda count: {"gang": {"minCount": count}}, st.integers(1, 4)),
+)
+_composite_policies = st.one_of(
+    st.just({"basic": {}}),
+    st.builds(lambda count: {"gang": {"minGroupCount": count}}, st.integers(1, 3)),
+)
+
+
+@st.composite
+def groups(draw: st.DrawFn, gates: frozenset[str]) -> list[Json]:
+    """Some of the groups that pods name: parts of Workloads in 1.35, PodGroups since, composite ones since 1.37."""
+    if "CompositePodGroup" in gates:
+        return [*(draw(_pod_groups("v1beta1", trees=True))), *draw(_composites())]
+    if "TopologyAwareWorkloadScheduling" in gates:
+        return draw(_pod_groups("v1alpha2", trees=False))
+    return draw(_workloads())
+
+
+@st.composite
+def member(draw: st.DrawFn, pod: Json, gates: frozenset[str]) -> Json:
+    """The pod, often in a group that may not exist."""
+    if draw(st.integers(0, 3)) == 0:
+        return pod
+    name = draw(st.sampled_from(NAMES))
+    if "TopologyAwareWorkloadScheduling" in gates:
+        return {**pod, "spec": {**pod["spec"], "schedulingGroup": {"podGroupName": name}}}
+    replica = draw(st.sampled_from([{}, {"podGroupReplicaKey": "1"}, {"podGroupReplicaKey": "2"}]))
+    reference = {"name": draw(st.sampled_from(COMPOSITES)), "podGroup": name, **replica}
+    return {**pod, "spec": {**pod["spec"], "workloadRef": reference}}
+
+
+@st.composite
+def _workloads(draw: st.DrawFn) -> list[Json]:
+    return [
+        _object("v1alpha1", "Workload", name, namespace, {"podGroups": draw(_workload_groups())})
+        for namespace in NAMESPACES
+        for name in draw(st.lists(st.sampled_from(COMPOSITES), unique=True))
+    ]
+
+
+@st.composite
+def _workload_groups(draw: st.DrawFn) -> list[Json]:
+    names = draw(st.lists(st.sampled_from(NAMES), unique=True))
+    return [{"name": name, "policy": draw(_policies)} for name in names]
+
+
+@st.composite
+def _pod_groups(draw: st.DrawFn, version: str, *, trees: bool) -> list[Json]:
+    found = []
+    for namespace in NAMESPACES:
+        for name in draw(st.lists(st.sampled_from(NAMES), unique=True)):
+            spec: Json = {"schedulingPolicy": draw(_policies)}
+            if trees:
+                spec |= draw(_parents())
+            found.append(_object(version, "PodGroup", name, namespace, spec))
+    return found
+
+
+@st.composite
+def _composites(draw: st.DrawFn) -> list[Json]:
+    return [
+        _object(
+            "v1alpha3",
+            "CompositePodGroup",
+            name,
+            namespace,
+            {"schedulingPolicy": draw(_composite_policies)} | draw(_parents()),
+        )
+        for namespace in NAMESPACES
+        for name in draw(st.lists(st.sampled_from(COMPOSITES), unique=True))
+    ]
+
+
+def _parents() -> st.SearchStrategy[Json]:
+    named = st.builds(lambda name: {"parentCompositePodGroupName": name}, st.sampled_from(COMPOSITES))
+    return st.one_of(st.just({}), named)
+
+
+def _object(version: str, kind: str, name: str, namespace: str, spec: Json) -> Json:
+    return {
+        "apiVersion": f"scheduling.k8s.io/{version}",
+        "kind": kind,
+        "metadata": metadata(name, f"uid-{kind.lower()}-{namespace}-{name}", namespace),
+        "spec": spec,
+    }
