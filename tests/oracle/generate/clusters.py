@@ -15,6 +15,7 @@ TOPICS: dict[str, frozenset[str]] = {
     "resources": frozenset({"resources"}),
     "taints": frozenset({"taints"}),
     "nodes": frozenset({"nodes", "topology"}),
+    "features": frozenset({"features"}),
     "ports": frozenset({"ports"}),
     "images": frozenset({"images"}),
     "spread": frozenset({"spread", "topology", "nodes", "taints", "owners"}),
@@ -28,13 +29,14 @@ TOPICS: dict[str, frozenset[str]] = {
     "mixed": frozenset(
         {
             *("resources", "taints", "nodes", "topology", "ports", "images", "spread", "owners", "interpod", "volumes"),
-            *("devices", "queue", "preemption", "budgets", "configuration"),
+            *("devices", "queue", "preemption", "budgets", "configuration", "features"),
         }
     ),
 }
 """What the clusters of each kind are about; everything else in them is plain."""
 
 GATES: dict[str, tuple[str, ...]] = {
+    "features": ("NodeDeclaredFeatures",),
     "volumes": ("StorageCapacityScoring",),
     "taints": ("TaintTolerationComparisonOperators",),
 }

@@ -57,7 +57,13 @@ extra_labels = st.fixed_dictionaries(
 )
 
 declared_features = st.sets(
-    st.sampled_from(["GuaranteedQoSPodCPUResize", "MadeUp", "UserNamespacesHostNetworkSupport"]), max_size=2
+    st.sampled_from(
+        [
+            *("GuaranteedQoSPodCPUResize", "MadeUp", "UserNamespacesHostNetworkSupport", "VolumeBindMountOptions"),
+            "RestartAllContainersOnContainerExits",
+        ]
+    ),
+    max_size=3,
 ).map(sorted)
 
 
@@ -87,7 +93,7 @@ def one_node(draw: st.DrawFn, topics: frozenset[str], i: int) -> Json:
         "allocatable": allocatable,
         "capacity": allocatable,
         "images": draw(often(images)) if "images" in topics else None,
-        "declaredFeatures": draw(st.none() | declared_features) if "nodes" in topics else None,
+        "declaredFeatures": draw(st.none() | declared_features) if {"nodes", "features"} & topics else None,
     }
     return without_nothing(
         {

@@ -146,6 +146,24 @@ pod_affinity = st.fixed_dictionaries(
     },
 )
 
+needing_features = st.fixed_dictionaries(
+    {},
+    optional={
+        "restartPolicyRules": some(
+            st.builds(
+                lambda action: {"action": action, "exitCodes": {"operator": "In", "values": [42]}},
+                st.sampled_from(["Restart", "RestartAllContainers"]),
+            ),
+            up_to=2,
+        ),
+        "volumeMounts": st.builds(
+            lambda options: [without_nothing({"name": "v", "mountPath": "/v", "bindMountOptions": options})],
+            some(["noexec", "nodev"], up_to=1),
+        ),
+    },
+)
+"""What of a container may need a feature that its node declares."""
+
 PRIORITIES = (-10, 0, 100, 1000)
 
 
@@ -165,6 +183,8 @@ def containers(draw: st.DrawFn, topics: frozenset[str], *, init: bool) -> list[J
             container["ports"] = draw(ports)
         if init and draw(st.booleans()):
             container["restartPolicy"] = "Always"
+        if "features" in topics:
+            container |= draw(needing_features)
         found.append(container)
     return found
 
@@ -196,7 +216,8 @@ def specs(draw: st.DrawFn, topics: frozenset[str]) -> Json:
             "nodeSelector": draw(maybe(node_selectors)) if "nodes" in topics else None,
             "tolerations": about("taints", tolerations),
             "topologySpreadConstraints": about("spread", spread_constraints),
-            "hostNetwork": draw(st.sampled_from([None, None, True])) if "ports" in topics else None,
+            "hostNetwork": draw(st.sampled_from([None, None, True])) if {"ports", "features"} & topics else None,
+            "hostUsers": draw(st.sampled_from([None, True, False, False])) if "features" in topics else None,
             "priority": draw(maybe(st.sampled_from(PRIORITIES))) if "preemption" in topics else None,
             "preemptionPolicy": draw(st.sampled_from([None, None, None, "Never", "PreemptLowerPriority"]))
             if "preemption" in topics
