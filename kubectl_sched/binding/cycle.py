@@ -1,0 +1,290 @@
+"""The binding cycle of one pod: WaitOnPermit, PreBind, Bind, PostBind (bindingCycle in pkg/scheduler/schedule_one.go).
+
+No in-tree plugin has a PostBind. Whatever goes wrong, what PreBind wrote is taken back or named.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec.structs import replace
+
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.api.resource import ResourceClaim
+from kubectl_sched.binding.events import Told, scheduled
+from kubectl_sched.binding.pod_status import status_change
+from kubectl_sched.binding.pre_bind import ChangedError, InterruptedByUserError, PreBind, PreBindError
+from kubectl_sched.binding.requests import bind_pod, patch_pod_status, pod_path
+from kubectl_sched.binding.unreserve import unreserve
+from kubectl_sched.binding.waiting import Waiting, has_binding_conditions
+from kubectl_sched.binding.writer import CONFLICT, NOT_FOUND
+from kubectl_sched.cluster.live.errors import ClusterError, LostResponseError, ResponseError
+from kubectl_sched.errors import SchedError
+from kubectl_sched.framework.status import SUCCESS, Code, Status, error
+from kubectl_sched.plugins.dynamic_resources.state import STATE as CLAIMS
+from kubectl_sched.scheduler.reserve import reserved
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from threading import Event
+
+    from kubectl_sched.binding.events import EventRecorder
+    from kubectl_sched.binding.pre_bind import Done
+    from kubectl_sched.binding.writer import Writer
+    from kubectl_sched.framework.reservation import Reservation
+    from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+Permit: TypeAlias = "Callable[[Event], Status]"
+"""WaitOnPermit: returns once the pod may go on, was rejected, or the event was set."""
+
+_TRIES = 5
+
+
+@dataclass(frozen=True)
+class Ended:
+    """`warnings` are sentences about what else went wrong, `left` names what PreBind wrote and could not take back."""
+
+    warnings: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Bound(Ended):
+    """The pod has this node, by us."""
+
+    node: str = ""
+
+
+@dataclass(frozen=True)
+class Taken(Ended):
+    """Somebody else has bound the pod, to this node."""
+
+    node: str = ""
+
+
+@dataclass(frozen=True)
+class Gone(Ended):
+    """The pod is not there any more, is being deleted, or is another one of its name."""
+
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Failed(Ended):
+    """The pod has no node. `changed`: something is not what the cycle saw, so that it must be run again."""
+
+    status: Status = SUCCESS
+    changed: bool = False
+    interrupted: bool = False
+
+
+class BindingCycle:
+    """Binds pods, each call of `run` one, from any thread; holds nothing of any pod."""
+
+    def __init__(self, writer: Writer, recorder: EventRecorder) -> None:
+        self._writer = writer
+        self._recorder = recorder
+
+    def run(
+        self,
+        result: ScheduleResult,
+        node: str,
+        stop: Event,
+        reservations: Sequence[Reservation] | None = None,
+        permit: Permit | None = None,
+    ) -> Bound | Taken | Gone | Failed:
+        """Bind the result's pod to the node. `reservations` are what Reserve gave for both; None: it is asked here.
+
+        Once `stop` is set no wait goes on, and what was done is taken back. Raises nothing but what the writer's
+        `may_write` raises before anything was written.
+        """
+        if reservations is None:
+            reservations = reserved(result, node, now())
+        assert result.framework is not None  # noqa: S101 - a pod that no profile serves is never bound
+        run = _Run(self._writer, self._recorder, result, result.framework, node, stop)
+        return run.ended(reservations, permit)
+
+
+class _Run:
+    """One pod on its way to one node."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        recorder: EventRecorder,
+        result: ScheduleResult,
+        framework: Framework,
+        node: str,
+        stop: Event,
+    ) -> None:
+        self._writer = writer
+        self._recorder = recorder
+        self._result = result
+        self._framework = framework
+        self._node = node
+        self._stop = stop
+        self._pod = result.pod
+        self._pre_bind = PreBind(writer, result, stop)
+        self._warnings: list[str] = []
+        self._nominated_before: str | None = None
+
+    def ended(self, reservations: Sequence[Reservation], permit: Permit | None) -> Bound | Taken | Gone | Failed:
+        try:
+            outcome = self._cycle(reservations, permit)
+        except PreBindError as failure:
+            said = f'running PreBind plugin "{failure.plugin}": {failure}'
+            outcome = Failed(status=error(said).by(failure.plugin))
+        except InterruptedByUserError as interrupted:
+            outcome = Failed(status=error(str(interrupted)), interrupted=True)
+        except ChangedError as changed:
+            outcome = Failed(status=error(str(changed)), changed=True)
+        except SchedError as failure:
+            outcome = Failed(status=error(str(failure)))
+        if isinstance(outcome, Bound):
+            self._announce()
+            return dataclasses.replace(outcome, warnings=tuple(self._warnings))
+        left = unreserve(self._writer, self._pod, self._not_used(outcome))
+        self._take_back_nomination(outcome)
+        return dataclasses.replace(outcome, warnings=tuple(self._warnings), left=left)
+
+    def _not_used(self, outcome: Ended) -> Sequence[Done]:
+        """What PreBind wrote, without what the pod uses all the same where somebody else bound it."""
+        if not isinstance(outcome, Taken):
+            return self._pre_bind.done
+        told = self._pod.status.extended_resource_claim_status
+        used = told.resource_claim_name if told is not None else None
+        return [done for done in self._pre_bind.done if done.undoing is None and done.write.name != used]
+
+    def _cycle(self, reservations: Sequence[Reservation], permit: Permit | None) -> Bound | Taken | Gone | Failed:
+        if permit is not None or self._pre_binds(reservations):
+            self._nominate()
+        status = permit(self._stop) if permit is not None else SUCCESS
+        if not status.is_success:
+            return Failed(status=status)
+        self._pre_bind.carry_out(reservations)
+        if self._pre_bind.pod_version is not None:
+            self._pod = _at(self._pod, self._pre_bind.pod_version)
+        if not self._writer.dry_run:
+            self._wait(reservations)
+        if self._stop.is_set():
+            raise InterruptedByUserError("interrupted")
+        return self._bind()
+
+    def _pre_binds(self, reservations: Sequence[Reservation]) -> bool:
+        """Whether a PreBind plugin has anything to do with the pod (RunPreBindPreFlights)."""
+        return bool(reservations) or bool(self._claims())
+
+    def _claims(self) -> Sequence[ResourceClaim]:
+        state = self._result.state.get(CLAIMS) if self._result.state is not None else None
+        return state.claims.claims if state is not None else ()
+
+    def _nominate(self) -> None:
+        """Tell others where the pod will be while it waits; failing to is not worth failing for."""
+        if not self._framework.handle.features.enabled("NominatedNodeNameForExpectation"):
+            return
+        change = status_change(self._pod, None, self._node, now=now())
+        if not change:
+            return
+        try:
+            patched = self._writer.send(patch_pod_status(self._pod, change))
+        except ClusterError as failure:
+            self._warnings.append(f"pod {self._pod.key} could not be nominated to {self._node}: {failure}")
+            return
+        self._nominated_before = self._pod.status.nominated_node_name
+        self._pod = _at(self._pod, patched["metadata"]["resourceVersion"])
+
+    def _take_back_nomination(self, outcome: Ended) -> None:
+        if self._nominated_before is None or isinstance(outcome, Taken | Gone) or self._writer.dry_run:
+            return
+        try:
+            change = {"nominatedNodeName": self._nominated_before or None}
+            self._writer.send(patch_pod_status(self._pod, change))
+        except SchedError as failure:
+            self._warnings.append(f"pod {self._pod.key} stays nominated to {self._node}: {failure}")
+
+    def _wait(self, reservations: Sequence[Reservation]) -> None:
+        waiting = Waiting(self._writer, self._pod, self._node, self._framework, self._stop)
+        waiting.for_volumes(reservations)
+        reserved_claims = [each.item for each in reservations if isinstance(each.item, ResourceClaim)]
+        claims = {claim.key: claim for claim in (*self._claims(), *reserved_claims)}
+        conditional = [self._pre_bind.as_made(claim) for claim in claims.values() if has_binding_conditions(claim)]
+        if conditional:
+            note = f"waiting for binding conditions for device on node {self._node}"
+            self._tell(Told("Normal", "BindingConditionsPending", "Scheduling", note))
+            waiting.for_devices(conditional)
+
+    def _bind(self) -> Bound | Taken | Gone | Failed:
+        """Post the Binding; where it is refused, or its answer is lost, the pod itself says what became of it."""
+        for _ in range(_TRIES):
+            try:
+                self._writer.send(bind_pod(self._pod, self._node))
+            except LostResponseError:
+                lost = True
+            except ResponseError as failure:
+                lost = failure.after_lost
+                if not lost and failure.status not in {CONFLICT, NOT_FOUND}:
+                    return self._refused(failure.message or str(failure))
+            else:
+                return Bound(node=self._node)
+            settled = self._settled(lost=lost)
+            if settled is not None:
+                return settled
+        return self._refused(f"pod {self._pod.key} keeps changing")
+
+    def _settled(self, *, lost: bool) -> Bound | Taken | Gone | Failed | None:
+        """What became of the pod; None where it waits as before and the Binding may be sent again."""
+        pod = self._writer.read(pod_path(self._pod), Pod)
+        if pod is None or pod.metadata.uid != self._pod.metadata.uid:
+            return Gone(why=f"pod {self._pod.key} was deleted meanwhile")
+        if pod.spec.node_name:
+            return (
+                Bound(node=self._node) if lost and pod.spec.node_name == self._node else Taken(node=pod.spec.node_name)
+            )
+        if pod.metadata.deletion_timestamp is not None:
+            return Gone(why=f"pod {self._pod.key} is being deleted")
+        if not is_judged_alike(pod, self._pod):
+            return Failed(status=error(f"pod {self._pod.key} has changed"), changed=True)
+        self._pod = _at(self._pod, pod.metadata.resource_version)
+        return None
+
+    def _refused(self, said: str) -> Failed:
+        return Failed(status=error(f'running Bind plugin "DefaultBinder": {said}').by("DefaultBinder"))
+
+    def _announce(self) -> None:
+        self._tell(scheduled(self._pod, self._node))
+
+    def _tell(self, told: Told) -> None:
+        try:
+            failure = self._recorder.record(self._pod, self._framework.profile.scheduler_name, told)
+        except SchedError as error_:
+            failure = f"the event {told.reason} of pod {self._pod.key} was not written: {error_}"
+        if failure is not None:
+            self._warnings.append(failure)
+
+
+def is_judged_alike(pod: Pod, other: Pod) -> bool:
+    """Whether a verdict on the one holds for the other: the same pod, with the same spec and labels."""
+    return (
+        pod.metadata.uid == other.metadata.uid
+        and pod.metadata.labels == other.metadata.labels
+        and replace(pod.spec, node_name="") == replace(other.spec, node_name="")
+        and pod.metadata.deletion_timestamp == other.metadata.deletion_timestamp
+    )
+
+
+def now() -> str:
+    """The present time as objects hold it: RFC 3339, UTC, whole seconds."""
+    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _at(pod: Pod, version: str) -> Pod:
+    return replace(pod, metadata=replace(pod.metadata, resource_version=version))
+
+
+def is_rejection(failed: Failed) -> bool:
+    """Whether Permit said no, which is all that makes a pod unschedulable so late."""
+    return failed.status.code in {Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE}

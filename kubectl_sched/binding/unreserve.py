@@ -1,0 +1,117 @@
+"""What PreBind wrote is taken back, the last write first, as far as nobody has built upon it.
+
+kube-scheduler takes back reservations and the claim for extended resources (Unreserve), and leaves volumes and claims
+to the next attempt. Whoever binds one pod by hand may not try again, so that these are taken back as well.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.binding.requests import delete, object_path, pre_bind
+from kubectl_sched.binding.writer import CONFLICT, NOT_FOUND
+from kubectl_sched.cluster.live.errors import ClusterError, ResponseError
+from kubectl_sched.errors import SchedError
+from kubectl_sched.framework.reservation import Write
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.binding.pre_bind import Done
+    from kubectl_sched.binding.writer import JSON, Writer
+
+_TRIES = 4
+
+
+def unreserve(writer: Writer, pod: Pod, done: Sequence[Done]) -> tuple[str, ...]:
+    """Take everything back; a sentence for each object that stays as PreBind left it."""
+    if writer.dry_run:
+        return ()
+    left: dict[str, None] = {}
+    for each in reversed(done):
+        try:
+            stays = _undone(writer, pod, each)
+        except SchedError as error:
+            stays = f"{_named(each)} stays as it was written, since it could not be taken back: {error}"
+        if stays is not None:
+            left[stays] = None
+    return tuple(left)
+
+
+def _undone(writer: Writer, pod: Pod, done: Done) -> str | None:
+    write = done.write
+    if done.undoing is None:
+        return _deleted(writer, done)
+    for _ in range(_TRIES):
+        current = writer.get(object_path(write.kind, write.name, write.namespace))
+        if current is None or current["metadata"]["uid"] != done.uid:
+            return None
+        stays, body = _undoing(current, pod, done)
+        if body is None:
+            return stays
+        version = "" if write.kind == "Pod" else current["metadata"]["resourceVersion"]
+        undoing = Write("patch", write.kind, write.namespace, write.name, body, write.subresource)
+        try:
+            writer.send(pre_bind(undoing, done.uid, version))
+        except ResponseError as error:
+            if error.status == NOT_FOUND:
+                return None
+            if error.status != CONFLICT:
+                raise
+        else:
+            return None
+    return f"{_named(done)} stays as it was written, as others keep changing it"
+
+
+def _undoing(current: JSON, pod: Pod, done: Done) -> tuple[str | None, JSON | None]:
+    """Why it stays (None: it needs no undoing), or the patch that takes it back."""
+    write = done.write
+    spec = current.get("spec") or {}
+    if write.kind == "PersistentVolumeClaim" and spec.get("volumeName"):
+        return f"{_named(done)} got volume {spec['volumeName']}, which it keeps", None
+    if write.kind == "PersistentVolume" and (current.get("status") or {}).get("phase") == "Bound":
+        claim = spec.get("claimRef") or {}
+        return f"{_named(done)} is bound to claim {claim.get('namespace')}/{claim.get('name')}, and stays so", None
+    if write.kind == "ResourceClaim" and write.subresource == "status":
+        return None, _released(current, pod, done)
+    if write.kind == "ResourceClaim" and (current.get("status") or {}).get("allocation"):
+        return None, None  # the finalizer guards the allocation that others use by now
+    return None, done.undoing
+
+
+def _released(current: JSON, pod: Pod, done: Done) -> JSON | None:
+    """The claim without the pod, and without the devices that were taken for it alone; None where it is so already."""
+    status = current.get("status") or {}
+    reserved = status.get("reservedFor") or []
+    others = [consumer for consumer in reserved if consumer["uid"] != pod.metadata.uid]
+    if len(others) == len(reserved):
+        return None
+    took_devices = "allocation" in (done.undoing or {}).get("status", {}) and not others
+    taken_back = {"allocation": None, "devices": None} if took_devices else {}
+    return {"status": {"reservedFor": others or None, **taken_back}}
+
+
+def _deleted(writer: Writer, done: Done) -> str | None:
+    write = done.write
+    try:
+        writer.send(delete(write.kind, write.name, write.namespace, done.uid))
+    except ResponseError as error:
+        if error.status not in {NOT_FOUND, CONFLICT}:
+            raise
+    except ClusterError as error:
+        return f"{_named(done)} was made and could not be deleted: {error}"
+    return None
+
+
+_WORDS = {
+    "PersistentVolume": "volume",
+    "PersistentVolumeClaim": "claim",
+    "ResourceClaim": "ResourceClaim",
+    "Pod": "the status of pod",
+}
+
+
+def _named(done: Done) -> str:
+    write = done.write
+    return f"{_WORDS[write.kind]} {f'{write.namespace}/' if write.namespace else ''}{write.name}"
