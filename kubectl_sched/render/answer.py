@@ -8,16 +8,17 @@ import numpy as np
 from rich.text import Text
 
 from kubectl_sched.render.closest import closest
-from kubectl_sched.render.commands import folded
 from kubectl_sched.render.funnel import funnel
+from kubectl_sched.render.node_words import why_not
 from kubectl_sched.render.pools import pools
 from kubectl_sched.render.preemption import preemption
-from kubectl_sched.render.reasons import clauses, main_reason, of_one
+from kubectl_sched.render.reasons import clauses, main_reason
 from kubectl_sched.render.sampling import sampling_words
 from kubectl_sched.render.screen import BLANK, Part
+from kubectl_sched.render.suggestions import lines_of
 from kubectl_sched.render.summary import summary
 from kubectl_sched.render.tables import one_line_each, plain_table
-from kubectl_sched.render.text import clipped, count, safe, shortened
+from kubectl_sched.render.text import count, safe, shortened
 from kubectl_sched.render.truth import truth
 from kubectl_sched.scheduler.result import Outcome
 
@@ -34,7 +35,6 @@ _CLOSEST_SHOWN = 3
 _POOLS_SHOWN = 4
 _STEPS_SHOWN = 5
 _NAME_LENGTH = 40
-_EVIDENCE_LENGTH = 300
 _BEST_EXAMINED = 2
 _HINTS_SHOWN = 2
 
@@ -71,9 +71,7 @@ def _suggestion(result: ScheduleResult, width: int) -> Iterator[Part]:
     first = result.suggestions[0]
     more = len(result.suggestions) - 1
     others = f" ({count(more, 'other change')} would do, too: -o wide)" if more else ""
-    command = safe(first.change.command)
-    shown = () if command in safe(first.text) else (Text(folded(command, width)),)
-    yield Part((Text(safe(first.text) + others), *shown), rank=6, lean=(Text(safe(first.text)), *shown), keep=1)
+    yield Part(lines_of(first, width, others), rank=6, lean=lines_of(first, width), keep=1)
 
 
 def _funnel(result: ScheduleResult) -> Iterator[Part]:
@@ -183,7 +181,7 @@ def _rejected(result: ScheduleResult, width: int) -> Iterator[Part]:
     headings = ("Closest" if len(rows) > len(nearest) else "Node", "why not")
     table.add_column(headings[0], no_wrap=True)
     table.add_column(headings[1], overflow="fold")
-    cells = [(shortened(safe(result.nodes.names[row]), _NAME_LENGTH), _why_not(result, row)) for row in nearest]
+    cells = [(shortened(safe(result.nodes.names[row]), _NAME_LENGTH), why_not(result, row)) for row in nearest]
     for each in cells:
         table.add_row(*each)
     yield BLANK
@@ -208,17 +206,6 @@ def _pools(result: ScheduleResult, rows: Rows, width: int) -> Iterator[Part]:
     more = f"and {count(sum(len(grouped[name]) for name in rest), 'node')} of {count(len(rest), 'more pool')} (-o wide)"
     yield BLANK
     yield Part((*table, *((Text(more, style="dim"),) if rest else ())), rank=1, least=3)
-
-
-def _why_not(result: ScheduleResult, row: int) -> str:
-    told = []
-    for status in result.rejections(row):
-        evidence = result.filter_evidence(status.plugin or "", row)
-        told.append(safe("; ".join(fact.text for fact in evidence) or status.message))
-        if len(told) == 1:
-            told += [safe(hint) for fact in evidence for hint in fact.hints[:1]]
-    whole = told or [of_one(result, row)]
-    return clipped("; ".join(whole), _EVIDENCE_LENGTH)
 
 
 def _notes(result: ScheduleResult, notes: Sequence[str]) -> Iterator[Part]:

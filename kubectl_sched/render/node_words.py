@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.render.reasons import of_one
 from kubectl_sched.render.summary import summary
-from kubectl_sched.render.text import safe
+from kubectl_sched.render.text import clipped, safe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.scheduler.result import ScheduleResult
+
+_WHY_LENGTH = 300
 
 
 def verdict_in_words(result: ScheduleResult, row: int) -> str:
@@ -31,6 +33,18 @@ def verdict_in_words(result: ScheduleResult, row: int) -> str:
         return "the best node" if len(result.best) == 1 else f"tied for the best with {len(result.best) - 1:,} more"
     behind = int(result.totals.max()) - result.total_of[row]
     return f"feasible, {behind} points behind {safe(result.best[0])}"
+
+
+def why_not(result: ScheduleResult, row: int) -> str:
+    """What stands against a rejected node: the evidence of each plugin, and the first near miss."""
+    told = []
+    for status in result.rejections(row):
+        evidence = result.filter_evidence(status.plugin or "", row)
+        told.append(safe("; ".join(fact.text for fact in evidence) or status.message))
+        if len(told) == 1:
+            told += [safe(hint) for fact in evidence for hint in fact.hints[:1]]
+    whole = told or [of_one(result, row)]
+    return clipped("; ".join(whole), _WHY_LENGTH)
 
 
 def preemption_there(result: ScheduleResult, row: int) -> str | None:
