@@ -30,17 +30,18 @@ def read_source(paths: Sequence[str] | None, connection: Connection, selection: 
         from kubectl_sched.cluster import read
 
         with progress() as report:
-            return read(paths, progress=report), _within(selection, "default")
+            return read(paths, progress=report), within(selection, "default")
     from kubectl_sched.cluster.live.kubeconfig import resolve
     from kubectl_sched.cluster.live.reading import read_live
 
     endpoint = resolve(connection)
-    selection = _within(selection, endpoint.namespace)
+    selection = within(selection, endpoint.namespace)
     with progress() as report:
         return read_live(endpoint, selection, report), selection
 
 
-def _within(selection: Selection, namespace: str) -> Selection:
+def within(selection: Selection, namespace: str) -> Selection:
+    """The selection with the namespace where it says none of its own."""
     return replace(selection, namespace=namespace) if selection.namespace == "" else selection
 
 

@@ -45,6 +45,7 @@ def decoded_data(told: Sequence[Told], limits: Limits, *, one: bool) -> dict[str
             "events": [_said_data(event) for event in each.events],
             "unknown": list(_UNKNOWN),
             "missingRules": list(limits.rules),
+            "command": limits.command,
             "warnings": list(limits.sentences),
         }
         for each in told
@@ -76,7 +77,7 @@ def decoded_lines(told: Sequence[Told], limits: Limits) -> Iterator[RenderableTy
     yield from (Text(f"  {unknown}") for unknown in _UNKNOWN)
     for sentence in limits.sentences:
         yield Text(f"note: {safe(sentence)}", style="dim")
-    yield Text("With the missing rules it can be replayed; or by --from, once somebody who may has run:")
+    yield Text("With the missing rules it can be replayed; or by --from with the file that an administrator makes by:")
     yield Text(f"  {limits.command}")
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.cluster.live.credentials import Credentials
     from kubectl_sched.cluster.live.endpoint import Endpoint
     from kubectl_sched.cluster.selection import Selection
 
@@ -41,14 +42,18 @@ class _Version(msgspec.Struct, frozen=True):
 
 
 def read_live(
-    endpoint: Endpoint, selection: Selection, progress: Callable[[str, int, int | None], None] | None = None
+    endpoint: Endpoint,
+    selection: Selection,
+    progress: Callable[[str, int, int | None], None] | None = None,
+    credentials: Credentials | None = None,
 ) -> Dump:
     """What the replay of the selected pods needs of the cluster; `forbidden` names what may not be read of it.
 
     Where nodes, or the pods of other namespaces, may not be read, the selected pods and their events are all there is.
-    Raises SchedError for a pod that does not exist, ClusterError where the cluster does not answer.
+    `credentials` are those of an earlier reading. Raises SchedError for a pod that does not exist, ClusterError where
+    the cluster does not answer.
     """
-    server = Server(endpoint)
+    server = Server(endpoint, credentials=credentials)
     lister = Lister(server, progress)
     try:
         with garbage_collection_paused(), ThreadPoolExecutor(thread_name_prefix="list") as pool:

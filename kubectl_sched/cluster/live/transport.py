@@ -95,12 +95,16 @@ class Server:
     """One API server. `get` and `write` may be called by several threads; `stop` ends all waiting."""
 
     def __init__(
-        self, endpoint: Endpoint, environment: Mapping[str, str] | None = None, attempts: int = ATTEMPTS
+        self,
+        endpoint: Endpoint,
+        environment: Mapping[str, str] | None = None,
+        attempts: int = ATTEMPTS,
+        credentials: Credentials | None = None,
     ) -> None:
         self.endpoint = endpoint
         self._environment = os.environ if environment is None else environment
         self._attempts = attempts
-        self._credentials = Credentials(endpoint)
+        self._credentials = credentials or Credentials(endpoint)
         self._pools: dict[int, tuple[Shown, urllib3.PoolManager]] = {}
         self._lock = threading.Lock()
         self._stopped = threading.Event()
