@@ -10,9 +10,10 @@ from rich.text import Text
 from kubectl_sched.render.explanation import API_VERSION
 from kubectl_sched.render.tables import plain_table
 from kubectl_sched.render.text import count, safe
+from kubectl_sched.scheduler.reasons import PAGE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from rich.console import RenderableType
 
@@ -43,6 +44,7 @@ def _clause_data(clause: Clause) -> dict[str, Any]:
         "plugin": (known.plugin or None) if known else None,
         "meaning": known.says if known else None,
         "help": (known.helps or None) if known else None,
+        "anchor": f"{PAGE}#{known.anchor}" if known else None,
     }
 
 
@@ -58,8 +60,17 @@ def message_lines(text: FitErrorText) -> Iterator[RenderableType]:
             yield Text()
             yield Text(heading, style="bold")
         yield from _table(clauses)
+    yield from _more(text.clauses)
     if text.cut:
         yield Text(f"note: {_CUT_OFF}; events hold 1024 bytes, the pod's condition has the whole of it", style="dim")
+
+
+def _more(clauses: Sequence[Clause]) -> Iterator[RenderableType]:
+    """Where there is more to read on each of them."""
+    anchors = list(dict.fromkeys(f"#{clause.meaning.anchor}" for clause in clauses if clause.meaning))
+    if anchors:
+        yield Text()
+        yield Text(f"More: {PAGE}{', '.join(anchors)}", style="dim", overflow="fold")
 
 
 def _table(clauses: list[Clause]) -> Iterator[RenderableType]:

@@ -19,11 +19,11 @@ _FAILED_PLUGIN = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _CUT = re.compile(r"\s*\.\.\.$")
-_PREEMPTION = "preemption: "
+_PREEMPTION = re.compile(r"(?:pod group )?preemption: ")
 _STOP = re.compile(r"(?<!e\.g)\.\s+")
 _POST_FILTER = re.compile(
-    r"(?:[\w ]+, )*preemption: |no new claims to deallocate|still not schedulable|plugin disabled|"
-    r"de(?:alloca|le)tion of|"
+    r"(?:[\w ]+, )*(?:pod group )?preemption: |no new claims to deallocate|still not schedulable|plugin disabled|"
+    r"de(?:alloca|le)tion (?:and deletion )?of|"
     r"(?:No p|P)reemption |not found|ResourceClaim unreserved"
 )
 
@@ -84,7 +84,8 @@ def _post_filter(text: str, *, cut: bool) -> list[Clause]:
     """`no new claims to deallocate, preemption: 0/3 nodes are available: ...`: what each PostFilter plugin said."""
     if not text:
         return []
-    before, found, after = text.partition(_PREEMPTION)
+    found = _PREEMPTION.search(text)
+    before, after = (text[: found.start()], text[found.end() :]) if found else (text, "")
     clauses = [_clause(part, about_preemption=True) for part in before.split(", ") if part.strip(" .,")]
     if found:
         head = _HEAD.match(after)
@@ -105,8 +106,9 @@ def _clause(text: str, *, about_preemption: bool, cut: bool = False) -> Clause:
     counted = _COUNTED.fullmatch(reason)
     count = int(counted[1]) if counted else None
     reason = (counted[2] if counted else reason).strip(" ,")
-    known = meaning(reason.removesuffix(".")) or meaning(reason)
-    return Clause(reason.removesuffix("."), count, about_preemption, known, cut=cut and known is None)
+    reason = reason.rstrip(".")
+    known = meaning(reason)
+    return Clause(reason, count, about_preemption, known, cut=cut and known is None)
 
 
 def _without_nodes(text: str, *, cut: bool) -> tuple[Clause, ...]:

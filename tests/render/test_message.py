@@ -1,0 +1,42 @@
+"""`explain message` on a terminal and as data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.terminal import on_terminal
+
+ROOT = Path(__file__).parents[2]
+TEXT = (
+    "0/7 nodes are available: 1 node(s) had untolerated taint(s), 6 Insufficient cpu. preemption: "
+    "0/7 nodes are available: 1 Preemption is not helpful for scheduling, 6 No preemption victims found for incoming "
+    "pod.."
+)
+
+
+def test_each_clause_is_said_plainly_and_where_to_read_more() -> None:
+    shown, code = on_terminal(["explain", "message", TEXT])
+    assert code == 0
+    assert "not enough cpu is left" in " ".join(shown.split())
+    assert "More: docs/reasons.md#untolerated-taints, #insufficient-resource" in " ".join(shown.split())
+    assert all(len(line) <= 80 for line in shown.splitlines())
+
+
+def test_as_data_each_clause_has_its_anchor_which_the_page_has() -> None:
+    shown, _ = on_terminal(["explain", "message", TEXT, "-o", "json"])
+    clauses = json.loads(shown)["clauses"]
+    assert [clause["anchor"] for clause in clauses] == [
+        "docs/reasons.md#untolerated-taints",
+        "docs/reasons.md#insufficient-resource",
+        "docs/reasons.md#preemption-is-not-helpful",
+        "docs/reasons.md#no-preemption-victims",
+    ]
+    page = (ROOT / "docs" / "reasons.md").read_text()
+    assert all(f"(#{clause['anchor'].partition('#')[2]})" in page for clause in clauses)
+
+
+def test_a_foreign_reason_has_no_anchor() -> None:
+    shown, _ = on_terminal(["explain", "message", "0/1 nodes are available: 1 the moon is full.", "-o", "json"])
+    (clause,) = json.loads(shown)["clauses"]
+    assert (clause["anchor"], clause["meaning"]) == (None, None)
