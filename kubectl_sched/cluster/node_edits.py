@@ -22,7 +22,8 @@ from kubectl_sched.cluster.evictions import comes_back, drain_notes, is_daemon, 
 from kubectl_sched.cluster.node_copies import daemon_on, daemon_templates, fresh_copy
 from kubectl_sched.cluster.values import typed
 from kubectl_sched.errors import SchedError
-from kubectl_sched.scheduler.simulate import recreated
+from kubectl_sched.scheduler.leaving import Changes, all_changed, changed, left_behind, recreated
+from kubectl_sched.snapshot import Objects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -114,13 +115,24 @@ class Cluster:
     def evict(self, leaving: Callable[[Pod], bool]) -> None:
         """Take pods off their nodes; those that a controller owns are pending again."""
         gone = [pod for pod in self.pods if leaving(pod)]
-        self.evicted += (recreated(pod) for pod in gone if comes_back(pod) and not pod.has_ended)
+        objects = Objects(self.others) if any(map(_has_claims, gone)) else Objects()
+        changes: Changes = {}
+        for pod in gone:
+            again = recreated(pod) if comes_back(pod) and not pod.has_ended else None
+            if again is not None:
+                self.evicted.append(again)
+            changes |= left_behind(pod, changed(objects, changes) if changes else objects, again)
+        self.others = all_changed(self.others, changes) if changes else self.others
         names = {pod.key for pod in gone}
         self.pods = [pod for pod in self.pods if pod.key not in names]
 
     def on(self, node: str) -> list[Pod]:
         """The pods of one node."""
         return [pod for pod in self.pods if pod.spec.node_name == node]
+
+
+def _has_claims(pod: Pod) -> bool:
+    return bool(pod.spec.resource_claims or pod.spec.volumes or pod.status.extended_resource_claim_status)
 
 
 def _add_nodes(cluster: Cluster, value: str) -> None:

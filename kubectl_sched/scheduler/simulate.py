@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from kubectl_sched.scheduler.equal_pods import EqualPods, are_equal
+from kubectl_sched.scheduler.leaving import changed, left_behind, recreated
 from kubectl_sched.scheduler.placement import TIED_SHOWN, Placement, QueuedPod, Simulated
+from kubectl_sched.scheduler.reserve import after, reserved, reserved_pod
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
@@ -96,9 +98,9 @@ class Simulation:
         return self._put(queued) if queued.pod.spec.node_name else self._schedule(queued)
 
     def remove(self, pod: Pod) -> None:
-        """Take a pod off its node, or off the list of the nominated."""
+        """Take a pod off its node, or off the list of the nominated, with what it had for itself alone."""
         nodes = _without_nomination(self.nodes, pod)
-        self.nodes = nodes.remove_pod(pod.metadata.namespace, pod.metadata.name)
+        self.nodes = _without(nodes, pod, None)
 
     def _queue_key(self, pod: Pod) -> tuple[int | float | str, ...]:
         plugin = self._queue_sort
@@ -159,7 +161,9 @@ class Simulation:
         if self._equal is not None:
             self.nodes = self._equal.assume(result.pod, row)
         else:
-            self.nodes = _without_nomination(self.nodes, queued.pod).assume(queued.pod, row)
+            taken = reserved(result, name)
+            nodes = after(_without_nomination(self.nodes, queued.pod), taken)
+            self.nodes = nodes.assume(reserved_pod(queued.pod, taken), row)
         return Placement(
             queued.pod,
             queued.owner,
@@ -201,11 +205,10 @@ class Simulation:
     def _preempted(self, queued: QueuedPod, placement: Placement) -> Placement:
         """Remove the victims, queue them again, and let the pod take the node that it is nominated to."""
         node = placement.nominated_node or ""
-        nodes = self.nodes
-        for victim in placement.victims:
-            nodes = nodes.remove_pod(victim.metadata.namespace, victim.metadata.name)
-        self.nodes = nodes
-        self.enqueue(QueuedPod(recreated(victim), owner_of(victim)) for victim in placement.victims)
+        again = [recreated(victim) for victim in placement.victims]
+        for victim, successor in zip(placement.victims, again, strict=True):
+            self.nodes = _without(self.nodes, victim, successor)
+        self.enqueue(QueuedPod(pod, owner_of(pod)) for pod in again)
         status = structs.replace(queued.pod.status, nominated_node_name=node)
         placed = self._schedule(QueuedPod(structs.replace(queued.pod, status=status), queued.owner))
         return replace(placed, pod=queued.pod, nominated_node=node, victims=placement.victims)
@@ -219,6 +222,13 @@ def _nominated(nodes: Snapshot, pod: Pod, node: str) -> Snapshot:
     return replace(nodes, nominated={**nodes.nominated, node: (*kept, pod)})
 
 
+def _without(nodes: Snapshot, pod: Pod, again: Pod | None) -> Snapshot:
+    """Without the pod on its node, and with what its successor finds of claims."""
+    nodes = nodes.remove_pod(pod.metadata.namespace, pod.metadata.name)
+    changes = left_behind(pod, nodes.objects, again)
+    return replace(nodes, objects=changed(nodes.objects, changes)) if changes else nodes
+
+
 def _without_nomination(nodes: Snapshot, pod: Pod) -> Snapshot:
     """Without the nomination that the pod had, if it had one; the same snapshot where it had none."""
     changed = {
@@ -230,15 +240,6 @@ def _without_nomination(nodes: Snapshot, pod: Pod) -> Snapshot:
         return nodes
     after = {**nodes.nominated, **changed}
     return replace(nodes, nominated={name: pods for name, pods in after.items() if pods})
-
-
-def recreated(pod: Pod) -> Pod:
-    """The pod that its controller makes in place of one that was evicted: pending, new, under the same name."""
-    metadata = structs.replace(
-        pod.metadata, uid=f"{pod.metadata.uid}-again", creation_timestamp=None, deletion_timestamp=None
-    )
-    spec = structs.replace(pod.spec, node_name="")
-    return structs.replace(pod, metadata=metadata, spec=spec, status=type(pod.status)(phase="Pending"))
 
 
 def owner_of(pod: Pod) -> str | None:

@@ -72,3 +72,9 @@ class Objects:
         changed._by_type = {**self._by_type, kind: of_kind}
         changed._index = {**self._index, kind: index}
         return changed
+
+    def without(self, kind: type[Kind], keys: Iterable[tuple[str, str]]) -> Objects:
+        """Without the objects of the kind of these (namespace, name)."""
+        gone = frozenset(keys)
+        kept = [item for item in self.all(kind) if (item.metadata.namespace, item.metadata.name) not in gone]
+        return self.replacing(kind, kept)
