@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,11 +13,17 @@ from kubectl_sched.cli.connection import takes_connection
 from kubectl_sched.cli.message import WORD, explain_message
 from kubectl_sched.cluster.live.connection import Connection  # noqa: TC001 - typer reads it
 from kubectl_sched.errors import SchedError
+from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kubectl_sched.cluster.dump import Dump
     from kubectl_sched.cluster.extenders import HTTPExtenders
+    from kubectl_sched.cluster.in_force import InForce
+    from kubectl_sched.cluster.selection import Selection
+    from kubectl_sched.cluster.state import Replay
+    from kubectl_sched.scheduler.result import ScheduleResult
 
 
 @takes_connection
@@ -51,6 +58,9 @@ def explain(
         bool,
         typer.Option("--at-decision", help="Leave out pods and nodes that are younger than a bound pod's placement."),
     ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", "-w", help="Explain again whenever the answer changes, until interrupted.")
+    ] = False,
     drifted: Annotated[
         bool, typer.Option("--drifted", help="Only bound pods that would land elsewhere now, or would be rejected.")
     ] = False,
@@ -58,7 +68,7 @@ def explain(
     profile: options.Profile = None,
     kube_version: options.KubeVersionOption = None,
     feature_gates: options.FeatureGates = None,
-    output: options.OutputOption = options.Output.table,
+    output: options.PageOutputOption = options.PageOutput.table,
     color: options.ColorOption = options.Color.auto,
     *,
     connection: Connection,
@@ -67,46 +77,108 @@ def explain(
     if targets and targets[0] == WORD and len(targets) > 1:
         explain_message(targets[1:], output.value, color.value)
         return
-    from kubectl_sched.cli.source import read_source
-    from kubectl_sched.cluster.completeness import completeness
-    from kubectl_sched.cluster.explaining import Explaining, Question
-    from kubectl_sched.cluster.in_force import InForce
-    from kubectl_sched.cluster.selection import Selection
-    from kubectl_sched.cluster.state import Replay
-    from kubectl_sched.render.show import Display, show
-
     if sampling and start_index is not None:
         raise SchedError("--sampling replays every start and --start-index one: give one of them")
     if call_extenders:
         _check_extender_flags(config, sampling=sampling or start_index is not None)
+    from kubectl_sched.cluster.selection import Selection
+    from kubectl_sched.cluster.state import Replay
+
     pending = pending or not (targets or selector or drifted)
     selection = Selection(tuple(targets or ()), None if all_namespaces else namespace or "", selector, pending)
-    dump, selection = read_source(from_, connection, selection)
+    asked = _Asked(
+        Replay(config, kube_version, feature_gates),
+        profile,
+        output.value,
+        color.value,
+        node=node,
+        all_nodes=all_nodes,
+        evidence=evidence,
+        sampling=sampling,
+        start_index=start_index,
+        call_extenders=call_extenders,
+        at_decision=at_decision,
+        drifted=drifted,
+        paths=tuple(from_ or ()),
+    )
+    sys.exit(_followed(asked, connection, selection) if watch else _answered_once(asked, connection, selection))
+
+
+class _Asked(Record, frozen=True):
+    """What is asked of each pod, and how to print it: the flags of the same names."""
+
+    replay: Replay
+    profile: str | None
+    output: str
+    color: str
+    node: str | None
+    all_nodes: bool
+    evidence: bool
+    sampling: bool
+    start_index: int | None
+    call_extenders: bool
+    at_decision: bool
+    drifted: bool
+    paths: tuple[str, ...]
+
+    @property
+    def samples(self) -> bool:
+        """Whether anything about where the search begins was asked."""
+        return self.sampling or self.start_index is not None
+
+
+def _answered_once(asked: _Asked, connection: Connection, selection: Selection) -> int:
+    from kubectl_sched.cli.source import read_source
+
+    dump, selection = read_source(asked.paths, connection, selection)
+    return _answered(asked, dump, selection)
+
+
+def _followed(asked: _Asked, connection: Connection, selection: Selection) -> int:
+    if asked.paths:
+        raise SchedError("--watch follows a running cluster, but --from reads a dump: give one of them")
+    from kubectl_sched.cli.watching import follow
+
+    return follow(connection, selection, partial(_answered, asked), asked.output)
+
+
+def _answered(asked: _Asked, dump: Dump, selection: Selection) -> int:
+    """Replay, and print; the exit code."""
     if not dump.can_replay:
         from kubectl_sched.cli.decoded import show_decoded
 
-        sys.exit(show_decoded(dump, selection, output.value, color.value))
-    client = _extender_client(from_) if call_extenders else None
-    in_force = InForce(dump, Replay(config, kube_version, feature_gates), profile, client)
+        return show_decoded(dump, selection, asked.output, asked.color)
+    from kubectl_sched.cluster.completeness import completeness
+    from kubectl_sched.cluster.explaining import Explaining, Question
+    from kubectl_sched.cluster.in_force import InForce
+    from kubectl_sched.render.show import Display, show
+
+    client = _extender_client(asked.paths) if asked.call_extenders else None
+    in_force = InForce(dump, asked.replay, asked.profile, client)
     in_force.check_profile()
-    explaining = Explaining(dump, in_force, Question(at_decision, drifted))
-    results = explaining.answers(selection)
-    if sampling:
-        results = [in_force.scheduler(result.pod).sampled(result) for result in results]
-    elif start_index is not None:
-        results = [in_force.scheduler(result.pod).from_start(result, start_index) for result in results]
-    if selection.is_one_pod and not call_extenders:
-        results = [in_force.scheduler(result.pod).with_suggestions(result) for result in results]
-    joint = explaining.together(results) if not selection.is_one_pod and selection.pending else None
-    display = Display(output.value, color.value, all_nodes, node, evidence, one=selection.is_one_pod, together=joint)
+    explaining = Explaining(dump, in_force, Question(asked.at_decision, asked.drifted))
+    one = selection.is_one_pod
+    results = [_more(asked, in_force, result, one=one) for result in explaining.answers(selection)]
+    joint = explaining.together(results) if not one and selection.pending else None
+    display = Display(asked.output, asked.color, asked.all_nodes, asked.node, asked.evidence, one=one, together=joint)
     notes = [*in_force.notes, *completeness(dump, results)]
     if client is not None and client.sent_in_part:
         notes.append("extenders were sent only what a replay reads of pods and nodes; the rest could not be read again")
-    if (sampling or start_index is not None) and not selection.is_one_pod:
+    if asked.samples and not one:
         from kubectl_sched.render.sampling import sampling_notes
 
         notes = [*sampling_notes(results), *notes]
-    sys.exit(show(results, display, notes))
+    return show(results, display, notes)
+
+
+def _more(asked: _Asked, in_force: InForce, result: ScheduleResult, *, one: bool) -> ScheduleResult:
+    """The result with what was asked for besides; suggestions are for one pod alone, since they take more replays."""
+    scheduler = in_force.scheduler(result.pod)
+    if asked.sampling:
+        result = scheduler.sampled(result)
+    elif asked.start_index is not None:
+        result = scheduler.from_start(result, asked.start_index)
+    return scheduler.with_suggestions(result) if one and not asked.call_extenders else result
 
 
 def _check_extender_flags(config: str | None, *, sampling: bool) -> None:

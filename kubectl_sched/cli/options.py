@@ -18,6 +18,18 @@ class Output(StrEnum):
     name = "name"
 
 
+class PageOutput(StrEnum):
+    """The same, and whole pages to hand on: of commands that explain pods."""
+
+    table = "table"
+    wide = "wide"
+    json = "json"
+    yaml = "yaml"
+    name = "name"
+    html = "html"
+    markdown = "markdown"
+
+
 class Color(StrEnum):
     """When to colour."""
 
@@ -47,4 +59,5 @@ FeatureGates = Annotated[
     str | None, typer.Option("--feature-gates", metavar="A=true,B=false", help="As kube-scheduler's flag.")
 ]
 OutputOption = Annotated[Output, typer.Option("--output", "-o", help="How to print the answer.")]
+PageOutputOption = Annotated[PageOutput, typer.Option("--output", "-o", help="How to print the answer.")]
 ColorOption = Annotated[Color, typer.Option("--color", help="When to colour.")]

@@ -67,7 +67,7 @@ def whatif(
     profile: options.Profile = None,
     kube_version: options.KubeVersionOption = None,
     feature_gates: options.FeatureGates = None,
-    output: options.OutputOption = options.Output.table,
+    output: options.PageOutputOption = options.PageOutput.table,
     color: options.ColorOption = options.Color.auto,
     *,
     connection: Connection,

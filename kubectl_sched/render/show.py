@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.joint import Together
     from kubectl_sched.scheduler.result import ScheduleResult
 
+PAGES = frozenset({"html", "markdown"})
+"""The formats that are whole pages to hand on."""
+
 
 class Display(Record, frozen=True):
     """How to show it: the flags of the same names, and whether one pod was asked for by name."""
@@ -41,6 +44,8 @@ def show(results: Sequence[ScheduleResult], display: Display, notes: Sequence[st
         sys.stderr.write("".join(f"warning: {safe(note)}\n" for note in notes))
     elif display.output in {"json", "yaml"}:
         write_data(_as_data(results, display, notes), display.output)
+    elif display.output in PAGES:
+        write_page(_as_page(results, display, notes))
     else:
         from kubectl_sched.render.terminal import print_results
 
@@ -75,6 +80,21 @@ def _as_data(results: Sequence[ScheduleResult], display: Display, notes: Sequenc
         joint = display.together
         data["together"] = {"pods": joint.pods, "placed": joint.placed, "higherPriorityAhead": joint.ahead}
     return {**data, "warnings": [*data.get("warnings", ()), *notes]}
+
+
+def _as_page(results: Sequence[ScheduleResult], display: Display, notes: Sequence[str]) -> str:
+    if display.output == "html":
+        from kubectl_sched.render.html.page import explanation_page
+
+        return explanation_page(results, display, notes)
+    from kubectl_sched.render.markdown import explanation_markdown
+
+    return explanation_markdown(results, display, notes)
+
+
+def write_page(page: str) -> None:
+    """Print a page on stdout, in UTF-8 as it says of itself, whatever the locale."""
+    sys.stdout.buffer.write(page.encode())
 
 
 def write_data(data: dict[str, Any], output: str) -> None:

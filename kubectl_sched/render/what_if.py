@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from kubectl_sched.render.show import write_data
+from kubectl_sched.render.show import write_data, write_page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +22,14 @@ def show_what_if(answer: Answer, version: str, output: str, color: str, warnings
     elif output == "name":
         placed = (each for each in answer.simulated.placements if each.is_placed)
         sys.stdout.write("".join(f"pod/{each.pod.name} node/{each.node}\n" for each in placed))
+    elif output == "html":
+        from kubectl_sched.render.html.page import what_if_html
+
+        write_page(what_if_html(answer, version, warnings))
+    elif output == "markdown":
+        from kubectl_sched.render.markdown import what_if_markdown
+
+        write_page(what_if_markdown(answer, version, warnings))
     else:
         from kubectl_sched.render.terminal import print_parts
         from kubectl_sched.render.what_if_page import page

@@ -1,0 +1,59 @@
+"""How many nodes each reason keeps out, as kube-scheduler counts them, with what the reason means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kubectl_sched.framework.clauses import agreeing
+from kubectl_sched.record import Record
+from kubectl_sched.render.funnel import PRE_FILTER
+from kubectl_sched.render.reasons import reason as summarized
+from kubectl_sched.scheduler.reasons import meaning
+
+if TYPE_CHECKING:
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+
+class Bar(Record, frozen=True):
+    """One reason: kube-scheduler's text, the plugin behind it, how many nodes report it, and what that means.
+
+    `summary` has the numbers of these nodes; `says` and `helps` are empty for a reason of a plugin that was added.
+    """
+
+    plugin: str
+    reason: str
+    nodes: int
+    summary: str
+    says: str
+    helps: str
+
+
+def histogram(result: ScheduleResult) -> tuple[Bar, ...]:
+    """Every reason of the nodes' verdicts, that of most nodes first. A node with two reasons counts for both."""
+    if result.verdict is None:
+        return ()
+    rows_of: dict[tuple[str, str], list[int]] = {}
+    for row in range(len(result.nodes)):
+        status = result.verdict[row]
+        if not status.is_success:
+            for reason in dict.fromkeys(status.reasons):
+                rows_of.setdefault((status.plugin or PRE_FILTER, reason), []).append(row)
+    by_size = sorted(rows_of.items(), key=lambda item: (-len(item[1]), item[0]))
+    return tuple(_bar(result, plugin, reason, rows) for (plugin, reason), rows in by_size)
+
+
+def _bar(result: ScheduleResult, plugin: str, reason: str, rows: list[int]) -> Bar:
+    known = meaning(reason)
+    says, helps = (known.says, known.helps) if known is not None else ("", "")
+    return Bar(plugin, reason, len(rows), _summary(result, plugin, rows), says, helps)
+
+
+def _summary(result: ScheduleResult, plugin: str, rows: list[int]) -> str:
+    """What the plugin says of those of the nodes that it rejects on its own; empty where there are none."""
+    mask = result.rejection_masks.get(plugin)
+    own = [row for row in rows if mask is not None and mask[row]]
+    if not own:
+        return ""
+    return agreeing(len(own), summarized(result, plugin, np.array(own, dtype=np.intp)))

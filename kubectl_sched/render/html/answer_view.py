@@ -1,0 +1,190 @@
+"""What the page says of one pod: the words of the first screen, and every number behind them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.record import Record
+from kubectl_sched.render.funnel import Step, funnel
+from kubectl_sched.render.histogram import Bar, histogram
+from kubectl_sched.render.html.node_table import NodeTable, Room, node_table
+from kubectl_sched.render.preemption import preemption
+from kubectl_sched.render.sampling import sampling_words
+from kubectl_sched.render.summary import summary
+from kubectl_sched.render.text import count
+from kubectl_sched.render.truth import truth
+from kubectl_sched.scheduler.result import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_sched.framework.extension_points import BindingAction
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+_CANDIDATES_SHOWN = 20
+
+_OUTCOMES = {
+    Outcome.SCHEDULABLE: "fits",
+    Outcome.UNSCHEDULABLE: "does not fit",
+    Outcome.GATED: "is gated",
+    Outcome.NO_PROFILE: "has no profile",
+    Outcome.DELETING: "is being deleted",
+    Outcome.ERROR: "fails the cycle",
+}
+
+
+class Proposal(Record, frozen=True):
+    """Changes that were replayed together: the sentence, and those of their commands that it does not have."""
+
+    sentence: str
+    commands: tuple[str, ...]
+
+
+class Stop(Record, frozen=True):
+    """One stop of the pipeline: the extension point, the number that leaves it, and what happened there."""
+
+    point: str
+    number: int | None
+    words: str
+
+
+class PreemptionCandidate(Record, frozen=True):
+    """A node on which preemption would make room, whom it would evict, and which budgets that violates."""
+
+    node: str
+    victims: tuple[tuple[str, int], ...]
+    budgets: tuple[str, ...]
+    is_chosen: bool
+
+
+class AnswerView(Record, frozen=True):
+    """One pod's part of the page."""
+
+    key: str
+    name: str
+    fits: bool
+    outcome: str
+    sentence: str
+    lines: tuple[str, ...]
+    proposals: tuple[Proposal, ...]
+    facts: tuple[tuple[str, str], ...]
+    stops: tuple[Stop, ...]
+    steps: tuple[Step, ...]
+    bars: tuple[Bar, ...]
+    whole: tuple[str, ...]
+    nodes: int
+    table: NodeTable | None
+    candidates: tuple[PreemptionCandidate, ...]
+    more_candidates: int
+    preemption_message: str | None
+    binding: tuple[BindingAction, ...]
+    event: str | None
+    notes: tuple[str, ...]
+
+
+def answer_view(result: ScheduleResult, room: Room, *, node: str | None = None) -> AnswerView:
+    """`node` is the one that was asked for: its details are there however many nodes there are."""
+    candidates = sorted(_candidates(result), key=lambda each: not each.is_chosen)
+    return AnswerView(
+        key=result.pod.key,
+        name=result.pod.metadata.name,
+        fits=result.fits,
+        outcome=_OUTCOMES[result.outcome],
+        sentence=f"{summary(result)}.",
+        lines=tuple(_lines(result)),
+        proposals=tuple(_proposals(result)),
+        facts=tuple(_facts(result)),
+        stops=tuple(_stops(result)),
+        steps=funnel(result),
+        bars=histogram(result),
+        whole=tuple(each.text for each in result.pre_filter_evidence),
+        nodes=len(result.nodes),
+        table=node_table(result, room, [name for name in (node, result.current_node) if name]),
+        candidates=tuple(candidates[:_CANDIDATES_SHOWN]),
+        more_candidates=max(0, len(candidates) - _CANDIDATES_SHOWN),
+        preemption_message=_preemption_message(result),
+        binding=result.binding,
+        event=result.event if result.outcome is not Outcome.ERROR else None,
+        notes=tuple(dict.fromkeys(result.warnings)),
+    )
+
+
+def _lines(result: ScheduleResult) -> Iterator[str]:
+    """What is said below the sentence, as on the first screen."""
+    for part in truth(result):
+        yield from map(str, part.full)
+    wins = sampling_words(result)
+    if wins is not None:
+        yield f"{wins}."
+    would = preemption(result)
+    if would is not None:
+        yield would
+
+
+def _proposals(result: ScheduleResult) -> Iterator[Proposal]:
+    for suggestion in result.suggestions:
+        commands = tuple(command for command in suggestion.commands if command not in suggestion.text)
+        yield Proposal(suggestion.text, commands)
+
+
+def _facts(result: ScheduleResult) -> Iterator[tuple[str, str]]:
+    """What was replayed, and where the pod stands."""
+    if result.kubernetes_version:
+        yield "Replayed as", f"kube-scheduler {result.kubernetes_version}"
+    if result.framework is not None:
+        yield "Profile", result.framework.profile.scheduler_name
+    else:
+        yield "schedulerName", result.pod.spec.scheduler_name
+    yield "Nodes", f"{len(result.nodes):,}"
+    yield "Priority", str(result.pod.priority)
+    if result.current_node:
+        yield "Runs on", result.current_node
+    if result.stage is not None:
+        since = f" since {result.stage.since}" if result.stage.since else ""
+        yield "Stage", f"{result.stage.name}{since}"
+    place = result.queue_place
+    if place is not None:
+        ahead = f", {place.higher_priority_ahead:,} of higher priority ahead" if place.higher_priority_ahead else ""
+        yield "In the queue", f"{place.position:,} of {place.length:,}{ahead}"
+    if result.history is not None and result.history.scheduled_by:
+        yield "Scheduled by", result.history.scheduled_by
+
+
+def _stops(result: ScheduleResult) -> Iterator[Stop]:
+    """The extension points that the cycle went through, with how many nodes each leaves."""
+    gate = result.pre_enqueue
+    yield Stop("PreEnqueue", None, "passes" if gate.is_success else f"{gate.plugin} holds it back")
+    if result.verdict is None:
+        return
+    total, steps = len(result.nodes), funnel(result)
+    narrowed = steps[0].after if steps and steps[0].name.startswith("PreFilter") else total
+    if not result.pre_filter.is_success:
+        yield Stop("PreFilter", 0, f"{result.pre_filter.plugin or 'a plugin'} rejects the pod as a whole")
+    else:
+        yield Stop("PreFilter", narrowed, "of " + count(total, "node") if narrowed < total else "all nodes")
+        yield Stop("Filter", len(result.feasible), f"of {narrowed:,} can take it")
+    if result.post_filter is not None:
+        node = result.post_filter.nominated_node
+        candidates = len(result.post_filter.candidates)
+        yield Stop("PostFilter", candidates or None, f"would preempt on {node}" if node else "does not help")
+    if len(result.totals):
+        yield Stop("Score", len(result.best), "is best" if len(result.best) == 1 else "are tied for the best")
+    if result.binding:
+        yield Stop("Bind", None, f"on {result.nominated_first or result.best[0]}")
+
+
+def _preemption_message(result: ScheduleResult) -> str | None:
+    """What PostFilter said, unless the event says it, too."""
+    said = result.post_filter.status.message if result.post_filter is not None else ""
+    return said if said and said not in (result.event or "") else None
+
+
+def _candidates(result: ScheduleResult) -> Iterator[PreemptionCandidate]:
+    post_filter = result.post_filter
+    for each in post_filter.candidates if post_filter is not None else ():
+        yield PreemptionCandidate(
+            each.node_name,
+            tuple((victim.key, victim.priority) for victim in each.victims),
+            each.violated_budgets,
+            is_chosen=post_filter is not None and each.node_name == post_filter.nominated_node,
+        )

@@ -1,0 +1,184 @@
+"""The heat map: a row a node, a column for each plugin that rejects any node or scores them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kubectl_sched.framework.status import SUCCESS
+from kubectl_sched.record import Record
+from kubectl_sched.render.funnel import PRE_FILTER
+from kubectl_sched.render.html.node_details import Details, details, examined
+from kubectl_sched.render.node_order import best_first
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from kubectl_sched.framework.status import Status
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+_LEVELS = 10
+"""How many shades a score has, from 0 to this."""
+
+FEASIBLE = "feasible"
+REJECTED = "rejected"
+NOT_REACHED = "not reached"
+
+
+class Verdict(Record, frozen=True):
+    """What became of a node: `best`, `tied`, `feasible`, `rejected` by a plugin with its reasons, or `not reached`."""
+
+    word: str
+    plugin: str = ""
+    reasons: str = ""
+
+    @property
+    def group(self) -> str:
+        """What the page's choice of verdicts calls it."""
+        if self.word == REJECTED:
+            return f"{REJECTED} by {self.plugin}"
+        return self.word if self.word == NOT_REACHED else FEASIBLE
+
+
+class Cell(Record, frozen=True):
+    """A score: its points, and the shade of its normalized score."""
+
+    points: int
+    level: int
+
+
+class NodeRow(Record, frozen=True):
+    """One node. `filters` says of each filter column whether the plugin rejects the node; `details` unfold."""
+
+    name: str
+    verdict: Verdict
+    filters: tuple[bool, ...]
+    total: int | None
+    scores: tuple[Cell, ...]
+    details: Details | None
+
+
+class ScoreColumn(Record, frozen=True):
+    """A score plugin and its weight."""
+
+    plugin: str
+    weight: int
+
+
+class NodeTable(Record, frozen=True):
+    """The rows, best first; `hidden` is how many nodes are left out.
+
+    `groups` are the verdicts to choose from, with how many nodes have them. `numbers` are for the script: the columns'
+    raw and normalized scores, in the order of the feasible rows.
+    """
+
+    filters: tuple[str, ...]
+    scores: tuple[ScoreColumn, ...]
+    rows: tuple[NodeRow, ...]
+    nodes: int
+    groups: tuple[tuple[str, int], ...]
+    numbers: Mapping[str, Any]
+    passing: tuple[str, ...]
+    skipped: tuple[str, ...]
+
+    @property
+    def hidden(self) -> int:
+        """How many nodes have no row."""
+        return self.nodes - len(self.rows)
+
+    @property
+    def with_details(self) -> int:
+        """How many rows unfold."""
+        return sum(row.details is not None for row in self.rows)
+
+
+class Room(Record, frozen=True):
+    """How many nodes a table has rows for, and of how many all have details."""
+
+    rows: int
+    details: int
+
+
+def node_table(result: ScheduleResult, room: Room, asked_for: Iterable[str] = ()) -> NodeTable | None:
+    """None where the cycle did not get as far as filtering."""
+    if result.verdict is None:
+        return None
+    order = best_first(result)
+    with_details = examined(result, order, room.details, asked_for)
+    shown = order if len(order) <= room.rows else [row for row in order if row in with_details]
+    filters = [plugin for plugin, mask in result.rejection_masks.items() if mask.any()]
+    positions = {row: position for position, row in enumerate(result.feasible.tolist())}
+    verdicts = {row: _verdict(result, row, is_feasible=row in positions) for row in order}
+    return NodeTable(
+        filters=tuple(filters),
+        scores=tuple(ScoreColumn(each.plugin, each.weight) for each in result.scores),
+        rows=tuple(_rows(result, {row: verdicts[row] for row in shown}, filters, positions, with_details)),
+        nodes=len(order),
+        groups=_groups(verdicts.values()),
+        numbers=_numbers(result, [positions[row] for row in shown if row in positions]),
+        passing=tuple(plugin for plugin, mask in result.rejection_masks.items() if not mask.any()),
+        skipped=_skipped(result),
+    )
+
+
+def _rows(
+    result: ScheduleResult,
+    shown: Mapping[int, Verdict],
+    filters: Sequence[str],
+    positions: Mapping[int, int],
+    with_details: frozenset[int],
+) -> Iterator[NodeRow]:
+    masks = [result.rejection_masks[plugin].tolist() for plugin in filters]
+    columns = [list(map(_cell, each.weighted.tolist(), each.normalized.tolist())) for each in result.scores]
+    for row, verdict in shown.items():
+        position = positions.get(row)
+        yield NodeRow(
+            name=result.nodes.names[row],
+            verdict=verdict,
+            filters=tuple(mask[row] for mask in masks),
+            total=result.total_of.get(row),
+            scores=() if position is None else tuple(column[position] for column in columns),
+            details=details(result, row, position) if row in with_details else None,
+        )
+
+
+def _cell(points: int, normalized: int) -> Cell:
+    return Cell(points, max(0, min(_LEVELS, normalized * _LEVELS // 100)))
+
+
+def _verdict(result: ScheduleResult, row: int, *, is_feasible: bool) -> Verdict:
+    status: Status = result.verdict[row] if result.verdict is not None else SUCCESS
+    if not status.is_success:
+        return Verdict(REJECTED, status.plugin or PRE_FILTER, status.message)
+    if not is_feasible:
+        return Verdict(NOT_REACHED, reasons="the search ends before it")
+    if result.nodes.names[row] in result.best:
+        return Verdict("best" if len(result.best) == 1 else "tied")
+    return Verdict(FEASIBLE)
+
+
+def _groups(verdicts: Iterable[Verdict]) -> tuple[tuple[str, int], ...]:
+    sizes: dict[str, int] = {}
+    for verdict in verdicts:
+        sizes[verdict.group] = sizes.get(verdict.group, 0) + 1
+    return tuple(sizes.items())
+
+
+def _numbers(result: ScheduleResult, positions: list[int]) -> dict[str, Any]:
+    return {
+        "scores": [
+            {
+                "plugin": each.plugin,
+                "weight": each.weight,
+                "raw": each.raw[positions].tolist(),
+                "normalized": each.normalized[positions].tolist(),
+            }
+            for each in result.scores
+        ]
+    }
+
+
+def _skipped(result: ScheduleResult) -> tuple[str, ...]:
+    """The plugins that nothing of the pod concerns."""
+    if result.state is None:
+        return ()
+    return tuple(sorted(result.state.skip_filter_plugins | result.state.skip_score_plugins))

@@ -1,0 +1,128 @@
+"""Writes the page: one file that needs no network and runs no script but its own."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from kubectl_sched.record import Record
+from kubectl_sched.render.html.answer_view import AnswerView, answer_view
+from kubectl_sched.render.html.node_details import EXAMINED_ALL
+from kubectl_sched.render.html.node_table import Room
+from kubectl_sched.render.html.what_if_view import what_if_view
+from kubectl_sched.render.pods import group_name, grouped, in_sum, why
+from kubectl_sched.render.text import safe
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+    from kubectl_sched.render.show import Display
+    from kubectl_sched.scheduler.answer import Answer
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+_ROWS = 20_000
+"""How many rows all tables of a page have together, so that a browser opens it at once."""
+
+_LEAST_ROWS = 20
+
+_WORDS_OF_A_NAME = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+class Group(Record, frozen=True):
+    """Pods of one owner with the same answer: a line of the index, and the first one's part of the page."""
+
+    name: str
+    outcome: str
+    why: str
+    pods: tuple[str, ...]
+    answer: AnswerView
+
+
+def explanation_page(results: Sequence[ScheduleResult], display: Display, notes: Sequence[str]) -> str:
+    """One pod in full, or several with an index before them."""
+    told = tuple(dict.fromkeys(notes))
+    if display.one:
+        view = answer_view(results[0], _room(1, display), node=display.node)
+        return _rendered("one.html.jinja", answer=view, notes=told)
+    groups = grouped(results)
+    room = _room(len(groups), display)
+    index = [
+        Group(
+            group_name(group),
+            group[0].outcome.value,
+            why(group[0]),
+            tuple(result.pod.key for result in group),
+            answer_view(group[0], room, node=display.node),
+        )
+        for group in groups
+    ]
+    return _rendered("several.html.jinja", groups=index, sentence=in_sum(results, display.together), notes=told)
+
+
+def what_if_html(answer: Answer, version: str, warnings: Sequence[str]) -> str:
+    """Where the pods go, and why the first that does not fit does not."""
+    view = what_if_view(answer, version, warnings, Room(_ROWS, EXAMINED_ALL))
+    return _rendered("what_if.html.jinja", view=view)
+
+
+def _room(parts: int, display: Display) -> Room:
+    """Of what there is room for, each part of the page has its share."""
+    share = Room(max(_LEAST_ROWS, _ROWS // max(parts, 1)), max(_LEAST_ROWS, EXAMINED_ALL // max(parts, 1)))
+    return Room(share.rows, share.rows) if display.evidence else share
+
+
+def _rendered(template: str, **content: Any) -> str:
+    return _environment().get_template(template).render(content)
+
+
+@cache
+def _environment() -> Environment:
+    """Everything is escaped, and what a terminal would not show as it is, is shown as its code."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    from kubectl_sched.render.html.embedded import as_json, source_hash
+
+    loader = PackageLoader(__package__)
+    environment = Environment(
+        loader=loader,
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_visible,
+    )
+    environment.filters.update(json=as_json, words=_breakable, lines=_in_lines)
+    for name in ("page.css", "page.js"):
+        text = _as_markup(loader.get_source(environment, name)[0])
+        kind = name.removeprefix("page.")
+        environment.globals |= {kind: text, f"{kind}_hash": source_hash(str(text))}
+    return environment
+
+
+def _visible(value: Any) -> Any:
+    """Text with its control and format characters shown; markup is our own."""
+    return safe(value) if type(value) is str else value
+
+
+def _as_markup(text: str) -> Markup:
+    from markupsafe import Markup
+
+    return Markup(text)  # noqa: S704 - our own file
+
+
+def _in_lines(text: str) -> Markup:
+    """Text that keeps its lines, as a command may have several."""
+    from markupsafe import Markup, escape
+
+    return Markup("\n").join(escape(safe(line)) for line in text.split("\n"))
+
+
+def _breakable(name: str) -> Markup:
+    """The name of a plugin, which may break between its words."""
+    from markupsafe import Markup, escape
+
+    return Markup("<wbr>").join(escape(safe(part)) for part in _WORDS_OF_A_NAME.split(name))

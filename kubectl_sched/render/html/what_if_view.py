@@ -1,0 +1,82 @@
+"""What the page says of a what-if."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.record import Record
+from kubectl_sched.render.html.answer_view import AnswerView, answer_view
+from kubectl_sched.render.what_if_page import (
+    about_chance,
+    about_rollout,
+    filled,
+    filled_nodes,
+    what_if_sentence,
+    workloads,
+    zones_in_words,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kubectl_sched.render.html.node_table import Room
+    from kubectl_sched.scheduler.answer import Answer
+    from kubectl_sched.scheduler.placement import Placement, Simulated
+
+
+class Share(Record, frozen=True):
+    """`4 -> 6 of 8`, and how full that is, from 0 to 100."""
+
+    text: str
+    percent: int
+
+
+class FilledNode(Record, frozen=True):
+    """A node that pods are placed on, how many, and how full it is then: cpu, memory, pods."""
+
+    name: str
+    pods: int
+    shares: tuple[Share, ...]
+
+
+class WhatIfView(Record, frozen=True):
+    """The page's content; `first_unplaced` is the whole cycle of the first pod that did not fit."""
+
+    fits: bool
+    sentence: str
+    version: str
+    rollouts: tuple[str, ...]
+    workloads: tuple[tuple[str, int, int, str], ...]
+    nodes: tuple[FilledNode, ...]
+    zones: str | None
+    placements: tuple[Placement, ...]
+    hidden: int
+    first_unplaced: AnswerView | None
+    notes: tuple[str, ...]
+
+
+def what_if_view(answer: Answer, version: str, warnings: Sequence[str], room: Room) -> WhatIfView:
+    """`version` is the minor that was replayed; `room` is also how many placements are shown."""
+    simulated = answer.simulated
+    placements = simulated.placements
+    first = simulated.first_unplaced
+    return WhatIfView(
+        fits=not simulated.unplaced,
+        sentence=what_if_sentence(answer),
+        version=version,
+        rollouts=tuple(about_rollout(rollout) for rollout in answer.rollouts),
+        workloads=tuple(workloads(placements)),
+        nodes=tuple(_filled_nodes(simulated)),
+        zones=zones_in_words(simulated),
+        placements=placements[: room.rows],
+        hidden=max(0, len(placements) - room.rows),
+        first_unplaced=answer_view(first, room) if first is not None else None,
+        notes=tuple(dict.fromkeys((*about_chance(placements), *answer.warnings, *warnings))),
+    )
+
+
+def _filled_nodes(simulated: Simulated) -> Iterator[FilledNode]:
+    for name, pods in filled_nodes(simulated):
+        if name in simulated.after.row_of:
+            shares = (filled(simulated, name, resource) for resource in ("cpu", "memory", "pods"))
+            yield FilledNode(name, pods, tuple(Share(text, round(100 * full)) for text, full in shares))
