@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.framework.status import Code
+from kubectl_sched.scheduler.change import Promise
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.extension_points import PostFilterResult
     from kubectl_sched.framework.status import Status
+    from kubectl_sched.scheduler.change import Suggestion
     from kubectl_sched.scheduler.history import History, Observed
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.sample import Sampling
@@ -59,16 +61,7 @@ def explanation(
         "stage": _stage(result.stage),
         "history": _history(result.history),
         "observed": _observed(result.observed),
-        "suggestions": [
-            {
-                "changes": [suggestion.change.text],
-                "commands": [suggestion.change.command],
-                "outcome": Outcome.SCHEDULABLE.value,
-                "node": suggestion.nodes[0],
-                "verified": True,
-            }
-            for suggestion in result.suggestions
-        ],
+        "suggestions": [_suggestion(each) for each in result.suggestions],
         "sampling": _sampling(result.sampling),
         "warnings": list(result.warnings),
     }
@@ -130,6 +123,33 @@ def _status(status: Status) -> dict[str, Any] | None:
     if status.code in {Code.SUCCESS, Code.SKIP}:
         return None
     return {"plugin": status.plugin, "code": status.code.value, "reasons": list(status.reasons)}
+
+
+def _suggestion(suggestion: Suggestion) -> dict[str, Any]:
+    preempts = suggestion.promise is Promise.PREEMPTS
+    return {
+        "text": suggestion.text,
+        "changes": [change.text for change in suggestion.changes],
+        "commands": list(suggestion.commands),
+        "patches": [
+            {"kind": each.kind, "namespace": each.namespace, "name": each.name, "patch": each.patch}
+            for each in suggestion.patches
+        ],
+        "evictions": [pod.key for change in suggestion.changes for pod in change.evicts],
+        "weights": [
+            {"plugin": change.weight[0], "weight": change.weight[1]}
+            for change in suggestion.changes
+            if change.weight is not None
+        ],
+        "caution": suggestion.caution,
+        "outcome": (Outcome.UNSCHEDULABLE if preempts else Outcome.SCHEDULABLE).value,
+        "promise": suggestion.promise.value,
+        "node": suggestion.node,
+        "best": [] if preempts else list(suggestion.nodes),
+        "feasible": suggestion.feasible_count,
+        "victims": list(suggestion.victims),
+        "verified": True,
+    }
 
 
 def _sampling(sampling: Sampling | None) -> dict[str, Any] | None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.text import Text
 
-from kubectl_sched.render.commands import folded
 from kubectl_sched.render.funnel import PRE_FILTER, funnel
 from kubectl_sched.render.preemption import preemption
 from kubectl_sched.render.sampling import sampling_words
+from kubectl_sched.render.suggestions import lines_of
 from kubectl_sched.render.summary import summary
 from kubectl_sched.render.tables import aligned, plain_table
 from kubectl_sched.render.text import count, safe, shortened
@@ -51,10 +51,7 @@ def wide(result: ScheduleResult, notes: Sequence[str], width: int) -> Iterator[R
 
 def _suggestions(result: ScheduleResult, width: int) -> Iterator[RenderableType]:
     for suggestion in result.suggestions:
-        text, command = safe(suggestion.text), safe(suggestion.change.command)
-        yield Text(text)
-        if command not in text:
-            yield Text(folded(command, width))
+        yield from lines_of(suggestion, width)
 
 
 def _score_tables(result: ScheduleResult, width: int) -> Iterator[RenderableType]:

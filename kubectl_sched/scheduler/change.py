@@ -1,43 +1,178 @@
-"""A change of one thing, to the pod or to a node, and what a replay says it would do."""
+"""A change of one thing, to the pod, a node or the profile, and what a replay says it would do."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from enum import Enum, IntEnum, auto
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
 
     from kubectl_sched.api.core import Node
     from kubectl_sched.api.pod import Pod
 
 
-class Change(Record, frozen=True):
-    """One thing to change, in words that follow `it would fit on w1`, and the command that changes it.
+class Kind(IntEnum):
+    """What is changed, in the order in which changes are offered: what touches little, and gives little up, first."""
 
-    Exactly one of `pod` and `node` is set: what the pod becomes, or which node becomes what.
+    CORRECT = auto()
+    """A name or value in the pod that is nearly right."""
+
+    UNGATE = auto()
+    UNCORDON = auto()
+    REQUEST_LESS = auto()
+    LABEL = auto()
+    PREFER_NODE = auto()
+    """A preference of the pod for one node, or more weight for one that it has."""
+
+    TOLERATE = auto()
+    ALLOW_MORE = auto()
+    """One more value for a required label."""
+
+    HONOR_TAINTS = auto()
+    """Leaving nodes that the pod cannot use out of a spread constraint."""
+
+    RAISE_SKEW = auto()
+    SPREAD_SOFTLY = auto()
+    MOVE_PORT = auto()
+    DROP_PORT = auto()
+    SELECT_LESS = auto()
+    REQUIRE_SOFTLY = auto()
+    """A required affinity or anti-affinity made a preference."""
+
+    PREFER_LESS = auto()
+    """One preference or soft constraint of the pod left out."""
+
+    WEIGH = auto()
+    """Another weight for a score plugin, which concerns every pod of the profile."""
+
+    EVICT = auto()
+    UNTAINT = auto()
+    PIN = auto()
+    """A nodeSelector for the one node."""
+
+    PRIORITIZE = auto()
+
+
+WEAKENING = frozenset(
+    {
+        *(Kind.UNGATE, Kind.TOLERATE, Kind.ALLOW_MORE, Kind.RAISE_SKEW, Kind.SPREAD_SOFTLY, Kind.SELECT_LESS),
+        *(Kind.REQUIRE_SOFTLY, Kind.WEIGH, Kind.EVICT, Kind.UNTAINT, Kind.PIN, Kind.PRIORITIZE),
+    }
+)
+"""The kinds that give up something that somebody wanted: a change of them never stands without a caution."""
+
+
+class Change(Record, frozen=True):
+    """One thing to change, in words that follow `it would fit on w1`.
+
+    At most one of `pod`, `node`, `evicts` and `weight` is set: what the pod becomes, what the node of that name
+    becomes, the pods that go, or a score plugin and its weight. Commands are derived from what is replayed.
     """
 
+    kind: Kind
     text: str
-    command: str
     pod: Callable[[Pod], Pod] | None = None
     node_name: str | None = None
     node: Callable[[Node], Node] | None = None
+    evicts: tuple[Pod, ...] = ()
+    weight: tuple[str, int] | None = None
     caution: str | None = None
     """What the change gives up, where it weakens something."""
 
+    cost: tuple[float, ...] = ()
+    """How much it touches, to be compared with that of others of its kind."""
+
+    @property
+    def touches(self) -> tuple[Kind, tuple[float, ...], str]:
+        """Sorts changes: the one that touches less first."""
+        return self.kind, self.cost, self.text
+
+
+Way: TypeAlias = tuple[Change, ...]
+"""Changes that are made together."""
+
+
+def distinct(changes: Iterable[Change]) -> Way:
+    """Each change once, in their order; two of the same words are the same change."""
+    return tuple({change.text: change for change in changes}.values())
+
+
+class Patch(Record, frozen=True):
+    """A change of one stored object: a strategic merge patch, as `kubectl patch` takes it."""
+
+    kind: str
+    namespace: str
+    name: str
+    patch: Mapping[str, Any]
+
+
+class Promise(Enum):
+    """What the replay with the changes showed of the node."""
+
+    FITS = "Fits"
+    """The pod fits there; another node may be better."""
+
+    WINS = "Wins"
+    TIES = "Ties"
+    """It has the highest total, and so have others."""
+
+    PREEMPTS = "Preempts"
+    """The pod would be nominated to it, and the victims evicted."""
+
 
 class Suggestion(Record, frozen=True):
-    """A change that was replayed, where the pod would then land (all of the tied), and how many nodes it would fit."""
+    """Changes that were replayed together, and what came of it."""
 
-    change: Change
+    changes: Way
+    commands: tuple[str, ...]
+    patches: tuple[Patch, ...]
+    """The same as the commands say, without evictions and weights."""
+
+    promise: Promise
+    node: str
+    """The node that was asked about, else the one where the pod would land (the first by name of the tied)."""
+
     nodes: tuple[str, ...]
+    """Where the pod would land: all nodes tied at the highest total, sorted."""
+
     feasible_count: int
+    """On how many nodes it would fit."""
+
+    victims: tuple[str, ...] = ()
+    """Whom preemption would evict, as `namespace/name`."""
+
+    asked: bool = False
+    """Whether the question was about this node, or about any."""
+
+    @property
+    def caution(self) -> str | None:
+        """What the changes give up, if anything."""
+        return "; ".join(dict.fromkeys(change.caution for change in self.changes if change.caution)) or None
 
     @property
     def text(self) -> str:
-        """The sentence."""
-        where = self.nodes[0] if self.feasible_count == 1 else f"{self.feasible_count:,} nodes"
-        caution = f" ({self.change.caution})" if self.change.caution else ""
-        return f"It would fit on {where} {self.change.text}{caution}."
+        """The sentence, with what it gives up in brackets."""
+        how = ", ".join(change.text for change in self.changes[:-1])
+        how = f"{how} and {self.changes[-1].text}" if how else self.changes[-1].text
+        caution = f" ({self.caution})" if self.caution else ""
+        return f"{self._where} {how}{caution}."
+
+    @property
+    def _where(self) -> str:
+        if self.promise is Promise.PREEMPTS:
+            return f"It would be nominated to {self.node} and evict {_few(self.victims)} there"
+        if not self.asked:
+            return f"It would fit on {self.node if self.feasible_count == 1 else f'{self.feasible_count:,} nodes'}"
+        if self.promise is Promise.WINS:
+            return f"It would land on {self.node}"
+        if self.promise is Promise.TIES:
+            return f"It would land on {self.node} or on {_few([each for each in self.nodes if each != self.node])}"
+        return f"It would fit on {self.node}, though {_few(self.nodes)} would still win,"
+
+
+def _few(names: tuple[str, ...] | list[str]) -> str:
+    """`a`, `a and 4 others`."""
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1:,} others"

@@ -1,4 +1,7 @@
-"""Commands that can be pasted into a shell: whatever a cluster calls its objects, they stay one word each."""
+"""Commands that can be pasted into a shell, derived from what was replayed.
+
+Whatever a cluster calls its objects, names stay one word each.
+"""
 
 from __future__ import annotations
 
@@ -6,28 +9,133 @@ import json
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from kubectl_sched.api.strategic_merge import difference
+from kubectl_sched.scheduler.change import Patch
+from kubectl_sched.scheduler.trial import plain, pod_patch
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kubectl_sched.api.core import Node
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.scheduler.change import Change
+    from kubectl_sched.scheduler.trial import Trial
 
 _PATCHED_IN_PLACE = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController"})
 
 _LEAVES_PENDING_PODS = frozenset({"StatefulSet", "ReplicaSet", "ReplicationController"})
 """These do not replace a pod that never became ready, whatever becomes of their template."""
 
+_FROM_PRIORITY_CLASS = frozenset({"priority", "preemptionPolicy"})
+"""What admission fills in from a template's priorityClassName."""
 
-def change_spec(pod: Pod, spec: dict[str, Any]) -> str:
-    """Changes the pod's spec by a strategic merge patch, in whatever made the pod.
+_ADDED_BY_ADMISSION = frozenset({"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"})
 
-    A bare pod is replaced by a changed copy, since hardly any field of a pod can be changed in place.
-    """
+UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
+"""The taint of a cordoned node, which the node lifecycle controller takes off again."""
+
+
+def commands(before: Trial, after: Trial, changes: Sequence[Change]) -> tuple[str, ...]:
+    """What makes the one state of the other: nodes first, then evictions, the pod, and the profile."""
+    victims = [victim for change in changes for victim in change.evicts]
+    return (
+        *(each for was, becomes in _changed_nodes(before, after, changes) for each in _of_node(was, becomes)),
+        *delete(victims),
+        *_of_pod(before.pod, pod_patch(before.pod, after.pod)),
+        *(_weighing(after.framework, *change.weight) for change in changes if change.weight is not None),
+    )
+
+
+def patches(before: Trial, after: Trial, changes: Sequence[Change]) -> tuple[Patch, ...]:
+    """The changed nodes and the changed pod, each as the patch of the stored object."""
+    found = [
+        Patch("Node", "", was.metadata.name, difference(plain(was), plain(becomes)))
+        for was, becomes in _changed_nodes(before, after, changes)
+    ]
+    of_pod = pod_patch(before.pod, after.pod)
+    if of_pod:
+        found.append(Patch("Pod", before.pod.metadata.namespace, before.pod.metadata.name, of_pod))
+    return tuple(found)
+
+
+def _changed_nodes(before: Trial, after: Trial, changes: Sequence[Change]) -> list[tuple[Node, Node]]:
+    names = dict.fromkeys(change.node_name for change in changes if change.node_name is not None)
+    rows = [before.nodes.row_of[name] for name in names]
+    return [(before.nodes.node_objects[row], after.nodes.node_objects[row]) for row in rows]
+
+
+def _of_node(was: Node, becomes: Node) -> Iterator[str]:
+    name, labels = was.metadata.name, was.metadata.labels
+    if was.spec.unschedulable and not becomes.spec.unschedulable:
+        yield uncordon(name)
+    for key, value in becomes.metadata.labels.items():
+        if labels.get(key) != value:
+            yield label(name, key, value, overwrite=key in labels)
+    for taint in was.spec.taints:
+        if taint not in becomes.spec.taints and taint.key != UNSCHEDULABLE:
+            yield f"kubectl taint node {shlex.quote(name)} {shlex.quote(f'{taint.key}:{taint.effect}-')}"
+
+
+def uncordon(node_name: str) -> str:
+    """Lets pods on the node again."""
+    return f"kubectl uncordon {shlex.quote(node_name)}"
+
+
+def label(node_name: str, key: str, value: str, *, overwrite: bool = False) -> str:
+    """Gives the node a label; kubectl changes one that is there only if it is told to."""
+    command = f"kubectl label node {shlex.quote(node_name)} {shlex.quote(f'{key}={value}')}"
+    return f"{command} --overwrite" if overwrite else command
+
+
+def delete(pods: Sequence[Pod]) -> Iterator[str]:
+    """Ends the pods, one command for each namespace."""
+    by_namespace: dict[str, list[str]] = {}
+    for pod in pods:
+        by_namespace.setdefault(pod.metadata.namespace, []).append(shlex.quote(pod.metadata.name))
+    for namespace, names in by_namespace.items():
+        yield f"kubectl delete pod {' '.join(names)} -n {shlex.quote(namespace)}"
+
+
+def _of_pod(pod: Pod, patch: dict[str, Any]) -> Iterator[str]:
+    spec = dict(patch.get("spec", {}))
+    gates = spec.pop("schedulingGates", None)
+    if gates is not None:
+        yield _in_place(pod, {"schedulingGates": gates})
+    if spec and _only_adds_tolerations(pod, spec):
+        yield _in_place(pod, spec)
+    elif spec:
+        yield _where_it_is_made(pod, spec)
+
+
+def _in_place(pod: Pod, spec: dict[str, Any]) -> str:
+    """For the little that the API server lets change in a pod that waits: gates taken off, tolerations added."""
+    return (
+        f"kubectl patch pod {shlex.quote(pod.metadata.name)} -n {shlex.quote(pod.metadata.namespace)} "
+        f"-p {_json({'spec': spec})}"
+    )
+
+
+def _only_adds_tolerations(pod: Pod, spec: dict[str, Any]) -> bool:
+    """Whether that is all, and the pod has no owner in which it would be changed instead."""
+    if set(spec) != {"tolerations"} or pod.metadata.controller is not None:
+        return False
+    present = plain(pod)["spec"].get("tolerations", [])
+    return bool(spec["tolerations"][: len(present)] == present)
+
+
+def _where_it_is_made(pod: Pod, spec: dict[str, Any]) -> str:
+    """Changes the spec in whatever made the pod. A bare pod is replaced by a changed copy."""
     kind, name = _owner(pod)
+    if "tolerations" in spec:
+        spec = {**spec, "tolerations": [each for each in spec["tolerations"] or () if not _is_from_admission(each)]}
     namespace = shlex.quote(pod.metadata.namespace)
     if kind is None:
-        patch = _json({"spec": spec})
         return (
             f"kubectl get pod {shlex.quote(name)} -n {namespace} -o json"
-            f" | kubectl patch --local -f - -p {patch} -o json | kubectl replace --force -f -"
+            f" | kubectl patch --local -f - -p {_json({'spec': spec})} -o json | kubectl replace --force -f -"
         )
+    spec = {key: value for key, value in spec.items() if key not in _FROM_PRIORITY_CLASS}
     if kind not in _PATCHED_IN_PLACE:
         return f"# in what {kind} {name} makes its pods of: {json.dumps({'spec': spec}, separators=(',', ':'))}"
     patch = _json({"spec": {"template": {"spec": spec}}})
@@ -35,6 +143,10 @@ def change_spec(pod: Pod, spec: dict[str, Any]) -> str:
     if kind in _LEAVES_PENDING_PODS:
         command += f" && kubectl delete pod {shlex.quote(pod.metadata.name)} -n {namespace}"
     return command
+
+
+def _is_from_admission(toleration: dict[str, Any]) -> bool:
+    return toleration.get("key") in _ADDED_BY_ADMISSION and "tolerationSeconds" in toleration
 
 
 def _owner(pod: Pod) -> tuple[str | None, str]:
@@ -48,15 +160,24 @@ def _owner(pod: Pod) -> tuple[str | None, str]:
     return owner.kind, owner.name
 
 
+def _weighing(framework: Framework, plugin: str, weight: int) -> str:
+    """The part of a KubeSchedulerConfiguration that gives a score plugin another weight."""
+    api_version = framework.handle.release.config_apis[0]
+    replaces = f"      disabled:\n      - name: {plugin}\n" if api_version.endswith("v1beta2") else ""
+    return (
+        "# in the configuration of kube-scheduler (--config), for it to read at its next start:\n"
+        f"apiVersion: {api_version}\n"
+        "kind: KubeSchedulerConfiguration\n"
+        "profiles:\n"
+        f"- schedulerName: {json.dumps(framework.profile.scheduler_name)}\n"
+        "  plugins:\n"
+        "    score:\n"
+        f"{replaces}"
+        "      enabled:\n"
+        f"      - name: {plugin}\n"
+        f"        weight: {weight}"
+    )
+
+
 def _json(value: dict[str, Any]) -> str:
     return shlex.quote(json.dumps(value, separators=(",", ":")))
-
-
-def uncordon(node_name: str) -> str:
-    """Lets pods on the node again."""
-    return f"kubectl uncordon {shlex.quote(node_name)}"
-
-
-def label(node_name: str, key: str, value: str) -> str:
-    """Gives the node a label that it does not have yet."""
-    return f"kubectl label node {shlex.quote(node_name)} {shlex.quote(f'{key}={value}')}"

@@ -101,9 +101,9 @@ class Scheduler:
         names = sorted(self.configuration.profiles)
         return f"the configuration has the {'profile' if len(names) == 1 else 'profiles'} {', '.join(names)}"
 
-    def with_suggestions(self, result: ScheduleResult) -> ScheduleResult:
-        """The result with the changes that would let the pod in, each of them replayed."""
-        return replace(result, suggestions=suggest(result))
+    def with_suggestions(self, result: ScheduleResult, node_name: str | None = None) -> ScheduleResult:
+        """The result with the changes that would let the pod in, or make it land on that node, each replayed."""
+        return replace(result, suggestions=suggest(result, node_name))
 
 
 def _scheduler_name(pod: Pod) -> str:

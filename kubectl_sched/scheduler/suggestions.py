@@ -1,85 +1,165 @@
-"""What one change would let the pod in: each candidate is replayed, and only those that work are said."""
+"""What it would take: each candidate is replayed, and only those that do what is promised are said."""
 
 from __future__ import annotations
 
-from itertools import islice
+from collections import Counter
+from itertools import islice, product
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from kubectl_sched.framework.cycle_state import CycleState
-from kubectl_sched.scheduler.change import Suggestion
-from kubectl_sched.scheduler.remedies import REMEDIES
+from kubectl_sched.scheduler.change import Promise, distinct
+from kubectl_sched.scheduler.nearest_rows import by_rejections
+from kubectl_sched.scheduler.queue_remedies import prioritize, ungate
+from kubectl_sched.scheduler.remedies import PRE_FILTER_REMEDIES, REMEDIES
 from kubectl_sched.scheduler.result import Outcome
-from kubectl_sched.scheduler.schedule_one import schedule_one
+from kubectl_sched.scheduler.trial import Trial
+from kubectl_sched.scheduler.verified import verified, verified_preemption
+from kubectl_sched.scheduler.winning import ways_to_win
 
 if TYPE_CHECKING:
-    from kubectl_sched.api.pod import Pod
-    from kubectl_sched.framework.runtime import Framework
-    from kubectl_sched.scheduler.change import Change
+    from collections.abc import Iterable, Iterator
+
+    from kubectl_sched.scheduler.change import Kind, Suggestion, Way
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Integers
 
 _REPLAYS = 24
-_REPLAYS_OF_ONE_REMEDY = 4
-"""How many candidates are replayed at most: each takes as long as filtering does."""
+_REPLAYS_OF_ONE_KIND = 4
+"""How many candidates are replayed at most: each takes as long as filtering and scoring do."""
 
-_ALONE = {"NodeUnschedulable": frozenset({"NodeUnschedulable", "TaintToleration"})}
-"""Which plugins together one remedy may satisfy: cordoning a node also taints it."""
+_COMBINATIONS = 24
+"""How many for one node, of which most touch more than others and are never replayed."""
+
+_ASKED = frozenset({Outcome.SCHEDULABLE, Outcome.UNSCHEDULABLE, Outcome.GATED})
 
 
-def suggest(result: ScheduleResult) -> tuple[Suggestion, ...]:
-    """The changes of one thing after which the pod fits, one of each kind, those that touch least first."""
-    if result.outcome is not Outcome.UNSCHEDULABLE or not result.verdicts:
+def suggest(result: ScheduleResult, node_name: str | None = None) -> tuple[Suggestion, ...]:
+    """The smallest changes after which the pod fits somewhere; or fits on the named node, or wins there if it fits.
+
+    One of each kind, those that touch least first, and more than one change at a time only where no single one does.
+    Nothing is suggested for a pod that is being deleted, that no profile serves, or whose cycle fails.
+    """
+    row = None if node_name is None else result.nodes.row_of.get(node_name)
+    if result.framework is None or result.outcome not in _ASKED or (row is None) != (node_name is None):
         return ()
-    found: list[Suggestion] = []
-    left = _REPLAYS
-    for plugin, remedy in REMEDIES:
-        rows = _kept_out_by(result, plugin)
-        if not rows:
-            continue
-        for change in islice(remedy(result, rows), min(left, _REPLAYS_OF_ONE_REMEDY)):
-            left -= 1
-            suggestion = _tried(result, change)
-            if suggestion is not None:
-                if all(suggestion.change.command != other.change.command for other in found):
-                    found.append(suggestion)
+    return _Search(result, row).found()
+
+
+class _Search:
+    """The candidates for one question: what it would take on the row's node or, where that is None, on any."""
+
+    def __init__(self, result: ScheduleResult, row: int | None) -> None:
+        self._result = result
+        self._row = row
+        self._base = Trial.of(result)
+        self._left = _REPLAYS
+
+    def found(self) -> tuple[Suggestion, ...]:
+        """What helps, the least first."""
+        result = self._result
+        if result.outcome is Outcome.GATED:
+            return self._ungated()
+        if result.fits and self._row is None:
+            return ()
+        if self._row is not None and self._row in result.total_of:
+            return self._winning()
+        if not result.pre_filter.is_success:
+            return self._past_pre_filter(())
+        return (*self._among_rows(result, ()), *self._preempting())
+
+    def _ungated(self) -> tuple[Suggestion, ...]:
+        """What would become of the pod without its gates, and what else it would then need."""
+        way = ungate(self._result.pod)
+        if not way:
+            return ()
+        once = self._tried(way)
+        if once is not None:
+            return (once,)
+        if not self._result.pre_filter.is_success:
+            return self._past_pre_filter(way)
+        return self._among_rows(self._result, way)
+
+    def _winning(self) -> tuple[Suggestion, ...]:
+        """What makes a feasible node the best: alone if something does, else one of the best."""
+        if self._result.best == (self._result.nodes.names[self._row or 0],) or self._result.nominated_first:
+            return ()
+        found = self._first_of_each_kind(ways_to_win(self._result, self._row or 0))
+        return tuple(sorted(found, key=lambda suggestion: suggestion.promise is not Promise.WINS))
+
+    def _past_pre_filter(self, before: Way) -> tuple[Suggestion, ...]:
+        """What lets the pod past the plugin that rejects it as a whole, with what else is then needed."""
+        remedy = PRE_FILTER_REMEDIES.get(self._result.pre_filter.plugin or "")
+        ways = [before + way for way in remedy(self._result)] if remedy is not None else []
+        found = self._first_of_each_kind(ways)
+        if found or not ways:
+            return found
+        again = self._base.changed(ways[0]).run()
+        return self._among_rows(again, ways[0]) if again.verdicts else ()
+
+    def _among_rows(self, result: ScheduleResult, before: Way) -> tuple[Suggestion, ...]:
+        """The ways of the rows that the fewest plugins keep out, and of others as long as none of them helps."""
+        ways: list[Way] = []
+        for rows in [[self._row]] if self._row is not None else by_rejections(result, frozenset(REMEDIES)):
+            ways += (distinct(before + way) for row in rows for way in self._ways_on(result, row))
+            found = self._first_of_each_kind(_least_first(ways))
+            if found:
+                return found
+        return ()
+
+    def _ways_on(self, result: ScheduleResult, row: int) -> Iterator[Way]:
+        """For each of the plugins that keep the pod out one of its ways, in all combinations.
+
+        Where one node was asked about, also each by itself: what helps with one may help with another.
+        """
+        remedies = [REMEDIES.get(status.plugin or "") for status in result.rejections(row)]
+        of_plugins = [list(remedy(result, row)) if remedy is not None else [] for remedy in remedies]
+        if self._row is not None and len(of_plugins) > 1:
+            yield from (way for ways in of_plugins for way in ways)
+        if of_plugins:
+            yield from (sum(ways, ()) for ways in islice(product(*of_plugins), _COMBINATIONS))
+
+    def _first_of_each_kind(self, ways: Iterable[Way]) -> tuple[Suggestion, ...]:
+        """Of the ways with the fewest changes that do it, the first of each kind."""
+        found: dict[tuple[Kind, ...], Suggestion] = {}
+        tries: Counter[tuple[Kind, ...]] = Counter()
+        size = None
+        for way in ways:
+            kinds = tuple(sorted(change.kind for change in way))
+            if not self._left or (size is not None and len(way) > size):
                 break
-    return tuple(found)
+            if kinds in found or tries[kinds] == _REPLAYS_OF_ONE_KIND:
+                continue
+            tries[kinds] += 1
+            suggestion = self._tried(way)
+            if suggestion is not None:
+                found[kinds] = suggestion
+                size = len(way)
+        return tuple(found.values())
+
+    def _tried(self, way: Way) -> Suggestion | None:
+        self._left -= 1
+        return verified(self._base, way, self._row, wins=self._row is not None and self._row in self._result.total_of)
+
+    def _preempting(self) -> Iterator[Suggestion]:
+        """The lowest priority class with which preemption makes room, where it makes none now."""
+        post_filter = self._result.post_filter
+        if post_filter is None or post_filter.nominated_node:
+            return
+        for change in prioritize(self._result):
+            suggestion = verified_preemption(self._base, change, self._row)
+            if suggestion is not None:
+                yield suggestion
+                return
 
 
-def _kept_out_by(result: ScheduleResult, plugin: str) -> list[int]:
-    """The rows that this plugin keeps out and no other, by name."""
-    mask = result.rejection_masks.get(plugin)
-    if mask is None or not mask.any():
-        return []
-    others: Integers = np.zeros(len(result.nodes), dtype=np.int64)
-    for name, other in result.rejection_masks.items():
-        if name not in _ALONE.get(plugin, {plugin}):
-            others += other
-    return sorted(np.flatnonzero(mask & (others == 0)).tolist(), key=result.nodes.names.__getitem__)
-
-
-def _tried(result: ScheduleResult, change: Change) -> Suggestion | None:
-    """What becomes of the pod with the change; None where it still does not fit."""
-    assert result.framework is not None  # noqa: S101 - an unschedulable result has one
-    pod, nodes = result.pod, result.nodes
-    if change.pod is not None:
-        pod = change.pod(pod)
-    if change.node is not None and change.node_name is not None:
-        row = nodes.row_of[change.node_name]
-        nodes = nodes.with_node(row, change.node(nodes.node_objects[row]))
-    if not _may_fit(pod, nodes, result.framework):
-        return None
-    replayed = schedule_one(pod, nodes, result.framework)
-    return Suggestion(change, replayed.best, len(replayed.feasible)) if replayed.fits else None
-
-
-def _may_fit(pod: Pod, nodes: Snapshot, framework: Framework) -> bool:
-    """Whether any node passes the filters; a whole cycle would also try preemption where none does."""
-    state = CycleState()
-    outcome = framework.run_pre_filter(state, pod, nodes)
-    if not outcome.status.is_success:
-        return False
-    return bool(framework.run_filters(state, pod, nodes).where(lambda status: status.is_success).any())
+def _least_first(ways: Iterable[Way]) -> list[Way]:
+    """Each way once: fewer changes first, then what touches less, then what would help more of the nodes examined."""
+    named = [(tuple(sorted(change.text for change in way)), way) for way in ways]
+    support = Counter(name for name, _ in named)
+    return sorted(
+        dict(named).values(),
+        key=lambda way: (
+            len(way),
+            sorted((change.kind, change.cost) for change in way),
+            -support[tuple(sorted(change.text for change in way))],
+            [change.text for change in way],
+        ),
+    )

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubectl_sched.scheduler.schedule_one import schedule_one
+from kubectl_sched.scheduler.trial import Trial
 from tests.plugins.clusters import node, pod, requests
 from tests.render.worlds import explained
 
@@ -69,7 +70,7 @@ CASES: dict[str, tuple[list[KubernetesObject], dict[str, Any], str]] = {
     "leave out a key": (
         [node("w1", labels={"ssd": "no"})],
         {"nodeSelector": {"ssd": "yes"}},
-        "without ssd=yes in its nodeSelector.",
+        "without ssd=yes in its nodeSelector (it may then run on nodes of other kinds).",
     ),
     "request less": (
         [node("w1", allocatable={"cpu": "2", "memory": "4Gi", "pods": "10"})],
@@ -85,17 +86,17 @@ CASES: dict[str, tuple[list[KubernetesObject], dict[str, Any], str]] = {
     "spread softly": (
         [node("w1", labels={"zone": "a"}), node("w2", labels={"zone": "b"}, taints=[UNREADY]), BLUE_ON_W1],
         {**spread("zone"), "metadata": {"labels": {"app": "blue"}}},
-        "with whenUnsatisfiable: ScheduleAnyway for zone (its pods may then be spread less evenly).",
+        "with nodeTaintsPolicy: Honor for zone.",
     ),
     "free a port": (
         [node("w1"), pod("h", on="w1", **host_port())],
         host_port(),
-        "without hostPort 80 of container main.",
+        "with hostPort 81 instead of 80.",
     ),
     "require less": (
         [node("w1", labels={"rack": "r"}), BLUE_ON_W1],
         {"affinity": {"podAntiAffinity": {REQUIRED: [BLUE]}}},
-        "without its required pod anti-affinity.",
+        "with its required pod anti-affinity as a preference (it may then share a node",
     ),
 }
 
@@ -122,38 +123,22 @@ def test_the_pod_fits_with_each_of_the_changes(case: str) -> None:
 
 
 def replay(result: ScheduleResult, suggestion: Suggestion) -> ScheduleResult:
-    change, incoming, nodes = suggestion.change, result.pod, result.nodes
-    assert result.framework is not None
-    assert (change.pod is None) != (change.node is None)
-    if change.pod is not None:
-        incoming = change.pod(incoming)
-    if change.node is not None:
-        row = nodes.row_of[str(change.node_name)]
-        nodes = nodes.with_node(row, change.node(nodes.node_objects[row]))
-    return schedule_one(incoming, nodes, result.framework)
+    trial = Trial.of(result).changed(suggestion.changes)
+    return schedule_one(trial.pod, trial.nodes, trial.framework)
 
 
 @pytest.mark.parametrize(
     ("objects", "spec"),
     [
-        (
-            [
-                node("w1", unschedulable=True),
-                node("w2", taints=[{"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"}]),
-            ],
-            {"nodeSelector": {"a": "b"}},
-        ),
         ([node("w1", taints=[{"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}])], {}),
-        ([node("w1", labels={"x": "1"})], requests(cpu="100", memory="100Ti")),
+        ([node("w1")], requests(gpu="1")),
         (
             [node("w1", labels={"kubernetes.io/arch": "amd64"})],
             {"nodeSelector": {"topology.kubernetes.io/zone": "a", "kubernetes.io/arch": "arm64"}},
         ),
     ],
 )
-def test_nothing_is_suggested_where_one_change_is_not_enough(
-    objects: list[KubernetesObject], spec: dict[str, Any]
-) -> None:
+def test_nothing_is_suggested_that_would_not_help(objects: list[KubernetesObject], spec: dict[str, Any]) -> None:
     assert explained([*objects, pod("web-0", **spec)]).suggestions == ()
 
 
@@ -181,7 +166,7 @@ def owned(kind: str | None) -> dict[str, Any]:
 @pytest.mark.parametrize(("kind", "pattern"), OWNERS, ids=[str(kind) for kind, _ in OWNERS])
 def test_the_command_changes_what_made_the_pod(kind: str | None, pattern: str) -> None:
     result = explained([node("w1", labels={"disk": "SSD"}), pod("web-0", nodeSelector={"disk": "ssd"}, **owned(kind))])
-    assert re.fullmatch(pattern, result.suggestions[0].change.command)
+    assert re.fullmatch(pattern, result.suggestions[0].commands[0])
 
 
 def test_tolerations_that_admission_added_stay_out_of_the_command() -> None:
@@ -192,10 +177,10 @@ def test_tolerations_that_admission_added_stay_out_of_the_command() -> None:
         "tolerationSeconds": 300,
     }
     own = {"key": "a", "operator": "Exists"}
-    result = explained([node("w1", taints=[GPU_TAINT]), pod("web-0", tolerations=[added, own])])
-    words = shlex.split(result.suggestions[0].change.command)
+    result = explained([node("w1", taints=[GPU_TAINT]), pod("web-0", tolerations=[added, own], **owned("Deployment"))])
+    words = shlex.split(result.suggestions[0].commands[0])
     (patch,) = (json.loads(word) for word in words if word.startswith("{"))
-    assert [each["key"] for each in patch["spec"]["tolerations"]] == ["a", "dedicated"]
+    assert [each["key"] for each in patch["spec"]["template"]["spec"]["tolerations"]] == ["a", "dedicated"]
 
 
 @settings(max_examples=40, deadline=None)
@@ -211,8 +196,6 @@ def test_what_is_asked_for_less_is_as_much_as_fits(cpu: int, used: int, memory: 
     if sum(short) == 1 and used < 4000 and 2**33 - taken >= 2**20:
         assert result.suggestions
         assert replay(result, result.suggestions[0]).fits
-    elif sum(short) == 2:
-        assert result.suggestions == ()
 
 
 @pytest.mark.parametrize("case", ["correct a value", "request less", "free a port", "spread softly"])
@@ -222,7 +205,7 @@ def test_kubectl_itself_takes_the_patch(case: str, tmp_path: Any) -> None:
     if shutil.which("kubectl") is None:
         pytest.skip("needs kubectl")
     objects, spec, _ = CASES[case]
-    words = shlex.split(explained([*objects, pod("web-0", **spec)]).suggestions[0].change.command)
+    words = shlex.split(explained([*objects, pod("web-0", **spec)]).suggestions[0].commands[0])
     (patch,) = (word for word in words if word.startswith("{"))
     spec = {key: value for key, value in spec.items() if key != "metadata"}
     containers = [{"image": "x", **each} for each in spec.pop("containers", [{"name": "main"}])]

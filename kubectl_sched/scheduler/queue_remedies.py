@@ -1,0 +1,66 @@
+"""What keeps a pod from being tried, or from pushing others aside: its gates and its priority."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from kubectl_sched.api.policy import PriorityClass
+from kubectl_sched.scheduler.change import Change, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.scheduler.change import Way
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+_OF_THE_SYSTEM = "system-"
+_CLASSES_TRIED = 3
+
+
+def ungate(pod: Pod) -> Way:
+    """Take all scheduling gates off; nothing where there are none."""
+    names = [gate.name for gate in pod.spec.scheduling_gates]
+    if not names:
+        return ()
+    return (
+        Change(
+            Kind.UNGATE,
+            f"without its scheduling {'gate' if len(names) == 1 else 'gates'} {' and '.join(names)}",
+            pod=lambda pod: replace(pod, spec=replace(pod.spec, scheduling_gates=())),
+            caution="whoever put it on takes it off once the pod may start",
+        ),
+    )
+
+
+def prioritize(result: ScheduleResult) -> Iterator[Change]:
+    """A priority class above the pod's own priority, the lowest first; those of the system are not for others' pods."""
+    classes = [
+        each
+        for each in result.nodes.objects.all(PriorityClass)
+        if each.value > result.pod.priority
+        and each.preemption_policy != "Never"
+        and not each.metadata.name.startswith(_OF_THE_SYSTEM)
+    ]
+    by_value = sorted(classes, key=lambda each: (each.value, each.metadata.name))
+    for each in (*by_value[: _CLASSES_TRIED - 1], *by_value[_CLASSES_TRIED - 1 :][-1:]):
+        yield Change(
+            Kind.PRIORITIZE,
+            f"with priorityClassName {each.metadata.name} ({each.value})",
+            pod=lambda pod, given=each: _of_class(pod, given),  # type: ignore[misc]
+            caution="it then goes before all pods of lower priority, and may end them",
+            cost=(each.value,),
+        )
+
+
+def _of_class(pod: Pod, given: PriorityClass) -> Pod:
+    """As admission fills it in."""
+    spec = replace(
+        pod.spec,
+        priority_class_name=given.metadata.name,
+        priority=given.value,
+        preemption_policy=given.preemption_policy or "PreemptLowerPriority",
+    )
+    return replace(pod, spec=spec)

@@ -1,0 +1,159 @@
+"""Changes that might make a feasible node win: of the pod's preferences, of the node, of a plugin's weight."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from msgspec.structs import replace
+
+from kubectl_sched.api.node_affinity import parse_node_selector
+from kubectl_sched.api.pod import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, PreferredSchedulingTerm
+from kubectl_sched.scheduler import toleration_remedies
+from kubectl_sched.scheduler.change import Change, Kind
+from kubectl_sched.scheduler.evictions import evictable, eviction
+from kubectl_sched.scheduler.node_remedies import is_free, labelled
+from kubectl_sched.scheduler.selector_remedies import preferences, prefers, selects_host, with_preferences
+from kubectl_sched.scheduler.weights import weight_to_tie, weight_to_win
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.scheduler.change import Way
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+_HOSTNAME = "kubernetes.io/hostname"
+_WEIGHTS_TRIED = (1, 10, 50, 100)
+_EVICTIONS_TRIED = (1, 2, 4)
+
+
+def ways_to_win(result: ScheduleResult, row: int) -> list[Way]:
+    """The candidates, those that touch less first; whether the node then wins is for a replay to say."""
+    lost = {plugin for plugin, difference in points_lost(result, row) if difference < 0}
+    ways: list[Way] = [(change,) for change in _preferring(result, row)]
+    if "TaintToleration" in lost:
+        ways += toleration_remedies.repel_less(result, row)
+    if "NodeAffinity" in lost:
+        ways += [(change,) for change in (*_labelling(result, row), *_preferring_less(result, row))]
+    if "PodTopologySpread" in lost:
+        ways += [(change,) for change in _spreading_less(result)]
+    if lost & {"NodeResourcesFit", "NodeResourcesBalancedAllocation"}:
+        ways += [(change,) for change in _emptying(result, row)]
+    ways += [(change,) for change in _weighing(result, row)]
+    ways += [(change,) for change in _pinning(result, row)]
+    return sorted(ways, key=lambda way: (len(way), [change.touches for change in way]))
+
+
+def points_lost(result: ScheduleResult, row: int) -> list[tuple[str, int]]:
+    """By plugin: the points of the row's node less those of the winner (the first by name), what it lost most first."""
+    mine, winner = positions(result, row)
+    differences = [(each.plugin, int(each.weighted[mine] - each.weighted[winner])) for each in result.scores]
+    return sorted(differences, key=lambda each: each[1])
+
+
+def positions(result: ScheduleResult, row: int) -> tuple[int, int]:
+    """Where the row's node and the winner stand in the arrays of scores; the row must be feasible."""
+    winner = result.nodes.row_of[result.best[0]]
+    return tuple(int(np.flatnonzero(result.feasible == each)[0]) for each in (row, winner))  # type: ignore[return-value]
+
+
+def _preferring(result: ScheduleResult, row: int) -> Iterator[Change]:
+    """A preference for the node, as light as may do; one that it matches already made heavier."""
+    hostname = result.nodes.node_objects[row].metadata.labels.get(_HOSTNAME)
+    if hostname is None:
+        return
+    requirement = NodeSelectorRequirement(key=_HOSTNAME, operator="In", values=(hostname,))
+    preference = NodeSelectorTerm(match_expressions=(requirement,))
+    for weight in _WEIGHTS_TRIED:
+        term = PreferredSchedulingTerm(weight=weight, preference=preference)
+        yield Change(
+            Kind.PREFER_NODE,
+            f"if it preferred {_HOSTNAME}={hostname} with weight {weight}",
+            pod=lambda pod, term=term: prefers(pod, term),  # type: ignore[misc]
+            cost=(weight,),
+        )
+
+
+def _labelling(result: ScheduleResult, row: int) -> Iterator[Change]:
+    """A label that one of the pod's preferences asks for, and the node lacks."""
+    labels = result.nodes.node_objects[row].metadata.labels
+    for term in preferences(result.pod):
+        lacking = [each for each in term.preference.match_expressions if each.key not in labels]
+        if len(lacking) == 1 and lacking[0].operator in {"In", "Exists"} and is_free(lacking[0].key):
+            yield labelled(result, row, lacking[0].key, next(iter(lacking[0].values), "true"))
+
+
+def _preferring_less(result: ScheduleResult, row: int) -> Iterator[Change]:
+    """One preference less, of those that the node does not match."""
+    labels, name = result.nodes.node_objects[row].metadata.labels, result.nodes.names[row]
+    for index, term in enumerate(preferences(result.pod)):
+        if not parse_node_selector(NodeSelector(node_selector_terms=(term.preference,))).matches(labels, name):
+            yield Change(
+                Kind.PREFER_LESS,
+                f"without its preference number {index + 1} (weight {term.weight}) for other nodes",
+                pod=lambda pod, at=index: _without_preference(pod, at),  # type: ignore[misc]
+                cost=(term.weight,),
+            )
+
+
+def _without_preference(pod: Pod, index: int) -> Pod:
+    kept = preferences(pod)
+    return with_preferences(pod, (*kept[:index], *kept[index + 1 :]))
+
+
+def _spreading_less(result: ScheduleResult) -> Iterator[Change]:
+    for constraint in result.pod.spec.topology_spread_constraints:
+        if constraint.when_unsatisfiable == "ScheduleAnyway":
+            yield Change(
+                Kind.PREFER_LESS,
+                f"without its soft spread constraint over {constraint.topology_key}",
+                pod=lambda pod, gone=constraint: _without_constraint(pod, gone),  # type: ignore[misc]
+                caution="its pods may then be spread less evenly",
+            )
+
+
+def _without_constraint(pod: Pod, gone: object) -> Pod:
+    kept = tuple(each for each in pod.spec.topology_spread_constraints if each != gone)
+    return replace(pod, spec=replace(pod.spec, topology_spread_constraints=kept))
+
+
+def _emptying(result: ScheduleResult, row: int) -> Iterator[Change]:
+    """Some of the pods that request the most there, of the lowest priority."""
+    allocatable = {name: max(int(result.nodes.allocatable(name)[row]), 1) for name in ("cpu", "memory")}
+
+    def share(pod: Pod) -> float:
+        requested = result.nodes.resource_of(pod).requested
+        return sum(requested.get(name, 0) / of for name, of in allocatable.items())
+
+    pods = sorted(evictable(result, row), key=lambda pod: (pod.priority, -share(pod)))
+    for number in _EVICTIONS_TRIED:
+        if number <= len(pods):
+            yield eviction(result, pods[:number])
+
+
+def _weighing(result: ScheduleResult, row: int) -> Iterator[Change]:
+    """Another weight for one plugin, the least different from its present one."""
+    assert result.framework is not None  # noqa: S101 - asked only of results of a cycle
+    names = {plugin.name for plugin in result.framework.score_plugins}
+    for each in result.scores:
+        weight = weight_to_win(result, row, each.plugin) or weight_to_tie(result, row, each.plugin)
+        if weight is not None and each.plugin in names:
+            yield Change(
+                Kind.WEIGH,
+                f"if {each.plugin} had weight {weight} instead of {each.weight}",
+                weight=(each.plugin, weight),
+                caution=f"that concerns every pod of {result.framework.profile.scheduler_name}",
+                cost=(abs(weight - each.weight),),
+            )
+
+
+def _pinning(result: ScheduleResult, row: int) -> Iterator[Change]:
+    hostname = result.nodes.node_objects[row].metadata.labels.get(_HOSTNAME)
+    if hostname is not None:
+        yield Change(
+            Kind.PIN,
+            f"with {_HOSTNAME}={hostname} in its nodeSelector",
+            pod=lambda pod: selects_host(pod, hostname),
+            caution="it can then run nowhere else",
+        )
