@@ -178,7 +178,7 @@ def _more(asked: _Asked, in_force: InForce, result: ScheduleResult, *, one: bool
         result = scheduler.sampled(result)
     elif asked.start_index is not None:
         result = scheduler.from_start(result, asked.start_index)
-    return scheduler.with_suggestions(result) if one and not asked.call_extenders else result
+    return scheduler.with_suggestions(result, asked.node) if one and not asked.call_extenders else result
 
 
 def _check_extender_flags(config: str | None, *, sampling: bool) -> None:
