@@ -35,6 +35,9 @@ _NO_SCHEDULER = (
     "one with a profile default-scheduler would serve it",
 )
 
+_OWN = "the KubeSchedulerConfiguration in the dump"
+_NOT_USED = f"{_OWN} is not used, as the schedulers there have others; --config FILE uses it"
+
 
 class Assumed(Record, frozen=True):
     """A configuration, and one line that says why it was taken, which is empty where --config was given."""
@@ -118,6 +121,10 @@ class InForce:
                     assumed, f"default profile assumed: that of {what} in {source.source} is refused: {error}"
                 )
             return Assumed(configuration, f"profiles of {what}, as {source.source} has them")
+        own = self.dump.scheduler_configuration
+        if own is not None and not source.is_known:
+            configuration = load_configuration(own, version, _gates(gates))
+            return Assumed(configuration, f"profiles of {what}, as {_OWN} has them")
         configuration = self._default(version, gates)
         if source.is_known:
             return Assumed(configuration, f"default profile, as {what} runs with {source.source}")
@@ -144,7 +151,7 @@ class InForce:
             version = self._version or detect_version(self.dump.objects, self.dump.server_version)
             return Assumed(
                 load_configuration(own, version, _gates(replay.feature_gates)),
-                "profiles as the dump's own configuration has them",
+                f"profiles as {_OWN} has them",
             )
         if self.found:
             return Assumed(
@@ -207,9 +214,18 @@ class InForce:
         assumed = {id(each.configuration): each for each in self.used.values()}
         return [
             *(each.evidence for each in assumed.values() if each.evidence),
+            *([_NOT_USED] if self._passes_over_own else []),
             *(warning for each in assumed.values() for warning in each.configuration.warnings),
             *self.left_out,
         ]
+
+    @property
+    def _passes_over_own(self) -> bool:
+        """Whether a configuration lies in the dump, and every scheduler that was asked for has another."""
+        own = self.dump.scheduler_configuration
+        if own is None or self._replay.config is not None or not self.used:
+            return False
+        return not any(each.evidence.endswith(f"as {_OWN} has them") for each in self.used.values())
 
     @cached_property
     def lacks_default(self) -> bool:

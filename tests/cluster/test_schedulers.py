@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -159,3 +160,25 @@ def test_config_overrides_what_is_found(tmp_path: Path) -> None:
     (tmp_path / "s.yaml").write_text(AKS)
     in_force = InForce(fixture("deployment"), Replay(config=str(tmp_path / "s.yaml")))
     assert set(in_force.assumed("my-scheduler").configuration.profiles) == {"node-binpacking-scheduler"}
+
+
+def test_a_configuration_among_the_files_stands_in_for_one_that_cannot_be_seen(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text(AKS.replace("node-binpacking-scheduler", "default-scheduler"))
+    (tmp_path / "all.json").write_text(json.dumps(listing(NODE, kube_scheduler("--config=/etc/kubernetes/s.yaml"))))
+    in_force = InForce(read([str(tmp_path)]), Replay())
+    in_force.assumed("default-scheduler")
+    assert in_force.notes == [
+        "profiles of Pod kube-system/kube-scheduler (1.36), as the KubeSchedulerConfiguration in the dump has them"
+    ]
+
+
+def test_a_configuration_among_the_files_that_no_scheduler_runs_is_said_to_lie_there(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text(AKS)
+    (tmp_path / "all.json").write_text(json.dumps(listing(NODE, kube_scheduler())))
+    dump = read([str(tmp_path)])
+    in_force = InForce(dump, Replay())
+    in_force.assumed("default-scheduler")
+    assert in_force.notes[1].startswith("the KubeSchedulerConfiguration in the dump is not used")
+    overridden = InForce(dump, Replay(config=str(tmp_path / "config.yaml")))
+    overridden.assumed("default-scheduler")
+    assert not any("not used" in note for note in overridden.notes)
