@@ -66,6 +66,14 @@ def read_live(
         lister.close()
 
 
+def read_version(server: Server) -> str | None:
+    """What the API server says it is (`v1.36.2`), None where it does not say. Raises ClusterError without an answer."""
+    try:
+        return msgspec.json.decode(server.get("/version"), type=_Version).git_version or None
+    except (ResponseError, msgspec.DecodeError):
+        return None
+
+
 class _Reading:
     def __init__(self, server: Server, lister: Lister, pool: ThreadPoolExecutor) -> None:
         self._server = server
@@ -76,7 +84,7 @@ class _Reading:
         self._forbidden: list[Forbidden] = []
 
     def dump(self, selection: Selection) -> Dump:
-        version = self._pool.submit(self._version)
+        version = self._pool.submit(read_version, self._server)
         self._at = self._state()
         found = self._selected(selection)
         pods, context = _divided(found, selection)
@@ -86,12 +94,6 @@ class _Reading:
             lists = self._replayed(pods, selection)
         read = self._together([*lists, *self._results(said)], [*pods, *context], version.result())
         return replace(read, objects=(*read.objects, *scheduler_logs(read, self._server)))
-
-    def _version(self) -> str | None:
-        try:
-            return msgspec.json.decode(self._server.get("/version"), type=_Version).git_version or None
-        except (ResponseError, msgspec.DecodeError):
-            return None
 
     def _state(self) -> str:
         """The present resourceVersion, in which all else is read; asked of the kinds that nothing goes without."""
