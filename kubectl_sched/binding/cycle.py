@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec.structs import replace
 
-from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.resource import ResourceClaim
 from kubectl_sched.binding.events import Told, scheduled
 from kubectl_sched.binding.pod_status import status_change
 from kubectl_sched.binding.pre_bind import ChangedError, InterruptedByUserError, PreBind, PreBindError
-from kubectl_sched.binding.requests import bind_pod, patch_pod_status, pod_path
+from kubectl_sched.binding.reading import read_pod
+from kubectl_sched.binding.requests import bind_pod, patch_pod_status
 from kubectl_sched.binding.unreserve import unreserve
 from kubectl_sched.binding.waiting import Waiting, has_binding_conditions
 from kubectl_sched.binding.writer import CONFLICT, NOT_FOUND
 from kubectl_sched.cluster.live.errors import ClusterError, LostResponseError, ResponseError
+from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.status import SUCCESS, Code, Status, error
 from kubectl_sched.plugins.dynamic_resources.state import STATE as CLAIMS
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from threading import Event
 
+    from kubectl_sched.api.pod import Pod
     from kubectl_sched.binding.events import EventRecorder
     from kubectl_sched.binding.pre_bind import Done
     from kubectl_sched.binding.writer import Writer
@@ -237,7 +239,7 @@ class _Run:
 
     def _settled(self, *, lost: bool) -> Bound | Taken | Gone | Failed | None:
         """What became of the pod; None where it waits as before and the Binding may be sent again."""
-        pod = self._writer.read(pod_path(self._pod), Pod)
+        pod = read_pod(self._writer, self._pod)
         if pod is None or pod.metadata.uid != self._pod.metadata.uid:
             return Gone(why=f"pod {self._pod.key} was deleted meanwhile")
         if pod.spec.node_name:
@@ -259,7 +261,7 @@ class _Run:
 
     def _tell(self, told: Told) -> None:
         try:
-            failure = self._recorder.record(self._pod, self._framework.profile.scheduler_name, told)
+            failure = self._recorder.record(self._pod, scheduler_name(self._pod), told)
         except SchedError as error_:
             failure = f"the event {told.reason} of pod {self._pod.key} was not written: {error_}"
         if failure is not None:
@@ -274,6 +276,11 @@ def is_judged_alike(pod: Pod, other: Pod) -> bool:
         and replace(pod.spec, node_name="") == replace(other.spec, node_name="")
         and pod.metadata.deletion_timestamp == other.metadata.deletion_timestamp
     )
+
+
+def scheduler_name(pod: Pod) -> str:
+    """In whose name events about the pod are written: the schedulerName that it asks for."""
+    return pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME
 
 
 def now() -> str:

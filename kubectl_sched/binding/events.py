@@ -24,12 +24,13 @@ _GONE = 404
 
 
 class Told(NamedTuple):
-    """What is said of a pod: `type` is Normal or Warning, `action` what was being done."""
+    """What is said of a pod: `type` is Normal or Warning, `action` what was being done, `related` another pod in it."""
 
     type: str
     reason: str
     action: str
     note: str
+    related: Pod | None = None
 
 
 def scheduled(pod: Pod, node: str) -> Told:
@@ -42,16 +43,14 @@ def failed_scheduling(note: str) -> Told:
     return Told("Warning", "FailedScheduling", "Scheduling", note)
 
 
+def preempted(by: Pod, node: str) -> Told:
+    """The pod had to go for another one."""
+    return Told("Normal", "Preempted", "Preempting", f"Preempted by pod {by.metadata.uid} on node {node}", by)
+
+
 def event_of(pod: Pod, told: Told, controller: str, instance: str, nanoseconds: int) -> JSON:
     """The event as an object; `nanoseconds` since 1970 is when, and what makes its name its own."""
-    regarding = {
-        "kind": "Pod",
-        "namespace": pod.namespace,
-        "name": pod.name,
-        "uid": pod.metadata.uid,
-        "apiVersion": "v1",
-        "resourceVersion": pod.metadata.resource_version,
-    }
+    related = {"related": _reference(told.related)} if told.related is not None else {}
     return {
         "apiVersion": "events.k8s.io/v1",
         "kind": "Event",
@@ -61,9 +60,21 @@ def event_of(pod: Pod, told: Told, controller: str, instance: str, nanoseconds: 
         "reportingInstance": instance,
         "action": told.action,
         "reason": told.reason,
-        "regarding": regarding,
+        "regarding": _reference(pod),
+        **related,
         "note": told.note,
         "type": told.type,
+    }
+
+
+def _reference(pod: Pod) -> JSON:
+    return {
+        "kind": "Pod",
+        "namespace": pod.namespace,
+        "name": pod.name,
+        "uid": pod.metadata.uid,
+        "apiVersion": "v1",
+        "resourceVersion": pod.metadata.resource_version,
     }
 
 

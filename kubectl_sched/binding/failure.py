@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.binding.cycle import is_rejection, now
+from kubectl_sched.binding.cycle import is_rejection, now, scheduler_name
 from kubectl_sched.binding.events import Told, failed_scheduling
 from kubectl_sched.binding.pod_status import SCHEDULER_ERROR, UNSCHEDULABLE, NotScheduled, status_change
 from kubectl_sched.binding.requests import patch_pod_status
@@ -83,7 +83,7 @@ def report_failure(
     report = report_of(result, failed)
     if report is None or result.framework is None:
         return ()
-    failure = recorder.record(result.pod, result.framework.profile.scheduler_name, report.told)
+    failure = recorder.record(result.pod, scheduler_name(result.pod), report.told)
     warnings = [failure] if failure is not None else []
     change = failure_change(result, report)
     if not change:

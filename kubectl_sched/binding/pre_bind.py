@@ -215,7 +215,7 @@ class PreBind:
             raise ChangedError(f"{write.kind} {_key(write)} is being deleted")
         kind = type(item)
         seen = self._result.nodes.objects.get(kind, item.name, item.namespace) if not made_here else None
-        if seen is not None and not _is_as_seen(msgspec.convert(current, kind, strict=False), seen):
+        if seen is not None and not _is_as_seen(msgspec.json.decode(msgspec.json.encode(current), type=kind), seen):
             raise ChangedError(f"{write.kind} {_key(write)} has changed")
 
 

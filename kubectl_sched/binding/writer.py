@@ -78,9 +78,9 @@ class Writer:
         body = self._body(path, query)
         return msgspec.json.decode(body, type=dict[str, Any]) if body is not None else None
 
-    def read(self, path: str, kind: type[T]) -> T | None:
+    def read(self, path: str, kind: type[T], query: Mapping[str, str] | None = None) -> T | None:
         """The same, as one of our own objects."""
-        body = self._body(path, None)
+        body = self._body(path, query)
         return msgspec.json.decode(body, type=kind) if body is not None else None
 
     def _body(self, path: str, query: Mapping[str, str] | None) -> bytes | None:

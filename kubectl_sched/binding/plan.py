@@ -1,0 +1,95 @@
+"""What would be written to bind a pod: the same requests that are sent later."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.binding.cycle import now, scheduler_name
+from kubectl_sched.binding.events import event_of, failed_scheduling, scheduled
+from kubectl_sched.binding.failure import failure_change, report_of
+from kubectl_sched.binding.pod_status import status_change
+from kubectl_sched.binding.preemption import victims_of
+from kubectl_sched.binding.requests import bind_pod, create_event, evict_pod, patch_pod_status, pre_bind
+from kubectl_sched.plugins.dynamic_resources.state import STATE as CLAIMS
+from kubectl_sched.render.plan import PlannedWrite
+from kubectl_sched.scheduler.reserve import reserved
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_sched.binding.writer import Request
+    from kubectl_sched.framework.reservation import Reservation, Write
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+
+def binding_writes(result: ScheduleResult, node: str) -> tuple[PlannedWrite, ...]:
+    """In order, what BindingCycle writes if all goes well."""
+    pod = result.pod
+    reservations = reserved(result, node, now())
+    planned: list[PlannedWrite] = []
+    if _nominates(result, reservations) and (change := status_change(pod, None, node, now=now())):
+        planned.append(_planned(patch_pod_status(pod, change), f"nominate the pod to {node} while it waits"))
+    for reservation in reservations:
+        planned += (_planned(pre_bind(write), _words(reservation, write)) for write in reservation.writes)
+    planned.append(_planned(bind_pod(pod, node), f"bind the pod to {node}"))
+    event = event_of(pod, scheduled(pod, node), scheduler_name(pod), "", 0)
+    planned.append(_planned(create_event(event), f"event Scheduled, from {scheduler_name(pod)}"))
+    return tuple(planned)
+
+
+def _nominates(result: ScheduleResult, reservations: tuple[Reservation, ...]) -> bool:
+    framework, state = result.framework, result.state
+    claims = state.get(CLAIMS) if state is not None else None
+    waits = bool(reservations) or (claims is not None and bool(claims.claims.claims))
+    return waits and framework is not None and framework.handle.features.enabled("NominatedNodeNameForExpectation")
+
+
+def failure_writes(result: ScheduleResult) -> tuple[PlannedWrite, ...]:
+    """What report_failure writes of a pod that does not fit."""
+    report = report_of(result)
+    if report is None or result.framework is None:
+        return ()
+    pod = result.pod
+    event = event_of(pod, failed_scheduling(report.told.note), scheduler_name(pod), "", 0)
+    planned = [_planned(create_event(event), f"event {report.told.reason}, from {scheduler_name(pod)}")]
+    change = failure_change(result, report)
+    if change:
+        said = (
+            [f"PodScheduled is False, {report.condition.reason}"] if report.condition and "conditions" in change else []
+        )
+        if "nominatedNodeName" in change:
+            nominated = change["nominatedNodeName"]
+            said.append(f"nominated to {nominated}" if nominated else "no longer nominated")
+        planned.append(_planned(patch_pod_status(pod, change), "; ".join(said)))
+    return tuple(planned)
+
+
+def eviction_writes(result: ScheduleResult) -> Iterator[PlannedWrite]:
+    """The evictions, and what each victim is told."""
+    found = victims_of(result)
+    for victim in found[1] if found is not None else ():
+        yield _planned(evict_pod(victim), "evict, if its disruption budgets allow it")
+        event = event_of(victim, failed_scheduling(""), "", "", 0)
+        yield _planned(create_event(event), f"event Preempted, about {victim.key}")
+
+
+def _planned(request: Request, what: str) -> PlannedWrite:
+    return PlannedWrite(request.method, request.path, what)
+
+
+def _words(reservation: Reservation, write: Write) -> str:
+    """What a write of PreBind does, in words."""
+    metadata = write.body.get("metadata", {})
+    if write.verb == "create":
+        return "make a claim for the pod's extended resources"
+    if write.kind == "PersistentVolume":
+        claim = write.body.get("spec", {}).get("claimRef", {})
+        return f"set volume {write.name} aside for claim {claim.get('namespace', '')}/{claim.get('name', '')}"
+    if write.kind == "PersistentVolumeClaim":
+        return f"select node {reservation.item.metadata.annotations.selected_node} for claim {write.name}"
+    if "finalizers" in metadata:
+        return f"guard ResourceClaim {write.name} against deletion"
+    if write.kind == "ResourceClaim":
+        takes = "take devices for and " if "allocation" in write.body["status"] else ""
+        return f"{takes}reserve ResourceClaim {write.name}"
+    return f"tell the pod's status of {', '.join(write.body['status'])}"

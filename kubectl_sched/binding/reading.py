@@ -1,0 +1,35 @@
+"""Pods as the server has them now, in the form in which the readers of a cluster keep them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.binding.requests import collection_path, pod_path
+from kubectl_sched.cluster.scheduler_flags import keep_scheduler_flags
+
+if TYPE_CHECKING:
+    from kubectl_sched.binding.writer import Writer
+
+
+class _Pods(msgspec.Struct, frozen=True):
+    items: tuple[Pod, ...] = ()
+
+
+def read_pod(writer: Writer, pod: Pod) -> Pod | None:
+    """The pod of this name, be it another one by now; None where there is none."""
+    found = writer.read(pod_path(pod), Pod)
+    if found is not None:
+        keep_scheduler_flags(found)
+    return found
+
+
+def read_pods_on(writer: Writer, node: str) -> tuple[Pod, ...]:
+    """The pods on the node that have not ended."""
+    listed = writer.read(collection_path("Pod"), _Pods, {"fieldSelector": f"spec.nodeName={node}"})
+    pods = tuple(pod for pod in (listed.items if listed is not None else ()) if not pod.has_ended)
+    for pod in pods:
+        keep_scheduler_flags(pod)
+    return pods

@@ -1,0 +1,83 @@
+"""Whether somebody serves the pod already, so that binding it by hand would be a race."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.api.schedulers import Lease
+from kubectl_sched.binding.watch.settings import lease_name
+from kubectl_sched.cluster.known_schedulers import product_pods
+from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
+from kubectl_sched.record import Record
+from kubectl_sched.scheduler.times import moment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+
+    from kubectl_sched.cluster.dump import Dump
+    from kubectl_sched.cluster.in_force import InForce
+
+RUNNING, STOPPED, UNKNOWN = "running", "stopped", "unknown"
+
+_CLOCK_SECONDS = 5.0
+"""How far this machine's clock may be off."""
+
+_LEASE_SECONDS = 15
+_DEFAULT_LEASE = "kube-scheduler"
+
+
+class Serving(Record, frozen=True):
+    """`state` is running, stopped or unknown; `evidence` is a clause that says why."""
+
+    state: str
+    evidence: str
+
+
+def serving(pod: Pod, dump: Dump, in_force: InForce, now: datetime) -> Serving:
+    """Who serves the pod's schedulerName: by a Lease that is being renewed, or by a scheduler's pod that is ready."""
+    name = pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME
+    owner = in_force.owner(name)
+    if owner is not None and owner.problems:
+        return Serving(STOPPED, f"{owner.key} has the profile {name}, but {owner.problems[0]}")
+    owned = owner.lease_key if owner is not None else None
+    leases = [item for item in dump.objects if isinstance(item, Lease) and _is_of(item, name, owned)]
+    held = next((lease for lease in leases if is_renewed(lease, now)), None)
+    if held is not None:
+        return Serving(RUNNING, f"{held.spec.holder_identity} holds the Lease {held.key} and renews it")
+    pods = owner.pods if owner is not None else product_pods(name, _pods(dump))
+    ready = next((each for each in pods if _is_ready(each)), None)
+    if ready is not None:
+        return Serving(RUNNING, f"its pod {ready.key} is ready")
+    if pods:
+        return Serving(STOPPED, f"its pod {pods[0].key} is not ready")
+    if leases:
+        renewed = leases[0].spec.renew_time
+        return Serving(STOPPED, f"nobody renews the Lease {leases[0].key}{f' since {renewed}' if renewed else ''}")
+    return Serving(UNKNOWN, "neither a Lease nor a pod of a scheduler tells")
+
+
+def _is_of(lease: Lease, name: str, owned: str | None) -> bool:
+    if owned is not None:
+        return lease.key == owned
+    return lease.name in {_DEFAULT_LEASE if name == DEFAULT_SCHEDULER_NAME else name, lease_name(name)}
+
+
+def is_renewed(lease: Lease, now: datetime) -> bool:
+    """Whether somebody holds it and has renewed it within its duration."""
+    renewed = moment(lease.spec.renew_time)
+    if not lease.spec.holder_identity or renewed is None:
+        return False
+    duration = lease.spec.lease_duration_seconds or _LEASE_SECONDS
+    return (now - renewed).total_seconds() <= duration + _CLOCK_SECONDS
+
+
+def _is_ready(pod: Pod) -> bool:
+    ready = any(each.type == "Ready" and each.status == "True" for each in pod.status.conditions)
+    return ready and pod.metadata.deletion_timestamp is None and not pod.has_ended
+
+
+def _pods(dump: Dump) -> Sequence[Pod]:
+    found: Iterable[Pod] = (item for item in dump.objects if isinstance(item, Pod))
+    return list(found)

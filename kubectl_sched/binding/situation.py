@@ -1,0 +1,136 @@
+"""What is known of the one pod that is to be bound, read from the cluster in one state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from kubectl_sched.binding.leftovers import leftovers
+from kubectl_sched.binding.serving import RUNNING, Serving, serving
+from kubectl_sched.cluster.explaining import Explaining
+from kubectl_sched.cluster.in_force import InForce
+from kubectl_sched.cluster.state import Replay
+from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
+from kubectl_sched.errors import SchedError
+from kubectl_sched.record import Record
+from kubectl_sched.scheduler.result import Outcome
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.cluster.dump import Dump
+    from kubectl_sched.cluster.selection import Selection
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+
+class Order(Record, frozen=True):
+    """What was asked for: the flags of the same names."""
+
+    node: str | None = None
+    ignore_filters: bool = False
+    take_over: bool = False
+    preempt: bool = False
+    dry_run: str = "none"
+    yes: bool = False
+    replay: Replay = Replay()
+    profile: str | None = None
+
+
+@dataclass(frozen=True)
+class Situation:
+    """The pod's explanation, who serves it otherwise, and what an earlier attempt left of it."""
+
+    dump: Dump
+    in_force: InForce
+    result: ScheduleResult
+    serving: Serving
+    leftovers: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def pod(self) -> Pod:
+        """The pod as the cycle saw it."""
+        return self.result.pod
+
+
+def situation_of(dump: Dump, selection: Selection, order: Order) -> Situation:
+    """Explain the one selected pod. Raises SchedError for one that is not there or a --profile that is not."""
+    in_force = InForce(dump, order.replay, order.profile)
+    in_force.check_profile()
+    result = Explaining(dump, in_force).answers(selection)[0]
+    notes: tuple[str, ...] = ()
+    if result.outcome is Outcome.NO_PROFILE and order.profile is None and order.replay.config is None:
+        name = result.pod.spec.scheduler_name
+        notes = (f"how {name} is configured is not known: the default profile decides (--config gives another)",)
+        in_force = InForce(dump, order.replay, DEFAULT_SCHEDULER_NAME)
+        result = Explaining(dump, in_force).answers(selection)[0]
+    return Situation(
+        dump,
+        in_force,
+        result,
+        serving(result.pod, dump, in_force, datetime.now(UTC)),
+        leftovers(result.pod, dump.objects) if result.current_node is None else (),
+        (*notes, *in_force.notes, *result.warnings, *dump.warnings),
+    )
+
+
+def refusal(situation: Situation, order: Order) -> str | None:
+    """Why the pod is not to be bound, whatever the filters say; None where nothing stands against it."""
+    key, result = situation.pod.key, situation.result
+    own = _own_refusal(result)
+    if own is not None:
+        return f"pod {key} {own}"
+    if situation.serving.state == RUNNING and not order.take_over:
+        name = situation.pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME
+        return f"pod {key} is served by {name}: {situation.serving.evidence}; --take-over binds it all the same"
+    if result.outcome is Outcome.NO_PROFILE:
+        return f"pod {key} is served by no profile: {'; '.join(result.warnings)} (--profile names one)"
+    waits = [action.action for action in result.binding if action.extension_point == "permit"]
+    if any(action.startswith("wait") for action in waits):
+        return f"pod {key} would {'; '.join(waits)}: a gang has to be bound as a whole"
+    return None
+
+
+def _own_refusal(result: ScheduleResult) -> str | None:
+    """Why the pod itself is not one that waits for a node."""
+    pod, status = result.pod, result.pre_enqueue
+    if result.current_node is not None:
+        return f"is on node {result.current_node} already"
+    if pod.has_ended:
+        return f"has ended ({pod.status.phase})"
+    if result.outcome is Outcome.DELETING:
+        return "is being deleted"
+    if status.is_success and not pod.spec.scheduling_gates:
+        return None
+    gates = status.message or ", ".join(gate.name for gate in pod.spec.scheduling_gates)
+    return f"is gated by {status.plugin or 'SchedulingGates'}{f' ({gates})' if gates else ''}, so nobody may bind it"
+
+
+def target(situation: Situation, order: Order) -> str | None:
+    """The node to bind to; None where the pod fits nowhere, or not on the node that was asked for.
+
+    Raises SchedError for a node that is not there.
+    """
+    result = situation.result
+    if order.node is None:
+        if not result.fits:
+            return None
+        return result.nominated_first or result.best[0]
+    if order.node not in result.nodes.row_of:
+        from difflib import get_close_matches
+
+        near = get_close_matches(order.node, result.nodes.names, n=3)
+        raise SchedError(f"there is no node {order.node}" + (f"; near it: {', '.join(near)}" if near else ""))
+    return order.node if order.ignore_filters or not against(result, order.node) else None
+
+
+def against(result: ScheduleResult, node: str) -> tuple[str, ...]:
+    """Why the filters reject one node; nothing where they do not."""
+    row = result.nodes.row_of[node]
+    if result.verdict is None:
+        return tuple(filter(None, [result.error or result.pre_filter.message]))
+    status = result.verdict[row]
+    if status.is_success:
+        return ()
+    rejections = result.rejections(row)
+    return tuple(f"{each.plugin}: {each.message}" for each in rejections or (status,))
