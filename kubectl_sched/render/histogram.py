@@ -10,7 +10,7 @@ from kubectl_sched.framework.clauses import agreeing
 from kubectl_sched.record import Record
 from kubectl_sched.render.funnel import PRE_FILTER
 from kubectl_sched.render.reasons import reason as summarized
-from kubectl_sched.scheduler.reasons import meaning
+from kubectl_sched.scheduler.reasons import PAGE, meaning
 
 if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 class Bar(Record, frozen=True):
     """One reason: kube-scheduler's text, the plugin behind it, how many nodes report it, and what that means.
 
-    `summary` has the numbers of these nodes; `says` and `helps` are empty for a reason of a plugin that was added.
+    `summary` has the numbers of these nodes. `says`, `helps` and where to read `more` are empty for a reason of a
+    plugin that was added.
     """
 
     plugin: str
@@ -28,6 +29,7 @@ class Bar(Record, frozen=True):
     summary: str
     says: str
     helps: str
+    more: str
 
 
 def histogram(result: ScheduleResult) -> tuple[Bar, ...]:
@@ -46,8 +48,8 @@ def histogram(result: ScheduleResult) -> tuple[Bar, ...]:
 
 def _bar(result: ScheduleResult, plugin: str, reason: str, rows: list[int]) -> Bar:
     known = meaning(reason)
-    says, helps = (known.says, known.helps) if known is not None else ("", "")
-    return Bar(plugin, reason, len(rows), _summary(result, plugin, rows), says, helps)
+    told = (known.says, known.helps, f"{PAGE}#{known.anchor}") if known is not None else ("", "", "")
+    return Bar(plugin, reason, len(rows), _summary(result, plugin, rows), *told)
 
 
 def _summary(result: ScheduleResult, plugin: str, rows: list[int]) -> str:

@@ -8,6 +8,7 @@ from kubectl_sched.record import Record
 from kubectl_sched.render.funnel import Step, funnel
 from kubectl_sched.render.histogram import Bar, histogram
 from kubectl_sched.render.html.node_table import NodeTable, Room, node_table
+from kubectl_sched.render.node_words import verdict_in_words
 from kubectl_sched.render.preemption import preemption
 from kubectl_sched.render.sampling import sampling_words
 from kubectl_sched.render.summary import summary
@@ -66,6 +67,7 @@ class AnswerView(Record, frozen=True):
     outcome: str
     sentence: str
     lines: tuple[str, ...]
+    asked: str | None
     proposals: tuple[Proposal, ...]
     facts: tuple[tuple[str, str], ...]
     stops: tuple[Stop, ...]
@@ -83,7 +85,7 @@ class AnswerView(Record, frozen=True):
 
 
 def answer_view(result: ScheduleResult, room: Room, *, node: str | None = None) -> AnswerView:
-    """`node` is the one that was asked for: its details are there however many nodes there are."""
+    """`node` is the one that was asked for: its details are there, and unfolded, however many nodes there are."""
     candidates = sorted(_candidates(result), key=lambda each: not each.is_chosen)
     return AnswerView(
         key=result.pod.key,
@@ -91,7 +93,8 @@ def answer_view(result: ScheduleResult, room: Room, *, node: str | None = None) 
         fits=result.fits,
         outcome=_OUTCOMES[result.outcome],
         sentence=f"{summary(result)}.",
-        lines=tuple(_lines(result)),
+        lines=(*_lines(result), *_about(result, node)),
+        asked=node,
         proposals=tuple(_proposals(result)),
         facts=tuple(_facts(result)),
         stops=tuple(_stops(result)),
@@ -119,6 +122,12 @@ def _lines(result: ScheduleResult) -> Iterator[str]:
     would = preemption(result)
     if would is not None:
         yield would
+
+
+def _about(result: ScheduleResult, node: str | None) -> Iterator[str]:
+    """What becomes of the node that was asked for."""
+    if node is not None:
+        yield f"On {node}: {verdict_in_words(result, result.nodes.row_of[node])}."
 
 
 def _proposals(result: ScheduleResult) -> Iterator[Proposal]:

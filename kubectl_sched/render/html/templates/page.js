@@ -69,7 +69,7 @@ class NodeTable {
   makeFoldable(row) {
     const heading = row.line.cells[0];
     const button = element("button", { type: "button" }, ...heading.childNodes);
-    button.setAttribute("aria-expanded", "false");
+    button.setAttribute("aria-expanded", String(row.details.classList.contains("open")));
     button.setAttribute("aria-controls", row.details.id);
     button.addEventListener("click", () => this.fold(row, row.details.classList.contains("open")));
     heading.append(button);
