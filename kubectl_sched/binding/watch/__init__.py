@@ -1,0 +1,1 @@
+"""`bind --watch`: a second scheduler that goes on deciding for every pending pod of its schedulerNames."""

@@ -1,0 +1,56 @@
+"""The last question before each write, and a bound on how much is asked of the server at once."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any, Final
+
+from kubectl_sched.cluster.live.errors import ClusterError
+from kubectl_sched.cluster.live.transport import Server
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from kubectl_sched.cluster.live.endpoint import Endpoint
+
+AT_ONCE: Final = 16
+"""Requests under way at the same time; binding cycles that wait for volumes make none meanwhile."""
+
+
+class NotLeadingError(ClusterError):
+    """Another replica may lead by now, so nothing was written."""
+
+
+def fence(leads: Callable[[], bool]) -> Callable[[], None]:
+    """What a Writer asks before each request. Raises NotLeadingError where we do not lead."""
+
+    def may_write() -> None:
+        if not leads():
+            raise NotLeadingError("this replica no longer leads, so nothing more is written")
+
+    return may_write
+
+
+class ThrottledServer(Server):
+    """An API server that many threads ask, a few of them at a time."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(endpoint)
+        self._slots = threading.BoundedSemaphore(AT_ONCE)
+
+    def get(
+        self,
+        path: str,
+        query: Mapping[str, str] | None = None,
+        tell: Callable[[int], None] | None = None,
+        *,
+        only_seconds: float | None = None,
+    ) -> bytes:
+        """As Server.get."""
+        with self._slots:
+            return super().get(path, query, tell, only_seconds=only_seconds)
+
+    def write(self, method: str, path: str, body: bytes, **how: Any) -> bytes:
+        """As Server.write."""
+        with self._slots:
+            return super().write(method, path, body, **how)

@@ -1,0 +1,80 @@
+"""`/healthz`, `/livez`, `/readyz` and `/metrics` over plain HTTP, for a Deployment's probes and for Prometheus."""
+
+from __future__ import annotations
+
+import http.server
+import threading
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Final
+
+from kubectl_sched.binding.watch.metrics import CONTENT_TYPE
+from kubectl_sched.errors import SchedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_PLAIN: Final = "text/plain; charset=utf-8"
+
+
+def address(text: str) -> tuple[str, int]:
+    """`127.0.0.1:10259`, `:10259` (all interfaces) or `[::1]:0` (any free port) in two parts. Raises SchedError."""
+    host, colon, port = text.rpartition(":")
+    if not colon or not port.isascii() or not port.isdigit() or int(port) > 65535:
+        raise SchedError(f"--listen {text}: it takes ADDRESS:PORT, such as 127.0.0.1:10259 or :10259")
+    return host.strip("[]"), int(port)
+
+
+class Serving:
+    """Answers until it is closed. A check gives what is wrong, an empty text where nothing is."""
+
+    def __init__(self, listen: str, checks: Mapping[str, Callable[[], str]], metrics: Callable[[], bytes]) -> None:
+        host, port = address(listen)
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                path = self.path.partition("?")[0].rstrip("/")
+                if path == "/metrics":
+                    self._answer(HTTPStatus.OK, metrics(), CONTENT_TYPE)
+                elif path in checks:
+                    wrong = checks[path]()
+                    status = HTTPStatus.INTERNAL_SERVER_ERROR if wrong else HTTPStatus.OK
+                    self._answer(status, (wrong or "ok").encode(), _PLAIN)
+                else:
+                    self._answer(HTTPStatus.NOT_FOUND, b"there are /healthz, /livez, /readyz and /metrics", _PLAIN)
+
+            def _answer(self, status: HTTPStatus, body: bytes, content: str) -> None:
+                self.send_response(status)
+                self.send_header("Content-Type", content)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's name
+                """Probes are no news."""
+
+        try:
+            self._server = _server_class(host)((host, port), Handler)
+        except OSError as error:
+            raise SchedError(f"--listen {listen}: {(error.strerror or str(error)).lower()}") from None
+        self._thread = threading.Thread(target=self._server.serve_forever, name="serving", daemon=True)
+        self._thread.start()
+
+    @property
+    def port(self) -> int:
+        """The port that it listens on."""
+        return int(self._server.server_address[1])
+
+    def close(self) -> None:
+        """Listen no longer."""
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def _server_class(host: str) -> type[http.server.ThreadingHTTPServer]:
+    import socket
+
+    class Listening(http.server.ThreadingHTTPServer):
+        address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        daemon_threads = True
+
+    return Listening
