@@ -12,9 +12,9 @@ from kubectl_sched.dynamic_resource_allocation.failures import AllocationFailed
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.near_miss import nearest
-from kubectl_sched.plugins.dynamic_resources.allocator import tolerates
 from kubectl_sched.plugins.dynamic_resources.binding_conditions import blocks_binding
 from kubectl_sched.plugins.dynamic_resources.pools import Pool
+from kubectl_sched.plugins.dynamic_resources.taking import tolerates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -20,7 +20,7 @@ from kubectl_sched.dynamic_resource_allocation.devices import (
 from kubectl_sched.dynamic_resource_allocation.failures import AllocationFailed, FailedAllocationOnNode, SearchTooLong
 from kubectl_sched.dynamic_resource_allocation.selectors import Selectors
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, error, unresolvable
-from kubectl_sched.plugins.dynamic_resources.allocator import Allocation, Allocator
+from kubectl_sched.plugins.dynamic_resources.allocator import Allocator
 from kubectl_sched.plugins.dynamic_resources.binding_conditions import blocks_binding
 from kubectl_sched.plugins.dynamic_resources.claims import (
     ClaimProblem,
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import NodeAllocatableResourceClaimStatus, Pod
     from kubectl_sched.api.resource import Device, DeviceRequest
     from kubectl_sched.config import Release
+    from kubectl_sched.plugins.dynamic_resources.allocation import Allocation
     from kubectl_sched.snapshot import NodeInfo, Snapshot
 
 _DEFAULT_BINDING_TIMEOUT = 600.0

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.plugins.dynamic_resources.allocator import Allocation
+    from kubectl_sched.plugins.dynamic_resources.allocation import Allocation
     from kubectl_sched.plugins.dynamic_resources.filtering import Filtering
     from kubectl_sched.plugins.dynamic_resources.state import NodeOutcome, PreFilterState
     from kubectl_sched.snapshot import NodeInfo, Snapshot

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.resource import ResourceClaim
     from kubectl_sched.config.device_rules import DeviceRules
-    from kubectl_sched.plugins.dynamic_resources.allocator import Allocation
+    from kubectl_sched.plugins.dynamic_resources.allocation import Allocation
 
 
 def node_score(claims: Sequence[ResourceClaim], allocations: Sequence[Allocation], rules: DeviceRules) -> int:
