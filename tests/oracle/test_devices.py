@@ -15,8 +15,8 @@ pytestmark = pytest.mark.oracle
 
 EXAMPLES = int(os.environ.get("ORACLE_EXAMPLES", "100"))
 TRIES = 40
-"""How often the real one is asked again: up to 1.35 it tries pools in no order and takes the first that does, and where the
-slices of a pool disagree on how many there are, it believes any of them."""
+"""How often the real one is asked again: up to 1.35 it tries pools in no order and takes the first that does, and where
+the slices of a pool disagree on how many there are, it believes any of them."""
 
 
 def test_every_aspect_agrees(oracle: Oracle) -> None:
