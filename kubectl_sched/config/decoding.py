@@ -29,7 +29,11 @@ if TYPE_CHECKING:
 
 _GROUP: Final = "kubescheduler.config.k8s.io"
 _KIND: Final = "KubeSchedulerConfiguration"
-_BEFORE_1_22: Final = frozenset(f"{_GROUP}/{version}" for version in ("v1alpha1", "v1alpha2", "v1beta1"))
+_OLD: Final = {
+    f"{_GROUP}/v1alpha1": "is older than Kubernetes 1.22",
+    f"{_GROUP}/v1alpha2": "is older than Kubernetes 1.22",
+    f"{_GROUP}/v1beta1": "was last served by Kubernetes 1.22, which serves v1beta2, too",
+}
 _TYPE_META: Final = (
     r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
 )
@@ -108,7 +112,7 @@ def _not_registered(kind: str, api_version: str, release: Release) -> Configurat
     if kind == "Policy":
         advice = _POLICY_HELP
     elif kind == _KIND and group == _GROUP:
-        age = "is older than Kubernetes 1.22" if api_version in _BEFORE_1_22 else "is served by no Kubernetes"
+        age = _OLD.get(api_version, "is served by no Kubernetes")
         advice = f"{api_version} {age}: migrate it to {_GROUP}/v1"
     return ConfigurationError(
         f'no kind "{kind}" is registered for version "{api_version}" in scheme "{release.scheme}"', advice
