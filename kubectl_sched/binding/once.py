@@ -23,6 +23,7 @@ from kubectl_sched.render.summary import summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from threading import Event
 
     from kubectl_sched.api.pod import Pod
@@ -40,12 +41,14 @@ _ROUNDS = 5
 class Tools:
     """What binding one pod needs of the world.
 
-    `look` reads and explains anew; `ask` shows the plan and says whether to go on; `rehearsal` is a writer with
-    dry_run.
+    `look` reads and explains anew; `show` shows a plan, `ask` asks whether to go on with it; within `uninterrupted`
+    whoever interrupts sets `stop` instead; `rehearsal` is a writer with dry_run.
     """
 
     look: Callable[[], Situation]
+    show: Callable[[BindingPlan], None]
     ask: Callable[[BindingPlan], bool]
+    uninterrupted: Callable[[], AbstractContextManager[None]]
     writer: Writer
     rehearsal: Writer
     recorder: EventRecorder
@@ -82,6 +85,7 @@ class _Once:
         self._order = order
         self._tools = tools
         self._warnings: dict[str, None] = {}
+        self._shown: BindingPlan | None = None
         self._confirmed: tuple[str | None, tuple[str, ...]] | None = None
 
     def answer(self) -> Answer:
@@ -91,6 +95,7 @@ class _Once:
             said = refusal(situation, self._order)
             if said is not None:
                 return self._ended("Refused", 1, said, plan, situation)
+            self._show(plan)
             answer = self._one_round(situation, plan)
             if isinstance(answer, Answer):
                 return answer
@@ -102,6 +107,11 @@ class _Once:
         situation = self._tools.look()
         self._warn(*situation.notes)
         return situation
+
+    def _show(self, plan: BindingPlan) -> None:
+        if plan != self._shown:
+            self._tools.show(plan)
+            self._shown = plan
 
     def _warn(self, *sentences: str) -> None:
         self._warnings.update(dict.fromkeys(sentences))
@@ -153,7 +163,8 @@ class _Once:
         result = self._as_it_is_now(situation, node)
         if result is None:
             return self._look()
-        outcome = self._tools.cycle.run(result, node, self._tools.stop)
+        with self._tools.uninterrupted():
+            outcome = self._tools.cycle.run(result, node, self._tools.stop)
         self._warn(*outcome.warnings)
         pod = situation.pod.key
         if isinstance(outcome, Bound):
@@ -212,7 +223,8 @@ class _Once:
             return self._ended("Refused", 1, said, plan, situation)
         if dry:
             return self._ended("Planned", 0, f"{_planned(plan)}, and the server would do so", plan, situation)
-        there = await_gone(tools.writer, done.evicted, tools.stop)
+        with tools.uninterrupted():
+            there = await_gone(tools.writer, done.evicted, tools.stop)
         if there:
             said = f"pod {situation.pod.key} is nominated to {done.node}, where {', '.join(there)} did not go in time"
             return self._ended("Interrupted" if tools.stop.is_set() else "Failed", 3, said, plan, situation)

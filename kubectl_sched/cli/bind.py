@@ -1,0 +1,54 @@
+"""`bind`: the whole cycle for one pending pod, with all that it writes; `bind --watch`: a second scheduler."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from kubectl_sched.cli import options
+from kubectl_sched.cli.connection import takes_connection
+from kubectl_sched.cluster.live.connection import Connection  # noqa: TC001 - typer reads it
+from kubectl_sched.errors import SchedError
+
+
+@takes_connection
+def bind(
+    targets: Annotated[list[str] | None, typer.Argument(metavar="[pod] NAME", help="The pod to bind.")] = None,
+    namespace: options.Namespace = None,
+    node: Annotated[str | None, typer.Option("--node", metavar="NAME", help="Bind to this node.")] = None,
+    ignore_filters: Annotated[
+        bool, typer.Option("--ignore-filters", help="With --node: bind there though the filters reject it.")
+    ] = False,
+    take_over: Annotated[
+        bool, typer.Option("--take-over", help="Bind a pod although the scheduler that serves it is running.")
+    ] = False,
+    preempt: Annotated[
+        bool, typer.Option("--preempt", help="Evict the pods that have to make room, as far as budgets allow it.")
+    ] = False,
+    dry_run: Annotated[
+        str,
+        typer.Option("--dry-run", metavar="none|client|server", help="client: only plan; server: let it be checked."),
+    ] = "none",
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    config: options.Config = None,
+    profile: options.Profile = None,
+    kube_version: options.KubeVersionOption = None,
+    feature_gates: options.FeatureGates = None,
+    output: options.OutputOption = options.Output.table,
+    *,
+    connection: Connection,
+) -> None:
+    """Bind one pending pod as its scheduler would: filters, scores, volumes, devices, the binding and its event."""
+    from kubectl_sched.binding.situation import Order
+    from kubectl_sched.cli.bind_once import run_once
+    from kubectl_sched.cluster.state import Replay
+
+    if dry_run not in {"none", "client", "server"}:
+        raise SchedError(f"--dry-run={dry_run}: it is none, client or server")
+    if ignore_filters and node is None:
+        raise SchedError("--ignore-filters binds to a node that you name: it needs --node")
+    replay = Replay(config, kube_version, feature_gates)
+    order = Order(node, ignore_filters, take_over, preempt, dry_run, yes, replay, profile)
+    sys.exit(run_once(tuple(targets or ()), namespace or "", order, output.value, connection))
