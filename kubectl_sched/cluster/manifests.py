@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from msgspec import structs
@@ -18,6 +18,7 @@ from kubectl_sched.api.apps import (
     StatefulSet,
 )
 from kubectl_sched.api.pod import Pod
+from kubectl_sched.cluster.applied import APPLIED
 from kubectl_sched.cluster.documents import read_documents
 from kubectl_sched.cluster.kinds import BY_TYPE, serves
 from kubectl_sched.cluster.values import typed
@@ -29,37 +30,49 @@ if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
 
 PLACEABLE = (Pod, Deployment, ReplicaSet, StatefulSet, Job, CronJob, DaemonSet, ReplicationController)
-_BY_NAME = {kind.__name__: kind for kind in PLACEABLE}
+_BY_NAME: dict[str, type[KubernetesObject]] = {kind.__name__: kind for kind in (*PLACEABLE, *APPLIED)}
 _SUFFIXES = frozenset({".json", ".yaml", ".yml"})
 
 
-def read_manifests(paths: Sequence[str], namespace: str) -> tuple[tuple[KubernetesObject, ...], tuple[str, ...]]:
-    """Everything in the files that pods are made from, and a sentence for what is passed over.
+class Manifests(NamedTuple):
+    """What pods are made from, what else is applied, and a sentence for what is passed over."""
+
+    items: tuple[KubernetesObject, ...] = ()
+    others: tuple[KubernetesObject, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def read_manifests(paths: Sequence[str], namespace: str) -> Manifests:
+    """Everything in the files.
 
     A path is a file, a directory (its .json, .yaml and .yml files) or `-`. What names no namespace is in `namespace`.
     Raises SchedError where a file cannot be read or a field has the wrong type.
     """
     found: list[KubernetesObject] = []
+    others: list[KubernetesObject] = []
     passed_over: dict[str, int] = {}
     for path in paths:
         for file in _files(path):
             for document in read_documents(file):
                 item = _object(document, file, namespace)
-                if item is not None:
+                if isinstance(item, PLACEABLE):
                     found.append(item)
+                elif item is not None:
+                    others.append(item)
                 else:
                     kind = str(document.get("kind") or "something without a kind")
                     passed_over[kind] = passed_over.get(kind, 0) + 1
     if paths and not found:
-        kinds = f" but {', '.join(sorted(passed_over))}" if passed_over else ""
+        held = sorted({*passed_over, *(type(item).__name__ for item in others)})
+        kinds = f" but {', '.join(held)}" if held else ""
         raise SchedError(f"{', '.join(paths)}: there is nothing that makes pods in it{kinds}")
-    return tuple(found), tuple(_about(passed_over))
+    return Manifests(tuple(found), tuple(others), tuple(_about(passed_over)))
 
 
 def _about(passed_over: Mapping[str, int]) -> Iterator[str]:
     if passed_over:
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(passed_over.items()))
-        yield f"the manifests hold objects that make no pods, which are not applied: {kinds}"
+        yield f"the manifests hold objects that do not matter here or are not applied: {kinds}"
 
 
 def _files(path: str) -> list[str]:
@@ -82,9 +95,8 @@ def _object(document: Mapping[str, Any], source: str, namespace: str) -> Kuberne
     metadata = item.metadata
     if not metadata.name and not metadata.generate_name:
         raise SchedError(f"{source}: a {kind.__name__} has no metadata.name")
-    named = structs.replace(
-        metadata, name=metadata.name or f"{metadata.generate_name}0", namespace=metadata.namespace or namespace
-    )
+    where = (metadata.namespace or namespace) if BY_TYPE[kind].namespaced else ""
+    named = structs.replace(metadata, name=metadata.name or f"{metadata.generate_name}0", namespace=where)
     return structs.replace(item, metadata=named)
 
 

@@ -1,7 +1,7 @@
 """The pods that a workload makes, as its controller makes them.
 
-Answers to the pod templates in pkg/controller/{deployment,replicaset,statefulset,job,daemon} and to
-pkg/controller/volume/ephemeral. Where controllers draw random suffixes, pods are numbered here.
+Answers to the pod templates in pkg/controller/{deployment,replicaset,statefulset,job,daemon}. Where controllers draw
+random suffixes, pods are numbered here.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from kubectl_sched.api.apps import (
 )
 from kubectl_sched.api.meta import LabelSelector, ObjectMeta, OwnerReference
 from kubectl_sched.api.pod import PersistentVolumeClaimVolumeSource, Pod, Volume
-from kubectl_sched.api.storage import PersistentVolumeClaim
 from kubectl_sched.cluster.daemons import daemon_pods
 from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from kubectl_sched.api.apps import JobSpec, PodTemplateSpec
     from kubectl_sched.api.core import Node
     from kubectl_sched.api.meta import KubernetesObject, Labels
+    from kubectl_sched.api.pod import PersistentVolumeClaimTemplate
 
 _HASH_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 _APPS, _BATCH, _CORE = "apps/v1", "batch/v1", "v1"
@@ -43,8 +43,8 @@ _APPS, _BATCH, _CORE = "apps/v1", "batch/v1", "v1"
 class Replicas:
     """The pods of one workload: `pod(0)`, `pod(1)`, ... as written in its template, before admission.
 
-    `controller` is the object that selects them, which PodTopologySpread's defaults ask for; `claims` gives the claims
-    that come into being with a pod.
+    `controller` is the object that selects them, which PodTopologySpread's defaults ask for; each pod has a claim of
+    its own for each of `claim_templates`.
     """
 
     source: KubernetesObject
@@ -52,7 +52,7 @@ class Replicas:
     count: int
     pod: Callable[[int], Pod]
     controller: KubernetesObject | None = None
-    claims: Callable[[Pod, int], Iterable[PersistentVolumeClaim]] = lambda _pod, _index: ()
+    claim_templates: tuple[PersistentVolumeClaimTemplate, ...] = ()
     fixed: bool = False
     """Whether `--replicas` does not apply: nodes decide how many there are."""
 
@@ -197,22 +197,7 @@ def _of_stateful_set(item: StatefulSet) -> Replicas:
         kept = tuple(volume for volume in template.spec.volumes if volume.name not in claimed)
         return structs.replace(pod, spec=structs.replace(template.spec, volumes=(*volumes, *kept)))
 
-    def claims(pod: Pod, index: int) -> list[PersistentVolumeClaim]:
-        del index
-        return [
-            PersistentVolumeClaim(
-                metadata=structs.replace(
-                    each.metadata,
-                    name=f"{each.metadata.name}-{pod.name}",
-                    namespace=item.namespace,
-                    uid=f"whatif/claim/{item.namespace}/{each.metadata.name}-{pod.name}",
-                ),
-                spec=each.spec,
-            )
-            for each in templates
-        ]
-
-    return Replicas(item, f"StatefulSet/{item.name}", _count(spec.replicas), make, item, claims)
+    return Replicas(item, f"StatefulSet/{item.name}", _count(spec.replicas), make, item, templates)
 
 
 def _of_job(item: Job, spec: JobSpec, owner_text: str) -> Replicas:
@@ -235,22 +220,3 @@ def _of_job(item: Job, spec: JobSpec, owner_text: str) -> Replicas:
         return _pod(item, f"{item.name}-{index}", spec.template, labels, owner)
 
     return Replicas(item, owner_text, count, make)
-
-
-def ephemeral_claims(pod: Pod) -> list[PersistentVolumeClaim]:
-    """The claims that its generic ephemeral volumes become, which the pod owns."""
-    owner = OwnerReference(api_version="v1", kind="Pod", name=pod.name, uid=pod.metadata.uid, controller=True)
-    return [
-        PersistentVolumeClaim(
-            metadata=structs.replace(
-                volume.ephemeral.volume_claim_template.metadata,
-                name=f"{pod.name}-{volume.name}",
-                namespace=pod.namespace,
-                uid=f"whatif/claim/{pod.namespace}/{pod.name}-{volume.name}",
-                owner_references=(owner,),
-            ),
-            spec=volume.ephemeral.volume_claim_template.spec,
-        )
-        for volume in pod.spec.volumes
-        if volume.ephemeral is not None and volume.ephemeral.volume_claim_template is not None
-    ]

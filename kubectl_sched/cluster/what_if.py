@@ -5,17 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from msgspec import structs
-
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.api.storage import PersistentVolumeClaim, StorageClass
 from kubectl_sched.cluster.admission import Admission
+from kubectl_sched.cluster.applied import applied
 from kubectl_sched.cluster.dump import Dump
 from kubectl_sched.cluster.existing import existing_item, pods_of, rolled, strategy_of, template_of
-from kubectl_sched.cluster.manifests import read_manifests
+from kubectl_sched.cluster.making import Making, Workload
+from kubectl_sched.cluster.manifests import Manifests, read_manifests
 from kubectl_sched.cluster.node_edits import Cluster, node_meant
-from kubectl_sched.cluster.quotas import Quotas
-from kubectl_sched.cluster.replicas import ephemeral_claims, replicas_of
+from kubectl_sched.cluster.replicas import replicas_of
 from kubectl_sched.cluster.state import scheduler_for
 from kubectl_sched.errors import SchedError
 from kubectl_sched.scheduler.answer import Answer
@@ -25,7 +23,7 @@ from kubectl_sched.scheduler.simulate import Choices, Simulation, owner_of
 from kubectl_sched.snapshot import Objects
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from kubectl_sched.api.core import Node
     from kubectl_sched.api.meta import KubernetesObject
@@ -54,27 +52,18 @@ class Question:
     choices: Choices = field(default_factory=Choices)
 
 
-@dataclass
-class _Workload:
-    """A workload with its pods as they would be stored, those that run already, and those that wait already."""
-
-    replicas: Replicas
-    pods: list[Pod]
-    old: list[Pod] = field(default_factory=list)
-    extra: list[KubernetesObject] = field(default_factory=list)
-
-
 class WhatIf:
     """One question about one cluster under one configuration."""
 
     def __init__(self, dump: Dump, configuration: Configuration, question: Question) -> None:
         self._configuration = configuration
         self._question = question
-        self._admission = Admission(Objects(dump.objects), configuration.features.enabled, dump.present)
-        self._dump = dump
         paths = [target for target in question.targets if not is_in_cluster(target)]
-        items, self._notes = read_manifests(paths, question.namespace) if paths else ((), ())
-        self._items: list[tuple[KubernetesObject, bool]] = [(item, True) for item in items]
+        manifests = read_manifests(paths, question.namespace) if paths else Manifests()
+        self._objects = applied(dump.objects, manifests.others)
+        self._notes = manifests.notes
+        self._admission = Admission(Objects(self._objects), configuration.features.enabled, dump.present)
+        self._items: list[tuple[KubernetesObject, bool]] = [(item, True) for item in manifests.items]
         for target in question.targets:
             if is_in_cluster(target):
                 self._items.append((existing_item(target, dump.objects, question.namespace), False))
@@ -116,20 +105,21 @@ class WhatIf:
 
     def _answer(self, more_nodes: int, report: Report | None) -> Answer:
         question = self._question
-        cluster = Cluster.of(self._dump.objects, self._admission.admitted)
+        cluster = Cluster.of(self._objects, self._admission.admitted)
         cluster.apply(question.edits)
         if question.find_nodes is not None:
             node = node_meant(cluster, question.find_nodes, "--find-nodes")
             cluster.add_copies(node, more_nodes)
-        workloads = [self._workload(item, cluster, from_manifest=from_manifest) for item, from_manifest in self._items]
+        making = Making(self._admission, cluster.others, has_quotas=not question.fill)
+        workloads = [self._workload(item, cluster, making, from_manifest=manifest) for item, manifest in self._items]
         if question.fill and not workloads:
             raise SchedError("--replicas max says how many pods, but of which? Name a manifest or a workload")
-        added = [item for workload in workloads for item in workload.extra]
+        added = making.made
         keys = {(type(item), item.key) for item in added}
         kept = [item for item in cluster.objects if (type(item), item.key) not in keys]
         scheduler, left_out = scheduler_for(Dump((*kept, *added)), self._configuration)
         simulation = Simulation(scheduler, question.choices)
-        warnings = (*self._notes, *cluster.notes, *left_out, *_about_reserve(workloads))
+        warnings = (*self._notes, *cluster.notes, *making.notes, *left_out)
         try:
             rollouts = tuple(self._place(simulation, cluster, workloads, report))
         except KeyboardInterrupt:
@@ -138,7 +128,7 @@ class WhatIf:
         return Answer(simulation.result, rollouts, warnings=warnings)
 
     def _place(
-        self, simulation: Simulation, cluster: Cluster, workloads: list[_Workload], report: Report | None
+        self, simulation: Simulation, cluster: Cluster, workloads: list[Workload], report: Report | None
     ) -> Iterator[RolledOut]:
         question = self._question
         simulation.enqueue(QueuedPod(pod, owner_of(pod)) for pod in cluster.evicted)
@@ -164,7 +154,7 @@ class WhatIf:
                     strategy,
                 )
 
-    def _waiting(self, cluster: Cluster, workloads: list[_Workload]) -> list[Pod]:
+    def _waiting(self, cluster: Cluster, workloads: list[Workload]) -> list[Pod]:
         own = {pod.key for workload in workloads for pod in workload.pods}
         return [
             pod
@@ -175,7 +165,7 @@ class WhatIf:
             and pod.key not in own
         ]
 
-    def _workload(self, item: KubernetesObject, cluster: Cluster, *, from_manifest: bool) -> _Workload:
+    def _workload(self, item: KubernetesObject, cluster: Cluster, making: Making, *, from_manifest: bool) -> Workload:
         question = self._question
         copies = question.replicas is not None or question.fill
         replicas = replicas_of(item, list(cluster.nodes.values()), single=not copies)
@@ -187,11 +177,11 @@ class WhatIf:
                 gone = {pod.key for pod in present}
                 cluster.pods = [pod for pod in cluster.pods if pod.key not in gone]
                 present = []
-            return self._missing(replicas, present, count)
+            return self._missing(replicas, present, count, making)
         replaced = question.replace or question.fill or isinstance(item, Pod)
         gone = {pod.key for pod in present if replaced or not pod.spec.node_name}
         cluster.pods = [pod for pod in cluster.pods if pod.key not in gone]
-        workload = self._new(replicas, range(count), taken=set())
+        workload = making.workload(replicas, range(count))
         workload.old = [pod for pod in old if pod.key not in gone]
         return workload
 
@@ -209,54 +199,15 @@ class WhatIf:
             return 1 + sum(_pods_allowed(node) for node in cluster.nodes.values())
         return replicas.count if self._question.replicas is None else self._question.replicas
 
-    def _missing(self, replicas: Replicas, present: list[Pod], count: int) -> _Workload:
+    def _missing(self, replicas: Replicas, present: list[Pod], count: int, making: Making) -> Workload:
         """What a workload of the cluster lacks: its pods that wait, and those that are yet to be made."""
         waiting = [pod for pod in present if not pod.spec.node_name]
         taken = {pod.key for pod in present}
         running = len(present) - len(waiting)
         made = count if self._question.fill else max(0, count - len(present))
-        workload = self._new(replicas, _free(replicas, taken, made), taken=taken)
+        workload = making.workload(replicas, _free(replicas, taken, made), is_there=bool(taken))
         workload.pods = [*waiting[: max(0, count - running)], *workload.pods]
         return workload
-
-    def _new(self, replicas: Replicas, indices: Sequence[int], taken: set[str]) -> _Workload:
-        """Pods as they would be stored, with the claims that come along. Raises RefusedError for one that is not."""
-        quotas = Quotas(self._admission.objects)
-        admitted = _AdmittedOnce(self._admission)
-        pods: list[Pod] = []
-        extra: list[KubernetesObject] = [replicas.controller] if replicas.controller is not None and not taken else []
-        claims = {item.key for item in self._admission.objects.all(PersistentVolumeClaim)}
-        for index in indices:
-            pod = admitted.of(replicas.pod(index))
-            if not self._question.fill:
-                quotas.take(pod)
-            pods.append(pod)
-            new_claims = (*replicas.claims(pod, index), *ephemeral_claims(pod))
-            extra += (
-                _with_default_class(each, self._admission.objects) for each in new_claims if each.key not in claims
-            )
-        return _Workload(replicas, pods, extra=extra)
-
-
-class _AdmittedOnce:
-    """Replicas differ in name alone, so what the API server makes of the first it makes of all."""
-
-    def __init__(self, admission: Admission) -> None:
-        self._admission = admission
-        self._before: Pod | None = None
-        self._after: Pod | None = None
-
-    def of(self, pod: Pod) -> Pod:
-        before, after = self._before, self._after
-        if (
-            before is None
-            or after is None
-            or before.spec is not pod.spec
-            or before.metadata.labels != pod.metadata.labels
-        ):
-            after = self._admission.admitted(pod)
-            self._before, self._after = pod, after
-        return Pod(metadata=pod.metadata, spec=after.spec, status=after.status)
 
 
 def is_in_cluster(target: str) -> bool:
@@ -281,7 +232,7 @@ def _free(replicas: Replicas, taken: set[str], wanted: int) -> list[int]:
     return found
 
 
-def _in_turn(workloads: list[_Workload]) -> Iterator[QueuedPod]:
+def _in_turn(workloads: list[Workload]) -> Iterator[QueuedPod]:
     """One pod of each workload after the other."""
     for index in range(max(len(workload.pods) for workload in workloads)):
         for workload in workloads:
@@ -293,28 +244,3 @@ def _pods_allowed(node: Node) -> int:
     from kubectl_sched.api.quantity import value
 
     return max(0, value(node.status.allocatable.get("pods", 0)))
-
-
-def _with_default_class(claim: PersistentVolumeClaim, objects: Objects) -> PersistentVolumeClaim:
-    """The DefaultStorageClass plugin: the newest default class where the claim names none."""
-    if claim.spec.storage_class_name is not None:
-        return claim
-    defaults = [item for item in objects.all(StorageClass) if _is_default(item)]
-    if not defaults:
-        return claim
-    newest = max(defaults, key=lambda item: (item.metadata.creation_timestamp or "", item.name))
-    return structs.replace(claim, spec=structs.replace(claim.spec, storage_class_name=newest.name))
-
-
-def _is_default(item: StorageClass) -> bool:
-    annotations = item.metadata.annotations
-    return "true" in {annotations.default_storage_class, annotations.beta_default_storage_class}
-
-
-def _about_reserve(workloads: list[_Workload]) -> Iterator[str]:
-    """What a placement sets aside besides room on its node is not carried to the next."""
-    pods = [pod for workload in workloads for pod in workload.pods]
-    if len(pods) > 1 and any(pod.spec.resource_claims for pod in pods):
-        yield "devices that one of the pods would get still count as free for the next"
-    if len(pods) > 1 and any(volume.persistent_volume_claim for pod in pods for volume in pod.spec.volumes):
-        yield "volumes that one of the pods would be bound to still count as free for the next"

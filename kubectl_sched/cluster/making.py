@@ -1,0 +1,128 @@
+"""Makes the pods of workloads as they would be stored, with all that comes into being along with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.api.resource import ResourceClaim, ResourceClaimTemplate
+from kubectl_sched.api.storage import CSIDriver, PersistentVolumeClaim, StorageClass
+from kubectl_sched.api.volumes import class_of_claim
+from kubectl_sched.cluster.claims_made import bound_at_once, ephemeral_claims, new_claim, with_device_claims
+from kubectl_sched.cluster.quotas import Quotas
+from kubectl_sched.snapshot import Objects
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.cluster.admission import Admission
+    from kubectl_sched.cluster.replicas import Replicas
+
+
+@dataclass
+class Workload:
+    """A workload with its pods as they would be stored, and those that run already."""
+
+    replicas: Replicas
+    pods: list[Pod]
+    old: list[Pod] = field(default_factory=list)
+
+
+class Making:
+    """One what-if's pods and the objects `made` along with them; `others` are the cluster's besides nodes and pods."""
+
+    def __init__(self, admission: Admission, others: Iterable[KubernetesObject], *, has_quotas: bool) -> None:
+        self.made: list[KubernetesObject] = []
+        self._admission = admission
+        self._objects = Objects(others)
+        self._quotas = Quotas(admission.objects) if has_quotas else None
+        self._claims: list[PersistentVolumeClaim] = []
+        self._made_at_once: set[str] = set()
+        self._missing_templates: set[str] = set()
+
+    def workload(self, replicas: Replicas, indices: Sequence[int], *, is_there: bool = False) -> Workload:
+        """Some pods of a workload; `is_there` says that the cluster has its controller already.
+
+        Raises RefusedError for a pod that would not be stored.
+        """
+        admitted = _AdmittedOnce(self._admission)
+        if replicas.controller is not None and not is_there:
+            self.made.append(replicas.controller)
+        pods: list[Pod] = []
+        claims: list[PersistentVolumeClaim] = []
+        for index in indices:
+            pod = admitted.of(replicas.pod(index))
+            if self._quotas is not None:
+                self._quotas.take(pod)
+            if pod.spec.resource_claims:
+                pod = self._with_device_claims(pod)
+            claims += self._claims_of(pod, replicas)
+            pods.append(pod)
+        with_volumes, made_at_once = bound_at_once(claims, self._objects)
+        self.made += with_volumes
+        self._claims += claims
+        self._made_at_once |= made_at_once
+        return Workload(replicas, pods)
+
+    def _with_device_claims(self, pod: Pod) -> Pod:
+        for reference in pod.spec.resource_claims:
+            name = reference.resource_claim_template_name
+            if name is not None and self._objects.get(ResourceClaimTemplate, name, pod.namespace) is None:
+                self._missing_templates.add(f"{pod.namespace}/{name}")
+        pod, claims = with_device_claims(pod, self._objects)
+        self.made += [
+            claim for claim in claims if self._objects.get(ResourceClaim, claim.name, claim.namespace) is None
+        ]
+        return pod
+
+    def _claims_of(self, pod: Pod, replicas: Replicas) -> Iterator[PersistentVolumeClaim]:
+        """Those that are not there already."""
+        of_set = (
+            new_claim(each, f"{each.metadata.name}-{pod.name}", pod.namespace, self._objects)
+            for each in replicas.claim_templates
+        )
+        for claim in (*of_set, *ephemeral_claims(pod, self._objects)):
+            if self._objects.get(PersistentVolumeClaim, claim.name, claim.namespace) is None:
+                yield claim
+
+    @property
+    def notes(self) -> Iterator[str]:
+        """Sentences about what was assumed, or is missing."""
+        for name in sorted(self._missing_templates):
+            yield f"ResourceClaimTemplate {name} was not found, so no claim is made from it and its pods wait for one"
+        if self._made_at_once:
+            names = ", ".join(sorted(self._made_at_once))
+            yield (
+                f"volumes of class {names} are made as soon as they are claimed, where the provisioner likes: "
+                "here they are reachable from everywhere that the class allows"
+            )
+        classes = {class_of_claim(claim) for claim in self._claims}
+        made_by = {each.provisioner for each in self._objects.all(StorageClass) if each.name in classes}
+        tracked = sorted(
+            each.name for each in self._objects.all(CSIDriver) if each.spec.storage_capacity and each.name in made_by
+        )
+        if tracked and len(self._claims) > 1:
+            yield f"the capacity that {', '.join(tracked)} reports stays the same, however many volumes are made of it"
+
+
+class _AdmittedOnce:
+    """Replicas differ in name alone, so what the API server makes of the first it makes of all."""
+
+    def __init__(self, admission: Admission) -> None:
+        self._admission = admission
+        self._before: Pod | None = None
+        self._after: Pod | None = None
+
+    def of(self, pod: Pod) -> Pod:
+        before, after = self._before, self._after
+        if (
+            before is None
+            or after is None
+            or before.spec is not pod.spec
+            or before.metadata.labels != pod.metadata.labels
+        ):
+            after = self._admission.admitted(pod)
+            self._before, self._after = pod, after
+        return Pod(metadata=pod.metadata, spec=after.spec, status=after.status)
