@@ -38,7 +38,7 @@ class Display(Record, frozen=True):
 
 def show(results: Sequence[ScheduleResult], display: Display, notes: Sequence[str] = ()) -> int:
     """Print the results on stdout; returns the exit code. `notes` are lines about the state as a whole."""
-    _check_node(results, display)
+    check_node(results, display)
     if display.output == "name":
         sys.stdout.write("".join(f"node/{name}\n" for result in results for name in result.best))
         sys.stderr.write("".join(f"warning: {safe(note)}\n" for note in notes))
@@ -50,10 +50,11 @@ def show(results: Sequence[ScheduleResult], display: Display, notes: Sequence[st
         from kubectl_sched.render.terminal import print_results
 
         print_results(results, display, notes)
-    return _exit_code(results, display)
+    return exit_code(results, display)
 
 
-def _check_node(results: Sequence[ScheduleResult], display: Display) -> None:
+def check_node(results: Sequence[ScheduleResult], display: Display) -> None:
+    """Raises SchedError for a --node that there is not."""
     for result in results:
         if display.node is not None and display.node not in result.nodes.row_of:
             from difflib import get_close_matches
@@ -107,7 +108,7 @@ def write_data(data: dict[str, Any], output: str) -> None:
     sys.stdout.write(yaml.safe_dump(msgspec.to_builtins(data), sort_keys=False, allow_unicode=True, width=2**16))
 
 
-def _exit_code(results: Sequence[ScheduleResult], display: Display) -> int:
+def exit_code(results: Sequence[ScheduleResult], display: Display) -> int:
     """0 where every pod fits (with --node: fits there), 1 where one does not."""
     if display.node is None:
         return 0 if all(result.fits for result in results) else 1

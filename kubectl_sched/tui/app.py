@@ -1,0 +1,73 @@
+"""The full-screen program: a stack of screens, a theme, and the thread that replays."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from textual.app import App
+from textual.widgets import Input
+
+from kubectl_sched.tui.engine import Engine
+from kubectl_sched.tui.palette import THEMES, fitting_theme
+from kubectl_sched.tui.screens.explorer_screen import ExplorerScreen
+from kubectl_sched.tui.screens.help_screen import HelpScreen
+from kubectl_sched.tui.screens.pods_screen import PodsScreen
+
+if TYPE_CHECKING:
+    from textual import events
+
+    from kubectl_sched.tui.decision import Decision
+    from kubectl_sched.tui.exploration import Exploration
+
+
+class Explorer(App[None]):
+    """Shows one pod's decision, or a list of pods to choose from."""
+
+    ENABLE_COMMAND_PALETTE = False
+    TITLE = "kubectl sched"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (130, "-wide")]  # noqa: RUF012 - as Textual declares it
+
+    def __init__(self, about: Exploration) -> None:
+        super().__init__()
+        self._about = about
+        self._engine = Engine()
+        self.theme = fitting_theme(os.environ.get("COLORFGBG", ""))
+
+    def on_mount(self) -> None:
+        """Begin with the pod, or with the list of pods."""
+        if self._about.is_list:
+            self.push_screen(PodsScreen(self._about.decisions))
+        else:
+            self.open(self._about.decisions[0])
+
+    def on_key(self, event: events.Key) -> None:
+        """Keys that were typed before the entry they are meant for had the focus.
+
+        Textual hands a key to the widget that has the focus when it arrives, and those of a fast typist arrive before
+        the first of them has opened an entry. An entry takes all printable keys, so one that comes here is from before.
+        """
+        if event.is_printable and event.character and isinstance(self.focused, Input):
+            self.focused.insert_text_at_cursor(event.character)
+            event.prevent_default()
+
+    def on_unmount(self) -> None:
+        """Let the thread end."""
+        self._engine.stop()
+
+    def open(self, decision: Decision) -> None:
+        """Show one pod's decision."""
+        self.push_screen(ExplorerScreen(decision, self._about, self._engine))
+
+    def action_help(self) -> None:
+        """Show the keys."""
+        self.push_screen(HelpScreen())
+
+    def action_leave(self) -> None:
+        """End the program."""
+        self.exit()
+
+    def action_next_theme(self) -> None:
+        """Dark, light, or the terminal's own colours."""
+        at = THEMES.index(self.theme) if self.theme in THEMES else -1
+        self.theme = THEMES[(at + 1) % len(THEMES)]

@@ -1,0 +1,299 @@
+"""What a what-if changes: of the pod, of nodes, or of the profile; and the cycle replayed with it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+from msgspec import structs
+
+from kubectl_sched.api.resource_names import is_extended_resource_name, is_huge_page_resource_name
+from kubectl_sched.cluster.node_edits import Cluster
+from kubectl_sched.cluster.node_edits import Edit as NodeFlag
+from kubectl_sched.errors import SchedError
+from kubectl_sched.framework.toleration_hints import toleration_text
+from kubectl_sched.record import Record
+from kubectl_sched.scheduler.change import Change, Kind
+from kubectl_sched.scheduler.trial import Trial
+from kubectl_sched.snapshot.node_table import NodeTable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kubectl_sched.api.pod import Container, PodSpec, Toleration
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.snapshot import Snapshot
+
+V = TypeVar("V")
+
+
+class Edit(Record, frozen=True):
+    """One change of what a cycle is run over; `text` is how a person would type it."""
+
+    @property
+    @abstractmethod
+    def text(self) -> str:
+        """The entry that parses to this edit."""
+
+    @abstractmethod
+    def applied(self, trial: Trial) -> Trial:
+        """With the change. Raises SchedError, as one sentence, where there is nothing to change."""
+
+
+class Tolerate(Edit, frozen=True):
+    """One toleration more."""
+
+    toleration: Toleration
+
+    @property
+    def text(self) -> str:
+        """As kubectl writes taints."""
+        return f"tolerate {_toleration_entry(self.toleration)}"
+
+    def applied(self, trial: Trial) -> Trial:
+        """At the end of those that the pod has."""
+        spec = trial.pod.spec
+        if self.toleration in spec.tolerations:
+            raise SchedError(f"the pod tolerates {_toleration_entry(self.toleration)} already")
+        return _with_spec(trial, structs.replace(spec, tolerations=(*spec.tolerations, self.toleration)))
+
+
+class Untolerate(Edit, frozen=True):
+    """Without the tolerations of a key (and of an effect, unless that is empty)."""
+
+    key: str
+    effect: str = ""
+
+    @property
+    def text(self) -> str:
+        """As kubectl removes taints."""
+        return f"tolerate {self.key}{':' if self.effect else ''}{self.effect}-"
+
+    def applied(self, trial: Trial) -> Trial:
+        """All that match go."""
+        spec = trial.pod.spec
+        kept = tuple(each for each in spec.tolerations if each.key != self.key or self.effect not in {"", each.effect})
+        if kept == spec.tolerations:
+            has = ", ".join(toleration_text(each) for each in spec.tolerations) or "none"
+            raise SchedError(f"the pod has no toleration {self.text.removeprefix('tolerate ')[:-1]}; it has {has}")
+        return _with_spec(trial, structs.replace(spec, tolerations=kept))
+
+
+class Request(Edit, frozen=True):
+    """What one container asks for of one resource; None for nothing, an empty container for the one that is meant."""
+
+    resource: str
+    quantity: str | None
+    container: str = ""
+
+    @property
+    def text(self) -> str:
+        """`request cpu=500m`, `request sidecar cpu-`."""
+        where = f"{self.container} " if self.container else ""
+        what = f"{self.resource}-" if self.quantity is None else f"{self.resource}={self.quantity}"
+        return f"request {where}{what}"
+
+    def applied(self, trial: Trial) -> Trial:
+        """The request, and the limit too where the API server wants both to be equal."""
+        spec = trial.pod.spec
+        index = self._container_meant(spec.containers)
+        containers = (*spec.containers[:index], self._changed(spec.containers[index]), *spec.containers[index + 1 :])
+        return _with_spec(trial, structs.replace(spec, containers=containers))
+
+    def _container_meant(self, containers: tuple[Container, ...]) -> int:
+        """The one of that name; else the first that asks for the resource, else the first."""
+        for index, container in enumerate(containers):
+            if self.container == container.name or (
+                not self.container and self.resource in container.resources.requests
+            ):
+                return index
+        if self.container or not containers:
+            names = ", ".join(each.name for each in containers)
+            raise SchedError(f"the pod has no container {self.container}; it has {names or 'none'}")
+        return 0
+
+    def _changed(self, container: Container) -> Container:
+        resources = container.resources
+        if self.quantity is None and self.resource not in resources.requests:
+            raise SchedError(f"container {container.name} asks for no {self.resource}")
+        requests = _with(resources.requests, self.resource, self.quantity)
+        limits = resources.limits
+        if is_extended_resource_name(self.resource) or is_huge_page_resource_name(self.resource):
+            limits = _with(limits, self.resource, self.quantity)
+        return structs.replace(container, resources=structs.replace(resources, requests=requests, limits=limits))
+
+
+class LabelPod(Edit, frozen=True):
+    """A label of the pod; None takes it away."""
+
+    key: str
+    value: str | None
+
+    @property
+    def text(self) -> str:
+        """As `kubectl label` has it."""
+        return f"label pod {_pair(self.key, self.value)}"
+
+    def applied(self, trial: Trial) -> Trial:
+        """Set, or gone."""
+        metadata = trial.pod.metadata
+        if self.value is None and self.key not in metadata.labels:
+            raise SchedError(f"the pod has no label {self.key}")
+        labels = _with(metadata.labels, self.key, self.value)
+        return structs.replace(trial, pod=structs.replace(trial.pod, metadata=structs.replace(metadata, labels=labels)))
+
+
+class Select(Edit, frozen=True):
+    """A key of the pod's nodeSelector; None takes it away."""
+
+    key: str
+    value: str | None
+
+    @property
+    def text(self) -> str:
+        """`select pool=gpu`, `select pool-`."""
+        return f"select {_pair(self.key, self.value)}"
+
+    def applied(self, trial: Trial) -> Trial:
+        """Set, or gone."""
+        spec = trial.pod.spec
+        selector = spec.node_selector or {}
+        if self.value is None and self.key not in selector:
+            raise SchedError(f"the pod's nodeSelector has no {self.key}")
+        return _with_spec(trial, structs.replace(spec, node_selector=_with(selector, self.key, self.value)))
+
+
+class EditNodes(Edit, frozen=True):
+    """A taint, a label or a cordon of the nodes that a name, a pattern or a selector means, as `whatif` makes it.
+
+    A NoExecute taint takes the pods off the node that do not tolerate it.
+    """
+
+    verb: str
+    nodes: str
+    change: str = ""
+
+    @property
+    def text(self) -> str:
+        """As kubectl has it: `taint gpu-1 dedicated=db:NoSchedule`."""
+        where = f"node {self.nodes}" if self.verb == "label" else self.nodes
+        return f"{self.verb} {where} {self.change}".rstrip()
+
+    def applied(self, trial: Trial) -> Trial:
+        """Node by node; the rows stay what they were."""
+        nodes = trial.nodes
+        pods = list(nodes.existing_pods.pods)
+        cluster = Cluster(dict(zip(nodes.names, nodes.node_objects, strict=True)), pods, [], admit=lambda pod: pod)
+        value = f"{self.nodes}={self.change}" if self.change else self.nodes
+        try:
+            cluster.apply([NodeFlag(f"--{self.verb}", value)])
+        except SchedError as error:
+            told = str(error).replace(f"--{self.verb} {value}", self.text).removeprefix(f"--{self.verb}: ")
+            raise SchedError(told) from None
+        edited = replace(nodes, table=NodeTable(tuple(cluster.nodes.values())))
+        if len(cluster.pods) < len(pods):
+            staying = {id(pod) for pod in cluster.pods}
+            edited = edited.without(np.array([id(pod) not in staying for pod in pods], dtype=np.bool_))
+        return structs.replace(trial, nodes=edited)
+
+
+class Weigh(Edit, frozen=True):
+    """Another weight for a score plugin."""
+
+    plugin: str
+    weight: int
+
+    @property
+    def text(self) -> str:
+        """`weight ImageLocality=5`."""
+        return f"weight {self.plugin}={self.weight}"
+
+    def applied(self, trial: Trial) -> Trial:
+        """The same plugins in a profile with that weight."""
+        refs = trial.framework.profile.plugins.get("score", ())
+        if all(each.name != self.plugin for each in refs):
+            raise SchedError(f"the profile does not score by {self.plugin}")
+        return trial.changed((Change(Kind.WEIGH, self.text, weight=(self.plugin, self.weight)),))
+
+
+class TakeUp(Edit, frozen=True):
+    """A suggested change."""
+
+    change: Change
+
+    @property
+    def text(self) -> str:
+        """The suggestion's own words."""
+        return self.change.text
+
+    def applied(self, trial: Trial) -> Trial:
+        """As it was replayed when it was suggested."""
+        return trial.changed((self.change,))
+
+
+class Replay:
+    """Replays one pod's cycle under edits. It keeps the last edited nodes, whose columns are then warm."""
+
+    def __init__(self, base: ScheduleResult) -> None:
+        self._base = base
+        self._edited_nodes: tuple[tuple[Edit, ...], Snapshot] = ((), base.nodes)
+
+    def __call__(self, edits: Sequence[Edit]) -> ScheduleResult:
+        """What the cycle comes to with the edits, in their order. Raises SchedError for one that cannot be made."""
+        base = self._base
+        if not edits:
+            return base
+        if base.framework is None:
+            raise SchedError("no profile serves this pod, so there is no cycle to replay")
+        trial = Trial(base.pod, self._nodes(edits), base.framework)
+        for edit in edits:
+            if not _is_of_nodes(edit):
+                trial = edit.applied(trial)
+        replayed = trial.run(preempting=True)
+        queue_place = base.queue_place if replayed.pre_enqueue.is_success else None
+        return replace(replayed, current_node=base.current_node, queue_place=queue_place)
+
+    def _nodes(self, edits: Sequence[Edit]) -> Snapshot:
+        """The nodes after the edits of nodes; whatever the pod and the profile are, these come out the same."""
+        base = self._base
+        assert base.framework is not None  # noqa: S101 - checked by the caller
+        of_nodes = tuple(filter(_is_of_nodes, edits))
+        if of_nodes != self._edited_nodes[0]:
+            trial = Trial.of(base)
+            for edit in of_nodes:
+                trial = edit.applied(trial)
+            self._edited_nodes = (of_nodes, trial.nodes)
+        return self._edited_nodes[1]
+
+
+def _is_of_nodes(edit: Edit) -> bool:
+    if isinstance(edit, TakeUp):
+        return edit.change.node is not None or bool(edit.change.evicts)
+    return isinstance(edit, EditNodes)
+
+
+def texts(edits: Iterable[Edit]) -> list[str]:
+    """All of them as a person would type them."""
+    return [edit.text for edit in edits]
+
+
+def _with_spec(trial: Trial, spec: PodSpec) -> Trial:
+    return structs.replace(trial, pod=structs.replace(trial.pod, spec=spec))
+
+
+def _with(mapping: dict[str, V], key: str, value: V | None) -> dict[str, V]:
+    if value is None:
+        return {each: mapping[each] for each in mapping if each != key}
+    return {**mapping, key: value}
+
+
+def _pair(key: str, value: str | None) -> str:
+    return f"{key}-" if value is None else f"{key}={value}"
+
+
+def _toleration_entry(toleration: Toleration) -> str:
+    value = f"={toleration.value}" if toleration.operator == "Equal" else ""
+    effect = f":{toleration.effect}" if toleration.effect else ""
+    return f"{toleration.key}{value}{effect}"

@@ -1,0 +1,52 @@
+"""Opens the explorer on a terminal."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from kubectl_sched.errors import SchedError
+from kubectl_sched.render.show import check_node, exit_code
+from kubectl_sched.tui.decision import Decision
+from kubectl_sched.tui.exploration import Exploration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.render.show import Display
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.scheduler.scheduler import Scheduler
+
+
+def check_terminal() -> None:
+    """Raises SchedError unless there is a terminal to read keys from and to draw on."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise SchedError("--interactive needs a terminal: without -i the answer is printed")
+
+
+def explore(
+    results: Sequence[ScheduleResult],
+    scheduler_of: Callable[[Pod], Scheduler],
+    display: Display,
+    formats: Sequence[str],
+    notes: Sequence[str],
+) -> int:
+    """Show the decisions until the user leaves; gives explain's own exit code. Raises SchedError for a wrong --node."""
+    check_node(results, display)
+    decisions = tuple(Decision(result, scheduler_of(result.pod)) for result in results)
+    about = Exploration(decisions, tuple(formats), tuple(notes), display.node, is_list=not display.one)
+    if display.color == "never":
+        os.environ["NO_COLOR"] = "1"
+    elif display.color == "always":
+        os.environ.pop("NO_COLOR", None)
+    # What the state is made of holds no cycles and stays; what comes after it is garbage like that of any program.
+    gc.freeze()
+    gc.enable()
+    from kubectl_sched.tui.app import Explorer
+
+    explorer = Explorer(about)
+    explorer.run()
+    return explorer.return_code or exit_code(results, display)

@@ -1,0 +1,125 @@
+"""The keys, as the bottom line and the help screen show them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.cells import cell_len
+
+from kubectl_sched.tui.lines import BLANK, Span, Tone, line, padded, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_sched.tui.lines import Line
+
+_WANTED = 9
+"""How many of the keys are to be seen on any terminal, rather than blanks between them."""
+
+
+class Key(NamedTuple):
+    """A key, the word the bottom line has for it, and the sentence of the help screen."""
+
+    key: str
+    word: str
+    told: str
+
+
+EXPLORER = (
+    Key("?", "help", "this page"),
+    Key("/", "filter", "list only nodes whose name or reason holds what you type; key=value asks for a label"),
+    Key("s", "sort", "by the next column; S turns the order round, a click on a heading sorts by it"),
+    Key("c", "compare", "the node under the cursor with the winner, or the two that space has marked"),
+    Key("w", "what if", "change tolerations, requests, labels, taints, cordons and weights, and see what follows"),
+    Key("p", "weights", "how far each plugin's weight would have to go for another node to win"),
+    Key("u", "undo", "the last change; U makes it again"),
+    Key("e", "export", "what is shown, in any output format, to a file"),
+    Key("q", "quit", "leave; the exit code is that of explain"),
+    Key("⏎", "open", "the node under the cursor: every plugin with its evidence"),
+    Key("←→", "steps", "narrow the list to the nodes of the next or previous step of the pipeline"),
+    Key("a", "apply", "the suggestion that is shown; A shows the next one"),
+    Key("x", "cordon", "cordon the node under the cursor, or uncordon it"),
+    Key("␣", "mark", "mark the node for a comparison"),
+    Key("esc", "back", "one step back: the filter, the narrowing, the list of pods"),
+    Key("t", "theme", "dark, light, or the terminal's own colours"),
+    Key("tab", "pane", "to the next pane, whose lines then scroll with the same keys"),
+)
+MOVING = (
+    Key("j k", "", "down and up, as the arrows do"),
+    Key("g G", "", "to the first and to the last line"),
+    Key("PgUp PgDn", "", "a screen up and down"),
+)
+NODE = (
+    Key("esc", "back", "to the list"),
+    Key("←→", "previous and next node", "in the order of the list"),
+    Key("?", "help", ""),
+    Key("q", "quit", ""),
+)
+COMPARE = (
+    Key("esc", "back", ""),
+    Key("x", "swap sides", ""),
+    Key("?", "help", ""),
+    Key("q", "quit", ""),
+)
+WEIGHTS = (
+    Key("esc", "back", ""),
+    Key("⏎", "try this weight", ""),
+    Key("?", "help", ""),
+    Key("q", "quit", ""),
+)
+PODS = (
+    Key("⏎", "open", ""),
+    Key("/", "filter", ""),
+    Key("t", "theme", ""),
+    Key("?", "help", ""),
+    Key("q", "quit", ""),
+)
+WHAT_IF = (
+    Key("⏎", "apply", ""),
+    Key("tab", "complete", ""),
+    Key("^z", "undo", ""),
+    Key("^y", "redo", ""),
+    Key("esc", "back to the list", ""),
+)
+FILTER = (Key("⏎", "keep the filter", ""), Key("esc", "drop it", ""))
+
+
+def keys_line(keys: Sequence[Key], width: int) -> Line:
+    """As many of the keys as there is room for, the first ones first; they move closer together before one goes."""
+    most = len(_that_fit(keys, width, gap=1))
+    gap = 2 if len(_that_fit(keys, width, gap=2)) >= min(most, _WANTED) else 1
+    spans: list[Span] = []
+    for key in _that_fit(keys, width, gap):
+        spans += [Span(" " * gap)] if spans else []
+        spans += (Span(key.key, Tone.STRONG), Span(f" {key.word}", Tone.DIM))
+    return tuple(spans)
+
+
+def _that_fit(keys: Sequence[Key], width: int, gap: int) -> list[Key]:
+    fitting: list[Key] = []
+    used = -gap
+    for key in keys:
+        used += gap + cell_len(key.key) + 1 + cell_len(key.word)
+        if used > width:
+            break
+        fitting.append(key)
+    return fitting
+
+
+def help_lines(forms: Sequence[str], width: int) -> list[Line]:
+    """All keys, what the marks mean, and what can be typed into the what-if pane."""
+    lines: list[Line] = [line("Keys", Tone.STRONG)]
+    for key in (*EXPLORER, *MOVING):
+        first, *more = wrapped(key.told, max(width - 14, 20))
+        lines.append((Span(f"  {padded(key.key, 11)} ", Tone.STRONG), *first))
+        lines += ((Span(" " * 14), *rest) for rest in more)
+    lines += (BLANK, line("Marks", Tone.STRONG))
+    for mark, told in (
+        ("★", "the best node, or one of those tied"),
+        ("✓", "a node that the pod fits"),
+        ("✗", "a node that a plugin keeps out"),
+        ("•", "marked for a comparison"),
+    ):
+        lines.append((Span(f"  {mark:<11} ", Tone.STRONG), Span(told)))
+    lines += (BLANK, line("What-if entries (NODE is a name, a pattern or a selector in parentheses)", Tone.STRONG))
+    return [*lines, *(line(f"  {form}") for form in forms)]

@@ -1,0 +1,158 @@
+"""Which nodes are listed, and in which order: columns over all nodes, so that a keystroke costs a millisecond."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kubectl_sched.render.text import safe
+from kubectl_sched.tui.state import RANK
+
+if TYPE_CHECKING:
+    from kubectl_sched.framework.status import Status
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
+    from kubectl_sched.tui.pipeline import Stage
+    from kubectl_sched.tui.state import Sort, View
+
+NO_POINTS = -1
+"""The total of a node that is not feasible; no feasible one is below 0."""
+
+
+class Listing:
+    """All that the list sorts and filters one result's nodes by; each is computed when first asked for."""
+
+    def __init__(self, result: ScheduleResult, base: ScheduleResult) -> None:
+        self.result = result
+        self.base = base
+        self._free: dict[str, Integers] = {}
+        self._points: dict[str, Integers] = {}
+
+    @cached_property
+    def name_rank(self) -> Integers:
+        """int64[n]: where each node stands in name order."""
+        order = np.array(sorted(range(len(self.result.nodes)), key=self.result.nodes.names.__getitem__), dtype=np.intp)
+        rank: Integers = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        return rank
+
+    @cached_property
+    def totals(self) -> Integers:
+        """int64[n]: the points, NO_POINTS where a node is not feasible."""
+        return totals(self.result)
+
+    @cached_property
+    def moved(self) -> Integers:
+        """int64[n]: by how much the edits move the points of a node that is feasible with and without them."""
+        before = totals(self.base)
+        both = (before != NO_POINTS) & (self.totals != NO_POINTS)
+        return np.where(both, self.totals - before, 0)
+
+    @cached_property
+    def rejection_count(self) -> Integers:
+        """int64[n]: how many filter plugins keep each node out on their own."""
+        counted: Integers = np.zeros(len(self.result.nodes), dtype=np.int64)
+        for mask in self.result.rejection_masks.values():
+            counted += mask
+        return counted
+
+    @cached_property
+    def why_rank(self) -> Integers:
+        """int64[n]: verdicts in alphabetical order, feasible nodes before all."""
+        if self.result.verdict is None:
+            return np.zeros(len(self.result.nodes), dtype=np.int64)
+        texts = [said_of(status) for status in self.result.verdict.values]
+        order = {text: rank for rank, text in enumerate(sorted(set(texts)))}
+        return np.array([order[text] for text in texts], dtype=np.int64)[self.result.verdict.codes]
+
+    @cached_property
+    def haystacks(self) -> list[str]:
+        """What the filter searches of each node: its name and what is said of it, in small letters."""
+        names = [name.lower() for name in self.result.nodes.names]
+        if self.result.verdict is None:
+            return names
+        said = [said_of(status).lower() for status in self.result.verdict.values]
+        return [f"{name} {said[code]}" for name, code in zip(names, self.result.verdict.codes.tolist(), strict=True)]
+
+    def free(self, resource: str) -> Integers:
+        """int64[n]: what is left of a resource, in the scheduler's units."""
+        if resource not in self._free:
+            self._free[resource] = self.result.nodes.allocatable(resource) - self.result.nodes.requested(resource)
+        return self._free[resource]
+
+    def points_of(self, plugin: str) -> Integers:
+        """int64[n]: one plugin's points, NO_POINTS where it gives none."""
+        if plugin not in self._points:
+            points: Integers = np.full(len(self.result.nodes), NO_POINTS, dtype=np.int64)
+            for each in self.result.scores:
+                if each.plugin == plugin:
+                    points[self.result.feasible] = each.weighted
+            self._points[plugin] = points
+        return self._points[plugin]
+
+
+def totals(result: ScheduleResult) -> Integers:
+    """int64[n]: the points of one result, NO_POINTS where a node has none."""
+    found: Integers = np.full(len(result.nodes), NO_POINTS, dtype=np.int64)
+    if len(result.totals):
+        found[result.feasible] = result.totals
+    return found
+
+
+def said_of(status: Status) -> str:
+    """One verdict in kube-scheduler's words, the plugin first."""
+    if status.is_success:
+        return ""
+    return safe(f"{status.plugin or 'PreFilter'}: {status.message}")
+
+
+def rows_shown(view: View, listing: Listing, stage: Stage | None) -> Rows:
+    """The rows that the view lists, in its order."""
+    mask = _matching(listing, view.filter_text)
+    if stage is not None and stage.nodes is not None:
+        mask &= stage.nodes
+    rows = np.flatnonzero(mask)
+    order: Rows = np.lexsort((listing.name_rank[rows], *(key[rows] for key in reversed(_keys(listing, view.sort)))))
+    return rows[order]
+
+
+def _keys(listing: Listing, sort: Sort) -> list[Integers]:
+    """What orders the nodes, the first key first; equal ones stay in name order."""
+    sign = -1 if sort.reverse else 1
+    match sort.key:
+        case "node":
+            return [sign * listing.name_rank]
+        case "why":
+            return [sign * listing.why_rank]
+        case "moved":
+            return [-sign * np.abs(listing.moved), -sign * listing.totals]
+        case "cpu" | "memory":
+            return [-sign * listing.free(sort.key)]
+        case key if key == RANK:
+            return [-sign * listing.totals, sign * listing.rejection_count]
+        case plugin:
+            return [-sign * listing.points_of(plugin)]
+
+
+def _matching(listing: Listing, text: str) -> Mask:
+    """The nodes that every word of the text matches: `key=value` a label, any other the name or what is said."""
+    mask: Mask = np.ones(len(listing.result.nodes), dtype=np.bool_)
+    for word in text.lower().split():
+        key, equals, value = word.partition("=")
+        if equals:
+            objects = listing.result.nodes.node_objects
+            found = ((_label(each.metadata.labels, key)).startswith(value) for each in objects)
+        else:
+            found = (word in haystack for haystack in listing.haystacks)
+        mask &= np.fromiter(found, dtype=np.bool_, count=len(mask))
+    return mask
+
+
+def _label(labels: dict[str, str], key: str) -> str:
+    """The value of a label in small letters; a key without its domain will do."""
+    for name, value in labels.items():
+        if name.lower() == key or name.lower().endswith(f"/{key}"):
+            return value.lower()
+    return "\0"

@@ -1,0 +1,203 @@
+"""The pipeline as steps that a list can be narrowed to: from the queue to the binding, with how many are left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.cells import cell_len
+
+from kubectl_sched.record import Record
+from kubectl_sched.render.funnel import END_OF_SEARCH, EXTENDERS, NOMINATED_PODS, PRE_FILTER, funnel
+from kubectl_sched.render.text import count, listed, safe
+from kubectl_sched.tui.lines import Span, Tone
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kubectl_sched.render.funnel import Step
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.snapshot.arrays import Mask
+    from kubectl_sched.tui.lines import Line
+
+QUEUE, PRE_ENQUEUE, SCORE, BEST, POST_FILTER, BIND = "Queue", "PreEnqueue", "Score", "Best", "PostFilter", "Bind"
+_ARROW = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
+
+
+class Stage(Record, frozen=True):
+    """One step: its name, the figure shown with it, one sentence, and the nodes it is about (None: it is about all)."""
+
+    name: str
+    figure: str
+    told: str
+    nodes: Mask | None = None
+    tone: Tone = Tone.PLAIN
+
+    @property
+    def label(self) -> str:
+        """As the bar shows it."""
+        return f"{short(self.name)} {self.figure}".rstrip()
+
+
+def short(plugin: str) -> str:
+    """A plugin's name without what many have in common."""
+    return plugin.removeprefix("NodeResources")
+
+
+def stages(result: ScheduleResult) -> tuple[Stage, ...]:
+    """The steps that the pod meets, those plugins among them that keep any node out."""
+    return tuple(_stages(result))
+
+
+def _stages(result: ScheduleResult) -> Iterator[Stage]:
+    yield _queue(result)
+    yield _pre_enqueue(result)
+    yield from _filters(result)
+    if len(result.totals):
+        yield from _scored(result)
+        yield _bind(result)
+    elif result.post_filter is not None:
+        yield _post_filter(result)
+
+
+def _queue(result: ScheduleResult) -> Stage:
+    place = result.queue_place
+    if place is None:
+        if result.current_node:
+            told = f"the pod is bound to {safe(result.current_node)}; it is replayed as if it were pending"
+            return Stage(QUEUE, "bound", told)
+        return Stage(QUEUE, "-", "the pod does not wait in the queue")
+    ahead = f", {place.higher_priority_ahead:,} of higher priority ahead" if place.higher_priority_ahead else ""
+    told = f"the pod is number {place.position:,} of the {place.length:,} that wait{ahead}"
+    return Stage(QUEUE, f"{place.position:,}/{place.length:,}", told)
+
+
+def _pre_enqueue(result: ScheduleResult) -> Stage:
+    status = result.pre_enqueue
+    if status.is_success:
+        return Stage(PRE_ENQUEUE, "✓", "no PreEnqueue plugin holds the pod back")
+    told = f"{status.plugin} holds the pod back: {safe(status.message)}"
+    return Stage(PRE_ENQUEUE, "✗", told, tone=Tone.BAD)
+
+
+def _filters(result: ScheduleResult) -> Iterator[Stage]:
+    total = len(result.nodes)
+    steps = {step.name: step for step in funnel(result)}
+    if not result.pre_filter.is_success:
+        told = f"{result.pre_filter.plugin or PRE_FILTER} rejects the pod as a whole: {safe(result.pre_filter.message)}"
+        yield Stage(PRE_FILTER, "0", told, tone=Tone.BAD)
+        return
+    narrowing = next((step for name, step in steps.items() if name.startswith(f"{PRE_FILTER} (")), None)
+    if narrowing is None:
+        yield Stage(PRE_FILTER, f"{total:,}", f"PreFilter leaves all {count(total, 'node')} to be filtered")
+    else:
+        yield Stage(PRE_FILTER, f"{narrowing.after:,}", _told(narrowing), _left_out(result), _tone(narrowing))
+    for name, step in steps.items():
+        if step is not narrowing:
+            yield Stage(name, f"{step.after:,}", _told(step), _kept_out(result, name), _tone(step))
+
+
+def _told(step: Step) -> str:
+    here = step.before - step.after
+    rest = "" if here == step.alone else f", {here:,} of them were still left"
+    return f"{step.name} keeps out {count(step.alone, 'node')} on its own{rest}; {step.after:,} remain"
+
+
+def _tone(step: Step) -> Tone:
+    return Tone.BAD if not step.after else Tone.PLAIN
+
+
+def _left_out(result: ScheduleResult) -> Mask:
+    names = result.pre_filter_nodes or frozenset()
+    return np.array([name not in names for name in result.nodes.names], dtype=np.bool_)
+
+
+def _kept_out(result: ScheduleResult, step: str) -> Mask:
+    """The nodes that a step keeps out; those of the last steps are what no filter plugin keeps out by itself."""
+    alone = result.rejection_masks.get(step)
+    if alone is not None:
+        return alone
+    assert result.verdict is not None  # noqa: S101 - there is a funnel only where there is one
+    rest: Mask = np.ones(len(result.nodes), dtype=np.bool_)
+    rest[result.feasible] = False
+    for mask in result.rejection_masks.values():
+        rest &= ~mask
+    passing = result.verdict.where(lambda status: status.is_success)
+    by_plugins = result.verdict.where(lambda status: status.plugin is not None)
+    kinds = {END_OF_SEARCH: passing, NOMINATED_PODS: by_plugins & ~passing, EXTENDERS: ~by_plugins & ~passing}
+    rest &= kinds[step]
+    return rest
+
+
+def _scored(result: ScheduleResult) -> Iterator[Stage]:
+    feasible: Mask = np.zeros(len(result.nodes), dtype=np.bool_)
+    feasible[result.feasible] = True
+    skipped = sorted(result.state.skip_score_plugins) if result.state else []
+    told = f"{count(len(result.feasible), 'node')} scored by {count(len(result.scores), 'plugin')}"
+    told += f"; {listed(skipped)} had nothing to say" if skipped else ""
+    yield Stage(SCORE, f"{len(result.feasible):,}", told, feasible)
+    best: Mask = np.zeros(len(result.nodes), dtype=np.bool_)
+    best[result.feasible[result.totals == result.totals.max()]] = True
+    tied = " are tied, and chance decides" if len(result.best) > 1 else " has the most points"
+    yield Stage(BEST, f"{len(result.best):,}", f"{listed(result.best)}{tied}", best, Tone.GOOD)
+
+
+def _bind(result: ScheduleResult) -> Stage:
+    actions = [f"{each.extension_point} {each.plugin}: {safe(each.action)}" for each in result.binding]
+    return Stage(BIND, "", "; ".join(actions) or "nothing is bound")
+
+
+def _post_filter(result: ScheduleResult) -> Stage:
+    found = result.post_filter
+    assert found is not None  # noqa: S101 - asked only where there is one
+    if found.nominated_node:
+        told = f"preemption would take {count(len(found.victims), 'pod')} off {safe(found.nominated_node)}"
+        rows: Mask = np.zeros(len(result.nodes), dtype=np.bool_)
+        for candidate in found.candidates:
+            if candidate.node_name in result.nodes.row_of:
+                rows[result.nodes.row_of[candidate.node_name]] = True
+        return Stage(POST_FILTER, f"{int(rows.sum()):,}", told, rows, Tone.CHANGED)
+    return Stage(POST_FILTER, "✗", f"preemption does not help: {safe(found.status.message) or 'no node'}")
+
+
+def stage_named(found: Sequence[Stage], name: str | None) -> Stage | None:
+    """The stage of that name, None where there is none any longer."""
+    return next((stage for stage in found if stage.name == name), None)
+
+
+def moved_to(found: Sequence[Stage], name: str | None, step: int) -> str | None:
+    """The stage so many steps away; before the first there is none, which is all nodes."""
+    names: list[str | None] = [None, *(stage.name for stage in found)]
+    at = names.index(name) if name in names else 0
+    return names[max(0, min(at + step, len(names) - 1))]
+
+
+def bar_lines(found: Sequence[Stage], chosen: str | None, width: int) -> list[Line]:
+    """The steps one after the other on as many lines as they take; the chosen one stands in brackets."""
+    told: list[Line] = []
+    current: list[Span] = []
+    used = 0
+    for index, stage in enumerate(found):
+        label = f"[{stage.label}]" if stage.name == chosen else stage.label
+        arrow = _ARROW if index else ""
+        if current and used + cell_len(arrow + label) > width:
+            told.append(tuple(current))
+            current, used = [Span(_ARROW.lstrip(), Tone.DIM)], len(_ARROW.lstrip())
+        elif arrow:
+            current.append(Span(arrow, Tone.DIM))
+            used += len(arrow)
+        current.append(Span(label, Tone.CHOSEN if stage.name == chosen else stage.tone))
+        used += cell_len(label)
+    return [*told, tuple(current)] if current else told
+
+
+def stage_at(found: Sequence[Stage], chosen: str | None, width: int, x: int, y: int) -> str | None:
+    """The stage that is drawn at a place of the bar; None beside all of them."""
+    lines = bar_lines(found, chosen, width)
+    labels = {(f"[{stage.label}]" if stage.name == chosen else stage.label): stage.name for stage in found}
+    at = 0
+    for span in lines[y] if 0 <= y < len(lines) else ():
+        at += cell_len(span.text)
+        if x < at:
+            return labels.get(span.text)
+    return None

@@ -1,0 +1,44 @@
+"""Where the explorer's parts stand, and which key does what."""
+
+from __future__ import annotations
+
+from textual.binding import Binding
+
+LAYOUT = """
+ExplorerScreen #sentence { height: auto; text-style: bold; }
+ExplorerScreen #status { height: 1; }
+ExplorerScreen #main { height: 1fr; }
+ExplorerScreen #nodes { height: 1fr; }
+ExplorerScreen #side { height: 10; border-top: solid $primary; }
+ExplorerScreen #details { height: 1fr; }
+ExplorerScreen #suggestion { height: auto; max-height: 3; }
+ExplorerScreen #filter { border: none; height: 1; padding: 0; }
+ExplorerScreen.what-if.-narrow #side { display: none; }
+ExplorerScreen.-wide #main { layout: horizontal; }
+ExplorerScreen.-wide #nodes { width: 3fr; }
+ExplorerScreen.-wide #side { width: 2fr; height: 1fr; padding-left: 1; }
+ExplorerScreen.-wide #side { border-top: none; border-left: solid $primary; }
+"""
+
+KEYS = (
+    Binding("slash", "filter", "Filter"),
+    Binding("s", "sort", "Sort"),
+    Binding("S", "reverse", "Reverse"),
+    Binding("right,l", "stage(1)", "Next step"),
+    Binding("left,h", "stage(-1)", "Previous step"),
+    Binding("space", "mark", "Mark"),
+    Binding("c", "compare", "Compare"),
+    Binding("w", "what_if", "What if"),
+    Binding("p", "weights", "Weights"),
+    Binding("x", "cordon", "Cordon"),
+    Binding("a", "apply", "Apply"),
+    Binding("A", "next_suggestion", "Next suggestion"),
+    Binding("u,ctrl+z", "undo", "Undo"),
+    Binding("U,ctrl+y", "redo", "Redo"),
+    Binding("e", "export", "Export"),
+    Binding("t", "app.next_theme", "Theme"),
+    Binding("question_mark", "app.help", "Help"),
+    Binding("q", "app.leave", "Quit"),
+    Binding("escape", "back", "Back"),
+)
+"""Each is explained on the help screen by the entry of the same key."""

@@ -1,0 +1,381 @@
+"""One pod's decision: the sentence, the pipeline, the nodes, the node under the cursor, and what if."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import work
+from textual.containers import Container
+from textual.screen import Screen
+from textual.widgets import Input, Static
+
+from kubectl_sched.errors import SchedError
+from kubectl_sched.tui import state
+from kubectl_sched.tui.columns import NodeLines, column_at, columns, heading, sort_keys
+from kubectl_sched.tui.completion import words_of
+from kubectl_sched.tui.decision import context_of
+from kubectl_sched.tui.edits import EditNodes, TakeUp
+from kubectl_sched.tui.entry import parse
+from kubectl_sched.tui.exporting import Shown
+from kubectl_sched.tui.keys import EXPLORER, FILTER, WHAT_IF
+from kubectl_sched.tui.listing import Listing, rows_shown
+from kubectl_sched.tui.node_lines import details
+from kubectl_sched.tui.pipeline import moved_to, stage_named, stages
+from kubectl_sched.tui.screens.compare_screen import CompareScreen
+from kubectl_sched.tui.screens.explorer_layout import KEYS, LAYOUT
+from kubectl_sched.tui.screens.export_screen import ExportScreen
+from kubectl_sched.tui.screens.node_screen import NodeScreen
+from kubectl_sched.tui.screens.weights_screen import WeightsScreen
+from kubectl_sched.tui.status_line import sentence, status
+from kubectl_sched.tui.what_if_lines import suggestion_lines
+from kubectl_sched.tui.widgets.key_line import KeyLine
+from kubectl_sched.tui.widgets.line_list import LineList
+from kubectl_sched.tui.widgets.pipeline_bar import PipelineBar
+from kubectl_sched.tui.widgets.texts import as_text, as_texts
+from kubectl_sched.tui.widgets.what_if_pane import WhatIfPane
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+
+    from kubectl_sched.scheduler.change import Suggestion
+    from kubectl_sched.tui.decision import Decision
+    from kubectl_sched.tui.edits import Edit, Weigh
+    from kubectl_sched.tui.engine import Engine
+    from kubectl_sched.tui.exploration import Exploration
+    from kubectl_sched.tui.pipeline import Stage
+    from kubectl_sched.tui.state import View
+
+_SETTLING_SECONDS = 0.03
+"""How long the cursor must rest on a node before its evidence is gathered."""
+
+
+class ExplorerScreen(Screen[None]):
+    """Holds one View; every key makes another of it, and `show` draws what differs."""
+
+    DEFAULT_CSS = LAYOUT
+    BINDINGS: ClassVar[list[BindingType]] = [*KEYS]
+
+    def __init__(self, decision: Decision, about: Exploration, engine: Engine) -> None:
+        super().__init__()
+        self._decision = decision
+        self._about = about
+        self._engine = engine
+        self._replaying = asyncio.Lock()
+        self.view: View = state.opened(decision.result)
+        self._listing = Listing(decision.result, decision.result)
+        self._stages = stages(decision.result)
+        self._rows: list[int] = []
+        self._suggestions: tuple[Suggestion, ...] = ()
+        self._chosen_suggestion = 0
+        self._message = ""
+
+    def compose(self) -> ComposeResult:
+        """From top to bottom; on a wide terminal the node stands beside the list."""
+        yield Static(id="sentence", markup=False)
+        yield PipelineBar()
+        yield Static(id="status", markup=False)
+        with Container(id="main"):
+            yield LineList(id="nodes")
+            with Container(id="side"):
+                yield LineList(cursor=False, id="details")
+                yield Static(id="suggestion", markup=False)
+        yield WhatIfPane()
+        yield Input(
+            placeholder="part of a name or reason, or key=value for a label",
+            id="filter",
+            compact=True,
+            select_on_focus=False,
+        )
+        yield KeyLine(EXPLORER)
+
+    @property
+    def nodes(self) -> LineList:
+        """The list."""
+        return self.query_one("#nodes", LineList)
+
+    @property
+    def pane(self) -> WhatIfPane:
+        """Where changes are typed."""
+        return self.query_one(WhatIfPane)
+
+    @property
+    def row(self) -> int | None:
+        """The row of the node under the cursor; None where no node is listed."""
+        return self._rows[self.nodes.cursor] if self._rows else None
+
+    @property
+    def row_name(self) -> str:
+        """Its name; empty where no node is listed."""
+        return "" if self.row is None else self.view.result.nodes.names[self.row]
+
+    @property
+    def _stage(self) -> Stage | None:
+        """The step that the list is narrowed to."""
+        return stage_named(self._stages, self.view.stage)
+
+    def on_mount(self) -> None:
+        """Begin with the list, at the node that was asked for."""
+        self.query_one("#filter").display = False
+        self.nodes.focus()
+        self.watch(self.app, "theme", self._draw, init=False)
+        self._suggest()
+
+    def on_resize(self) -> None:
+        """Another width, other columns; drawn once the widgets know it."""
+        first = not self._rows
+        self.call_after_refresh(self._draw, row=self._about.row_in(self.view.result) if first else None)
+
+    def show(self, view: View, message: str = "", *, row: int | None = None) -> None:
+        """Draw another view; the cursor stays on its node, unless another is given."""
+        is_other = view.result is not self.view.result
+        row = self.row if row is None else row
+        self.view, self._message = view, message
+        if is_other:
+            self._listing = Listing(view.result, view.base)
+            self._stages = stages(view.result)
+            self._suggest()
+        self._draw(row=row)
+
+    def _draw(self, *_: object, row: int | None = None) -> None:
+        view, width, theme = self.view, self.size.width, self.app.current_theme
+        row = self.row if row is None else row
+        stage = self._stage
+        self._rows = rows_shown(view, self._listing, stage).tolist()
+        self.query_one("#sentence", Static).update(as_texts(sentence(view, width), theme))
+        self.query_one(PipelineBar).show(self._stages, view.stage)
+        self.query_one("#status", Static).update(as_text(status(view, len(self._rows), stage, self._message), theme))
+        self._draw_nodes(self._rows.index(row) if row in self._rows else 0)
+        self._draw_suggestion()
+        self._draw_details()
+
+    def _draw_nodes(self, cursor: int) -> None:
+        nodes, rows = self.nodes, self._rows
+        shown = columns(self.view, self._listing, nodes.scrollable_content_region.width or self.size.width)
+        line_of = NodeLines(self.view, self._listing, shown)
+        nodes.show(len(rows), lambda index: line_of(rows[index]), heading=heading(shown, self.view.sort), cursor=cursor)
+
+    def _draw_suggestion(self) -> None:
+        room = self.query_one("#side").content_size.width or self.size.width
+        lines = suggestion_lines(self._suggestions, self._chosen_suggestion, room)
+        self.query_one("#suggestion", Static).update(as_texts(lines, self.app.current_theme))
+        self.pane.show(self.view, self._suggestions, self._chosen_suggestion)
+
+    @work(exclusive=True, group="details")
+    async def _draw_details(self) -> None:
+        """The node under the cursor, once the cursor rests and the evidence is gathered."""
+        panel, row, result = self.query_one("#details", LineList), self.row, self.view.result
+        if row is None:
+            panel.show_lines([])
+            return
+        await asyncio.sleep(_SETTLING_SECONDS)
+        width = max(panel.scrollable_content_region.width - 1, 20)
+        panel.show_lines(await self._engine.run(lambda: details(result, row, width)))
+
+    @work(exclusive=True, group="suggestions")
+    async def _suggest(self) -> None:
+        """What would let the pod in, as things are now."""
+        result = self.view.result
+        found = await self._engine.run(lambda: self._decision.suggestions(result))
+        self._suggestions, self._chosen_suggestion = found, 0
+        self._draw_suggestion()
+
+    # The list
+
+    def on_line_list_moved(self, event: LineList.Moved) -> None:
+        """Another node, other details."""
+        if event.control is self.nodes:
+            self._draw_details()
+
+    def on_line_list_chosen(self, event: LineList.Chosen) -> None:
+        """Open the node; the list is then at the one that was looked at last."""
+        if event.control is self.nodes:
+            page = NodeScreen(self.view.result, self._rows, event.index, self._engine)
+            self.app.push_screen(page, lambda row: self.show(self.view, row=row))
+
+    def on_line_list_heading_clicked(self, event: LineList.HeadingClicked) -> None:
+        """Sort by that column."""
+        key = column_at(columns(self.view, self._listing, self.nodes.size.width), event.index)
+        if key in sort_keys(self.view.result, is_edited=bool(self.view.edits)):
+            self.show(state.sorted_by(self.view, str(key)))
+
+    def action_sort(self) -> None:
+        """By the next column."""
+        keys = sort_keys(self.view.result, is_edited=bool(self.view.edits))
+        at = keys.index(self.view.sort.key) if self.view.sort.key in keys else -1
+        self.show(state.sorted_by(self.view, keys[(at + 1) % len(keys)]))
+
+    def action_reverse(self) -> None:
+        """By the same column in the other direction."""
+        self.show(state.reversed_sort(self.view))
+
+    def action_stage(self, step: int) -> None:
+        """Narrow the list to another step of the pipeline."""
+        self.show(state.narrowed(self.view, moved_to(self._stages, self.view.stage, step)))
+
+    def on_pipeline_bar_stage_clicked(self, event: PipelineBar.StageClicked) -> None:
+        """Narrow the list to that step; a second click widens it again."""
+        self.show(state.narrowed(self.view, None if event.stage == self.view.stage else event.stage))
+
+    def action_mark(self) -> None:
+        """Mark the node for a comparison."""
+        if self.row is not None:
+            self.show(state.marked(self.view, self.row_name))
+
+    def action_back(self) -> None:
+        """Drop the marks, the filter, the narrowing; then go back to the pods where there are several."""
+        view = self.view
+        if view.filter_text:
+            self._set_filter("")
+        elif view.stage is not None:
+            self.show(state.narrowed(view, None))
+        elif len(self.app.screen_stack) > 2:
+            self.dismiss(None)
+
+    # The filter
+
+    def action_filter(self) -> None:
+        """Type a filter."""
+        entry = self.query_one("#filter", Input)
+        entry.display = True
+        self.set_focus(entry)  # at once: what is typed ahead is meant for it
+        self.query_one(KeyLine).show(FILTER)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Filter as it is typed."""
+        if event.input.id == "filter":
+            self.show(state.filtered(self.view, event.value))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Keep the filter, and go back to the list."""
+        if event.input.id == "filter":
+            self._leave_filter()
+
+    def key_escape(self) -> None:
+        """Escape within the filter drops it."""
+        if self.query_one("#filter", Input).has_focus:
+            self._set_filter("")
+        else:
+            self.action_back()
+
+    def _set_filter(self, text: str) -> None:
+        self.query_one("#filter", Input).value = text
+        self._leave_filter()
+
+    def _leave_filter(self) -> None:
+        entry = self.query_one("#filter", Input)
+        entry.display = bool(entry.value)
+        self.set_focus(self.nodes)
+        self.query_one(KeyLine).show(EXPLORER)
+
+    # Other screens
+
+    def action_compare(self) -> None:
+        """Two marked nodes, or the node under the cursor with a marked one, the winner, or the next best."""
+        pair = self._pair()
+        if pair is None:
+            self.show(self.view, "there is no second node to compare with")
+        else:
+            self.app.push_screen(CompareScreen(self.view.result, *pair, self._engine))
+
+    def _pair(self) -> tuple[int, int] | None:
+        row_of, row = self.view.result.nodes.row_of, self.row
+        rows = [row_of[name] for name in self.view.marked if name in row_of]
+        if len(rows) < state.MOST_MARKED:
+            rows = [*rows, *([] if row is None else [row])]
+        best_first = rows_shown(state.opened(self.view.result), self._listing, None)
+        pair = list(dict.fromkeys([*rows, *best_first[:2].tolist()]))[:2]
+        return (pair[0], pair[1]) if len(pair) == state.MOST_MARKED else None
+
+    def action_weights(self) -> None:
+        """How far weights would have to go; one of them may be tried."""
+        if self.row is None or not len(self.view.result.totals):
+            self.show(self.view, "no node is feasible, so no weight decides anything")
+            return
+        self.app.push_screen(WeightsScreen(self.view.result, self.row, self._engine), self._try)
+
+    def _try(self, weight: Weigh | None) -> None:
+        if weight is not None:
+            self._edit((weight,))
+
+    def action_export(self) -> None:
+        """Write what is shown to a file."""
+        shown = Shown(self.view, self._listing, rows_shown(self.view, self._listing, self._stage), self._about.notes)
+        self.app.push_screen(ExportScreen(shown, self._about.formats), lambda told: self.show(self.view, told or ""))
+
+    # What if
+
+    def action_what_if(self) -> None:
+        """Begin to type a change."""
+        self.add_class("what-if")
+        self.pane.open(words_of(self.view.result))
+        self.query_one(KeyLine).show(WHAT_IF)
+        self._draw_suggestion()
+
+    def on_what_if_pane_left(self) -> None:
+        """Back to the list."""
+        self.remove_class("what-if")
+        self.set_focus(self.nodes)
+        self.query_one(KeyLine).show(EXPLORER)
+
+    def on_what_if_pane_submitted(self, event: WhatIfPane.Submitted) -> None:
+        """Make the change that was typed."""
+        try:
+            edits = parse(event.entry, context_of(self.view.result, self.row_name))
+        except SchedError as error:
+            self.pane.tell(str(error))
+            return
+        self.pane.taken()
+        self._edit(edits, entry=event.entry)
+
+    def action_cordon(self) -> None:
+        """Cordon the node under the cursor, or uncordon it."""
+        if self.row is not None:
+            verb = "uncordon" if self.view.result.nodes.unschedulable[self.row] else "cordon"
+            self._edit((EditNodes(verb, self.row_name),))
+
+    def action_apply(self) -> None:
+        """Make the changes of the suggestion that is shown."""
+        if not self._suggestions:
+            self.show(self.view, "there is no suggestion to apply")
+            return
+        suggestion = self._suggestions[self._chosen_suggestion % len(self._suggestions)]
+        self._edit(tuple(TakeUp(change) for change in suggestion.changes))
+
+    def action_next_suggestion(self) -> None:
+        """Show the next one."""
+        self._chosen_suggestion += 1
+        self._draw_suggestion()
+
+    @work(group="edits")
+    async def _edit(self, edits: tuple[Edit, ...], entry: str | None = None) -> None:
+        """Replay with more edits, in the other thread; one after the other, each on top of the one before."""
+        async with self._replaying:
+            wanted = (*self.view.edits, *edits)
+            try:
+                result = await self._engine.run(lambda: self._decision.with_edits(wanted))
+            except SchedError as error:
+                self._refuse(str(error), entry)
+                return
+            self.show(state.edited(self.view, wanted, result))
+
+    def _refuse(self, problem: str, entry: str | None) -> None:
+        if self.pane.is_open:
+            self.pane.tell(problem, entry=entry)
+        else:
+            self.show(self.view, problem)
+
+    def action_undo(self) -> None:
+        """Take the last change back."""
+        if self.view.past:
+            self.show(state.undone(self.view), f"undone: {'; '.join(e.text for e in self.view.edits[-1:])}")
+        else:
+            self.show(self.view, "there is nothing to undo")
+
+    def action_redo(self) -> None:
+        """Make it again."""
+        if self.view.future:
+            self.show(state.redone(self.view))
+        else:
+            self.show(self.view, "there is nothing to redo")

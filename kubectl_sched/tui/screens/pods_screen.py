@@ -1,0 +1,82 @@
+"""Several pods: a line each; one opens its decision."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.widgets import Input
+
+from kubectl_sched.tui.keys import PODS
+from kubectl_sched.tui.lines import Tone, wrapped
+from kubectl_sched.tui.pod_lines import heading, matching, pod_line, told
+from kubectl_sched.tui.screens.page import Page
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual.app import ComposeResult
+
+    from kubectl_sched.tui.decision import Decision
+    from kubectl_sched.tui.widgets.line_list import LineList
+
+
+class PodsScreen(Page[None]):
+    """The pods in the order in which they were asked for."""
+
+    DEFAULT_CSS = """
+    PodsScreen Input { border: none; height: 1; padding: 0; dock: bottom; margin-bottom: 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("slash", "filter", "Filter")]
+
+    def __init__(self, decisions: Sequence[Decision]) -> None:
+        super().__init__(PODS, cursor=True)
+        self._decisions = decisions
+        self._shown = list(range(len(decisions)))
+
+    def compose(self) -> ComposeResult:
+        """The list, and a filter below it."""
+        yield from super().compose()
+        yield Input(placeholder="filter: part of a name or reason", compact=True, select_on_focus=False)
+
+    def on_mount(self) -> None:
+        """The filter is out of sight until it is asked for."""
+        self.query_one(Input).display = False
+
+    def draw(self) -> None:
+        """Those that match, at the present width."""
+        width = self.size.width
+        results = [decision.result for decision in self._decisions]
+        self.head(wrapped(told(results), width, Tone.STRONG))
+        self._shown = matching(results, self.query_one(Input).value)
+        self.lines.show(
+            len(self._shown),
+            lambda index: pod_line(results[self._shown[index]], width - 1),
+            heading=heading(width - 1),
+            cursor=self.lines.cursor,
+        )
+
+    def on_line_list_chosen(self, event: LineList.Chosen) -> None:
+        """Open one."""
+        self.app.open(self._decisions[self._shown[event.index]])  # type: ignore[attr-defined]
+
+    def action_filter(self) -> None:
+        """Type a filter."""
+        entry = self.query_one(Input)
+        entry.display = True
+        self.set_focus(entry)
+
+    def on_input_changed(self) -> None:
+        """Filter as it is typed."""
+        self.draw()
+
+    def on_input_submitted(self) -> None:
+        """Keep the filter, and go back to the list."""
+        self.lines.focus()
+
+    def action_back(self) -> None:
+        """Drop the filter; without one there is nowhere to go back to."""
+        entry = self.query_one(Input)
+        entry.value = ""
+        entry.display = False
+        self.lines.focus()

@@ -1,0 +1,187 @@
+"""A list of lines of which only those on the screen are made: five thousand open as fast as five."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from kubectl_sched.tui.palette import palette
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from textual import events
+
+    from kubectl_sched.tui.lines import Line, Tone
+
+
+class LineList(ScrollView, can_focus=True):
+    """Lines under an optional heading that stays. With a cursor, one of them is chosen; without, keys scroll."""
+
+    DEFAULT_CSS = """
+    LineList {
+        height: 1fr;
+        overflow-x: hidden;
+        scrollbar-size-vertical: 1;
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,j", "move(1)", "Down", show=False),
+        Binding("up,k", "move(-1)", "Up", show=False),
+        Binding("pagedown,ctrl+f,ctrl+d", "page(1)", "Page down", show=False),
+        Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
+        Binding("home,g", "move_to(0)", "First", show=False),
+        Binding("end,G", "move_to(-1)", "Last", show=False),
+        Binding("enter", "choose", "Open", show=False),
+    ]
+
+    class Moved(Message):
+        """The cursor is on another line."""
+
+        def __init__(self, lines: LineList, index: int) -> None:
+            super().__init__()
+            self.lines = lines
+            self.index = index
+
+        @property
+        def control(self) -> LineList:
+            """The list that it happened in."""
+            return self.lines
+
+    class Chosen(Moved):
+        """Enter, or a click, on a line."""
+
+    class HeadingClicked(Moved):
+        """A click on the heading; `index` is the cell."""
+
+    def __init__(self, *, cursor: bool = True, id: str | None = None) -> None:  # noqa: A002 - textual's word
+        super().__init__(id=id)
+        self._has_cursor = cursor
+        self._line: Callable[[int], Line] = lambda _: ()
+        self._heading: Line | None = None
+        self._styles_of: Mapping[Tone, Style] | None = None
+        self.count = 0
+        self.cursor = 0
+
+    def show(self, count: int, line: Callable[[int], Line], *, heading: Line | None = None, cursor: int = 0) -> None:
+        """Show so many lines, each made by the function when it is seen."""
+        self.count, self._line, self._heading = count, line, heading
+        self.cursor = max(0, min(cursor, count - 1))
+        self._measure()
+        if self._has_cursor:
+            self._scroll_to_cursor()
+        else:
+            self.scroll_to(y=0, animate=False)
+        self.refresh()
+
+    def show_lines(self, lines: Sequence[Line], heading: Line | None = None, cursor: int = 0) -> None:
+        """Show lines that are made already."""
+        self.show(len(lines), lines.__getitem__, heading=heading, cursor=cursor)
+
+    @property
+    def _heading_height(self) -> int:
+        return 0 if self._heading is None else 1
+
+    def _measure(self) -> None:
+        self.virtual_size = Size(self.scrollable_content_region.width, self.count + self._heading_height)
+
+    def on_resize(self) -> None:
+        """Another width, another number of lines on the screen."""
+        self._measure()
+        if self._has_cursor:
+            self._scroll_to_cursor()
+
+    def on_mount(self) -> None:
+        """Colours follow the theme."""
+        self.watch(self.app, "theme", self._forget_styles, init=False)
+
+    def _forget_styles(self) -> None:
+        self._styles_of = None
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen: the heading on top, then as much as fits."""
+        width = self.scrollable_content_region.width
+        index = y + self.scroll_offset.y - self._heading_height
+        base = self.rich_style
+        if self._heading is not None and y == 0:
+            return self._strip(self._heading, base + Style(underline=True), width)
+        if not 0 <= index < self.count:
+            return Strip.blank(width, base)
+        if self._has_cursor and index == self.cursor:
+            return self._strip(self._line(index), base + self._cursor_style, width, plain=True)
+        return self._strip(self._line(index), base, width)
+
+    @property
+    def _cursor_style(self) -> Style:
+        return Style(reverse=True, bold=self.has_focus)
+
+    def _strip(self, line: Line, base: Style, width: int, *, plain: bool = False) -> Strip:
+        if self._styles_of is None:
+            self._styles_of = palette(self.app.current_theme)
+        styles = self._styles_of
+        segments = [Segment(span.text, base if plain else base + styles[span.tone]) for span in line]
+        return Strip(segments).adjust_cell_length(width, base)
+
+    def move_cursor(self, index: int) -> None:
+        """Put the cursor on a line, and say so."""
+        index = max(0, min(index, self.count - 1))
+        if index != self.cursor and self.count:
+            self.cursor = index
+            self._scroll_to_cursor()
+            self.refresh()
+            self.post_message(self.Moved(self, index))
+
+    def _scroll_to_cursor(self) -> None:
+        visible = self.scrollable_content_region.height - self._heading_height
+        if visible <= 0:
+            return
+        top = self.scroll_offset.y
+        if self.cursor < top:
+            self.scroll_to(y=self.cursor, animate=False, force=True)
+        elif self.cursor >= top + visible:
+            self.scroll_to(y=self.cursor - visible + 1, animate=False, force=True)
+
+    def action_move(self, step: int) -> None:
+        """A line up or down."""
+        if self._has_cursor:
+            self.move_cursor(self.cursor + step)
+        else:
+            self.scroll_relative(y=step, animate=False)
+
+    def action_page(self, direction: int) -> None:
+        """A screen up or down."""
+        self.action_move(direction * max(self.scrollable_content_region.height - 2, 1))
+
+    def action_move_to(self, index: int) -> None:
+        """To the first line or (-1) the last."""
+        if self._has_cursor:
+            self.move_cursor(self.count - 1 if index < 0 else index)
+        else:
+            self.scroll_to(y=self.count if index < 0 else index, animate=False)
+
+    def action_choose(self) -> None:
+        """Open the line under the cursor."""
+        if self.count and self._has_cursor:
+            self.post_message(self.Chosen(self, self.cursor))
+
+    def on_click(self, event: events.Click) -> None:
+        """A click moves the cursor, a second one on the same line opens it."""
+        if self._heading is not None and event.y == 0:
+            self.post_message(self.HeadingClicked(self, event.x))
+            return
+        index = event.y + self.scroll_offset.y - self._heading_height
+        if not self._has_cursor or not 0 <= index < self.count:
+            return
+        if index == self.cursor:
+            self.action_choose()
+        else:
+            self.move_cursor(index)
