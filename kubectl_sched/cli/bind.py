@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kubectl_sched.cli import options
+from kubectl_sched.cli import options, watch_options
 from kubectl_sched.cli.connection import takes_connection
 from kubectl_sched.cluster.live.connection import Connection  # noqa: TC001 - typer reads it
 from kubectl_sched.errors import SchedError
@@ -37,14 +37,47 @@ def bind(
     kube_version: options.KubeVersionOption = None,
     feature_gates: options.FeatureGates = None,
     output: options.OutputOption = options.Output.table,
+    watch: watch_options.Watch = False,
+    scheduler_name: watch_options.SchedulerName = None,
+    leader_elect: watch_options.LeaderElect = None,
+    leader_elect_lease_duration: watch_options.LeaseDuration = None,
+    leader_elect_renew_deadline: watch_options.RenewDeadline = None,
+    leader_elect_retry_period: watch_options.RetryPeriod = None,
+    leader_elect_resource_name: watch_options.ResourceName = None,
+    leader_elect_resource_namespace: watch_options.ResourceNamespace = None,
+    listen: watch_options.Listen = None,
+    quiet: watch_options.Quiet = False,
     *,
     connection: Connection,
 ) -> None:
     """Bind one pending pod as its scheduler would: filters, scores, volumes, devices, the binding and its event."""
     from kubectl_sched.binding.situation import Order
+    from kubectl_sched.binding.watch.settings import WatchOptions
     from kubectl_sched.cli.bind_once import run_once
     from kubectl_sched.cluster.state import Replay
 
+    serving = WatchOptions(
+        scheduler_name,
+        config,
+        kube_version,
+        feature_gates,
+        watch_options.truth(leader_elect),
+        leader_elect_lease_duration,
+        leader_elect_renew_deadline,
+        leader_elect_retry_period,
+        leader_elect_resource_name,
+        leader_elect_resource_namespace,
+        listen,
+        preempt,
+        take_over,
+        yes,
+        quiet,
+    )
+    if watch:
+        once = {"node": node, "ignore_filters": ignore_filters, "dry_run": dry_run != "none", "profile": profile}
+        watch_options.check_with_watch(tuple(targets or ()), **once)
+        sys.exit(watch_options.run(serving, connection))
+    watch_options.check_without_watch(serving)
     if dry_run not in {"none", "client", "server"}:
         raise SchedError(f"--dry-run={dry_run}: it is none, client or server")
     if ignore_filters and node is None:

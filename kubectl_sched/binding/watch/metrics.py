@@ -11,8 +11,6 @@ from kubectl_sched.binding.watch.queue import Place
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
-
 ATTEMPT_SECONDS: Final = tuple(0.001 * 2**exponent for exponent in range(15))
 SLI_SECONDS: Final = tuple(0.01 * 2**exponent for exponent in range(20))
 ATTEMPTS: Final = (1, 2, 4, 8, 16)

@@ -7,12 +7,12 @@ import threading
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
-from kubectl_sched.binding.watch.metrics import CONTENT_TYPE
 from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+_METRICS: Final = "text/plain; version=0.0.4; charset=utf-8"
 _PLAIN: Final = "text/plain; charset=utf-8"
 
 
@@ -34,7 +34,7 @@ class Serving:
             def do_GET(self) -> None:
                 path = self.path.partition("?")[0].rstrip("/")
                 if path == "/metrics":
-                    self._answer(HTTPStatus.OK, metrics(), CONTENT_TYPE)
+                    self._answer(HTTPStatus.OK, metrics(), _METRICS)
                 elif path in checks:
                     wrong = checks[path]()
                     status = HTTPStatus.INTERNAL_SERVER_ERROR if wrong else HTTPStatus.OK

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.binding.watch.election import Terms
 from kubectl_sched.binding.watch.queue import Backoff
+from kubectl_sched.binding.watch.serving import address
 from kubectl_sched.config.duration import InvalidDuration, parse_duration
 from kubectl_sched.config.types import LeaderElectionConfiguration
 from kubectl_sched.errors import SchedError
@@ -74,15 +75,23 @@ def settings(options: WatchOptions, configuration: Configuration) -> Settings:
     return Settings(configuration, election(options, configuration), backoff)
 
 
+def check_flags(options: WatchOptions) -> None:
+    """Raises SchedError for flags that make no sense whatever the configuration says."""
+    if options.scheduler_name is None and options.config is None:
+        raise SchedError("--watch serves the pods of one schedulerName: it needs --scheduler-name NAME, or --config")
+    if options.scheduler_name == "":
+        raise SchedError("--scheduler-name takes the schedulerName that pods ask for, and it is empty")
+    for flag in ("lease-duration", "renew-deadline", "retry-period"):
+        _seconds(flag, getattr(options, f"leader_elect_{flag.replace('-', '_')}"), 0.0)
+    if options.listen is not None:
+        address(options.listen)
+
+
 def served_profiles(configuration: Configuration, options: WatchOptions) -> tuple[ResolvedProfile, ...]:
     """The profiles to serve: all of --config, the one that --scheduler-name names, or the only one under that name."""
     profiles, name = configuration.profiles, options.scheduler_name
-    if name is None and options.config is None:
-        raise SchedError("--watch serves the pods of one schedulerName: it needs --scheduler-name NAME, or --config")
     if name is None:
         return tuple(profiles.values())
-    if not name:
-        raise SchedError("--scheduler-name takes the schedulerName that pods ask for, and it is empty")
     if name in profiles:
         return (profiles[name],)
     if len(profiles) == 1:
