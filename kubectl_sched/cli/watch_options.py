@@ -86,6 +86,9 @@ _ONLY_WITH_WATCH = frozenset({"scheduler_name", "listen", "quiet"})
 
 def run(given: WatchOptions, connection: Connection) -> int:
     """Serve until interrupted; gives the exit code."""
+    from kubectl_sched.binding.watch.settings import check_flags
+
+    check_flags(given)
     from kubectl_sched.binding.watch.run import run_watch
     from kubectl_sched.cluster.live.kubeconfig import resolve
 

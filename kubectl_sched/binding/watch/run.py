@@ -21,7 +21,7 @@ from kubectl_sched.binding.watch.plan import confirm, others, plan, refuse_if_se
 from kubectl_sched.binding.watch.queue import SchedulingQueue
 from kubectl_sched.binding.watch.saying import Say
 from kubectl_sched.binding.watch.serving import Serving
-from kubectl_sched.binding.watch.settings import check_flags, settings
+from kubectl_sched.binding.watch.settings import settings
 from kubectl_sched.binding.watch.watcher import Watcher
 from kubectl_sched.binding.writer import Writer
 from kubectl_sched.cluster.in_force import InForce
@@ -57,7 +57,6 @@ def run_watch(endpoint: Endpoint, options: WatchOptions) -> int:
 
     Raises SchedError for flags and configurations that make no sense, and where somebody else serves the pods already.
     """
-    check_flags(options)
     gc.enable()  # the program runs for good, so that garbage matters
     dump = _state(endpoint, takes_over=options.take_over)
     replay = Replay(options.config, options.kube_version, options.feature_gates)

@@ -7,6 +7,7 @@ import threading
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
+from kubectl_sched.binding.watch.settings import address
 from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
@@ -14,14 +15,6 @@ if TYPE_CHECKING:
 
 _METRICS: Final = "text/plain; version=0.0.4; charset=utf-8"
 _PLAIN: Final = "text/plain; charset=utf-8"
-
-
-def address(text: str) -> tuple[str, int]:
-    """`127.0.0.1:10259`, `:10259` (all interfaces) or `[::1]:0` (any free port) in two parts. Raises SchedError."""
-    host, colon, port = text.rpartition(":")
-    if not colon or not port.isascii() or not port.isdigit() or int(port) > 65535:
-        raise SchedError(f"--listen {text}: it takes ADDRESS:PORT, such as 127.0.0.1:10259 or :10259")
-    return host.strip("[]"), int(port)
 
 
 class Serving:

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from kubectl_sched.binding.watch.election import Terms
 from kubectl_sched.binding.watch.queue import Backoff
-from kubectl_sched.binding.watch.serving import address
 from kubectl_sched.config.duration import InvalidDuration, parse_duration
 from kubectl_sched.config.types import LeaderElectionConfiguration
 from kubectl_sched.errors import SchedError
@@ -85,6 +84,14 @@ def check_flags(options: WatchOptions) -> None:
         _seconds(flag, getattr(options, f"leader_elect_{flag.replace('-', '_')}"), 0.0)
     if options.listen is not None:
         address(options.listen)
+
+
+def address(text: str) -> tuple[str, int]:
+    """`127.0.0.1:10259`, `:10259` (all interfaces) or `[::1]:0` (any free port) in two parts. Raises SchedError."""
+    host, colon, port = text.rpartition(":")
+    if not colon or not port.isascii() or not port.isdigit() or int(port) > 65535:
+        raise SchedError(f"--listen {text}: it takes ADDRESS:PORT, such as 127.0.0.1:10259 or :10259")
+    return host.strip("[]"), int(port)
 
 
 def served_profiles(configuration: Configuration, options: WatchOptions) -> tuple[ResolvedProfile, ...]:
