@@ -76,6 +76,16 @@ class Explaining:
         nodes = self.in_force.default_scheduler.nodes
         return not_created(self.dump.objects, selection, self.around, nodes)
 
+    def about_daemon_sets(self, selection: Selection) -> list[str]:
+        """Which nodes have the pods of the DaemonSets that were asked for, a sentence each."""
+        names = [name for kind, name in workloads_named(selection) if kind == "DaemonSet"]
+        if not names:
+            return []
+        from kubectl_sched.cluster.daemon_coverage import coverage
+
+        found = (each for name in names for each in coverage(self.dump.objects, name, selection.namespace))
+        return [each.told for each in found]
+
     def together(self, results: list[ScheduleResult]) -> Together | None:
         """What becomes of several pending pods together; None where it is not one scheduler that serves them."""
         pending = [result for result in results if not result.current_node and not result.pod.has_ended]

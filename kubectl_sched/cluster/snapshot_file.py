@@ -52,6 +52,9 @@ EVENT_REASONS = frozenset(
 )
 """Others, such as failed probes, may quote what an application said."""
 
+BEGINNINGS = frozenset({"Created", "Pulled", "Pulling", "Started"})
+"""They show whether a scheduler's event is missing because it is old; what they say is dropped."""
+
 _KEY_MATERIAL = re.compile(r"""(["']?\b(?:keyData|certData|token|password)["']?\s*:\s*)(?:"[^"]*"|'[^']*'|[^\s,}]+)""")
 _PLACE = {kind.type: place for place, kind in enumerate(KINDS)}
 
@@ -104,6 +107,8 @@ def without_secrets(objects: Iterable[KubernetesObject]) -> Iterator[KubernetesO
         if isinstance(item, Event):
             if item.reason in EVENT_REASONS:
                 yield item
+            elif item.reason in BEGINNINGS:
+                yield structs.replace(item, message="", note="")
         elif isinstance(item, Pod):
             yield _without_last_words(item)
         elif isinstance(item, ConfigMap):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from kubectl_sched.render.node_words import why_not
 from kubectl_sched.render.reasons import clauses
 from kubectl_sched.render.summary import summary
 from kubectl_sched.render.tables import one_line_each
@@ -101,7 +102,17 @@ def why(result: ScheduleResult) -> str:
         return safe(result.history.told)
     if result.fits and len(result.best) > 1:
         return f"tied between {listed(result.best)}"
+    target = _daemon_target(result)
+    if target is not None and not result.fits:
+        row = result.nodes.row_of.get(target)
+        return f"for {safe(target)}: {'there is no such node' if row is None else why_not(result, row)}"
     if result.outcome is Outcome.UNSCHEDULABLE and result.pre_filter.is_success and len(result.nodes):
         return "; ".join(reversed(clauses(result)))
     said = summary(result).removeprefix(safe(result.pod.key)).strip()
     return said.removeprefix("would land on ").removeprefix("scores highest on ")
+
+
+def _daemon_target(result: ScheduleResult) -> str | None:
+    """The node that the DaemonSet controller made the pod for, None for pods of others."""
+    owner, names = result.pod.metadata.controller, result.pre_filter_nodes
+    return next(iter(names)) if owner is not None and owner.kind == "DaemonSet" and names and len(names) == 1 else None

@@ -8,6 +8,7 @@ from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.surroundings import bound_at
+from kubectl_sched.scheduler.times import moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 _NOTE_LIMIT = 1024
 """kube-scheduler cuts its events' notes there."""
+
+_FIRST_SECONDS = 60
 
 _AUTOSCALERS = {
     "cluster-autoscaler": frozenset({"TriggeredScaleUp", "NotTriggerScaleUp"}),
@@ -82,9 +85,32 @@ def _placed_by(pod: Pod, event: Event | None, around: Surroundings) -> tuple[str
     if pod.metadata.annotations.config_mirror is not None or (owner is not None and owner.kind == "Node"):
         return None, at, "no scheduler placed it: it is a static pod, which the kubelet of its node makes"
     missing = around.missing_scheduler(pod)
-    if missing and not any(condition.type == "PodScheduled" for condition in pod.status.conditions):
-        return None, None, f"no scheduler was ever asked: its manifest had the nodeName ({missing[0]})"
+    why = _never_asked(pod, missing, around)
+    if why is not None:
+        return None, None, f"no scheduler was ever asked: its manifest had the nodeName ({why})"
     return None if missing else pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME, at, ""
+
+
+def _never_asked(pod: Pod, missing: tuple[str, ...], around: Surroundings) -> str | None:
+    """What shows that the pod had its node from the first, None where nothing does.
+
+    A binding leaves a condition and an event. Kubelets write the same condition, but where their events of the pod's
+    first seconds are still there, the scheduler's would be as well.
+    """
+    if not any(condition.type == "PodScheduled" for condition in pod.status.conditions):
+        if missing:
+            return missing[0]
+        return "it has no condition PodScheduled, which a binding leaves" if pod.status.qos_class else None
+    made = moment(pod.metadata.creation_timestamp)
+    events = around.events(pod)
+    first = min(
+        (time for event in events if (time := moment(event.first_timestamp or event.event_time)) is not None),
+        default=None,
+    )
+    if made is None or first is None or (first - made).total_seconds() > _FIRST_SECONDS:
+        return None
+    kubelets = all(event.component == "kubelet" for event in events)
+    return "its events begin with its kubelet's, and none is a scheduler's" if kubelets else None
 
 
 def _relation(result: ScheduleResult, row: int) -> tuple[str, str, tuple[tuple[str, int], ...]]:
@@ -96,6 +122,12 @@ def _relation(result: ScheduleResult, row: int) -> tuple[str, str, tuple[tuple[s
     if result.outcome is Outcome.ERROR:
         return "WouldReject", f"now the whole cycle would fail: {result.error}", ()
     if own in result.best:
+        if (
+            result.pre_filter_nodes == frozenset({own})
+            and (owner := result.pod.metadata.controller)
+            and owner.kind == "DaemonSet"
+        ):
+            return "Same", "its DaemonSet made it for that node alone, so there was nothing to choose", ()
         if len(result.best) == 1:
             return "Same", "it would choose the same node again", ()
         return "Tied", f"that node is one of {len(result.best)} that are tied now", ()

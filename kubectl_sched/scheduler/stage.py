@@ -25,6 +25,8 @@ KNOWN_GATES = {
     "volcano.sh/": "Volcano",
     "scheduling.run.ai/": "Run:ai",
     "gke.io/": "GKE",
+    "grove.io/": "Grove",
+    "multiarch.openshift.io/": "OpenShift's Multiarch Tuning Operator",
 }
 
 _REFUSALS = frozenset(

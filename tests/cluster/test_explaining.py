@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from kubectl_sched.api.apps import ReplicaSet
+from kubectl_sched.api.apps import DaemonSet, ReplicaSet
 from kubectl_sched.api.core import Event
 from kubectl_sched.cluster import Dump, read
 from kubectl_sched.cluster.explaining import Explaining, Question
@@ -18,6 +18,7 @@ from kubectl_sched.cluster.selection import Selection
 from kubectl_sched.cluster.state import Replay
 from kubectl_sched.errors import SchedError
 from kubectl_sched.render.explanation import explanation
+from kubectl_sched.render.pods import why
 from kubectl_sched.render.summary import summary
 from tests.plugins.clusters import node, pod, requests
 
@@ -252,6 +253,64 @@ def test_a_pod_with_a_node_name_in_a_cluster_without_scheduler_was_never_schedul
     assert result.history is not None
     assert result.history.verdict == "NotScheduled"
     assert result.history.told.startswith("no scheduler was ever asked: its manifest had the nodeName")
+
+
+def test_a_pod_that_no_binding_left_a_condition_on_had_its_node_from_the_first() -> None:
+    stored = pod(on="w1", status={"phase": "Running", "qosClass": "BestEffort"})
+    result = answer([node("w1"), stored])
+    assert result.history is not None
+    assert (result.history.verdict, result.history.scheduled_by) == ("NotScheduled", None)
+    assert "it has no condition PodScheduled, which a binding leaves" in result.history.told
+
+
+@pytest.mark.parametrize(("made", "verdict"), [(NOON, "NotScheduled"), (EARLY, "Same")])
+def test_a_kubelets_events_of_a_pods_first_seconds_show_that_no_scheduler_had_any(made: str, verdict: str) -> None:
+    """Older than these events, the pod may have had a scheduler's that is gone."""
+    begun = msgspec.structs.replace(event("Pod/web-0", "Pulled", "", "kubelet"), first_timestamp=NOON)
+    metadata = {"creationTimestamp": made}
+    result = answer([node("w1"), pod(on="w1", status=BOUND, metadata=metadata), begun])
+    assert result.history is not None
+    assert result.history.verdict == verdict
+
+
+def pinned_to(name: str, **spec: Any) -> dict[str, Any]:
+    terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]}]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    owner = {"kind": "DaemonSet", "name": "agent", "apiVersion": "apps/v1", "uid": "u", "controller": True}
+    return {"affinity": {"nodeAffinity": required}, "metadata": {"ownerReferences": [owner]}, **spec}
+
+
+def daemon_set(**template: Any) -> DaemonSet:
+    spec = {"template": {"spec": {"containers": [], **template}}}
+    return msgspec.convert({"metadata": {"name": "agent", "namespace": "default"}, "spec": spec}, DaemonSet)
+
+
+DAEMON = Selection(("daemonset/agent",))
+
+
+def test_a_daemon_sets_pods_say_which_node_each_is_for_and_which_nodes_have_none() -> None:
+    nodes = [node("w1"), node("w2"), node("w3"), node("w4", labels={"kubernetes.io/os": "windows"})]
+    agents = [
+        pod("agent-a", on="w1", status=BOUND, **pinned_to("w1")),
+        pod("agent-b", **pinned_to("w2", **requests(cpu="100"))),
+    ]
+    meant = daemon_set(nodeSelector={"kubernetes.io/os": "linux"})
+    for each in nodes[:3]:
+        each.metadata.labels["kubernetes.io/os"] = "linux"
+    about = explaining([*nodes, *agents, meant])
+    first, second = about.answers(DAEMON)
+    assert first.history is not None
+    assert "its DaemonSet made it for that node alone" in first.history.told
+    assert why(second).startswith("for w2: wants 100 cpu")
+    (told,) = about.about_daemon_sets(DAEMON)
+    assert told.startswith("DaemonSet default/agent: 1 of 4 nodes have its pod; w2 has one that waits; w3 has none; ")
+    assert told.endswith("its selector, affinity and tolerations leave out w4")
+
+
+def test_without_the_daemon_set_itself_every_node_without_its_pod_is_named() -> None:
+    about = explaining([node("w1"), node("w2"), pod("agent-a", on="w1", status=BOUND, **pinned_to("w1"))])
+    assert about.about_daemon_sets(DAEMON) == ["DaemonSet default/agent: 1 of 2 nodes have its pod; w2 has none"]
+    assert about.about_daemon_sets(Selection(("deployment/agent",))) == []
 
 
 def test_at_decision_takes_out_what_is_younger() -> None:

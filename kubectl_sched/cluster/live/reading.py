@@ -160,7 +160,7 @@ class _Reading:
     def _owners(self, namespace: str, kind: str) -> list[KubernetesObject]:
         """What makes a workload's pods, and how many; without the right to read it the pods' own names tell."""
         owner = "ReplicaSet" if kind == "Deployment" else kind
-        if owner not in SELECTORS:
+        if owner not in {*SELECTORS, "DaemonSet"}:
             return []
         try:
             return _in_their_namespace(self._lister.list(BY_NAME[owner], namespace, self._at).objects)
