@@ -68,10 +68,10 @@ def _suggestion(result: ScheduleResult, width: int) -> Iterator[Part]:
     """The first of the changes that a replay showed to help; the others are in JSON."""
     if not result.suggestions:
         return
-    first = result.suggestions[0]
+    yield Part(lines_of(result.suggestions[0], width), rank=6, keep=1)
     more = len(result.suggestions) - 1
-    others = f" ({count(more, 'other change')} would do, too: -o wide)" if more else ""
-    yield Part(lines_of(first, width, others), rank=6, lean=lines_of(first, width), keep=1)
+    if more:
+        yield Part((Text(f"and {count(more, 'other way')} (-o wide)", style="dim"),), rank=2)
 
 
 def _funnel(result: ScheduleResult) -> Iterator[Part]:

@@ -13,17 +13,13 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.change import Suggestion
 
 
-def lines_of(suggestion: Suggestion, width: int, more: str = "") -> list[Text]:
-    """The sentence, `more` behind it, and each command that is not in it already."""
-    text = safe(suggestion.text)
-    return [
-        Text(text + more),
-        *(Text(shown(each, width)) for each in suggestion.commands if each not in suggestion.text),
-    ]
+def lines_of(suggestion: Suggestion, width: int) -> list[Text]:
+    """The sentence, and below it each command that is not in it already."""
+    commands = (each for each in suggestion.commands if each not in suggestion.text)
+    return [Text(safe(suggestion.text)), *(Text(shown(each, width)) for each in commands)]
 
 
 def shown(command: str, width: int) -> str:
     """The command, made safe, folded and indented; a piece of a configuration keeps its lines."""
-    return "\n".join(
-        folded(safe(line), width) if "\n" not in command else f"  {safe(line)}" for line in command.split("\n")
-    )
+    lines = command.split("\n")
+    return "\n".join(folded(safe(line), width) if len(lines) == 1 else f"  {safe(line)}" for line in lines)

@@ -84,7 +84,9 @@ def _in_full(
         return (Text("no pods match"),)
     if display.node is not None:
         name = display.node
-        return chain.from_iterable(node_page(result, result.nodes.row_of[name]) for result in results)
+        return chain.from_iterable(
+            node_page(result, result.nodes.row_of[name], width, one=display.one) for result in results
+        )
     if display.all_nodes or display.output == "wide":
         return chain.from_iterable(wide(result, notes, width) for result in results)
     return pods_table(results, notes, width, display.together)

@@ -100,6 +100,9 @@ def distinct(changes: Iterable[Change]) -> Way:
     return tuple({change.text: change for change in changes}.values())
 
 
+_NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
+
+
 class Patch(Record, frozen=True):
     """A change of one stored object: a strategic merge patch, as `kubectl patch` takes it."""
 
@@ -158,7 +161,13 @@ class Suggestion(Record, frozen=True):
         how = ", ".join(change.text for change in self.changes[:-1])
         how = f"{how} and {self.changes[-1].text}" if how else self.changes[-1].text
         caution = f" ({self.caution})" if self.caution else ""
-        return f"{self._where} {how}{caution}."
+        though = f", though {_few(self.nodes)} would still win" if self.asked and self.promise is Promise.FITS else ""
+        alone = ""
+        if len(self.changes) > 1:
+            number = _NUMBERS.get(len(self.changes), str(len(self.changes)))
+            alone = f"No change of one thing helps; these {number} together do: "
+        where = self._where if not alone else self._where.replace("It ", "it ", 1)
+        return f"{alone}{where} {how}{though}{caution}."
 
     @property
     def _where(self) -> str:
@@ -170,9 +179,10 @@ class Suggestion(Record, frozen=True):
             return f"It would land on {self.node}"
         if self.promise is Promise.TIES:
             return f"It would land on {self.node} or on {_few([each for each in self.nodes if each != self.node])}"
-        return f"It would fit on {self.node}, though {_few(self.nodes)} would still win,"
+        return f"It would fit on {self.node}"
 
 
 def _few(names: tuple[str, ...] | list[str]) -> str:
     """`a`, `a and 4 others`."""
-    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1:,} others"
+    more = len(names) - 1
+    return f"{names[0]} and {more:,} {'other' if more == 1 else 'others'}" if more else names[0]

@@ -105,7 +105,7 @@ def _of_pod(pod: Pod, patch: dict[str, Any]) -> Iterator[str]:
     if spec and _only_adds_tolerations(pod, spec):
         yield _in_place(pod, spec)
     elif spec:
-        yield _where_it_is_made(pod, spec)
+        yield change_spec(pod, spec)
 
 
 def _in_place(pod: Pod, spec: dict[str, Any]) -> str:
@@ -124,8 +124,11 @@ def _only_adds_tolerations(pod: Pod, spec: dict[str, Any]) -> bool:
     return bool(spec["tolerations"][: len(present)] == present)
 
 
-def _where_it_is_made(pod: Pod, spec: dict[str, Any]) -> str:
-    """Changes the spec in whatever made the pod. A bare pod is replaced by a changed copy."""
+def change_spec(pod: Pod, spec: dict[str, Any]) -> str:
+    """Changes the pod's spec by a strategic merge patch, in whatever made the pod.
+
+    A bare pod is replaced by a changed copy, since hardly any field of a pod can be changed in place.
+    """
     kind, name = _owner(pod)
     if "tolerations" in spec:
         spec = {**spec, "tolerations": [each for each in spec["tolerations"] or () if not _is_from_admission(each)]}

@@ -53,7 +53,7 @@ def _freeing(result: ScheduleResult, victims: tuple[Pod, ...], missing: Mapping[
         if resource != PODS
     }
     told = [f"{amount_texts(resource, amount)[0]} {resource}" for resource, amount in freed.items()]
-    return f" (which frees {', '.join(told)})" if told else ""
+    return f", which frees {', '.join(told)}" if told else ""
 
 
 def _less(pod: Pod, resource: str, missing: int) -> Change | None:

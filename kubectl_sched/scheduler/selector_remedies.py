@@ -174,10 +174,8 @@ def _required_softly(required: NodeSelector) -> Change:
     added = tuple(PreferredSchedulingTerm(weight=_WEIGHT, preference=term) for term in terms)
 
     def softened(pod: Pod) -> Pod:
-        present = _node_affinity(pod)
-        return _with_node_affinity(
-            pod, replace(present, required=None, preferred=(*(present.preferred or ()), *preferred))
-        )
+        changed = replace(_node_affinity(pod), required=None, preferred=(*preferences(pod), *added))
+        return _with_node_affinity(pod, changed)
 
     return Change(
         Kind.REQUIRE_SOFTLY,

@@ -46,8 +46,7 @@ class Trial(Record, frozen=True):
             if change.node is not None and change.node_name is not None:
                 row = nodes.row_of[change.node_name]
                 nodes = nodes.with_node(row, change.node(nodes.node_objects[row]))
-            for victim in change.evicts:
-                nodes = nodes.remove_pod(victim.metadata.namespace, victim.metadata.name)
+            nodes = _without(nodes, change.evicts)
             if change.weight is not None:
                 framework = _weighing(framework, *change.weight)
         return Trial(_patched(self.pod, pod), nodes, framework)
@@ -81,6 +80,18 @@ def _patched(before: Pod, after: Pod) -> Pod:
 def plain(stored: KubernetesObject) -> dict[str, Any]:
     """The object in dictionaries and lists, as JSON has it."""
     return msgspec.json.decode(msgspec.json.encode(stored), type=dict[str, Any])
+
+
+def _without(nodes: Snapshot, victims: Iterable[Pod]) -> Snapshot:
+    """Without these existing pods, each looked for on its node: an index of all names would take longer."""
+    existing = nodes.existing_pods
+    indices = [
+        index
+        for victim in victims
+        for index in existing.on(nodes.row_of[victim.spec.node_name]).tolist()
+        if existing.pods[index].key == victim.key
+    ]
+    return nodes.remove(*indices) if indices else nodes
 
 
 def _without_post_filter(framework: Framework) -> Framework:

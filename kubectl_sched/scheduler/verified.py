@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 def verified(base: Trial, way: Way, row: int | None, *, wins: bool = False) -> Suggestion | None:
     """What becomes of the pod with the changes; None where it does not fit, on the row's node if there is one.
 
-    `wins`: also None where that node is not among the best.
+    None, too, where scoring then fails: with one node that does no harm, and with the next it will. `wins`: also None
+    where that node is not among the best.
     """
     trial = base.changed(way)
     if row is not None and not trial.fits_on(row):
         return None
     result = trial.run()
-    if not result.fits or not result.best:
+    if not result.fits or not result.best or result.score_error is not None:
         return None
     lands = (result.nominated_first,) if result.nominated_first else result.best
     node = lands[0] if row is None else result.nodes.names[row]

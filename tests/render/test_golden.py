@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from kubectl_sched.render.show import Display
+from kubectl_sched.scheduler.suggestions import suggest
 from tests.plugins.clusters import node, pod, requests
 from tests.render.worlds import explained, gpu_cluster, gpu_pod, gpu_users, shown
 
@@ -34,7 +36,12 @@ def free_gpu() -> ScheduleResult:
 def image_leads() -> ScheduleResult:
     image = {"names": ["example.com/web:1"], "sizeBytes": 500 * 2**20}
     nodes = [
-        node(f"w{index}", images=[image] if index == 1 else [], labels={"zone": f"z{index}"}) for index in (1, 2, 3)
+        node(
+            f"w{index}",
+            images=[image] if index == 1 else [],
+            labels={"zone": f"z{index}", "kubernetes.io/hostname": f"w{index}"},
+        )
+        for index in (1, 2, 3)
     ]
     return explained([*nodes, pod("web-0", containers=[{"name": "main", "image": "example.com/web:1"}])])
 
@@ -85,10 +92,22 @@ def test_the_whole_table(name: str, width: int, update_golden: bool) -> None:
     )
 
 
-@pytest.mark.parametrize(("name", "on"), [("free-gpu", "gpu-3"), ("no-gpu-on-3-nodes", "gpu-0"), ("image-leads", "w1")])
-def test_one_node_in_full(name: str, on: str, update_golden: bool) -> None:
-    text = shown(CASES[name](), display=Display(node=on), notes=NOTES)
-    compare(f"{name}.node-{on}.txt", text, update=update_golden)
+ONE_NODE = [
+    ("free-gpu", "gpu-3"),
+    ("no-gpu-on-3-nodes", "gpu-0"),
+    ("no-gpu-on-3-nodes", "cp-0"),
+    ("image-leads", "w1"),
+    ("image-leads", "w2"),
+]
+
+
+@pytest.mark.parametrize("width", [80, 100])
+@pytest.mark.parametrize(("name", "on"), ONE_NODE)
+def test_one_node_in_full(name: str, on: str, width: int, update_golden: bool) -> None:
+    result = CASES[name]()
+    asked = replace(result, suggestions=suggest(result, on))
+    text = shown(asked, width=width, display=Display(node=on), notes=NOTES)
+    compare(f"{name}.node-{on}.{width}.txt", text, update=update_golden)
 
 
 def test_several_pods(update_golden: bool) -> None:

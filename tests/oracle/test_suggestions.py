@@ -1,0 +1,167 @@
+"""What a suggestion promises holds: apply its change to the stored objects and ask the real kube-scheduler."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.api.strategic_merge import merge
+from kubectl_sched.cluster import read
+from kubectl_sched.cluster.state import Replay, configuration_for, scheduler_for
+from kubectl_sched.config import ConfigurationError, FeatureGateError
+from kubectl_sched.scheduler.change import Promise
+from kubectl_sched.scheduler.suggestions import suggest
+from tests.oracle.generate.clusters import requests
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_sched.scheduler.change import Suggestion
+    from kubectl_sched.scheduler.scheduler import Scheduler
+    from tests.oracle.build import Oracle
+
+pytestmark = pytest.mark.oracle
+
+Json = dict[str, Any]
+
+EXAMPLES = int(os.environ.get("ORACLE_EXAMPLES", "200")) // 8
+NODES_ASKED = 2
+TOO_MUCH = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
+TOPICS = (
+    "resources",
+    "taints",
+    "nodes",
+    "ports",
+    "images",
+    "spread",
+    "interpod",
+    "preemption",
+    "queue",
+    "configuration",
+)
+CLASSES = [
+    {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "urgent"}, "value": 1_000_000},
+]
+SCENARIOS = sorted((Path(__file__).parents[2] / "fixtures" / "scenarios").iterdir())
+
+
+def scheduler_of(request: Json, folder: Path, minor: str) -> tuple[Scheduler, dict[str, Pod]]:
+    dump_file, config = folder / "dump.json", folder / "config.yaml"
+    dump_file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": request["objects"]}))
+    config.write_text(request.get("config") or "")
+    gates = ",".join(f"{name}={str(value).lower()}" for name, value in (request.get("featureGates") or {}).items())
+    dump = read([str(dump_file)])
+    replay = Replay(str(config) if request.get("config") else None, minor, gates or None)
+    scheduler, _ = scheduler_for(dump, configuration_for(dump, replay))
+    return scheduler, {item.key: item for item in dump.objects if isinstance(item, Pod)}
+
+
+def suggestions(scheduler: Scheduler, pod: Pod) -> Iterator[Suggestion]:
+    """About the pod in general, and about some nodes."""
+    result = scheduler.explain(pod)
+    yield from suggest(result)
+    for name in result.nodes.names[:NODES_ASKED]:
+        yield from suggest(result, name)
+
+
+def applied(request: Json, key: str, suggestion: Suggestion, profile: str) -> Json:
+    """The request after the changes, about this pod alone."""
+    evicted = {pod.key for change in suggestion.changes for pod in change.evicts}
+    patches = {(each.kind, each.namespace, each.name): each.patch for each in suggestion.patches}
+    objects = []
+    for item in request["objects"]:
+        about = item["metadata"]
+        namespace = "" if item["kind"] == "Node" else about.get("namespace", "default")
+        if item["kind"] == "Pod" and f"{namespace}/{about['name']}" in evicted:
+            continue
+        patch = patches.get((item["kind"], namespace, about["name"]))
+        objects.append(item if patch is None else merge(item, dict(patch)))
+    weights = dict(change.weight for change in suggestion.changes if change.weight is not None)
+    config = weighing(request.get("config") or "", profile, weights) if weights else request.get("config")
+    return {**request, "objects": objects, "config": config, "pods": [key]}
+
+
+def weighing(config: str, profile: str, weights: dict[str, int]) -> str:
+    """The configuration with these weights in the profile."""
+    document = json.loads(
+        config or '{"apiVersion":"kubescheduler.config.k8s.io/v1","kind":"KubeSchedulerConfiguration"}'
+    )
+    profiles = document.setdefault("profiles", []) or [{"schedulerName": profile}]
+    document["profiles"] = profiles
+    meant = next(each for each in profiles if each.get("schedulerName", "default-scheduler") == profile)
+    score = meant.setdefault("plugins", {}).setdefault("score", {})
+    others = [each for each in score.get("enabled", []) if each["name"] not in weights]
+    score["enabled"] = [*others, *({"name": name, "weight": weight} for name, weight in weights.items())]
+    return json.dumps(document)
+
+
+def broken_promise(suggestion: Suggestion, answer: Json) -> str | None:
+    """What the real scheduler says that is not as it was promised."""
+    if answer.get("error"):
+        return f"error: {answer['error']}"
+    if suggestion.promise is Promise.PREEMPTS:
+        preempted = answer.get("postFilter") or {}
+        nominated = preempted.get("nominatedNodes") or [preempted.get("nominatedNode")]
+        return None if suggestion.node in nominated else f"nominated: {nominated}"
+    said = {
+        "feasible": sorted(answer["feasible"] or ()),
+        "best": [answer["nominatedFirst"]] if answer.get("nominatedFirst") else sorted(answer["best"] or ()),
+    }
+    if answer.get("preEnqueue") or suggestion.node not in said["feasible"]:
+        return f"does not fit: {answer.get('preEnqueue')} {said}"
+    if len(said["feasible"]) != suggestion.feasible_count or tuple(said["best"]) != suggestion.nodes:
+        return f"otherwise: {said}"
+    return None
+
+
+def check(oracle: Oracle, request: Json, kinds: set[str]) -> None:
+    with TemporaryDirectory() as folder:
+        try:
+            scheduler, pods = scheduler_of(request, Path(folder), oracle.minor)
+        except (ConfigurationError, FeatureGateError):
+            return
+        for key in request["pods"]:
+            profile = pods[key].spec.scheduler_name or "default-scheduler"
+            for suggestion in suggestions(scheduler, pods[key]):
+                asked = applied(request, key, suggestion, profile)
+                (answer,) = oracle.ask(asked)
+                wrong = broken_promise(suggestion, answer)
+                told = {"pod": key, "text": suggestion.text, "commands": suggestion.commands, "nodes": suggestion.nodes}
+                assert wrong is None, json.dumps({**told, "real": wrong}, indent=1)
+                kinds.update(change.kind.name for change in suggestion.changes)
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_the_real_scheduler_does_what_is_promised(oracle: Oracle, gates: frozenset[str], topic: str) -> None:
+    kinds: set[str] = set()
+
+    @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=TOO_MUCH)
+    @given(requests(topic, gates), st.booleans())
+    def holds(request: Json, classes: bool) -> None:
+        check(oracle, {**request, "objects": [*request["objects"], *(CLASSES if classes else [])]}, kinds)
+
+    holds()
+    assert kinds
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda path: path.name)
+def test_and_so_it_does_in_the_scenarios(oracle: Oracle, scenario: Path) -> None:
+    import yaml
+
+    documents = yaml.safe_load_all((scenario / "cluster.yaml").read_text())
+    objects = [item for each in documents if each for item in (each["items"] if each["kind"] == "List" else [each])]
+    for item in objects:
+        item["metadata"] = {key: value for key, value in item["metadata"].items() if key != "creationTimestamp"}
+        if item["kind"] == "Pod":
+            item["metadata"].setdefault("namespace", "default")
+    pending = [item for item in objects if item["kind"] == "Pod" and not item["spec"].get("nodeName")][:2]
+    pods = [f"{item['metadata']['namespace']}/{item['metadata']['name']}" for item in pending]
+    check(oracle, {"id": scenario.name, "objects": objects, "config": "", "featureGates": {}, "pods": pods}, set())
