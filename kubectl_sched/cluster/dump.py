@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kubectl_sched.api.core import Event, Node
 from kubectl_sched.api.pod import Pod
+from kubectl_sched.api.schedulers import Lease
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -69,6 +70,8 @@ def _times(objects: Iterable[KubernetesObject]) -> Iterator[str]:
             yield item.metadata.creation_timestamp
         if isinstance(item, Event):
             yield item.last_seen
+        elif isinstance(item, Lease):
+            yield item.spec.renew_time or ""
         elif isinstance(item, Node | Pod):
             for condition in item.status.conditions:
                 time = condition.last_heartbeat_time or condition.last_transition_time

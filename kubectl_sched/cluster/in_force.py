@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.pod import Pod
+from kubectl_sched.api.schedulers import Lease
 from kubectl_sched.cluster.found_schedulers import FoundScheduler, find_schedulers
 from kubectl_sched.cluster.known_schedulers import PRODUCTS, product_pods
 from kubectl_sched.cluster.kubernetes_version import detect_version
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.surroundings import Surroundings
 
 _UNTOUCHED_SECONDS = 120
+_DEFAULT_LEASE = "kube-system/kube-scheduler"
 _NO_SCHEDULER = (
     "no kube-scheduler is seen, and none has looked at a pod that waits",
     "one with a profile default-scheduler would serve it",
@@ -166,7 +168,9 @@ class InForce:
         if source.document is not None:
             configuration = load_configuration(source.document, version, _gates(self._replay.feature_gates))
             return Assumed(configuration, f"profiles as {source.source} has them")
-        told = f"default profile assumed: {source.source}{_fetched_by(source)}"
+        lease = self.renewed_lease
+        renewed = f"; {lease.spec.holder_identity} renews the Lease {lease.key}" if lease is not None else ""
+        told = f"default profile assumed: {source.source}{renewed}{_fetched_by(source)}"
         return Assumed(configuration_for(self.dump, self._replay), told)
 
     @cached_property
@@ -232,9 +236,19 @@ class InForce:
         """Whether there is no default scheduler: the control plane can be seen without one, or nobody looks at pods."""
         if self.dump.scheduler_configuration is not None:
             return False
-        if any(DEFAULT_SCHEDULER_NAME in each.profiles for each in self.found):
+        if any(DEFAULT_SCHEDULER_NAME in each.profiles for each in self.found) or self.renewed_lease is not None:
             return False
         return self._sees_control_plane or self._leaves_pods_alone
+
+    @cached_property
+    def renewed_lease(self) -> Lease | None:
+        """The default scheduler's, where somebody who cannot be seen has renewed it lately."""
+        if any(each.lease_key == _DEFAULT_LEASE for each in self.found):
+            return None
+        leases = (item for item in self.dump.objects if isinstance(item, Lease) and item.key == _DEFAULT_LEASE)
+        lease = next(leases, None)
+        age = seconds_between(lease.spec.renew_time, self.dump.taken_at) if lease is not None else None
+        return lease if age is not None and age < _UNTOUCHED_SECONDS else None
 
     @property
     def _sees_control_plane(self) -> bool:

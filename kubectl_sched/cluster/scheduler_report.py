@@ -11,6 +11,7 @@ from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from kubectl_sched.api.schedulers import Lease
     from kubectl_sched.cluster.found_schedulers import FoundScheduler
     from kubectl_sched.cluster.in_force import InForce
 
@@ -103,7 +104,14 @@ def _unseen(in_force: InForce, asked: Mapping[str, tuple[int, int]]) -> Iterator
     assumed = in_force.assumed(DEFAULT_SCHEDULER_NAME)
     profiles = [_profile(name, asked) for name in assumed.configuration.profiles]
     item = _assumed("assumed", DEFAULT_SCHEDULER_NAME, assumed.evidence, profiles)
-    yield {**item, "version": str(assumed.configuration.version)}
+    yield {**item, "version": str(assumed.configuration.version), "leaderElection": _held(in_force.renewed_lease)}
+
+
+def _held(lease: Lease | None) -> dict[str, Any] | None:
+    if lease is None:
+        return None
+    spec = lease.spec
+    return {"lease": lease.key, "holder": spec.holder_identity, "isHolder": None, "renewTime": spec.renew_time}
 
 
 def _of_product(name: str, asked: tuple[int, int], pods: Sequence[Pod]) -> Iterator[dict[str, Any]]:

@@ -182,3 +182,22 @@ def test_a_configuration_among_the_files_that_no_scheduler_runs_is_said_to_lie_t
     overridden = InForce(dump, Replay(config=str(tmp_path / "config.yaml")))
     overridden.assumed("default-scheduler")
     assert not any("not used" in note for note in overridden.notes)
+
+
+def test_a_scheduler_that_cannot_be_seen_is_there_where_somebody_renews_its_lease(
+    read_text: Callable[..., Dump],
+) -> None:
+    old = {"metadata": {"name": "web", "creationTimestamp": "2026-06-01T08:00:00Z"}, "kind": "Pod", "apiVersion": "v1"}
+    waiting = {**old, "status": {"qosClass": "BestEffort"}}
+    apiserver = {
+        **obj("Pod", "kube-apiserver", "kube-system"),
+        "spec": {"nodeName": "n1", "containers": [{"name": "c", "image": "registry.k8s.io/kube-apiserver:v1.36.2"}]},
+    }
+    renewed = {
+        **obj("Lease", "kube-scheduler", "kube-system", "coordination.k8s.io/v1"),
+        "spec": {"holderIdentity": "host_1", "renewTime": "2026-06-01T12:00:00.000000Z"},
+    }
+    assert report(read_text(listing(NODE, waiting, apiserver)))["items"] == []
+    (item,) = report(read_text(listing(NODE, waiting, apiserver, renewed)))["items"]
+    assert item["leaderElection"]["holder"] == "host_1"
+    assert item["configuration"]["source"].endswith("host_1 renews the Lease kube-system/kube-scheduler")

@@ -168,7 +168,7 @@ def test_only_what_the_pod_needs_is_asked_for(control_plane: ControlPlane, fault
     through(control_plane, faulty)
     assert {path.rpartition("/")[2] for path, _ in faulty.requests} == {
         *("nodes", "pods", "namespaces", "services", "poddisruptionbudgets", "events", "version"),
-        *("schedulers", "schedulerconfigurations"),
+        *("schedulers", "schedulerconfigurations", "leases"),
     }
     faulty.requests.clear()
     through(control_plane, faulty, Selection(("stored",)))

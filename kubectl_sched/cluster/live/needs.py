@@ -101,11 +101,11 @@ def _claims(pod: Pod) -> Iterable[str]:
 def scheduler_needs(pods: Iterable[Pod]) -> tuple[Need, ...]:
     """What tells how the kube-schedulers among all pods are configured and which of them serves.
 
-    Where there is none to be seen, what a managed control plane says of its own.
+    Where there is none to be seen, what a managed control plane says of its own, and whether it renews its Lease.
     """
     schedulers = [pod for pod in pods if scheduler_container(pod) is not None]
     if not schedulers:
-        return (Need("Scheduler"), Need("SchedulerConfiguration"))
+        return (Need("Scheduler"), Need("SchedulerConfiguration"), Need("Lease", _SYSTEM))
     config_maps = (
         _named("ConfigMap", pod.metadata.namespace, name) for pod in schedulers for name in _config_maps(pod)
     )
