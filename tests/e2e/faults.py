@@ -1,9 +1,11 @@
 """A proxy in front of an API server that can be told what to do wrong."""
 
+import contextlib
 import http.client
 import http.server
 import ssl
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -20,13 +22,17 @@ class PassError(Exception):
 
 
 class FaultyServer:
-    """Passes GETs on to a server; each request may first meet a fault that `inject` has laid for its path."""
+    """Passes requests on to a server, watches line by line; each may first meet a fault.
+
+    `inject` lays faults for single requests; `always` is asked about every request that meets none of those.
+    """
 
     def __init__(self, port: int, certificates: Path) -> None:
         self._target = port
         self._certificates = certificates
         self._faults: list[tuple[str, Fault]] = []
         self._lock = threading.Lock()
+        self.always: Callable[[Handler], Fault | None] = lambda _: None
         self.requests: list[tuple[str, dict[str, list[str]]]] = []
         self.headers: list[Any] = []
 
@@ -38,6 +44,8 @@ class FaultyServer:
 
             def do_GET(self) -> None:  # noqa: N802 - http.server's name
                 outer.answer(self)
+
+            do_POST = do_PUT = do_PATCH = do_DELETE = do_GET  # noqa: N815 - as above
 
             def log_message(self, *_: object) -> None:
                 pass
@@ -78,6 +86,7 @@ class FaultyServer:
             if found is not None:
                 self._faults.remove(found)
                 fault = found[1]
+        fault = fault or self.always(request)
         try:
             if fault is not None:
                 fault(request)
@@ -88,19 +97,35 @@ class FaultyServer:
 
     def _pass_on(self, request: Handler) -> None:
         context = ssl._create_unverified_context()  # noqa: S323, SLF001 - on loopback, to a server of our own
-        connection = http.client.HTTPSConnection("127.0.0.1", self._target, context=context, timeout=30)
+        connection = http.client.HTTPSConnection("127.0.0.1", self._target, context=context, timeout=90)
         kept = {name: value for name, value in request.headers.items() if name.lower() not in {"host", "connection"}}
-        connection.request("GET", request.path, headers=kept)
+        length = int(request.headers.get("Content-Length") or 0)
+        connection.request(request.command, request.path, request.rfile.read(length) if length else None, kept)
         response = connection.getresponse()
-        body = response.read()
         request.send_response(response.status)
-        for name in ("Content-Type", "Content-Encoding"):
+        for name in ("Content-Type", "Content-Encoding", "Retry-After"):
             if response.headers[name]:
                 request.send_header(name, response.headers[name])
-        request.send_header("Content-Length", str(len(body)))
-        request.end_headers()
-        request.wfile.write(body)
+        if "watch=true" in request.path and response.status == http.client.OK:
+            _pass_lines(request, response)
+        else:
+            body = response.read()
+            request.send_header("Content-Length", str(len(body)))
+            request.end_headers()
+            request.wfile.write(body)
         connection.close()
+
+
+def _pass_lines(request: Handler, response: http.client.HTTPResponse) -> None:
+    """What a watch says, as it says it, until either side has enough."""
+    request.send_header("Transfer-Encoding", "chunked")
+    request.end_headers()
+    with contextlib.suppress(OSError, http.client.HTTPException):
+        while line := response.readline():
+            request.wfile.write(b"%x\r\n%s\r\n" % (len(line), line))
+            request.wfile.flush()
+        request.wfile.write(b"0\r\n\r\n")
+    request.close_connection = True
 
 
 def status(code: int, reason: str = "", message: str = "", **headers: str) -> Fault:
@@ -116,6 +141,25 @@ def status(code: int, reason: str = "", message: str = "", **headers: str) -> Fa
         request.wfile.write(body)
 
     return answer
+
+
+def expired(request: Handler) -> None:
+    """A watch that begins and says that the state to go on from is forgotten."""
+    body = b'{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired","message":"too old"}}\n'
+    request.send_response(200)
+    request.send_header("Content-Length", str(len(body)))
+    request.end_headers()
+    request.wfile.write(body)
+
+
+def late(seconds: float) -> Fault:
+    """The request is passed on, but only after a while; a watch then has much to catch up with."""
+
+    def wait(_: Handler) -> None:
+        time.sleep(seconds)
+        raise PassError
+
+    return wait
 
 
 def break_off(request: Handler) -> None:
