@@ -2,55 +2,92 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
+from typer.core import TyperCommand
 
 from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS = ("explain", "profiles", "whatif", "diff", "snapshot", "schedulers")
-"""Each is the function of that name in the module of that name, in the order in which help lists them."""
+COMMANDS = ("explain", "message", "whatif", "bind", "diff", "profiles", "schedulers", "snapshot", "completion")
+"""Each is the function of that name in the module of that name; `help_texts` has what help says of it."""
 
-
-def app(arguments: Sequence[str], **settings: Any) -> Any:
-    """Run the command that the arguments begin with; `settings` are those of click's `main`.
-
-    Only that command is built, since building all of them takes longer than a small dump takes to explain.
-    """
-    program = typer.Typer(
-        name="kubectl sched",
-        add_completion=False,
-        no_args_is_help=True,
-        pretty_exceptions_enable=False,
-        rich_markup_mode=None,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    program.callback()(_program)
-    for name in arguments[:1] if arguments and arguments[0] in COMMANDS else COMMANDS:
-        program.command()(getattr(import_module(f"kubectl_sched.cli.{name}"), name))
-    try:
-        return program(list(arguments), **{**settings, "standalone_mode": False})
-    except UsageError as error:
-        raise _in_one_sentence(error) from None
-
+HELP_FLAGS = ("-h", "--help")
+COMPLETE = "__complete"
+"""What completion scripts call; everything after it is what stands on the line."""
 
 UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 """Of the click that this typer is built on, be it its own or the package."""
 
 
+def app(arguments: Sequence[str], prog_name: str = "kubectl sched", **settings: Any) -> Any:
+    """Run the command that the arguments begin with; `settings` are those of click's `main`.
+
+    Only that command is built, since building all of them takes longer than a small dump takes to explain.
+    """
+    name, *rest = arguments or HELP_FLAGS
+    if name == COMPLETE:
+        from kubectl_sched.cli.completing import print_completions
+
+        print_completions(rest)
+    if name == "help":
+        name, rest = (rest[0], ["--help"]) if rest else ("--help", [])
+    if name in {*HELP_FLAGS, "options"}:
+        _print_help(name)
+    if name not in COMMANDS:
+        raise SchedError(_unknown(name, prog_name))
+    try:
+        return command(name).main(rest, f"{prog_name} {name}", **{**settings, "standalone_mode": False})
+    except UsageError as error:
+        raise _in_one_sentence(error) from None
+
+
+def command(name: str) -> Any:
+    """The command as typer builds it. Its module is imported only now."""
+    single = typer.Typer(
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": list(HELP_FLAGS)},
+    )
+    single.command(name, cls=_Documented)(getattr(import_module(f"kubectl_sched.cli.{name}"), name))
+    return typer.main.get_command(single)
+
+
+class _Documented(TyperCommand):
+    """A command whose help looks like kubectl's."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        from kubectl_sched.cli.help import command_help
+
+        formatter.write(command_help(self.name or "", self.get_params(ctx)))
+
+
+def _print_help(name: str) -> NoReturn:
+    from kubectl_sched.cli.help import connection_help, overview
+
+    text = connection_help(command("explain").params) if name == "options" else overview(COMMANDS)
+    print(text)  # noqa: T201 - help is what was asked for
+    sys.exit(0)
+
+
+def _unknown(name: str, prog_name: str) -> str:
+    if name.startswith("-"):
+        return f"unknown flag {name}: name a command first (see {prog_name} --help)"
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, COMMANDS, n=1)
+    meant = f"did you mean {near[0]}?" if near else f"see {prog_name} --help"
+    return f'unknown command "{name}" for "{prog_name}" ({meant})'
+
+
 def _in_one_sentence(error: Any) -> BaseException:
-    """What is wrong with the command line, as all other bad input is said; help that was asked for stays as it is."""
+    """What is wrong with the command line, as all other bad input is said."""
     message = error.format_message().strip()
-    if "\n" in message:
-        error.show()
-        return SystemExit(error.exit_code)
     path = error.ctx.command_path if error.ctx else "kubectl sched"
     return SchedError(f"{message.rstrip('.')} (see {path} --help)")
-
-
-def _program() -> None:
-    """Why did my pod land there, or why won't it schedule? Replays kube-scheduler's whole pipeline and explains it."""

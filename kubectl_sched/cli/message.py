@@ -1,16 +1,28 @@
-"""`explain message`: a FailedScheduling text in plain words, without any cluster."""
+"""`message` and `explain message`: a FailedScheduling text in plain words, without any cluster."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+import typer
+
+from kubectl_sched.cli import options
 from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 WORD = "message"
+
+
+def message(
+    text: Annotated[list[str], typer.Argument(metavar="TEXT", help="What kube-scheduler said, or - for stdin.")],
+    output: options.OutputOption = options.Output.table,
+    color: options.ColorOption = options.Color.auto,
+) -> None:
+    """Say what a pasted FailedScheduling message means."""
+    explain_message(text, output.value, color.value)
 
 
 def explain_message(words: Sequence[str], output: str, color: str) -> None:

@@ -1,0 +1,105 @@
+"""Help as kubectl prints it: what it is, examples, options one below the other, usage, and where there is more."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from typing import TYPE_CHECKING, Any, Final
+
+from kubectl_sched.cli.help_texts import ABOUT, COMMANDS, GROUPS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+PROGRAM: Final = "kubectl sched"
+CONNECTION: Final = "Connection"
+"""The panel of the options that all commands share; they have a page of their own, as kubectl's have."""
+
+_WIDEST: Final = 100
+_MORE: Final = f'Use "{PROGRAM} <command> --help" for more information about a given command.'
+_OPTIONS: Final = f'Use "{PROGRAM} options" for the connection options, which all commands take.'
+
+
+def overview(available: Iterable[str]) -> str:
+    """What `kubectl sched --help` prints: the commands that there are, group by group."""
+    there = set(available)
+    width = max(map(len, COMMANDS))
+    lines = [*_wrapped(ABOUT), ""]
+    for group, names in GROUPS.items():
+        shown = [name for name in names if name in there]
+        if shown:
+            lines += [f"{group}:", *(f"  {name:<{width}}   {COMMANDS[name].short}" for name in shown), ""]
+    return "\n".join([*lines, "Usage:", f"  {PROGRAM} <command> [flags] [options]", "", _MORE, _OPTIONS])
+
+
+def command_help(name: str, parameters: Sequence[Any]) -> str:
+    """What `kubectl sched NAME --help` prints; `parameters` are those of the command as it was built."""
+    known = COMMANDS[name]
+    lines = [*_paragraphs(known.text), "", "Examples:"]
+    for example in known.examples:
+        lines += [f"  # {example.wanted}", f"  {example.line}", ""]
+    panels: dict[str, list[Any]] = {}
+    for parameter in parameters:
+        if parameter.param_type_name == "option" and parameter.name != "help":
+            panels.setdefault(getattr(parameter, "rich_help_panel", None) or "Options", []).append(parameter)
+    shared = panels.pop(CONNECTION, [])
+    for panel, options in panels.items():
+        lines += [f"{panel}:", *_options(options)]
+    lines += ["Usage:", f"  {PROGRAM} {known.usage}"]
+    return "\n".join([*lines, "", _OPTIONS] if shared else lines)
+
+
+def connection_help(parameters: Sequence[Any]) -> str:
+    """What `kubectl sched options` prints: the options of any command that are about the connection."""
+    shared = [each for each in parameters if getattr(each, "rich_help_panel", None) == CONNECTION]
+    lines = ["The following options can be passed to any command that reads a cluster:", "", *_options(shared)]
+    return "\n".join(lines).rstrip("\n")
+
+
+def _options(options: Iterable[Any]) -> Iterator[str]:
+    for option in options:
+        names = sorted(option.opts, key=len)
+        yield f"    {', '.join(names)}={_default(option)}:"
+        yield from _wrapped(_described(option), indent=8)
+        yield ""
+
+
+def _default(option: Any) -> str:
+    if option.is_flag:
+        return "false"
+    if option.multiple:
+        return "[]"
+    default = option.default
+    return f"'{'' if default is None or callable(default) else getattr(default, 'value', default)}'"
+
+
+def _described(option: Any) -> str:
+    text = option.help or ""
+    choices = getattr(option.type, "choices", ())
+    if choices:
+        names = ", ".join(getattr(choice, "value", choice) for choice in choices)
+        return f"{text} One of: ({names})."
+    form = option.metavar or ""
+    return f"{form}: {text}" if {"=", "|"} & set(form) else text
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    """The first as it is, the others set in by a blank, as kubectl does."""
+    first, *others = text.split("\n\n")
+    yield from _wrapped(first)
+    for other in others:
+        yield ""
+        yield from _wrapped(other, indent=1)
+
+
+def _wrapped(text: str, indent: int = 0) -> list[str]:
+    width = min(shutil.get_terminal_size().columns, _WIDEST)
+    prefix = " " * indent
+    return textwrap.wrap(
+        text,
+        width=max(width, 40),
+        initial_indent=prefix,
+        subsequent_indent=prefix,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

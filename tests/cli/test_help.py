@@ -1,0 +1,97 @@
+"""Help reads as kubectl's own, and every example in it is a command line that the program takes."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from kubectl_sched.cli.app import COMMANDS, command
+from kubectl_sched.cli.arguments import command_first
+from kubectl_sched.cli.help_texts import COMMANDS as HELP
+from kubectl_sched.cli.help_texts import GROUPS
+from tests.terminal import on_terminal
+
+EXAMPLES = [(name, example.line) for name in COMMANDS for example in HELP[name].examples]
+PROGRAMS = ("kubectl sched ", "kubectl-sched ")
+
+
+def test_every_command_is_documented_and_in_one_group() -> None:
+    assert set(COMMANDS) == set(HELP)
+    grouped = [name for names in GROUPS.values() for name in names]
+    assert sorted(grouped) == sorted(HELP)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_has_three_examples_that_differ(name: str) -> None:
+    lines = [example.line for example in HELP[name].examples]
+    assert len(set(lines)) == len(lines) >= 3
+
+
+@pytest.mark.parametrize(("name", "line"), EXAMPLES, ids=[line for _, line in EXAMPLES])
+def test_the_flags_of_an_example_parse(name: str, line: str) -> None:
+    """Each part of a pipe that is ours; what the shell makes of the rest is not looked at."""
+    ours = 0
+    for part in line.removeprefix("source <(").removesuffix(")").replace(" > ", " | ").split(" | "):
+        if part.startswith(PROGRAMS):
+            first, *rest = command_first(shlex.split(part.partition(" sched ")[2] or part.partition(" ")[2]))
+            built = command(first)
+            context = built.make_context(first, list(rest))
+            assert context.params, part
+            ours += first == name
+    assert ours >= 1
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"], ["help"]])
+def test_the_overview_lists_every_command_within_80_columns(arguments: list[str]) -> None:
+    shown, code = on_terminal(arguments)
+    assert code == 0
+    assert all(len(line) <= 80 for line in shown.splitlines())
+    assert [name for name in HELP if f"\n  {name} " not in shown] == []
+    assert "\nUsage:\n  kubectl sched <command> [flags] [options]\n" in shown
+    assert 'Use "kubectl sched <command> --help" for more information about a given command.' in shown
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_commands_help_has_kubectls_parts_in_kubectls_order(name: str) -> None:
+    shown, code = on_terminal([name, "--help"])
+    assert code == 0
+    lines = shown.splitlines()
+    headings = [line for line in lines if line in {"Examples:", "Options:", "Usage:"}]
+    assert headings in (["Examples:", "Options:", "Usage:"], ["Examples:", "Usage:"])
+    assert lines[lines.index("Usage:") + 1].startswith(f"  kubectl sched {name} ")
+    examples = {f"  {example.line}" for example in HELP[name].examples}
+    assert all(len(line) <= 80 or line in examples for line in lines)
+
+
+def test_options_are_shown_with_their_defaults_and_choices() -> None:
+    shown, _ = on_terminal(["explain", "--help"])
+    assert "    -A, --all-namespaces=false:\n        Look in all namespaces.\n" in shown
+    assert "    -o, --output='table':\n        How to print the answer. One of: (table, wide, json," in shown
+    assert "--kubeconfig" not in shown
+
+
+def test_the_connection_options_have_a_page_of_their_own() -> None:
+    shown, code = on_terminal(["options"])
+    assert code == 0
+    assert "    --kubeconfig='':" in shown
+    assert "    -s, --server='':" in shown
+    assert "    --insecure-skip-tls-verify=false:" in shown
+
+
+def test_help_may_come_first() -> None:
+    assert on_terminal(["help", "diff"]) == on_terminal(["diff", "--help"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["exlpain"], 'error: unknown command "exlpain" for "kubectl sched" (did you mean explain?)'),
+        (["frobnicate"], 'error: unknown command "frobnicate" for "kubectl sched" (see kubectl sched --help)'),
+        (["--frobnicate"], "error: unknown flag --frobnicate: name a command first (see kubectl sched --help)"),
+        (["explain", "--frobnicate"], "error: No such option: --frobnicate (see kubectl sched explain --help)"),
+    ],
+)
+def test_what_is_not_there_is_said_in_one_sentence(arguments: list[str], said: str) -> None:
+    shown, code = on_terminal(arguments, columns=200)
+    assert (shown.strip(), code) == (said, 2)
