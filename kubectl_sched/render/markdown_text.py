@@ -26,10 +26,9 @@ _FENCE = 3
 
 def text(words: str) -> str:
     """The words in running text, at the beginning of a line or in a table's cell."""
-    shown = safe(words).strip(" ")
+    shown = _CALL.sub(lambda found: f"{found[0]}{JOINER}", safe(words).strip(" "))
     shown = _LINK.sub(lambda found: f"\\{found[0]}", _MARKUP.sub(lambda found: f"\\{found[0]}", shown))
-    shown = _BLOCK.sub(_kept_in_line, shown)
-    return _CALL.sub(lambda found: f"{found[0]}{JOINER}", shown)
+    return _BLOCK.sub(_kept_in_line, shown)
 
 
 def _kept_in_line(start: re.Match[str]) -> str:

@@ -104,7 +104,8 @@ def node_table(result: ScheduleResult, room: Room, asked_for: Iterable[str] = ()
         return None
     order = best_first(result)
     with_details = examined(result, order, room.details, asked_for)
-    shown = order if len(order) <= room.rows else [row for row in order if row in with_details]
+    chosen = with_details.union(_best_and_closest(order, len(result.feasible), room.rows))
+    shown = [row for row in order if row in chosen]
     filters = [plugin for plugin, mask in result.rejection_masks.items() if mask.any()]
     positions = {row: position for position, row in enumerate(result.feasible.tolist())}
     verdicts = {row: _verdict(result, row, is_feasible=row in positions) for row in order}
@@ -118,6 +119,12 @@ def node_table(result: ScheduleResult, room: Room, asked_for: Iterable[str] = ()
         passing=tuple(plugin for plugin, mask in result.rejection_masks.items() if not mask.any()),
         skipped=_skipped(result),
     )
+
+
+def _best_and_closest(order: Sequence[int], feasible: int, most: int) -> Sequence[int]:
+    """As many of the rows as there is room for, half of it for the rejected ones where there are both."""
+    rejected = min(len(order) - feasible, max(most // 2, most - feasible))
+    return [*order[: min(feasible, most - rejected)], *order[feasible : feasible + rejected]]
 
 
 def _rows(

@@ -1,0 +1,186 @@
+"""`-o markdown`: a chat or an issue shows what was said, and nothing of the cluster becomes markup or a call."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from kubectl_sched.render.explanation import explanation
+from kubectl_sched.render.markdown import explanation_markdown
+from kubectl_sched.render.markdown_text import JOINER, bullets, code, fenced, table, text
+from kubectl_sched.render.show import Display
+from kubectl_sched.render.summary import summary
+from kubectl_sched.render.text import safe
+from tests.plugins.clusters import node, pod, requests
+from tests.render.worlds import explained, gpu_cluster, gpu_pod, gpu_users
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from markdown_it.token import Token
+
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+GOLDEN = Path(__file__).parent.parent / "golden"
+NOTES = ("about the dump: it is of 2026-06-01T03:00:12Z or later",)
+
+WORDS = st.one_of(
+    st.text(max_size=40),
+    st.text(alphabet="\\`*_{}[]()<>#+-.!|~&$@:/=1aA \n\t", max_size=40),
+    st.sampled_from(
+        ["@team", "see #12", "GH-7", ":tada: :b:", "https://evil.example/x", "www.evil.example", "me@evil.example"]
+    ),
+)
+
+
+def markdown() -> MarkdownIt:
+    """As GitHub reads it; it takes no name without a scheme for a link."""
+    reader = MarkdownIt("gfm-like")
+    assert reader.linkify is not None
+    reader.linkify.set({"fuzzy_link": False, "fuzzy_email": True})
+    return reader
+
+
+READER = markdown()
+
+
+def inline(tokens: list[Token]) -> list[Token]:
+    return [child for token in tokens for child in token.children or ()]
+
+
+def shown(tokens: list[Token]) -> str:
+    """The text that is seen, without the joiners, which are not."""
+    return "".join(token.content for token in inline(tokens)).replace(JOINER, "")
+
+
+def one_pod(result: ScheduleResult, **display: Any) -> str:
+    return explanation_markdown([result], Display(output="markdown", **display), NOTES)
+
+
+def stuck(text: str = "") -> ScheduleResult:
+    return explained([*gpu_cluster(12, 3), *gpu_users(3, 2), gpu_pod(), node(f"n{text}", labels={"pool": text})])
+
+
+@given(WORDS)
+def test_words_are_seen_as_they_are(words: str) -> None:
+    tokens = READER.parse(f"- {text(words)}")
+    assert [token.type for token in tokens if token.nesting == 1] in (
+        ["bullet_list_open", "list_item_open", "paragraph_open"],
+        ["bullet_list_open", "list_item_open"],
+    )
+    assert {token.type for token in inline(tokens)} <= {"text", "text_special"}
+    assert shown(tokens) == safe(words).strip(" ")
+
+
+@given(WORDS)
+def test_words_alone_are_a_paragraph(words: str) -> None:
+    tokens = READER.parse(text(words))
+    assert {token.type for token in tokens} <= {"paragraph_open", "inline", "paragraph_close"}
+    assert shown(tokens) == safe(words).strip(" ")
+
+
+@given(WORDS)
+def test_words_call_nobody(words: str) -> None:
+    seen = "".join(token.content for token in inline(READER.parse(text(words))))
+    assert not re.search(r"@\w|#\d|\bGH-\d", seen)
+    assert not re.search(r":[a-z][\w+-]*:", seen)
+
+
+@given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=4))
+def test_a_cell_stays_in_its_place(rows: list[tuple[str, str]]) -> None:
+    tokens = READER.parse(table(("a", "b"), [(code(one), text(other)) for one, other in rows]))
+    cells = [token for before, token in pairwise(tokens) if before.type == "td_open"]
+    seen = ["".join(child.content for child in cell.children or ()).replace(JOINER, "") for cell in cells]
+    assert [each.strip() for each in seen] == [safe(words).strip() for row in rows for words in row]
+
+
+@given(WORDS)
+def test_a_fence_ends_where_it_is_meant_to(words: str) -> None:
+    (block,) = READER.parse(fenced(words, "sh"))
+    assert block.type == "fence"
+    assert block.content == "\n".join(map(safe, words.split("\n"))) + "\n"
+
+
+@given(st.lists(WORDS.filter(lambda words: safe(words).strip()), min_size=1, max_size=3))
+def test_a_list_has_as_many_items_as_were_given(items: list[str]) -> None:
+    tokens = READER.parse(bullets(items))
+    assert sum(token.type == "list_item_open" for token in tokens) == len(items)
+
+
+@settings(deadline=None, max_examples=20)
+@given(WORDS.filter(lambda words: words.strip()))
+def test_a_hostile_cluster_adds_no_markup(words: str) -> None:
+    plain, nasty = ({token.type for token in READER.parse(one_pod(stuck(each)))} for each in ("plain", words))
+    assert nasty == plain
+
+
+@pytest.mark.parametrize("node_name", [None, "gpu-1"])
+def test_it_begins_with_the_sentence_and_says_the_next_after_it(node_name: str | None) -> None:
+    result = stuck()
+    lines = one_pod(result, node=node_name).splitlines()
+    assert shown(READER.parse(lines[0])) == f"{summary(result)}."
+    assert shown(READER.parse(lines[2])) == result.suggestions[0].text
+    assert lines[4] == "```sh"
+
+
+def test_each_command_can_be_pasted() -> None:
+    result = stuck()
+    blocks = [token.content for token in READER.parse(one_pod(result)) if token.info == "sh"]
+    assert blocks == [f"{command}\n" for each in result.suggestions for command in each.commands]
+
+
+def test_its_points_are_those_of_json() -> None:
+    result = explained([*gpu_cluster(20, 4), *gpu_users(3), gpu_pod("1")])
+    totals = {each["name"]: each["total"] for each in explanation(result, "")["nodes"]}
+    rows = re.findall(r"^\| `(\S+)` \| (\d+) \|", one_pod(result), re.MULTILINE)
+    assert rows
+    assert all(totals[name] == int(points) for name, points in rows)
+
+
+def test_it_shows_a_few_nodes_and_says_how_many_more_unless_all_are_asked_for() -> None:
+    assert "… and 8 more nodes" in one_pod(stuck())
+    everything = one_pod(stuck(), all_nodes=True)
+    assert "more nodes" not in everything
+    assert all(f"| `{name}` |" in everything for name in stuck().nodes.names)
+
+
+def test_one_node_has_all_its_points() -> None:
+    result = explained([*gpu_cluster(20, 4), *gpu_users(3), gpu_pod("1")])
+    page = one_pod(result, node="gpu-3")
+    told = next(each for each in explanation(result, "")["nodes"] if each["name"] == "gpu-3")
+    for each in told["scores"]:
+        assert (
+            f"| {each['plugin']} | {each['raw']} | {each['normalized']} | {each['weight']} | {each['weighted']} |"
+            in page
+        )
+    assert f"| Total |  |  |  | {told['total']} |" in page
+
+
+CASES: dict[str, Callable[[], list[ScheduleResult]]] = {
+    "stuck": lambda: [stuck()],
+    "landing": lambda: [explained([*gpu_cluster(20, 4), *gpu_users(3), gpu_pod()])],
+    "preempting": lambda: [
+        explained([node("w1"), pod("low", on="w1", **requests(cpu="6")), pod("web-0", priority=9, **requests(cpu="4"))])
+    ],
+    "several": lambda: [
+        explained([*gpu_cluster(12, 3), *gpu_users(3, 2), gpu_pod(), pod("free")], name) for name in ("web-0", "free")
+    ],
+    "none": list,
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_whole_of_it(name: str, update_golden: bool) -> None:
+    results = CASES[name]()
+    page = explanation_markdown(results, Display(output="markdown", one=len(results) == 1), NOTES)
+    path = GOLDEN / f"{name}.md"
+    if update_golden:
+        path.write_text(page)
+    assert page == path.read_text()
