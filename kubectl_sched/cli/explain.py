@@ -61,6 +61,9 @@ def explain(
     watch: Annotated[
         bool, typer.Option("--watch", "-w", help="Explain again whenever the answer changes, until interrupted.")
     ] = False,
+    interactive: Annotated[
+        bool, typer.Option("--interactive", "-i", help="Explore the answer on a full screen, and change it there.")
+    ] = False,
     drifted: Annotated[
         bool, typer.Option("--drifted", help="Only bound pods that would land elsewhere now, or would be rejected.")
     ] = False,
@@ -79,6 +82,8 @@ def explain(
         return
     if sampling and start_index is not None:
         raise SchedError("--sampling replays every start and --start-index one: give one of them")
+    if interactive:
+        _check_interactive(output.value, watch=watch)
     if call_extenders:
         _check_extender_flags(config, sampling=sampling or start_index is not None)
     from kubectl_sched.cluster.selection import Selection
@@ -99,6 +104,7 @@ def explain(
         call_extenders=call_extenders,
         at_decision=at_decision,
         drifted=drifted,
+        interactive=interactive,
         paths=tuple(from_ or ()),
     )
     sys.exit(_followed(asked, connection, selection) if watch else _answered_once(asked, connection, selection))
@@ -119,6 +125,7 @@ class _Asked(Record, frozen=True):
     call_extenders: bool
     at_decision: bool
     drifted: bool
+    interactive: bool
     paths: tuple[str, ...]
 
     @property
@@ -161,13 +168,17 @@ def _answered(asked: _Asked, dump: Dump, selection: Selection) -> int:
     results = [_more(asked, in_force, result, one=one) for result in explaining.answers(selection)]
     joint = explaining.together(results) if not one and selection.pending else None
     display = Display(asked.output, asked.color, asked.all_nodes, asked.node, asked.evidence, one=one, together=joint)
-    notes = [*in_force.notes, *completeness(dump, results)]
+    notes = [*explaining.about_daemon_sets(selection), *in_force.notes, *completeness(dump, results)]
     if client is not None and client.sent_in_part:
         notes.append("extenders were sent only what a replay reads of pods and nodes; the rest could not be read again")
     if asked.samples and not one:
         from kubectl_sched.render.sampling import sampling_notes
 
         notes = [*sampling_notes(results), *notes]
+    if asked.interactive and results:
+        from kubectl_sched.tui.explore import explore
+
+        return explore(results, in_force.scheduler, display, [each.value for each in options.PageOutput], notes)
     return show(results, display, notes)
 
 
@@ -179,6 +190,18 @@ def _more(asked: _Asked, in_force: InForce, result: ScheduleResult, *, one: bool
     elif asked.start_index is not None:
         result = scheduler.from_start(result, asked.start_index)
     return scheduler.with_suggestions(result, asked.node) if one and not asked.call_extenders else result
+
+
+def _check_interactive(output: str, *, watch: bool) -> None:
+    if watch:
+        raise SchedError("--watch follows the cluster and --interactive holds it still: give one of them")
+    if output != options.PageOutput.table.value:
+        raise SchedError(
+            "--interactive shows a screen and -o prints: give one of them (e within it exports any format)"
+        )
+    from kubectl_sched.tui.explore import check_terminal
+
+    check_terminal()
 
 
 def _check_extender_flags(config: str | None, *, sampling: bool) -> None:

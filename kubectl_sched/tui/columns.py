@@ -32,6 +32,7 @@ _WHY_SHARE = 0.4
 """Of the width, at least so much is the reason's."""
 
 _BAR = 10
+_LONGEST_HEADING = 12
 _ROOMY = 130
 _GAP = 2
 
@@ -84,7 +85,8 @@ def _optional(view: View, listing: Listing) -> list[Column]:
         "memory": Column("memory", "Mem free", 8, right=True),
     }
     for each in result.scores:
-        known[each.plugin] = Column(each.plugin, short(each.plugin), max(len(short(each.plugin)), 5), right=True)
+        name = short(each.plugin)
+        known[each.plugin] = Column(each.plugin, name, max(min(len(name), _LONGEST_HEADING), 5), right=True)
     wanted = [view.sort.key, "moved"] if view.edits else [view.sort.key]
     wanted += ["bar"] if len(listing.result.totals) else []
     differing = sorted(result.scores, key=lambda each: -int(np.ptp(each.weighted)) if len(each.weighted) else 0)
@@ -129,8 +131,8 @@ class NodeLines:
     def __call__(self, row: int) -> Line:
         """One node's line."""
         name = self._view.result.nodes.names[row]
-        mark = "•" if name in self._view.marked else " "
-        spans = [Span(f"{mark} ", Tone.CHOSEN), Span(f"{self._symbol(row)} ", self._tone(row))]
+        mark = Span("•", Tone.CHANGED) if name in self._view.marked else Span(" ")
+        spans = [mark, Span(" "), Span(f"{self._symbol(row)} ", self._tone(row))]
         for column in self._shown:
             spans += (self._cell(column, row), Span(" " * _GAP))
         return tuple(spans[:-1])
@@ -197,6 +199,8 @@ def _behind(result: ScheduleResult, position: int) -> str:
     behind = int(result.totals[best] - result.totals[position])
     if not behind:
         return "best" if len(result.best) == 1 else f"tied with {len(result.best) - 1:,} more"
-    losses = sorted((int(each.weighted[position] - each.weighted[best]), each.plugin) for each in result.scores)
+    losses = sorted(
+        (int(each.normalized[position] - each.normalized[best]) * each.weight, each.plugin) for each in result.scores
+    )
     through = ", ".join(f"{short(plugin)} {points:+}" for points, plugin in losses if points < 0)
     return f"{behind:,} behind: {through}"

@@ -9,7 +9,7 @@ import numpy as np
 from kubectl_sched.framework.runtime import MAX_NODE_SCORE
 from kubectl_sched.render.node_words import verdict_in_words
 from kubectl_sched.scheduler.weights import weight_to_tie, weight_to_win
-from kubectl_sched.tui.lines import BLANK, Span, Tone, bar, name_in, padded, wrapped
+from kubectl_sched.tui.lines import BLANK, Span, Tone, bar, bar_to_the_left, name_in, padded, wrapped
 from kubectl_sched.tui.node_lines import about
 from kubectl_sched.tui.pipeline import short
 
@@ -82,20 +82,13 @@ def _row(name: str, points: tuple[int, int], most: int, side: int) -> Line:
     lead = f"◀ {difference:,}" if difference > 0 else f"{-difference:,} ▶" if difference else "="
     return (
         Span(padded(name, _NAME), Tone.PLAIN if most else Tone.STRONG),
-        Span(_leftwards(left, most, side), Tone.BAR),
+        Span(bar_to_the_left(left, most, side), Tone.BAR),
         Span(padded(f"{left:,}", _POINTS, right=True)),
         Span(" │ ", Tone.DIM),
         Span(padded(f"{right:,}", _POINTS)),
         Span(bar(right, most, side), Tone.OTHER_BAR),
         Span(padded(lead, _DIFFERENCE, right=True), Tone.GOOD if difference else Tone.DIM),
     )
-
-
-def _leftwards(value: int, most: int, side: int) -> str:
-    """A bar that grows to the left; there are no left-handed eighths, so whole cells and halves."""
-    halves = round(max(0, min(value, most)) / most * side * 2) if most else 0
-    halves = max(halves, 1) if value > 0 and most else halves
-    return ("▐" * (halves % 2) + "█" * (halves // 2)).rjust(side)
 
 
 def _turning(result: ScheduleResult, left: int, right: int, width: int) -> Iterator[Line]:

@@ -12,7 +12,6 @@ from kubectl_sched.render.text import safe, shortened
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_EIGHTHS = " ▏▎▍▌▋▊▉█"
 _DOTS = "…"
 
 
@@ -66,14 +65,22 @@ def name_in(name: str, width: int) -> str:
 
 
 def bar(value: int, most: int, width: int) -> str:
-    """A bar of exactly so many cells, filled by the share that the value is of the most there can be."""
-    if most <= 0 or width <= 0:
-        return " " * max(width, 0)
-    eighths = round(max(0, min(value, most)) / most * width * 8)
-    if value > 0:
-        eighths = max(eighths, 1)
-    whole, rest = divmod(eighths, 8)
-    return ("█" * whole + (_EIGHTHS[rest] if rest else "")).ljust(width)
+    """A bar of exactly so many cells, filled to half a cell by the share that the value is of the most there can be."""
+    halves = _halves(value, most, width)
+    return ("━" * (halves // 2) + "╸" * (halves % 2)).ljust(max(width, 0))
+
+
+def bar_to_the_left(value: int, most: int, width: int) -> str:
+    """The same, from the right."""
+    halves = _halves(value, most, width)
+    return ("╺" * (halves % 2) + "━" * (halves // 2)).rjust(max(width, 0))
+
+
+def _halves(value: int, most: int, width: int) -> int:
+    """How many halves of cells are filled; at least one where there is anything."""
+    if most <= 0 or width <= 0 or value <= 0:
+        return 0
+    return max(round(min(value, most) / most * width * 2), 1)
 
 
 def wrapped(text: str, width: int, tone: Tone = Tone.PLAIN, indent: str = "") -> list[Line]:

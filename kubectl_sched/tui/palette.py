@@ -33,6 +33,14 @@ def palette(theme: Theme) -> Mapping[Tone, Style]:
     }
 
 
+def cursor_style(variables: Mapping[str, str], *, has_focus: bool, colored: bool) -> Style:
+    """How the line under the cursor stands out: by its background, and where there is no colour by being reversed."""
+    name = variables.get("primary-muted" if has_focus else "panel", "")
+    if not colored or not name.startswith("#"):
+        return Style(reverse=True, bold=has_focus)
+    return Style(bgcolor=name[:7], bold=has_focus)
+
+
 def _style(color: str | None) -> Style:
     """A style of one colour; Textual says `ansi_blue` where Rich says `blue`."""
     return Style(color=color.removeprefix("ansi_") if color else None)

@@ -9,7 +9,7 @@ ExplorerScreen #sentence { height: auto; text-style: bold; }
 ExplorerScreen #status { height: 1; }
 ExplorerScreen #main { height: 1fr; }
 ExplorerScreen #nodes { height: 1fr; }
-ExplorerScreen #side { height: 10; border-top: solid $primary; }
+ExplorerScreen #side { height: 42%; min-height: 10; border-top: solid $primary; }
 ExplorerScreen #details { height: 1fr; }
 ExplorerScreen #suggestion { height: auto; max-height: 3; }
 ExplorerScreen #filter { border: none; height: 1; padding: 0; }

@@ -12,14 +12,16 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from kubectl_sched.tui.palette import palette
+from kubectl_sched.tui.lines import Tone
+from kubectl_sched.tui.palette import cursor_style, palette
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from textual import events
+    from textual.geometry import Region
 
-    from kubectl_sched.tui.lines import Line, Tone
+    from kubectl_sched.tui.lines import Line
 
 
 class LineList(ScrollView, can_focus=True):
@@ -68,6 +70,7 @@ class LineList(ScrollView, can_focus=True):
         self._line: Callable[[int], Line] = lambda _: ()
         self._heading: Line | None = None
         self._styles_of: Mapping[Tone, Style] | None = None
+        self._base = Style.null()
         self.count = 0
         self.cursor = 0
 
@@ -107,37 +110,47 @@ class LineList(ScrollView, can_focus=True):
         self._styles_of = None
         self.refresh()
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Several lines; what their colours begin from is the same for all."""
+        self._base = self.rich_style
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
         """One line of the screen: the heading on top, then as much as fits."""
-        width = self.scrollable_content_region.width
+        width, base = self.scrollable_content_region.width, self._base
         index = y + self.scroll_offset.y - self._heading_height
-        base = self.rich_style
         if self._heading is not None and y == 0:
             return self._strip(self._heading, base + Style(underline=True), width)
         if not 0 <= index < self.count:
             return Strip.blank(width, base)
         if self._has_cursor and index == self.cursor:
-            return self._strip(self._line(index), base + self._cursor_style, width, plain=True)
+            return self._strip(self._line(index), base, width, over=self._cursor_style)
         return self._strip(self._line(index), base, width)
 
     @property
     def _cursor_style(self) -> Style:
-        return Style(reverse=True, bold=self.has_focus)
+        variables = self.app.theme_variables
+        return cursor_style(
+            variables, has_focus=self.has_focus, colored=not (self.app.no_color or self.app.current_theme.ansi)
+        )
 
-    def _strip(self, line: Line, base: Style, width: int, *, plain: bool = False) -> Strip:
+    def _strip(self, line: Line, base: Style, width: int, over: Style | None = None) -> Strip:
+        """The line in exactly the width; reversed lines keep no colours of their own."""
         if self._styles_of is None:
             self._styles_of = palette(self.app.current_theme)
-        styles = self._styles_of
-        segments = [Segment(span.text, base if plain else base + styles[span.tone]) for span in line]
+        styles = dict.fromkeys(Tone, over) if over is not None and over.reverse else self._styles_of
+        base = base if over is None else base + over
+        segments = [Segment(span.text, base + styles[span.tone]) for span in line]
         return Strip(segments).adjust_cell_length(width, base)
 
     def move_cursor(self, index: int) -> None:
         """Put the cursor on a line, and say so."""
         index = max(0, min(index, self.count - 1))
         if index != self.cursor and self.count:
+            for line in (self.cursor, index):
+                self.refresh_line(line + self._heading_height)
             self.cursor = index
             self._scroll_to_cursor()
-            self.refresh()
             self.post_message(self.Moved(self, index))
 
     def _scroll_to_cursor(self) -> None:

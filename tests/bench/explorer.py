@@ -1,0 +1,100 @@
+"""Measures the explorer: `python -m tests.bench.explorer`. Nothing here is asserted by a test.
+
+It is driven as in its tests, on a terminal in memory of 160 by 50, over a cluster of 5,000 nodes and 50,000 pods. A key
+is timed from its arrival until everything that follows from it is drawn, the replay in its thread included.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import platform
+import statistics
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from kubectl_sched.tui.app import Explorer
+from kubectl_sched.tui.decision import Decision
+from kubectl_sched.tui.exploration import Exploration
+from tests.bench import clusters
+from tests.bench.measure import row
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual.pilot import Pilot
+
+    from kubectl_sched.api.pod import Pod
+
+NODES, PODS = 5000, 50_000
+SIZE = (160, 50)
+RUNS = 7
+
+
+async def settled(pilot: Pilot[None]) -> None:
+    """Everything that was begun is drawn."""
+    await pilot.pause()
+    await pilot.app.workers.wait_for_complete()
+    await pilot.pause()
+
+
+async def opening(app: Explorer) -> float:
+    """Seconds until the first screen is drawn."""
+    started = time.perf_counter()
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.pause()
+        seconds = time.perf_counter() - started
+        await settled(pilot)
+    return seconds
+
+
+async def pressing(app: Explorer, before: Sequence[str], key: str, after: Sequence[str]) -> list[float]:
+    """Seconds from the key until it is drawn, several times; the keys before and after it are not counted."""
+    found = []
+    async with app.run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        for _ in range(RUNS):
+            for each in before:
+                await pilot.press(each)
+            await settled(pilot)
+            started = time.perf_counter()
+            await pilot.press(key)
+            await settled(pilot)
+            found.append(time.perf_counter() - started)
+            for each in after:
+                await pilot.press(each)
+            await settled(pilot)
+    return found
+
+
+def main() -> None:
+    """Measure everything and print the table."""
+    sys.stdout.write(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n\n")
+    sys.stdout.write("| what | measured | bound |\n|---|---|---|\n")
+    scheduler = clusters.scheduler(NODES, PODS, cpu="100m")
+
+    def app(pod: Pod) -> Explorer:
+        return Explorer(Exploration((Decision(scheduler.explain(pod), scheduler),), ("table",)))
+
+    gc.freeze()
+    for what, pod in (("plain pod", clusters.plain_pod("100m")), ("spread and affinity", clusters.choosy_pod())):
+        seconds = statistics.median(asyncio.run(opening(app(pod))) for _ in range(3))
+        row(f"open over {NODES:,} nodes, {what}", f"{seconds:.2f} s", "1 s")
+        for told, before, key, after in (
+            ("a letter of the filter", ["slash"], "1", ["escape"]),
+            ("the next line", [], "j", []),
+            ("the next sort column", [], "s", []),
+            ("a step of the pipeline", [], "right", ["left"]),
+            ("change the pod's request, replayed", ["w", *"request", "space", *"cpu", "equals_sign", "2"], "enter",
+             ["escape", "u"]),
+            ("cordon a node, replayed", [], "x", ["u"]),
+            ("undo", ["x"], "u", []),
+        ):  # fmt: skip
+            times = asyncio.run(pressing(app(pod), before, key, after))
+            row(f"{told}, {what}", f"{statistics.median(times) * 1000:.0f} ms, at most {max(times) * 1000:.0f} ms", "")
+
+
+if __name__ == "__main__":
+    main()
