@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,10 +13,20 @@ from kubectl_sched.cli.connection import takes_connection
 from kubectl_sched.cluster.live.connection import Connection  # noqa: TC001 - typer reads it
 from kubectl_sched.errors import SchedError
 
+if TYPE_CHECKING:
+    from kubectl_sched.cluster.dry_run import DryRun
+
 _EDITS = "Edits of the cluster, in the order given"
 _NODE = "NODE is a name, a pattern (gpu-*) or a selector ((zone=a,!gpu))."
 
 Edits = list[str] | None
+
+
+class DryRunOption(StrEnum):
+    """Who says what manifests become: ourselves, or the server."""
+
+    client = "client"
+    server = "server"
 
 
 def _edit(flag: str, metavar: str, text: str) -> object:
@@ -47,6 +58,10 @@ def whatif(
     seed: Annotated[
         int | None, typer.Option("--seed", metavar="N", help="Choose among tied nodes at random, repeatably.")
     ] = None,
+    dry_run: Annotated[
+        DryRunOption,
+        typer.Option("--dry-run", metavar="client|server", help="server: it says what it would store, or refuses."),
+    ] = DryRunOption.client,
     find_nodes: Annotated[
         str | None, typer.Option("--find-nodes", metavar="NODE", help="How many more such nodes until all fits.")
     ] = None,
@@ -87,6 +102,8 @@ def whatif(
     edits = in_order(sys.argv[1:], given)
     if not (targets or edits or with_pending):
         raise SchedError("what if what? Name a manifest or a workload, an edit of the cluster, or --with-pending")
+    if dry_run is DryRunOption.server and from_:
+        raise SchedError("--dry-run=server asks a running cluster, but --from reads a dump: give one of them")
     dump, here = read_whole(from_, connection)
     configuration = configuration_for(dump, Replay(config, kube_version, feature_gates))
     question = Question(
@@ -101,9 +118,18 @@ def whatif(
         Choices(profile, seed, requeue_victims),
     )
     with placing() as report:
-        answer = WhatIf(dump, configuration, question).answer(report)
+        asked = _server(connection) if dry_run is DryRunOption.server else None
+        answer = WhatIf(dump, configuration, question, asked).answer(report)
     warnings = (*dump.warnings, *configuration.warnings)
     sys.exit(show_what_if(answer, str(configuration.version), output.value, color.value, warnings))
+
+
+def _server(connection: Connection) -> DryRun:
+    from kubectl_sched.cluster.dry_run import DryRun
+    from kubectl_sched.cluster.live.kubeconfig import resolve
+    from kubectl_sched.cluster.live.transport import Server
+
+    return DryRun(Server(resolve(connection)))
 
 
 def _count(replicas: str | None) -> int | None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.cluster.admission import Admission
+    from kubectl_sched.cluster.dry_run import DryRun
     from kubectl_sched.cluster.replicas import Replicas
 
 
@@ -33,10 +34,18 @@ class Workload:
 class Making:
     """One what-if's pods and the objects `made` along with them; `others` are the cluster's besides nodes and pods."""
 
-    def __init__(self, admission: Admission, others: Iterable[KubernetesObject], *, has_quotas: bool) -> None:
+    def __init__(
+        self,
+        admission: Admission,
+        others: Iterable[KubernetesObject],
+        dry_run: DryRun | None = None,
+        *,
+        has_quotas: bool,
+    ) -> None:
         self.made: list[KubernetesObject] = []
         self._admission = admission
         self._objects = Objects(others)
+        self._dry_run = dry_run
         self._quotas = Quotas(admission.objects) if has_quotas else None
         self._claims: list[PersistentVolumeClaim] = []
         self._made_at_once: set[str] = set()
@@ -53,7 +62,9 @@ class Making:
         pods: list[Pod] = []
         claims: list[PersistentVolumeClaim] = []
         for index in indices:
-            pod = admitted.of(replicas.pod(index))
+            pod = replicas.pod(index)
+            asks = self._dry_run
+            pod = admitted.of(pod) if asks is None else asks.admitted(replicas.source, pod, admitted.of)
             if self._quotas is not None:
                 self._quotas.take(pod)
             if pod.spec.resource_claims:

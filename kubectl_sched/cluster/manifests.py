@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.cluster.dry_run import DryRun
 
 PLACEABLE = (Pod, Deployment, ReplicaSet, StatefulSet, Job, CronJob, DaemonSet, ReplicationController)
 _BY_NAME: dict[str, type[KubernetesObject]] = {kind.__name__: kind for kind in (*PLACEABLE, *APPLIED)}
@@ -42,8 +43,8 @@ class Manifests(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def read_manifests(paths: Sequence[str], namespace: str) -> Manifests:
-    """Everything in the files.
+def read_manifests(paths: Sequence[str], namespace: str, dry_run: DryRun | None = None) -> Manifests:
+    """Everything in the files; with `dry_run` as its server would store it.
 
     A path is a file, a directory (its .json, .yaml and .yml files) or `-`. What names no namespace is in `namespace`.
     Raises SchedError where a file cannot be read or a field has the wrong type.
@@ -54,7 +55,8 @@ def read_manifests(paths: Sequence[str], namespace: str) -> Manifests:
     for path in paths:
         for file in _files(path):
             for document in read_documents(file):
-                item = _object(document, file, namespace)
+                whole = document if dry_run is None else dry_run.stored(document, namespace)
+                item = _object(whole, file, namespace)
                 if isinstance(item, PLACEABLE):
                     found.append(item)
                 elif item is not None:
@@ -66,7 +68,8 @@ def read_manifests(paths: Sequence[str], namespace: str) -> Manifests:
         held = sorted({*passed_over, *(type(item).__name__ for item in others)})
         kinds = f" but {', '.join(held)}" if held else ""
         raise SchedError(f"{', '.join(paths)}: there is nothing that makes pods in it{kinds}")
-    return Manifests(tuple(found), tuple(others), tuple(_about(passed_over)))
+    said = tuple(dry_run.notes) if dry_run is not None else ()
+    return Manifests(tuple(found), tuple(others), (*said, *_about(passed_over)))
 
 
 def _about(passed_over: Mapping[str, int]) -> Iterator[str]:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.core import Node
     from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.cluster.dry_run import DryRun
     from kubectl_sched.cluster.node_edits import Edit
     from kubectl_sched.cluster.replicas import Replicas
     from kubectl_sched.config import Configuration
@@ -55,11 +56,15 @@ class Question:
 class WhatIf:
     """One question about one cluster under one configuration."""
 
-    def __init__(self, dump: Dump, configuration: Configuration, question: Question) -> None:
+    def __init__(
+        self, dump: Dump, configuration: Configuration, question: Question, dry_run: DryRun | None = None
+    ) -> None:
+        """`dry_run` asks the server what it makes of manifests and pods (`--dry-run=server`)."""
         self._configuration = configuration
         self._question = question
         paths = [target for target in question.targets if not is_in_cluster(target)]
-        manifests = read_manifests(paths, question.namespace) if paths else Manifests()
+        manifests = read_manifests(paths, question.namespace, dry_run) if paths else Manifests()
+        self._dry_run = dry_run
         self._objects = applied(dump.objects, manifests.others)
         self._notes = manifests.notes
         self._admission = Admission(Objects(self._objects), configuration.features.enabled, dump.present)
@@ -110,7 +115,7 @@ class WhatIf:
         if question.find_nodes is not None:
             node = node_meant(cluster, question.find_nodes, "--find-nodes")
             cluster.add_copies(node, more_nodes)
-        making = Making(self._admission, cluster.others, has_quotas=not question.fill)
+        making = Making(self._admission, cluster.others, self._dry_run, has_quotas=not question.fill)
         workloads = [self._workload(item, cluster, making, from_manifest=manifest) for item, manifest in self._items]
         if question.fill and not workloads:
             raise SchedError("--replicas max says how many pods, but of which? Name a manifest or a workload")

@@ -1,0 +1,148 @@
+"""`whatif --dry-run=server`: a live server says what manifests become, refuses in its own words, and stores nothing."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.api import Api
+from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
+from tests.oracle.build import GoMissingError
+
+pytestmark = pytest.mark.e2e
+
+Json = dict[str, Any]
+READS = {"get", "list", "watch"}
+
+
+@pytest.fixture(scope="module")
+def audit_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("audit") / "audit.log"
+
+
+@pytest.fixture(scope="module")
+def plane(audit_log: Path) -> Iterator[ControlPlane]:
+    policy = audit_log.with_name("policy.yaml")
+    policy.write_text("apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Metadata}]\n")
+    flags = (f"--audit-policy-file={policy}", f"--audit-log-path={audit_log}", "--audit-log-mode=blocking-strict")
+    try:
+        with ControlPlane(extra_apiserver_flags=flags) as plane:
+            with Api(plane.port, ADMIN_TOKEN) as api:
+                fill(api)
+            yield plane
+    except GoMissingError as missing:
+        pytest.skip(str(missing))
+
+
+def fill(api: Api) -> None:
+    """Two nodes, a namespace that limits and one that restricts, and a Deployment."""
+    for name in ("n0", "n1"):
+        resources = {"cpu": "4", "memory": "8Gi", "pods": "20"}
+        labels = {"kubernetes.io/hostname": name}
+        api.create(
+            "/api/v1/nodes", {"metadata": {"name": name, "labels": labels}, "status": {"allocatable": resources}}
+        )
+        api.merge(f"/api/v1/nodes/{name}", {"spec": {"taints": None}})
+    restricted = {"pod-security.kubernetes.io/enforce": "restricted"}
+    api.create("/api/v1/namespaces", {"metadata": {"name": "strict", "labels": restricted}})
+    api.create("/api/v1/namespaces", {"metadata": {"name": "limited"}})
+    limits = {"limits": [{"type": "Container", "defaultRequest": {"cpu": "3"}}]}
+    api.create("/api/v1/namespaces/limited/limitranges", {"metadata": {"name": "limits"}, "spec": limits})
+    api.create("/apis/apps/v1/namespaces/default/deployments", deployment("default", 1))
+
+
+def deployment(namespace: str, replicas: int, app: str = "web", **container: Any) -> Json:
+    labels = {"app": app}
+    spec = {
+        "replicas": replicas,
+        "selector": {"matchLabels": labels},
+        "template": {
+            "metadata": {"labels": labels},
+            "spec": {"containers": [{"name": "main", "image": "web:1", **container}]},
+        },
+    }
+    about = {"name": "web", "namespace": namespace}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": about, "spec": spec}
+
+
+def whatif(plane: ControlPlane, folder: Path, *manifests: Json, arguments: tuple[str, ...] = ()) -> Any:
+    path = folder / "manifests.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": manifests}))
+    flags = ["--kubeconfig", str(plane.kubeconfig), "--dry-run=server", "-o", "json", *arguments]
+    command = [sys.executable, "-m", "kubectl_sched", "whatif", str(path), *flags]
+    return subprocess.run(command, capture_output=True, check=False, text=True)
+
+
+def test_pods_are_placed_as_the_server_would_store_them(plane: ControlPlane, tmp_path: Path) -> None:
+    done = whatif(plane, tmp_path, deployment("limited", 3))
+    answer = json.loads(done.stdout)
+    assert (done.returncode, answer["placed"], answer["unplaced"]) == (1, 2, 1), done.stderr
+    assert "2 Insufficient cpu" in answer["placements"][2]["event"]
+
+
+def test_pods_of_sets_keep_what_is_their_own(plane: ControlPlane, tmp_path: Path) -> None:
+    containers = [{"name": "main", "image": "x"}]
+    template = {"metadata": {"labels": {"app": "db"}}, "spec": {"containers": containers}}
+    claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    selector = {"matchLabels": {"app": "db"}}
+    stateful = {
+        "apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "db"},
+        "spec": {"replicas": 2, "selector": selector, "template": template,
+                 "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": claim}]},
+    }  # fmt: skip
+    daemons = {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": "agent"},
+        "spec": {"selector": selector, "template": template},
+    }
+    done = whatif(plane, tmp_path, stateful, daemons)
+    placements = {each["pod"]["name"]: each for each in json.loads(done.stdout)["placements"]}
+    assert {name: placements[name]["node"] for name in ("agent-n0", "agent-n1")} == {"agent-n0": "n0", "agent-n1": "n1"}
+    assert "unbound immediate PersistentVolumeClaims" in placements["db-1"]["event"]
+
+
+@pytest.mark.parametrize(
+    ("item", "said"),
+    [
+        (deployment("default", 1, ports=[{"containerPort": 99999}]), "must be between 1 and 65535"),
+        (deployment("default", 1, app="other"), "field is immutable"),
+        (deployment("nowhere", 1), 'namespaces "nowhere" not found'),
+        (deployment("strict", 1), 'violates PodSecurity "restricted:latest"'),
+        ({"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "t"}}, "does not know Thing"),
+    ],
+)
+def test_the_server_refuses_in_its_own_words(plane: ControlPlane, tmp_path: Path, item: Json, said: str) -> None:
+    done = whatif(plane, tmp_path, item, deployment("limited", 1))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_what_is_in_a_namespace_of_the_manifests_is_not_asked_about(plane: ControlPlane, tmp_path: Path) -> None:
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "new"}}
+    done = whatif(plane, tmp_path, namespace, deployment("new", 1))
+    answer = json.loads(done.stdout)
+    assert answer["placed"] == 1
+    assert any("namespace new is only in the manifests" in each for each in answer["warnings"])
+
+
+def test_a_dump_cannot_be_asked(plane: ControlPlane, tmp_path: Path) -> None:
+    done = whatif(plane, tmp_path, deployment("limited", 1), arguments=("--from", str(tmp_path)))
+    assert done.returncode == 2
+    assert "--dry-run=server asks a running cluster" in done.stderr
+
+
+def test_nothing_but_dry_runs_was_sent(plane: ControlPlane, audit_log: Path, tmp_path: Path) -> None:
+    whatif(plane, tmp_path, deployment("limited", 2), deployment("default", 2))
+    events = [json.loads(line) for line in audit_log.read_text().splitlines()]
+    writes = [each for each in events if each.get("userAgent") == "kubectl-sched" and each["verb"] not in READS]
+    assert {each["verb"] for each in writes} == {"create", "patch"}
+    assert all("dryRun=All" in each["requestURI"] for each in writes)
+    with Api(plane.port, ADMIN_TOKEN) as api:
+        assert api.get("/api/v1/pods")["items"] == []
+        assert [each["spec"]["replicas"] for each in api.get("/apis/apps/v1/deployments")["items"]] == [1]
