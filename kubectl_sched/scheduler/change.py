@@ -150,10 +150,16 @@ class Suggestion(Record, frozen=True):
     asked: bool = False
     """Whether the question was about this node, or about any."""
 
+    stays_on: str | None = None
+    """The node that the pod runs on, where the changes do not have it made again."""
+
     @property
     def caution(self) -> str | None:
         """What the changes give up, if anything."""
-        return "; ".join(dict.fromkeys(change.caution for change in self.changes if change.caution)) or None
+        cautions = dict.fromkeys(change.caution for change in self.changes if change.caution)
+        if self.stays_on is not None:
+            cautions[f"it stays on {self.stays_on} until it is made again"] = None
+        return "; ".join(cautions) or None
 
     @property
     def text(self) -> str:

@@ -42,7 +42,7 @@ def commands(before: Trial, after: Trial, changes: Sequence[Change]) -> tuple[st
     return (
         *(each for was, becomes in _changed_nodes(before, after, changes) for each in _of_node(was, becomes)),
         *delete(victims),
-        *_of_pod(before.pod, pod_patch(before.pod, after.pod)),
+        *_of_pod(before, pod_patch(before.pod, after.pod)),
         *(_weighing(after.framework, *change.weight) for change in changes if change.weight is not None),
     )
 
@@ -97,12 +97,13 @@ def delete(pods: Sequence[Pod]) -> Iterator[str]:
         yield f"kubectl delete pod {' '.join(names)} -n {shlex.quote(namespace)}"
 
 
-def _of_pod(pod: Pod, patch: dict[str, Any]) -> Iterator[str]:
+def _of_pod(before: Trial, patch: dict[str, Any]) -> Iterator[str]:
+    pod = before.pod
     spec = dict(patch.get("spec", {}))
     gates = spec.pop("schedulingGates", None)
     if gates is not None:
         yield _in_place(pod, {"schedulingGates": gates})
-    if spec and _only_adds_tolerations(pod, spec):
+    if spec and before.bound_to is None and _only_adds_tolerations(pod, spec):
         yield _in_place(pod, spec)
     elif spec:
         yield change_spec(pod, spec)
@@ -131,7 +132,7 @@ def change_spec(pod: Pod, spec: dict[str, Any]) -> str:
     """
     kind, name = _owner(pod)
     if "tolerations" in spec:
-        spec = {**spec, "tolerations": [each for each in spec["tolerations"] or () if not _is_from_admission(each)]}
+        spec = {**spec, "tolerations": [each for each in spec["tolerations"] or () if not _is_added(each, kind)]}
     namespace = shlex.quote(pod.metadata.namespace)
     if kind is None:
         return (
@@ -148,8 +149,12 @@ def change_spec(pod: Pod, spec: dict[str, Any]) -> str:
     return command
 
 
-def _is_from_admission(toleration: dict[str, Any]) -> bool:
-    return toleration.get("key") in _ADDED_BY_ADMISSION and "tolerationSeconds" in toleration
+def _is_added(toleration: dict[str, Any], kind: str | None) -> bool:
+    """Whether admission adds it to every pod, or the DaemonSet controller to its own."""
+    key = toleration.get("key", "")
+    if kind == "DaemonSet":
+        return key.startswith("node.kubernetes.io/") and toleration.get("operator") == "Exists"
+    return key in _ADDED_BY_ADMISSION and "tolerationSeconds" in toleration
 
 
 def _owner(pod: Pod) -> tuple[str | None, str]:

@@ -59,7 +59,7 @@ def _freeing(result: ScheduleResult, victims: tuple[Pod, ...], missing: Mapping[
 def _less(pod: Pod, resource: str, missing: int) -> Change | None:
     """As much less in the one container that requests the most, or in the pod's own requests."""
     own = pod.spec.resources
-    if resource == PODS:
+    if resource == PODS or not pod.spec.containers:
         return None
     if own is not None and resource in own.requests:
         amount, who = _amount(own, resource), "the pod"

@@ -51,6 +51,7 @@ class _Search:
         self._row = row
         self._base = Trial.of(result)
         self._left = _REPLAYS
+        self._wanted = _promises(result, row)
 
     def found(self) -> tuple[Suggestion, ...]:
         """What helps, the least first."""
@@ -120,23 +121,31 @@ class _Search:
         """Of the ways with the fewest changes that do it, the first of each kind."""
         found: dict[tuple[Kind, ...], Suggestion] = {}
         tries: Counter[tuple[Kind, ...]] = Counter()
-        size = None
         for way in ways:
-            kinds = tuple(sorted(change.kind for change in way))
-            if not self._left or (size is not None and len(way) > size):
+            if not self._left or len(way) > min(map(len, found), default=len(way)):
                 break
+            kinds = _kinds(way)
             if kinds in found or tries[kinds] == _REPLAYS_OF_ONE_KIND:
                 continue
             tries[kinds] += 1
             suggestion = self._tried(way)
             if suggestion is not None:
-                found[kinds] = suggestion
-                size = len(way)
-        return tuple(found.values())
+                suggestion = self._with_what_is_needed(suggestion)
+                found.setdefault(_kinds(suggestion.changes), suggestion)
+        fewest = min(map(len, found), default=0)
+        return tuple(suggestion for kinds, suggestion in found.items() if len(kinds) == fewest)
+
+    def _with_what_is_needed(self, suggestion: Suggestion) -> Suggestion:
+        """Without a change that it does without: what cures one plugin may cure another, too."""
+        for change in suggestion.changes if len(suggestion.changes) > 1 else ():
+            fewer = self._tried(tuple(each for each in suggestion.changes if each is not change))
+            if fewer is not None:
+                return self._with_what_is_needed(fewer)
+        return suggestion
 
     def _tried(self, way: Way) -> Suggestion | None:
-        self._left -= 1
-        return verified(self._base, way, self._row, wins=self._row is not None and self._row in self._result.total_of)
+        self._left = max(self._left - 1, 0)
+        return verified(self._base, way, self._row, self._wanted)
 
     def _preempting(self) -> Iterator[Suggestion]:
         """The lowest priority class with which preemption makes room, where it makes none now."""
@@ -148,6 +157,19 @@ class _Search:
             if suggestion is not None:
                 yield suggestion
                 return
+
+
+def _promises(result: ScheduleResult, row: int | None) -> frozenset[Promise]:
+    """What would be more than there is: of a node that fits, that it wins; of one that ties, that it does so alone."""
+    if row is None or row not in result.total_of:
+        return frozenset({Promise.FITS, Promise.TIES, Promise.WINS})
+    if result.nodes.names[row] in result.best:
+        return frozenset({Promise.WINS})
+    return frozenset({Promise.TIES, Promise.WINS})
+
+
+def _kinds(way: Way) -> tuple[Kind, ...]:
+    return tuple(sorted(change.kind for change in way))
 
 
 def _least_first(ways: Iterable[Way]) -> list[Way]:

@@ -30,12 +30,14 @@ class Trial(Record, frozen=True):
     pod: Pod
     nodes: Snapshot
     framework: Framework
+    bound_to: str | None = None
+    """The node that the pod runs on in truth."""
 
     @classmethod
     def of(cls, result: ScheduleResult) -> Trial:
         """What the result's own cycle was run over."""
         assert result.framework is not None  # noqa: S101 - asked only of results of a cycle
-        return cls(result.pod, result.nodes, result.framework)
+        return cls(result.pod, result.nodes, result.framework, result.current_node)
 
     def changed(self, changes: Iterable[Change]) -> Trial:
         """With all the changes applied; the pod exactly as the patch of `pod_patch` would leave it."""
@@ -49,7 +51,7 @@ class Trial(Record, frozen=True):
             nodes = _without(nodes, change.evicts)
             if change.weight is not None:
                 framework = _weighing(framework, *change.weight)
-        return Trial(_patched(self.pod, pod), nodes, framework)
+        return Trial(_patched(self.pod, pod), nodes, framework, self.bound_to)
 
     def run(self, *, preempting: bool = False) -> ScheduleResult:
         """The whole cycle; unless it is asked for, without preemption, which is the longest part where nothing fits."""

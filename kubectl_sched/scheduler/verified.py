@@ -8,16 +8,18 @@ from kubectl_sched.scheduler.change import Promise, Suggestion
 from kubectl_sched.scheduler.commands import commands, patches
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from kubectl_sched.scheduler.change import Change, Way
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.trial import Trial
 
 
-def verified(base: Trial, way: Way, row: int | None, *, wins: bool = False) -> Suggestion | None:
+def verified(base: Trial, way: Way, row: int | None, wanted: Collection[Promise]) -> Suggestion | None:
     """What becomes of the pod with the changes; None where it does not fit, on the row's node if there is one.
 
-    None, too, where scoring then fails: with one node that does no harm, and with the next it will. `wins`: also None
-    where that node is not among the best.
+    None, too, where nothing that is wanted can be promised of that node, and where scoring then fails: with one
+    feasible node that does no harm, with the next it will.
     """
     trial = base.changed(way)
     if row is not None and not trial.fits_on(row):
@@ -30,7 +32,7 @@ def verified(base: Trial, way: Way, row: int | None, *, wins: bool = False) -> S
     promise = Promise.FITS
     if node in lands:
         promise = Promise.WINS if len(lands) == 1 else Promise.TIES
-    if wins and promise is Promise.FITS:
+    if promise not in wanted:
         return None
     return Suggestion(
         changes=way,
@@ -41,6 +43,7 @@ def verified(base: Trial, way: Way, row: int | None, *, wins: bool = False) -> S
         nodes=lands,
         feasible_count=len(result.feasible),
         asked=row is not None,
+        stays_on=None if trial.pod is not base.pod else base.bound_to,
     )
 
 

@@ -138,7 +138,7 @@ def _weighing(result: ScheduleResult, row: int) -> Iterator[Change]:
     names = {plugin.name for plugin in result.framework.score_plugins}
     for each in result.scores:
         weight = weight_to_win(result, row, each.plugin) or weight_to_tie(result, row, each.plugin)
-        if weight is not None and each.plugin in names:
+        if weight is not None and weight != each.weight and each.plugin in names:
             yield Change(
                 Kind.WEIGH,
                 f"if {each.plugin} had weight {weight} instead of {each.weight}",
@@ -149,11 +149,15 @@ def _weighing(result: ScheduleResult, row: int) -> Iterator[Change]:
 
 
 def _pinning(result: ScheduleResult, row: int) -> Iterator[Change]:
+    """Nowhere but there."""
     hostname = result.nodes.node_objects[row].metadata.labels.get(_HOSTNAME)
+    is_alone = result.pod.metadata.controller is None
     if hostname is not None:
         yield Change(
             Kind.PIN,
             f"with {_HOSTNAME}={hostname} in its nodeSelector",
             pod=lambda pod: selects_host(pod, hostname),
-            caution="it can then run nowhere else",
+            caution="it can then run nowhere else"
+            if is_alone
+            else "neither it nor its replicas can then run elsewhere",
         )
