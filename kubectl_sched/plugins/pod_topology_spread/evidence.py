@@ -129,7 +129,9 @@ def selected(selector: Selector) -> str:
     """A selector in words."""
     if selector.nothing:
         return "no pod (no labelSelector)"
-    return str(selector) or "every pod (empty labelSelector, which counts none that runs)"
+    # Services and what made the pod often select by the same label, which upstream then asks for twice.
+    asked = ",".join(dict.fromkeys(map(str, selector.requirements)))
+    return asked or "every pod (empty labelSelector, which counts none that runs)"
 
 
 def summary(state: PreFilterState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
