@@ -11,11 +11,12 @@ from kubectl_sched.api.core import Event as ClusterEvent
 from kubectl_sched.binding.cycle import Bound, Failed, Gone, is_judged_alike
 from kubectl_sched.binding.failure import report_failure
 from kubectl_sched.binding.node_now import is_as_judged, overcommitted, read_node
-from kubectl_sched.binding.plan import binding_writes, eviction_writes, failure_writes
+from kubectl_sched.binding.plan import binding_writes, eviction_writes, failure_writes, stale_claim_writes
 from kubectl_sched.binding.preemption import await_gone, evict_victims, victims_of
 from kubectl_sched.binding.reading import read_pod
 from kubectl_sched.binding.requests import collection_path
 from kubectl_sched.binding.situation import Situation, against, refusal, target
+from kubectl_sched.binding.unreserve import removal_of
 from kubectl_sched.cluster.live.errors import ClusterError
 from kubectl_sched.errors import SchedError
 from kubectl_sched.render.plan import BindingPlan, PlannedWrite
@@ -118,20 +119,33 @@ class _Once:
 
     def _one_round(self, situation: Situation, plan: BindingPlan) -> Answer | Situation:
         """The answer, or the situation as it has changed meanwhile."""
-        order = self._order
-        if order.node is not None and plan.node is None and not plan.victims:
-            reasons = "; ".join(against(situation.result, order.node))
-            said = f"the filters reject node {order.node} ({reasons}); --ignore-filters binds it there all the same"
-            return self._ended("Refused", 1, f"pod {situation.pod.key}: {said}", plan, situation)
-        if plan.node is None and not plan.victims:
-            return self._does_not_fit(situation, plan)
-        if order.dry_run == "client":
+        if plan.node is None and not plan.victims and not situation.stale:
+            return self._rejected(situation, plan)
+        if self._order.dry_run == "client":
             return self._ended("Planned", 0, _planned(plan), plan, situation)
         if not self._may_go_on(plan):
             return self._ended("Declined", 1, "nothing was written", plan, situation)
-        if plan.node is None:
-            return self._preempt(situation, plan)
-        return self._bind(situation, plan, plan.node)
+        if plan.node is not None:
+            return self._bind(situation, plan, plan.node)
+        return self._clear(situation, plan) if situation.stale else self._preempt(situation, plan)
+
+    def _rejected(self, situation: Situation, plan: BindingPlan) -> Answer:
+        """The pod fits nowhere, or not on the node that was asked for."""
+        node = self._order.node
+        if node is None:
+            return self._does_not_fit(situation, plan)
+        reasons = "; ".join(against(situation.result, node))
+        said = f"the filters reject node {node} ({reasons}); --ignore-filters binds it there all the same"
+        return self._ended("Refused", 1, f"pod {situation.pod.key}: {said}", plan, situation)
+
+    def _clear(self, situation: Situation, plan: BindingPlan) -> Answer | Situation:
+        """Remove what keeps the pod from fitting at all, as kube-scheduler's PostFilter does, and look again."""
+        for claim in situation.stale:
+            for request in removal_of(claim):
+                self._tools.writer.send(request)
+        if self._order.dry_run == "server":
+            return self._ended("Planned", 0, f"{_planned(plan)}, and the server would do so", plan, situation)
+        return self._look()
 
     def _may_go_on(self, plan: BindingPlan) -> bool:
         """Ask, unless that was done for this very node already or does not matter."""
@@ -234,10 +248,12 @@ class _Once:
     def _plan(self, situation: Situation) -> BindingPlan:
         result, order = situation.result, self._order
         node = target(situation, order)
-        victims = _victims_to_evict(result, order) if node is None else ()
+        victims = _victims_to_evict(result, order) if node is None and not situation.stale else ()
         writes: tuple[PlannedWrite, ...] = ()
         if node is not None:
             writes = binding_writes(result, node)
+        elif situation.stale:
+            writes = tuple(stale_claim_writes(situation.stale))
         elif victims or order.node is None:
             writes = (*failure_writes(result), *(eviction_writes(result) if victims else ()))
         return BindingPlan(
@@ -286,6 +302,8 @@ def _victims_to_evict(result: ScheduleResult, order: Order) -> tuple[Pod, ...]:
 
 
 def _planned(plan: BindingPlan) -> str:
+    if plan.node is None and not plan.victims:
+        return f"would remove what an earlier attempt left of pod {plan.pod}, and look again"
     if plan.node is None:
         return f"would evict {', '.join(plan.victims)} for pod {plan.pod}"
     return f"would bind pod {plan.pod} to node {plan.node}"

@@ -10,13 +10,15 @@ from kubectl_sched.binding.failure import failure_change, report_of
 from kubectl_sched.binding.pod_status import status_change
 from kubectl_sched.binding.preemption import victims_of
 from kubectl_sched.binding.requests import bind_pod, create_event, evict_pod, patch_pod_status, pre_bind
+from kubectl_sched.binding.unreserve import removal_of
 from kubectl_sched.plugins.dynamic_resources.state import STATE as CLAIMS
 from kubectl_sched.render.plan import PlannedWrite
 from kubectl_sched.scheduler.reserve import reserved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from kubectl_sched.api.resource import ResourceClaim
     from kubectl_sched.binding.writer import Request
     from kubectl_sched.framework.reservation import Reservation, Write
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -71,6 +73,13 @@ def eviction_writes(result: ScheduleResult) -> Iterator[PlannedWrite]:
         yield _planned(evict_pod(victim), "evict, if its disruption budgets allow it")
         event = event_of(victim, failed_scheduling(""), "", "", 0)
         yield _planned(create_event(event), f"event Preempted, about {victim.key}")
+
+
+def stale_claim_writes(claims: Iterable[ResourceClaim]) -> Iterator[PlannedWrite]:
+    """The end of claims that an earlier attempt made for the pod's extended resources."""
+    for claim in claims:
+        for request in removal_of(claim):
+            yield _planned(request, f"remove ResourceClaim {claim.name}, which an earlier attempt made")
 
 
 def _planned(request: Request, what: str) -> PlannedWrite:

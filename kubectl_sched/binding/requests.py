@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.binding.merge_patch import merged
 from kubectl_sched.binding.writer import JSON, MERGE_PATCH, STRATEGIC_MERGE_PATCH, Request
 from kubectl_sched.cluster.kinds import BY_NAME
 from kubectl_sched.cluster.live.paths import list_paths
@@ -86,8 +85,8 @@ def pre_bind(write: Write, uid: str = "", resource_version: str = "") -> Request
     path = f"{path}/{write.subresource}" if write.subresource else path
     known = {"uid": uid, "resourceVersion": resource_version}
     metadata = {key: value for key, value in known.items() if value}
-    body = merged({"metadata": metadata}, write.body) if metadata else write.body
-    return Request("PATCH", path, body, MERGE_PATCH)
+    pinned = {"metadata": {**write.body.get("metadata", {}), **metadata}} if metadata else {}
+    return Request("PATCH", path, {**write.body, **pinned}, MERGE_PATCH)
 
 
 def delete(kind: str, name: str, namespace: str, uid: str) -> Request:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from kubectl_sched.binding.leftovers import leftovers
+from kubectl_sched.api.resource import ResourceClaim
+from kubectl_sched.binding.leftovers import is_extended_claim_of, leftovers
 from kubectl_sched.binding.serving import RUNNING, Serving, serving
 from kubectl_sched.cluster.explaining import Explaining
 from kubectl_sched.cluster.in_force import InForce
@@ -46,6 +47,8 @@ class Situation:
     serving: Serving
     leftovers: tuple[str, ...]
     notes: tuple[str, ...]
+    stale: tuple[ResourceClaim, ...] = ()
+    """Claims that an earlier cycle made for the pod's extended resources: while there is one, it fits nowhere."""
 
     @property
     def pod(self) -> Pod:
@@ -71,7 +74,15 @@ def situation_of(dump: Dump, selection: Selection, order: Order) -> Situation:
         serving(result.pod, dump, in_force, datetime.now(UTC)),
         leftovers(result.pod, dump.objects) if result.current_node is None else (),
         (*notes, *in_force.notes, *result.warnings, *dump.warnings),
+        tuple(
+            item for item in dump.objects if isinstance(item, ResourceClaim) and is_extended_claim_of(result.pod, item)
+        ),
     )
+
+
+def _stale(dump: Dump, pod: Pod) -> tuple[ResourceClaim, ...]:
+    claims = (item for item in dump.objects if isinstance(item, ResourceClaim))
+    return tuple(claim for claim in claims if is_extended_claim_of(pod, claim))
 
 
 def refusal(situation: Situation, order: Order) -> str | None:

@@ -13,13 +13,15 @@ from kubectl_sched.binding.writer import CONFLICT, NOT_FOUND
 from kubectl_sched.cluster.live.errors import ClusterError, ResponseError
 from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.reservation import Write
+from kubectl_sched.plugins.dynamic_resources.reserve import FINALIZER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.api.resource import ResourceClaim
     from kubectl_sched.binding.pre_bind import Done
-    from kubectl_sched.binding.writer import JSON, Writer
+    from kubectl_sched.binding.writer import JSON, Request, Writer
 
 _TRIES = 4
 
@@ -37,6 +39,18 @@ def unreserve(writer: Writer, pod: Pod, done: Sequence[Done]) -> tuple[str, ...]
         if stays is not None:
             left[stays] = None
     return tuple(left)
+
+
+def removal_of(claim: ResourceClaim) -> tuple[Request, ...]:
+    """What deletes a claim that was made for a pod's extended resources (deleteClaim)."""
+    kept = [each for each in claim.metadata.finalizers if each != FINALIZER]
+    body = {"metadata": {"finalizers": kept or None}}
+    unguarded = Write("patch", "ResourceClaim", claim.namespace, claim.name, body)
+    metadata = claim.metadata
+    return (
+        *([pre_bind(unguarded, metadata.uid, metadata.resource_version)] if FINALIZER in metadata.finalizers else ()),
+        delete("ResourceClaim", claim.name, claim.namespace, metadata.uid),
+    )
 
 
 def _undone(writer: Writer, pod: Pod, done: Done) -> str | None:
