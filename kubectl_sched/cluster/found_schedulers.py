@@ -86,10 +86,10 @@ def _is_host(holder: str, pod: Pod) -> bool:
 
 
 def find_schedulers(dump: Dump) -> tuple[FoundScheduler, ...]:
-    """Every kube-scheduler with a pod among the objects, in the order of their names."""
+    """Every kube-scheduler with a pod among the objects that is not about to go, in the order of their names."""
     groups: dict[tuple[str, str, str, str, tuple[str, ...]], list[Pod]] = {}
     for item in dump.objects:
-        if isinstance(item, Pod) and not item.has_ended:
+        if isinstance(item, Pod) and not item.has_ended and item.metadata.deletion_timestamp is None:
             container = scheduler_container(item)
             if container is not None:
                 key = (*_group(item), container.image, container.command)

@@ -52,12 +52,12 @@ ADMIN_TOKEN = "admin-of-a-test"  # noqa: S105 - of a server on loopback that liv
 GUARD = """
 folder=$1; shift
 "$@" < /dev/null & server=$!
-cat > /dev/null
+read -r word
 kill -9 "$server" 2> /dev/null
 wait "$server" 2> /dev/null
-rm -rf "$folder"
+[ "$word" = stop ] || rm -rf "$folder"
 """
-"""Ends a server when the other end of standard input closes, which happens however the test run dies."""
+"""Ends a server when it is told to, or when the other end of standard input closes: however the test run dies."""
 
 
 class StartError(Exception):
@@ -117,7 +117,9 @@ class Server:
     def stop(self) -> None:
         """End the program at once."""
         assert self._guard.stdin is not None
-        self._guard.stdin.close()
+        with contextlib.suppress(BrokenPipeError, ValueError):  # it has ended, or was stopped before
+            self._guard.stdin.write(b"stop\n")
+            self._guard.stdin.close()
         self._guard.wait()
 
     def last_words(self) -> str:

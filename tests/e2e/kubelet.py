@@ -1,4 +1,11 @@
-"""The part of the kubelet that tests need: pods start, and terminating pods go."""
+"""The part of the kubelet that tests need: pods start, terminating pods go, and containers have logs."""
+
+import http.server
+import ssl
+import threading
+from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from tests.e2e.api import Api, Json
 
@@ -18,3 +25,44 @@ def finish_terminating(api: Api) -> None:
     for pod in api.get("/api/v1/pods")["items"]:
         if "deletionTimestamp" in pod["metadata"]:
             api.delete(pod_path(pod), grace_seconds=0)
+
+
+class Kubelet:
+    """Answers the API server's questions for logs, with the beginning of one file whatever container is meant."""
+
+    def __init__(self, log: Path, certificates: Path) -> None:
+        self._log = log
+        self._certificates = certificates
+
+    def __enter__(self) -> Self:
+        log = self._log
+
+        class Answering(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                body = log.read_bytes()[: 1 << 18] if self.path.startswith("/containerLogs/") else b""
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answering)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self._certificates / "apiserver.crt", self._certificates / "apiserver.key")
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
+        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def serve(self, api: Api, node: str) -> None:
+        """The API server finds it as the kubelet of the node."""
+        endpoint = {"kubeletEndpoint": {"Port": self._server.server_address[1]}}
+        address = [{"type": "InternalIP", "address": "127.0.0.1"}]
+        api.merge(f"/api/v1/nodes/{node}/status", {"status": {"addresses": address, "daemonEndpoints": endpoint}})
