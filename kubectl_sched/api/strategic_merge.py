@@ -85,10 +85,8 @@ def difference(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
     """
     patch: dict[str, Any] = {key: None for key in before if key not in after}
     for key, value in after.items():
-        if key not in before:
-            patch[key] = value
-        elif before[key] != value:
-            patch[key] = _field_difference(key, before[key], value)
+        if key not in before or before[key] != value:
+            patch[key] = _field_difference(key, before.get(key, type(value)()), value)
     return patch
 
 

@@ -54,20 +54,10 @@ def match(result: ScheduleResult, row: int) -> Iterator[Way]:
 
 
 def ask_less(result: ScheduleResult) -> Iterator[Way]:
-    """Where no node at all has what is required of it, not even its name: require less."""
+    """Where no node at all can have what is required of it, such as two names: prefer it."""
     required = _required(result.pod)
-    if required is None or _is_of_daemon_set(result.pod):
-        return
-    for index, term in enumerate(required.node_selector_terms):
-        for at, field in enumerate(term.match_fields):
-            near = nearest(field.values[0], result.nodes.names) if len(field.values) == 1 else None
-            if near is not None:
-                meant = replace(field, values=(near,))
-                fields = (*term.match_fields[:at], meant, *term.match_fields[at + 1 :])
-                changed = _with_term(required, index, replace(term, match_fields=fields))
-                text = f"if its required node affinity named the node {near} instead of {field.values[0]}"
-                yield (Change(Kind.CORRECT, text, pod=_requires(changed)),)
-    yield (_required_softly(required),)
+    if required is not None and not _is_of_daemon_set(result.pod):
+        yield (_required_softly(required),)
 
 
 def _required(pod: Pod) -> NodeSelector | None:
@@ -124,6 +114,8 @@ def _for_affinity(place: _Place, required: NodeSelector) -> Iterator[Change]:
         return
     for index, term in enumerate(required.node_selector_terms):
         unmet = [each for each in term.match_expressions if not _is_met(each, place.labels)]
+        if term.match_fields and not unmet:
+            yield from _naming(place, required, index)
         if term.match_fields or len(unmet) != 1:
             continue
         (requirement,) = unmet
@@ -133,6 +125,16 @@ def _for_affinity(place: _Place, required: NodeSelector) -> Iterator[Change]:
         elif has is None and requirement.operator in {"In", "Exists"} and is_free(requirement.key):
             yield labelled(place.result, place.row, requirement.key, next(iter(requirement.values), "true"))
     yield _required_softly(required)
+
+
+def _naming(place: _Place, required: NodeSelector, index: int) -> Iterator[Change]:
+    """The node's name in the place of one that nearly is it."""
+    term, name = required.node_selector_terms[index], place.result.nodes.names[place.row]
+    (field, *more), values = term.match_fields, term.match_fields[0].values
+    if not more and field.operator == "In" and len(values) == 1 and nearest(values[0], (name,)) is not None:
+        meant = replace(term, match_fields=(replace(field, values=(name,)),))
+        text = f"if its required node affinity named the node {name} instead of {values[0]}"
+        yield Change(Kind.CORRECT, text, pod=_requires(_with_term(required, index, meant)))
 
 
 def _is_met(requirement: NodeSelectorRequirement, labels: Mapping[str, str]) -> bool:
