@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import http.server
+import socket
 import ssl
 import threading
 import time
@@ -21,6 +22,11 @@ class PassError(Exception):
     """Let the request through after all."""
 
 
+class _QuietServer(http.server.ThreadingHTTPServer):
+    def handle_error(self, *_: object) -> None:
+        """Clients that hang up are part of the game."""
+
+
 class FaultyServer:
     """Passes requests on to a server, watches line by line; each may first meet a fault.
 
@@ -32,6 +38,7 @@ class FaultyServer:
         self._certificates = certificates
         self._faults: list[tuple[str, Fault]] = []
         self._lock = threading.Lock()
+        self._watches: list[Handler] = []
         self.always: Callable[[Handler], Fault | None] = lambda _: None
         self.requests: list[tuple[str, dict[str, list[str]]]] = []
         self.headers: list[Any] = []
@@ -50,7 +57,7 @@ class FaultyServer:
             def log_message(self, *_: object) -> None:
                 pass
 
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Passing)
+        self._server = _QuietServer(("127.0.0.1", 0), Passing)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(self._certificates / "apiserver.crt", self._certificates / "apiserver.key")
         self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
@@ -75,9 +82,17 @@ class FaultyServer:
         with self._lock:
             self._faults += [(part_of_path, fault) for fault in faults]
 
+    def cut_watches(self) -> None:
+        """Break every watch that is open."""
+        while self._watches:
+            with contextlib.suppress(OSError):
+                self._watches.pop().connection.shutdown(socket.SHUT_RDWR)
+
     def answer(self, request: Handler) -> None:
         """Let the request meet its fault, or pass it on."""
         parts = urlsplit(request.path)
+        # Read whatever comes of it, as the next request follows on the same connection.
+        body = request.rfile.read(int(request.headers.get("Content-Length") or 0))
         fault = None
         with self._lock:
             self.requests.append((parts.path, parse_qs(parts.query)))
@@ -93,26 +108,26 @@ class FaultyServer:
                 return
         except PassError:
             pass
-        self._pass_on(request)
+        self._pass_on(request, body)
 
-    def _pass_on(self, request: Handler) -> None:
+    def _pass_on(self, request: Handler, body: bytes) -> None:
         context = ssl._create_unverified_context()  # noqa: S323, SLF001 - on loopback, to a server of our own
         connection = http.client.HTTPSConnection("127.0.0.1", self._target, context=context, timeout=90)
         kept = {name: value for name, value in request.headers.items() if name.lower() not in {"host", "connection"}}
-        length = int(request.headers.get("Content-Length") or 0)
-        connection.request(request.command, request.path, request.rfile.read(length) if length else None, kept)
+        connection.request(request.command, request.path, body or None, kept)
         response = connection.getresponse()
         request.send_response(response.status)
         for name in ("Content-Type", "Content-Encoding", "Retry-After"):
             if response.headers[name]:
                 request.send_header(name, response.headers[name])
         if "watch=true" in request.path and response.status == http.client.OK:
+            self._watches.append(request)
             _pass_lines(request, response)
         else:
-            body = response.read()
-            request.send_header("Content-Length", str(len(body)))
+            answer = response.read()
+            request.send_header("Content-Length", str(len(answer)))
             request.end_headers()
-            request.wfile.write(body)
+            request.wfile.write(answer)
         connection.close()
 
 
