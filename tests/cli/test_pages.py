@@ -1,0 +1,108 @@
+"""`-o html` and `-o markdown` on the command line: of which commands, with which exit codes, the same each time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kubectl_sched.__main__ import main
+from tests.render.pages import read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
+DEMO = str(FIXTURES / "demo")
+WHAT_IF = FIXTURES / "what-if"
+STUCK, LANDS = "web-0", "api-5d9c7b8f6d-m7c5t"
+SCENARIOS = sorted(path.parent for path in (FIXTURES / "scenarios").glob("*/cluster.yaml"))
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Callable[..., Any]:
+    """Runs the program; gives the exit code, what it printed, and what it complained of."""
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["kubectl-sched", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        sys.stdout.flush()
+        out, err = capfdbinary.readouterr()
+        return int(ended.value.code or 0), out.decode(), err.decode()
+
+    return run
+
+
+@pytest.mark.parametrize("output", ["html", "markdown"])
+@pytest.mark.parametrize(
+    ("arguments", "code"), [((STUCK,), 1), ((LANDS,), 0), ((LANDS, "--node", "master"), 1), (("--pending",), 1)]
+)
+def test_exit_codes_are_those_of_the_table(run: Any, arguments: tuple[str, ...], code: int, output: str) -> None:
+    done, out, err = run("explain", *arguments, "--from", DEMO, "-o", output)
+    assert done == code
+    assert out
+    assert err == ""
+
+
+@pytest.mark.parametrize("output", ["html", "markdown"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("profiles",),
+        ("schedulers", "--from", DEMO),
+        ("diff", "--pending", "--to-kube-version", "1.33", "--from", DEMO),
+        ("explain", "message", "0/3 nodes are available: 3 Insufficient cpu."),
+    ],
+)
+def test_other_commands_refuse_them_in_one_sentence(run: Any, arguments: tuple[str, ...], output: str) -> None:
+    code, out, err = run(*arguments, "-o", output)
+    assert code == 2
+    assert out == ""
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert output in err
+
+
+@pytest.mark.parametrize("folder", SCENARIOS, ids=lambda folder: folder.name)
+def test_every_scenario_has_a_page_that_is_well_formed(run: Any, folder: Path) -> None:
+    _, out, _ = run("explain", "--pending", "-A", "--from", str(folder / "cluster.yaml"), "-o", "html")
+    page = read(out)
+    assert page.one("main").words
+    _, out, _ = run("explain", "--pending", "-A", "--from", str(folder / "cluster.yaml"), "-o", "markdown")
+    assert out.startswith("**")
+
+
+def test_a_what_if_has_both(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(WHAT_IF)
+    arguments = ("whatif", "plain.yaml", "--replicas", "12", "--from", "small-cluster.yaml", "-o")
+    sentence = "5 of 12 pods would be placed, on 2 nodes; 7 would not."
+    code, out, _ = run(*arguments, "html")
+    page = read(out)
+    assert code == 1
+    assert page.every("p", "sentence")[0].words == sentence
+    rows = [[cell.words for cell in row.elements] for row in page.every("table", "plain")[2].every("tr")[1:]]
+    assert [row[0] for row in rows] == [f"default/plain-{index}" for index in range(12)]
+    assert sum("Unschedulable" in row[2] for row in rows) == 7
+    assert "default/plain-5 fits on none of 2 nodes" in page.one("article").words
+    code, out, _ = run(*arguments, "markdown")
+    assert code == 1
+    assert out.startswith(f"**{sentence}**\n")
+    assert "| `Pod/plain` | 5 | 7 |" in out
+
+
+@pytest.mark.parametrize("output", ["html", "markdown"])
+def test_another_process_writes_the_same(output: str) -> None:
+    command = [sys.executable, "-m", "kubectl_sched", "explain", "--pending", "--from", DEMO, "-o", output]
+    pages = [
+        subprocess.run(
+            command, capture_output=True, check=False, env={**os.environ, "PYTHONHASHSEED": seed, "LC_ALL": "C"}
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert pages[0] == pages[1]
+    assert pages[0].decode()
