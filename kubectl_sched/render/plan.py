@@ -38,6 +38,9 @@ class BindingPlan(Record, frozen=True):
     ignored: tuple[str, ...] = ()
     """Why the filters speak against the node, where they are ignored."""
 
+    clears: bool = False
+    """Whether what an earlier attempt left is removed first, as no node fits beside it."""
+
 
 def plan_lines(plan: BindingPlan) -> Iterator[str]:
     """The plan as plain lines; the summary is safe already."""
@@ -67,7 +70,9 @@ def question(plan: BindingPlan) -> str:
     state, evidence = plan.serving
     warning = f"Whether a scheduler serves it is not known ({safe(evidence)}).\n" if state == "unknown" else ""
     if plan.victims:
-        return f"{warning}Evict {listed(plan.victims)} and bind {safe(plan.pod)} to {safe(plan.node or '')}? [y/N] "
+        return f"{warning}Evict {listed(plan.victims)} to make room for {safe(plan.pod)}? [y/N] "
+    if plan.clears:
+        return f"{warning}Remove what an earlier attempt left of {safe(plan.pod)}? [y/N] "
     if plan.node is None:
         return f"{warning}Write that {safe(plan.pod)} does not fit? [y/N] "
     return f"{warning}Bind {safe(plan.pod)} to {safe(plan.node)}? [y/N] "
