@@ -522,3 +522,16 @@ def test_a_dump_and_the_live_cluster_are_not_mixed(control_plane: ControlPlane, 
     assert read([str(path)]).is_live is False
     done = program(control_plane, "--from", str(path), "--context", "test", "explain", "big")
     assert (done.returncode, "--context is about a running cluster" in done.stderr) == (2, True)
+
+
+def test_names_of_the_cluster_are_completed(control_plane: ControlPlane) -> None:
+    def completed(*words: str) -> list[str]:
+        lines = program(control_plane, "__complete", *words).stdout.splitlines()
+        return [line.partition("\t")[0] for line in lines if not line.startswith(":")]
+
+    assert completed("explain", "pod", "") == ["big", "small", "stored"]
+    assert completed("explain", "-n", "team", "pod", "busy-8") == ["busy-8"]
+    assert completed("explain", "-n", "te") == ["team"]
+    assert completed("explain", "--node", "") == [f"n{number}" for number in range(7)]
+    assert completed("bind", "pod", "b") == ["big"]
+    assert completed("explain", "--profile", "") == ["default-scheduler"]

@@ -1,0 +1,275 @@
+"""Completion: what the words so far may go on with, and that real shells and kubectl make of it what they should."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_sched.cli.app import COMMANDS
+from kubectl_sched.cli.completing import FILES, NO_FILES, NO_SPACE, completions
+from tests.shells import typed_into_zsh
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ROOT = Path(__file__).parents[2]
+DEMO = ("--from", "fixtures/demo")
+GPUS = ["gpu-1", "gpu-2", "gpu-3"]
+PENDING = ["web-0", "api-5d9c7b8f6d-m7c5t", "batch-1", "batch-2", "batch-3"]
+
+SECRET = "s3cr3t-bearer"  # noqa: S105 - of nobody
+KUBECONFIG = {
+    "current-context": "prod",
+    "contexts": [
+        {"name": "prod", "context": {"cluster": "c-prod", "user": "admin"}},
+        {"name": "stage", "context": {"cluster": "c-stage", "user": "admin"}},
+    ],
+    "clusters": [
+        {"name": "c-prod", "cluster": {"server": "http://127.0.0.1:9"}},
+        {"name": "c-stage", "cluster": {"server": "http://127.0.0.1:9"}},
+    ],
+    "users": [{"name": "admin", "user": {"token": SECRET}}],
+}
+
+
+@pytest.fixture(autouse=True)
+def at_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """In the repository, with a kubeconfig whose servers do not answer."""
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text(json.dumps(KUBECONFIG))
+    monkeypatch.setenv("KUBECONFIG", str(kubeconfig))
+    monkeypatch.chdir(ROOT)
+
+
+def values(*words: str) -> list[str]:
+    return [candidate.value for candidate in completions(words).candidates]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("wh",), ["whatif"]),
+        (("help", "sn"), ["snapshot"]),
+        (("explain", *DEMO, "--node", "gp"), GPUS),
+        (("explain", *DEMO, "--node=gp"), GPUS),
+        (("explain", *DEMO, "--node", "=", "gp"), GPUS),
+        ((*DEMO, "explain", "--node", "gp"), GPUS),
+        (("explain", *DEMO, "-n", "te"), ["team-a"]),
+        (("explain", *DEMO, "pod", "batch-1", "batch-"), ["batch-2", "batch-3"]),
+        (("explain", *DEMO, "pod/we"), ["pod/web-0"]),
+        (("explain", *DEMO, "we"), ["web-0"]),
+        (("explain", *DEMO, "me"), ["message"]),
+        (("explain", "-o", "ja"), []),
+        (("explain", "-o", "js"), ["json"]),
+        (("explain", "--colo"), ["--color"]),
+        (("explain", "--kube-version", "1.3"), [f"1.{minor}" for minor in range(37, 29, -1)]),
+        (
+            ("explain", "--kube-version", "1.33", "--feature-gates", "A=true,DRAPrio"),
+            ["A=true,DRAPrioritizedList=true"],
+        ),
+        (("explain", "--context", ""), ["prod", "stage"]),
+        (("--context", "st"), ["stage"]),
+        (("explain", "--cluster", "c-p"), ["c-prod"]),
+        (("explain", "--user", ""), ["admin"]),
+        (("explain", "--config", "fixtures/profiles/bin-packing.yaml", "--profile", ""), ["default-scheduler"]),
+        (("explain", *DEMO, "--profile", ""), ["default-scheduler"]),
+        (("whatif", *DEMO, "--drain", "ma"), ["master"]),
+        (("whatif", *DEMO, "--add-nodes", "3=ma"), ["3=master"]),
+        (("whatif", *DEMO, "--add-nodes", "3", "=", "ma"), ["3=master"]),
+        (("whatif", "--replicas", "m"), ["max"]),
+        (("bind", "--dry-run", "c"), ["client"]),
+        (("completion", ""), ["bash", "zsh", "fish"]),
+    ],
+    ids=lambda words: " ".join(words) if isinstance(words, tuple) else "",
+)
+def test_what_is_begun_goes_on(words: tuple[str, ...], expected: list[str]) -> None:
+    assert values(*words) == expected
+
+
+def test_every_command_is_offered_with_what_it_does() -> None:
+    offered = {candidate.value: candidate.about for candidate in completions([""]).candidates}
+    assert set(COMMANDS) <= set(offered)
+    assert all(offered[name] for name in COMMANDS)
+
+
+def test_pods_are_offered_with_where_they_are_and_ended_ones_are_not(tmp_path: Path) -> None:
+    pods = [
+        {"kind": "Pod", "metadata": {"name": "waiting"}},
+        {"kind": "Pod", "metadata": {"name": "running"}, "spec": {"nodeName": "w1"}},
+        {"kind": "Pod", "metadata": {"name": "done"}, "status": {"phase": "Succeeded"}},
+        {"kind": "Pod", "metadata": {"name": "elsewhere", "namespace": "shop"}},
+        {"kind": "Deployment", "apiVersion": "apps/v1", "metadata": {"name": "web"}},
+    ]
+    dump = tmp_path / "dump.json"
+    dump.write_text(json.dumps({"kind": "List", "items": [{"apiVersion": "v1", **pod} for pod in pods]}))
+    found = completions(["explain", "--from", str(dump), "pod", ""]).candidates
+    assert found == (("waiting", "pending"), ("running", "on w1"))
+    assert values("explain", "--from", str(dump), "-A", "pod", "e") == ["elsewhere"]
+    assert values("explain", "--from", str(dump), "deployment/") == ["deployment/web"]
+    assert values("whatif", "--from", str(dump), "deploy/") == ["deploy/web"]
+
+
+@pytest.mark.parametrize(
+    ("words", "directive"),
+    [
+        (("explain", "--from", "fix"), FILES),
+        (("explain", "--config="), FILES),
+        (("whatif", "man"), FILES),
+        (("snapshot", ""), FILES),
+        (("explain", *DEMO, "--node", ""), NO_FILES),
+        (("explain", "--token", ""), NO_FILES),
+        (("whatif", *DEMO, "--taint", "gpu"), NO_FILES | NO_SPACE),
+        (("frobnicate", ""), NO_FILES),
+    ],
+    ids=lambda words: " ".join(words) if isinstance(words, tuple) else "",
+)
+def test_the_shell_is_told_whether_files_or_a_blank_may_follow(words: tuple[str, ...], directive: int) -> None:
+    assert completions(words).directive == directive
+
+
+def program(name: str, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(Path(sys.executable).parent / name), *words], capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+@pytest.mark.parametrize("words", [("explain", "pod", ""), ("explain", "--from", "/nowhere", "pod", ""), ("bind", "")])
+def test_what_cannot_be_read_completes_to_nothing_and_says_nothing(words: tuple[str, ...]) -> None:
+    done = program("kubectl_complete-sched", *words)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1] == f":{NO_FILES}"
+    assert "web" not in done.stdout
+
+
+def test_a_server_that_never_answers_is_not_waited_for() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        server = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        done = program("kubectl_complete-sched", "explain", "--server", server, "pod", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f":{NO_FILES}\n", "")
+
+
+def test_nothing_secret_is_ever_offered() -> None:
+    for flag in ("--token", "--user", "--context", "--client-key", "--server"):
+        assert SECRET not in program("kubectl_complete-sched", "explain", flag, "").stdout
+
+
+def test_names_from_a_dump_cannot_write_to_the_terminal(tmp_path: Path) -> None:
+    dump = tmp_path / "dump.json"
+    names = ["plain", "red\u001b[31m", "two\nlines"]
+    dump.write_text(json.dumps([{"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}} for name in names]))
+    done = program("kubectl_complete-sched", "explain", "--from", str(dump), "--node", "")
+    assert done.stdout == f"plain\n:{NO_FILES}\n"
+
+
+def in_path() -> dict[str, str]:
+    return {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+
+
+def shell(name: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        pytest.skip(f"{name} is not installed")
+    return found
+
+
+def in_bash(words: Sequence[str]) -> list[str]:
+    """COMPREPLY, and the options that the function set, as bash would see them for this line."""
+    script = """
+    source <(kubectl-sched completion bash)
+    compopt() { printf 'compopt %s\\n' "$*"; }
+    COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}
+    _kubectl_sched
+    ((${#COMPREPLY[@]})) && printf '%s\\n' "${COMPREPLY[@]}"
+    complete -p kubectl-sched
+    """
+    done = subprocess.run(
+        [shell("bash"), "--norc", "-c", script, "bash", "kubectl-sched", *words],
+        env=in_path(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    *lines, last = done.stdout.splitlines()
+    assert last == "complete -F _kubectl_sched kubectl-sched"
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["wh"], ["whatif"]),
+        (["explain", *DEMO, "--node", "gp"], GPUS),
+        (["explain", "--from", "=", "fixtures/demo", "--node", "=", "gp"], GPUS),
+        (["whatif", *DEMO, "--add-nodes", "3", "=", "gp"], GPUS),
+        (["whatif", *DEMO, "--taint", "gpu-1"], ["compopt -o nospace", "gpu-1="]),
+        (["explain", "--from", ""], ["compopt -o default"]),
+    ],
+    ids=" ".join,
+)
+def test_bash_completes(words: list[str], expected: list[str]) -> None:
+    assert in_bash(words) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("kubectl-sched wh", ["whatif\tSay where pods would land, whether they fit, and how many more do"]),
+        ("kubectl-sched explain --from fixtures/demo --node gp", GPUS),
+        ("kubectl-sched explain --from fixtures/demo --node=gp", [f"--node={name}" for name in GPUS]),
+        ("kubectl-sched explain --from fixtures/prof", ["fixtures/profiles/"]),
+        ("kubectl-sched explain --from=fixtures/prof", ["--from=fixtures/profiles/"]),
+    ],
+)
+def test_fish_completes(line: str, expected: list[str]) -> None:
+    script = "kubectl-sched completion fish | source; complete -C $argv[1]"
+    done = subprocess.run(
+        [shell("fish"), "--no-config", "-c", script, line], env=in_path(), capture_output=True, text=True, check=False
+    )
+    assert (done.stdout.splitlines(), done.stderr) == (expected, "")
+
+
+@pytest.mark.parametrize(
+    ("begun", "expected"),
+    [
+        ("whati", "whatif "),
+        ("explain --from fixtures/demo --node ma", "explain --from fixtures/demo --node master "),
+        ("explain --from fixtures/demo --node=ma", "explain --from fixtures/demo --node=master "),
+        ("whatif --from fixtures/demo --taint ma", "whatif --from fixtures/demo --taint master="),
+        ("explain --from fixtures/prof", "explain --from fixtures/profiles/"),
+    ],
+)
+def test_zsh_completes(begun: str, expected: str, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    line = typed_into_zsh(shell("zsh"), "kubectl-sched completion zsh", f"kubectl-sched {begun}", in_path(), home)
+    assert line == f"kubectl-sched {expected}"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["wh"], ["whatif\tSay where pods would land, whether they fit, and how many more do", ":4"]),
+        (["explain", "pod", *DEMO, ""], PENDING),
+        (["explain", *DEMO, "--node=gp"], [*GPUS, ":4"]),
+        (["whatif", *DEMO, "--taint", "gpu-1"], ["gpu-1=", ":6"]),
+    ],
+    ids=" ".join,
+)
+def test_kubectl_completes_the_plugin(words: list[str], expected: list[str]) -> None:
+    done = subprocess.run(
+        [shell("kubectl"), "__complete", "sched", *words], env=in_path(), capture_output=True, text=True, check=False
+    )
+    lines = done.stdout.splitlines()
+    if expected is PENDING:
+        assert [line.partition("\t")[0] for line in lines if line.endswith("\tpending")] == PENDING
+    else:
+        assert lines == expected
