@@ -100,9 +100,8 @@ def delete(pods: Sequence[Pod]) -> Iterator[str]:
 def _of_pod(before: Trial, patch: dict[str, Any]) -> Iterator[str]:
     pod = before.pod
     spec = dict(patch.get("spec", {}))
-    gates = spec.pop("schedulingGates", None)
-    if gates is not None:
-        yield _in_place(pod, {"schedulingGates": gates})
+    if "schedulingGates" in spec:
+        yield _in_place(pod, {"schedulingGates": spec.pop("schedulingGates")})
     if spec and before.bound_to is None and _only_adds_tolerations(pod, spec):
         yield _in_place(pod, spec)
     elif spec:

@@ -232,6 +232,7 @@ def hold(result: ScheduleResult, suggestions: tuple[Suggestion, ...], on: str | 
             for some in combinations(suggestion.changes, size):
                 fewer = base.changed(some)
                 assert promised(cycle(fewer.pod, fewer.nodes, fewer.framework), on) is None
+        assert suggestion.commands
         assert merge(plain(base.pod), patch_of(suggestion)) == plain(trial.pod)
         assert "No change of one thing helps" in suggestion.text or len(suggestion.changes) == 1
     fitting = [suggestion for suggestion in suggestions if suggestion.promise is not Promise.PREEMPTS]

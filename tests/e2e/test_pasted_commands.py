@@ -1,0 +1,138 @@
+"""Commands of suggestions pasted into a shell: kube-scheduler then puts the pod where it was promised."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.cluster import read
+from kubectl_sched.cluster.state import Replay, configuration_for, scheduler_for
+from kubectl_sched.scheduler.change import Promise
+from kubectl_sched.scheduler.suggestions import suggest
+from tests.e2e.api import Api, ApiError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from kubectl_sched.scheduler.change import Suggestion
+    from tests.e2e.control_plane import ControlPlane
+
+pytestmark = [pytest.mark.e2e, pytest.mark.skipif(shutil.which("kubectl") is None, reason="needs kubectl")]
+
+Json = dict[str, Any]
+
+PODS = "/api/v1/namespaces/default/pods"
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+DEDICATED = {"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}
+BLUE = {"labelSelector": {"matchLabels": {"app": "blue"}}, "topologyKey": "rack"}
+
+HOST_PORT = {"ports": [{"containerPort": 80, "hostPort": 80}]}
+
+
+def cpu(amount: str) -> Json:
+    return {"resources": {"requests": {"cpu": amount}}}
+
+
+CASES: dict[str, tuple[Json, Json, Json | None]] = {
+    "cordoned": ({"spec": {"unschedulable": True}}, {}, None),
+    "tainted": ({"spec": {"taints": [DEDICATED]}}, {}, None),
+    "selector": ({}, {"nodeSelector": {"disk": "ssd"}}, None),
+    "too large": ({}, {"container": cpu("3")}, None),
+    "full": ({}, {"container": cpu("1")}, {"container": cpu("1500m")}),
+    "port": ({}, {"container": HOST_PORT}, {"container": HOST_PORT}),
+    "gated": ({}, {"schedulingGates": [{"name": "example.com/a"}]}, None),
+    "topology key": ({}, {"affinity": {"podAffinity": {REQUIRED: [BLUE]}}}, {}),
+    "anti-affinity": (
+        {"metadata": {"labels": {"rack": "r"}}},
+        {"affinity": {"podAntiAffinity": {REQUIRED: [BLUE]}}},
+        {},
+    ),
+    "two at once": ({"spec": {"taints": [DEDICATED], "unschedulable": True}}, {}, None),
+}
+"""The node n0 (merged into a plain one), the pod that waits, and one that runs there."""
+
+
+def body(name: str, spec: Json) -> Json:
+    spec = dict(spec)
+    container = {"name": "main", "image": "example.com/none", **spec.pop("container", {})}
+    about = {"name": name, "namespace": "default", "labels": {"app": "blue"}}
+    return {"metadata": about, "spec": {"containers": [container], "terminationGracePeriodSeconds": 0, **spec}}
+
+
+def populate(api: Api, case: str) -> None:
+    node, waiting, running = CASES[case]
+    for path in (PODS, "/api/v1/nodes"):
+        for item in api.get(path)["items"]:
+            api.delete(f"{path}/{item['metadata']['name']}", grace_seconds=0)
+    labels = {"kubernetes.io/hostname": "n0", **node.get("metadata", {}).get("labels", {})}
+    api.create("/api/v1/nodes", {"metadata": {"name": "n0", "labels": labels}})
+    amounts = {"cpu": "2", "memory": "4Gi", "pods": "10"}
+    api.merge("/api/v1/nodes/n0/status", {"status": {"allocatable": amounts, "capacity": amounts}})
+    if running is not None:
+        api.create(PODS, body("blue", {**running, "nodeName": "n0"}))
+    api.merge("/api/v1/nodes/n0", {"spec": {"taints": None, **node.get("spec", {})}})
+    api.create(PODS, body("web", waiting))
+
+
+def suggestions(api: Api, folder: Path, minor: str) -> Iterator[Suggestion]:
+    dump_file = folder / "dump.json"
+    dump_file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": api.everything()}))
+    dump = read([str(dump_file)])
+    scheduler, _ = scheduler_for(dump, configuration_for(dump, Replay(None, minor, None)))
+    incoming = next(item for item in dump.objects if isinstance(item, Pod) and item.metadata.name == "web")
+    yield from suggest(scheduler.explain(incoming))
+
+
+def paste(commands: tuple[str, ...], control_plane: ControlPlane) -> None:
+    environment = {**os.environ, "KUBECONFIG": str(control_plane.kubeconfig)}
+    done = subprocess.run(
+        ["/bin/sh", "-ec", "\n".join(commands)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, (commands, done.stderr)
+
+
+def placed(api: Api) -> str | None:
+    """Where kube-scheduler puts the pod."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        try:
+            name: str | None = api.get(f"{PODS}/web")["spec"].get("nodeName")
+        except ApiError:
+            name = None
+        if name:
+            return name
+        time.sleep(0.1)
+    return None
+
+
+@pytest.fixture(scope="module")
+def _scheduler(control_plane: ControlPlane) -> None:
+    control_plane.start_scheduler(config={"podInitialBackoffSeconds": 1, "podMaxBackoffSeconds": 1})
+
+
+@pytest.mark.usefixtures("_scheduler")
+@pytest.mark.parametrize("case", CASES)
+def test_the_pod_lands_where_it_was_promised(control_plane: ControlPlane, api: Api, case: str, tmp_path: Path) -> None:
+    populate(api, case)
+    number = len(list(suggestions(api, tmp_path, "1.36")))
+    assert number
+    for index in range(number):
+        if index:
+            populate(api, case)
+        suggestion = list(suggestions(api, tmp_path, "1.36"))[index]
+        assert suggestion.promise is Promise.WINS
+        paste(suggestion.commands, control_plane)
+        assert placed(api) == suggestion.node, suggestion.text
