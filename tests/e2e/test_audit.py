@@ -111,7 +111,8 @@ def test_watching_adds_watches_and_prints_each_answer_once(
     environment = {**os.environ, "KUBECONFIG": str(control_plane.kubeconfig)}
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
-        decoder, text, answers = json.JSONDecoder(), "", []
+        decoder, text = json.JSONDecoder(), ""
+        answers: list[Json] = []
         os.set_blocking(process.stdout.fileno(), False)
         deadline = time.monotonic() + 60
         while len(answers) < 2 and time.monotonic() < deadline:
