@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App
+from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
 from kubectl_sched.tui.engine import Engine
@@ -26,6 +27,7 @@ class Explorer(App[None]):
 
     ENABLE_COMMAND_PALETTE = False
     TITLE = "kubectl sched"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "leave", "Quit", priority=True)]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (130, "-wide")]  # noqa: RUF012 - as Textual declares it
 
     def __init__(self, about: Exploration) -> None:

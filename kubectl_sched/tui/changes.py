@@ -9,6 +9,7 @@ import numpy as np
 from kubectl_sched.record import Record
 from kubectl_sched.render.text import count, listed
 from kubectl_sched.tui.listing import NO_POINTS, said_of, totals
+from kubectl_sched.tui.pipeline import short
 
 if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -97,10 +98,10 @@ def of_row(found: Changes, before: ScheduleResult, row: int) -> str:
     """What changed of one node, in two or three words; empty where nothing did."""
     if found.gained[row]:
         plugin = before.verdict[row].plugin if before.verdict is not None else None
-        return f"now fits (was out: {plugin or 'PreFilter'})"
+        return f"now fits (was out: {short(plugin or 'PreFilter')})"
     if found.lost[row]:
         return "no longer fits"
     if found.otherwise[row]:
         plugin = before.verdict[row].plugin if before.verdict is not None else None
-        return f"was out by {plugin or 'PreFilter'}"
+        return f"was out by {short(plugin or 'PreFilter')}"
     return ""

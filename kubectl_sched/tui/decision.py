@@ -33,9 +33,11 @@ class Decision:
         replayed = self._replay(edits)
         return replace(replayed, warnings=warnings(replayed, self._scheduler.configuration))
 
-    def suggestions(self, result: ScheduleResult) -> tuple[Suggestion, ...]:
-        """What would let the pod in, each replayed; takes as long as some replays."""
-        return result.suggestions or self._scheduler.with_suggestions(result).suggestions
+    def suggestions(self, result: ScheduleResult, node: str | None = None) -> tuple[Suggestion, ...]:
+        """What would let the pod in, or make it land on a node, each replayed; takes as long as some replays."""
+        if node is None and result.suggestions:
+            return result.suggestions
+        return self._scheduler.with_suggestions(result, node).suggestions
 
 
 def context_of(result: ScheduleResult, node: str) -> Context:

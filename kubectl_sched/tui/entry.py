@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.api.pod import Toleration
 from kubectl_sched.api.quantity import InvalidQuantity, parse_quantity
-from kubectl_sched.api.resource_names import is_scalar_resource_name
+from kubectl_sched.api.resource_names import PODS, is_scalar_resource_name
 from kubectl_sched.api.taints import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE
 from kubectl_sched.api.validation import label_key_errors, label_value_errors
 from kubectl_sched.errors import SchedError
@@ -87,7 +87,7 @@ def _one_request(word: str, container: str, context: Context) -> Edit:
     if not equals and not word.endswith("-"):
         raise SchedError(f"{word}: write {FORMS['request']}")
     resource = resource if equals else word[:-1]
-    known = sorted({*_BASIC_RESOURCES, *context.resources})
+    known = sorted({*_BASIC_RESOURCES, *context.resources} - {PODS})
     if resource not in known and not is_scalar_resource_name(resource):
         raise SchedError(f"{resource} is no resource{_near(resource, known)}")
     if not equals:
@@ -191,7 +191,8 @@ def _check_label(key: str, value: str, word: str) -> None:
 
 
 def _near(name: str, names: Sequence[str]) -> str:
-    near = get_close_matches(name, names, n=3) or list(names)
+    near = [each for each in names if name and name.lower() in each.lower()] or get_close_matches(name, names, n=3)
+    near = near or list(names)
     return f"; there is {', '.join(near)}" if near else ""
 
 

@@ -37,6 +37,7 @@ EXPLORER = (
     Key("q", "quit", "leave; the exit code is that of explain"),
     Key("⏎", "open", "the node under the cursor: every plugin with its evidence"),
     Key("←→", "steps", "narrow the list to the nodes of the next or previous step of the pipeline"),
+    Key("n", "node?", "what it would take for the pod to land on the node under the cursor"),
     Key("a", "apply", "the suggestion that is shown; A shows the next one"),
     Key("x", "cordon", "cordon the node under the cursor, or uncordon it"),
     Key("␣", "mark", "mark the node for a comparison"),

@@ -32,6 +32,7 @@ KEYS = (
     Binding("p", "weights", "Weights"),
     Binding("x", "cordon", "Cordon"),
     Binding("a", "apply", "Apply"),
+    Binding("n", "ask", "What would it take"),
     Binding("A", "next_suggestion", "Next suggestion"),
     Binding("u,ctrl+z", "undo", "Undo"),
     Binding("U,ctrl+y", "redo", "Redo"),

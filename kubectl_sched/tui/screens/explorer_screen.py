@@ -66,7 +66,9 @@ class ExplorerScreen(Screen[None]):
         self.view: View = state.opened(decision.result)
         self._listing = Listing(decision.result, decision.result)
         self._stages = stages(decision.result)
-        self._rows: list[int] = []
+        self.rows: list[int] = []
+        """The rows of the nodes that are listed, in their order."""
+
         self._suggestions: tuple[Suggestion, ...] = ()
         self._chosen_suggestion = 0
         self._message = ""
@@ -103,7 +105,7 @@ class ExplorerScreen(Screen[None]):
     @property
     def row(self) -> int | None:
         """The row of the node under the cursor; None where no node is listed."""
-        return self._rows[self.nodes.cursor] if self._rows else None
+        return self.rows[self.nodes.cursor] if self.rows else None
 
     @property
     def row_name(self) -> str:
@@ -124,7 +126,7 @@ class ExplorerScreen(Screen[None]):
 
     def on_resize(self) -> None:
         """Another width, other columns; drawn once the widgets know it."""
-        first = not self._rows
+        first = not self.rows
         self.call_after_refresh(self._draw, row=self._about.row_in(self.view.result) if first else None)
 
     def show(self, view: View, message: str = "", *, row: int | None = None) -> None:
@@ -142,16 +144,16 @@ class ExplorerScreen(Screen[None]):
         view, width, theme = self.view, self.size.width, self.app.current_theme
         row = self.row if row is None else row
         stage = self._stage
-        self._rows = rows_shown(view, self._listing, stage).tolist()
+        self.rows = rows_shown(view, self._listing, stage).tolist()
         self.query_one("#sentence", Static).update(as_texts(sentence(view, width), theme))
         self.query_one(PipelineBar).show(self._stages, view.stage)
-        self.query_one("#status", Static).update(as_text(status(view, len(self._rows), stage, self._message), theme))
-        self._draw_nodes(self._rows.index(row) if row in self._rows else 0)
+        self.query_one("#status", Static).update(as_text(status(view, len(self.rows), stage, self._message), theme))
+        self._draw_nodes(self.rows.index(row) if row in self.rows else 0)
         self._draw_suggestion()
         self._draw_details()
 
     def _draw_nodes(self, cursor: int) -> None:
-        nodes, rows = self.nodes, self._rows
+        nodes, rows = self.nodes, self.rows
         shown = columns(self.view, self._listing, nodes.scrollable_content_region.width or self.size.width)
         line_of = NodeLines(self.view, self._listing, shown)
         nodes.show(len(rows), lambda index: line_of(rows[index]), heading=heading(shown, self.view.sort), cursor=cursor)
@@ -174,10 +176,12 @@ class ExplorerScreen(Screen[None]):
         panel.show_lines(await self._engine.run(lambda: details(result, row, width)))
 
     @work(exclusive=True, group="suggestions")
-    async def _suggest(self) -> None:
-        """What would let the pod in, as things are now."""
+    async def _suggest(self, node: str | None = None) -> None:
+        """What would let the pod in, or bring it to one node, as things are now."""
         result = self.view.result
-        found = await self._engine.run(lambda: self._decision.suggestions(result))
+        found = await self._engine.run(lambda: self._decision.suggestions(result, node))
+        if node is not None and not found:
+            self.show(self.view, f"no change that was tried brings the pod to {node}")
         self._suggestions, self._chosen_suggestion = found, 0
         self._draw_suggestion()
 
@@ -191,7 +195,7 @@ class ExplorerScreen(Screen[None]):
     def on_line_list_chosen(self, event: LineList.Chosen) -> None:
         """Open the node; the list is then at the one that was looked at last."""
         if event.control is self.nodes:
-            page = NodeScreen(self.view.result, self._rows, event.index, self._engine)
+            page = NodeScreen(self.view.result, self.rows, event.index, self._engine)
             self.app.push_screen(page, lambda row: self.show(self.view, row=row))
 
     def on_line_list_heading_clicked(self, event: LineList.HeadingClicked) -> None:
@@ -224,9 +228,9 @@ class ExplorerScreen(Screen[None]):
             self.show(state.marked(self.view, self.row_name))
 
     def action_back(self) -> None:
-        """Drop the marks, the filter, the narrowing; then go back to the pods where there are several."""
+        """Drop the filter, then the narrowing; then go back to the pods where there are several."""
         view = self.view
-        if view.filter_text:
+        if view.filter_text or self.query_one("#filter", Input).has_focus:
             self._set_filter("")
         elif view.stage is not None:
             self.show(state.narrowed(view, None))
@@ -251,13 +255,6 @@ class ExplorerScreen(Screen[None]):
         """Keep the filter, and go back to the list."""
         if event.input.id == "filter":
             self._leave_filter()
-
-    def key_escape(self) -> None:
-        """Escape within the filter drops it."""
-        if self.query_one("#filter", Input).has_focus:
-            self._set_filter("")
-        else:
-            self.action_back()
 
     def _set_filter(self, text: str) -> None:
         self.query_one("#filter", Input).value = text
@@ -342,6 +339,11 @@ class ExplorerScreen(Screen[None]):
             return
         suggestion = self._suggestions[self._chosen_suggestion % len(self._suggestions)]
         self._edit(tuple(TakeUp(change) for change in suggestion.changes))
+
+    def action_ask(self) -> None:
+        """What it would take for the pod to land on the node under the cursor."""
+        if self.row is not None:
+            self._suggest(self.row_name)
 
     def action_next_suggestion(self) -> None:
         """Show the next one."""

@@ -94,7 +94,8 @@ class WhatIfPane(Vertical):
         """Say what is wrong with an entry, which is then there to be corrected; an empty problem takes it away."""
         self._problem = problem
         if entry is not None:
-            self.query_one(Input).value = entry
+            with self.prevent(Input.Changed):
+                self.query_one(Input).value = entry
         self._show_hint()
 
     def show(self, view: View, suggestions: Sequence[Suggestion], chosen: int) -> None:

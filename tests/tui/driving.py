@@ -1,0 +1,131 @@
+"""Drives the explorer as a person would: keys in, the text of the screen out."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, ParamSpec
+
+from textual import events
+
+from kubectl_sched.cli.options import PageOutput
+from kubectl_sched.cluster import read
+from kubectl_sched.cluster.explaining import Explaining
+from kubectl_sched.cluster.in_force import InForce
+from kubectl_sched.cluster.selection import Selection
+from kubectl_sched.cluster.state import Replay
+from kubectl_sched.tui.app import Explorer
+from kubectl_sched.tui.decision import Decision
+from kubectl_sched.tui.exploration import Exploration
+from kubectl_sched.tui.screens.explorer_screen import ExplorerScreen
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from textual.pilot import Pilot
+
+    from kubectl_sched.tui.state import View
+
+P = ParamSpec("P")
+
+DEMO = Path("fixtures/demo")
+SSH = (80, 24)
+WIDE = (160, 40)
+FORMATS = tuple(each.value for each in PageOutput)
+
+
+def decisions(*targets: str, source: Path = DEMO, namespace: str = "default") -> tuple[Decision, ...]:
+    """What explain answers about these pods of a dump; about all pending ones where none is named."""
+    dump = read([str(source)])
+    in_force = InForce(dump, Replay(kube_version="1.36"))
+    selection = Selection(targets, namespace if targets else None, None, not targets)
+    results = Explaining(dump, in_force).answers(selection)
+    return tuple(Decision(result, in_force.scheduler(result.pod)) for result in results)
+
+
+def explorer(*targets: str, source: Path = DEMO, node: str | None = None) -> Explorer:
+    """The explorer as `explain ... -i` opens it."""
+    found = decisions(*targets, source=source)
+    return Explorer(Exploration(found, FORMATS, node=node, is_list=len(targets) != 1))
+
+
+def on_screen(test: Callable[P, Awaitable[None]]) -> Callable[P, None]:
+    """A test that drives an app."""
+
+    @wraps(test)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        async def awaited() -> None:
+            await test(*args, **kwargs)
+
+        asyncio.run(awaited())
+
+    return run
+
+
+class Screen:
+    """What is on the screen, and the keys."""
+
+    def __init__(self, app: Explorer, pilot: Pilot[None]) -> None:
+        self.app = app
+        self.pilot = pilot
+
+    @property
+    def lines(self) -> list[str]:
+        """The text, line by line."""
+        return [strip.text.rstrip() for strip in self.app.screen._compositor.render_strips()]  # noqa: SLF001 - no other way to it
+
+    @property
+    def text(self) -> str:
+        """The whole text."""
+        return "\n".join(self.lines)
+
+    @property
+    def view(self) -> View:
+        """The view of the explorer that is shown."""
+        screen = next(each for each in reversed(self.app.screen_stack) if isinstance(each, ExplorerScreen))
+        return screen.view
+
+    @property
+    def listed(self) -> list[str]:
+        """The names of the nodes in the list, in its order."""
+        screen = next(each for each in reversed(self.app.screen_stack) if isinstance(each, ExplorerScreen))
+        return [screen.view.result.nodes.names[row] for row in screen.rows]
+
+    def line_with(self, text: str) -> str:
+        """The one line that holds a text."""
+        found = [line for line in self.lines if text in line]
+        assert len(found) == 1, f"{len(found)} lines hold {text!r}:\n{self.text}"
+        return found[0]
+
+    async def press(self, *keys: str) -> None:
+        """Press keys, and wait until all that follows is drawn."""
+        await self.pilot.press(*keys)
+        await self.settle()
+
+    async def type(self, text: str) -> None:
+        """Type a text into whatever has the focus, as fast as a paste."""
+        for character in text:
+            self.app.post_message(events.Key(character, character))
+        await self.settle()
+
+    async def enter(self, text: str) -> None:
+        """Type a text, and enter."""
+        await self.type(text)
+        await self.press("enter")
+
+    async def settle(self) -> None:
+        """Wait until nothing is left to draw."""
+        await self.pilot.pause()
+        await self.app.workers.wait_for_complete()
+        await self.pilot.pause()
+
+
+@asynccontextmanager
+async def opened(app: Explorer, size: tuple[int, int] = SSH) -> AsyncIterator[Screen]:
+    """The app on a terminal of that size."""
+    async with app.run_test(size=size) as pilot:
+        screen = Screen(app, pilot)
+        await screen.settle()
+        yield screen

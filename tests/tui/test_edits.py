@@ -1,0 +1,272 @@
+"""What a what-if changes, and that its replay is the decision about the changed objects."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec import structs
+
+from kubectl_sched.api.core import Node
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.api.pod_requests import scheduler_options
+from kubectl_sched.cluster import read
+from kubectl_sched.config import load_configuration
+from kubectl_sched.config.versions import KubeVersion
+from kubectl_sched.errors import SchedError
+from kubectl_sched.render.explanation import explanation
+from kubectl_sched.render.summary import summary
+from kubectl_sched.scheduler.scheduler import Scheduler
+from kubectl_sched.snapshot import build
+from kubectl_sched.tui import state
+from kubectl_sched.tui.decision import Decision, context_of
+from kubectl_sched.tui.entry import FORMS, Context, parse
+from tests.tui.driving import DEMO
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.config import Configuration
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+CONTEXT = Context("w1", ("TaintToleration", "NodeResourcesFit", "ImageLocality"), ("cpu", "nvidia.com/gpu", "pods"))
+
+
+@pytest.mark.parametrize(
+    ("entry", "texts"),
+    [
+        ("tolerate gpu=true:NoSchedule", ["tolerate gpu=true:NoSchedule"]),
+        ("tolerate gpu:NoExecute", ["tolerate gpu:NoExecute"]),
+        ("tolerate gpu", ["tolerate gpu"]),
+        ("tolerate gpu-", ["tolerate gpu-"]),
+        ("tolerate gpu=true:NoSchedule-", ["tolerate gpu:NoSchedule-"]),
+        ("request cpu=500m", ["request cpu=500m"]),
+        ("request cpu=1,memory=1Gi", ["request cpu=1", "request memory=1Gi"]),
+        ("request sidecar nvidia.com/gpu=2", ["request sidecar nvidia.com/gpu=2"]),
+        ("request cpu-", ["request cpu-"]),
+        ("label env=prod", ["label pod env=prod"]),
+        ("label pod env-", ["label pod env-"]),
+        ("kubectl label pods web-0 env=prod", ["label pod env=prod"]),
+        ("label node pool=gpu", ["label node w1 pool=gpu"]),
+        ("kubectl label nodes w2 pool=gpu zone-", ["label node w2 pool=gpu", "label node w2 zone-"]),
+        ("select pool=gpu", ["select pool=gpu"]),
+        ("taint dedicated=db:NoSchedule", ["taint w1 dedicated=db:NoSchedule"]),
+        ("kubectl taint nodes w2 dedicated-", ["taint w2 dedicated-"]),
+        ("taint (zone=a,!gpu) dedicated:NoExecute-", ["taint (zone=a,!gpu) dedicated:NoExecute-"]),
+        ("cordon", ["cordon w1"]),
+        ("uncordon w2 gpu-*", ["uncordon w2", "uncordon gpu-*"]),
+        ("weight fit=5", ["weight NodeResourcesFit=5"]),
+        ("Weight imagelocality=2", ["weight ImageLocality=2"]),
+    ],
+)
+def test_an_entry_is_read_as_kubectl_would(entry: str, texts: list[str]) -> None:
+    edits = parse(entry, CONTEXT)
+    assert [edit.text for edit in edits] == texts
+    assert tuple(edit for text in texts for edit in parse(text, CONTEXT)) == edits
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ("", "start with one of tolerate, request"),
+        ("explode w1", "explode is none of tolerate, request"),
+        *((verb, f"write {verb}") for verb in FORMS if verb not in {"cordon", "uncordon"}),
+        ("tolerate gpu=true:Never", "the effect is one of NoSchedule, PreferNoSchedule, NoExecute"),
+        ("tolerate =:", "an empty key"),
+        ("tolerate a b=c d!", "name part must consist of"),
+        ("request cpu", "write request"),
+        ("request cpu=lots", "lots is no quantity"),
+        ("request cpu=", "nothing is no quantity"),
+        ("request cpu=-1", "a request is not negative"),
+        ("request gpu=1", "gpu is no resource; there is nvidia.com/gpu"),
+        ("label node w1", "write label"),
+        ("label env", "write label"),
+        ("label env=not/valid", "a valid label must be"),
+        ("taint w1 dedicated=db", "the effect is one of"),
+        ("taint w1 dedicated=db:Soon", "the effect is one of"),
+        ("weight fit=0", "a whole number from 1 to 2147483647"),
+        ("weight fit=99999999999999", "a whole number from 1 to 2147483647"),
+        ("weight fit=²", "a whole number from 1 to 2147483647"),
+        ("weight fti=2", "fti is no score plugin of this profile"),
+        ("weight =2", "nothing is no score plugin"),
+    ],
+)
+def test_a_wrong_entry_gets_one_clear_sentence(entry: str, told: str) -> None:
+    with pytest.raises(SchedError, match=r"^[^\n]+$") as raised:
+        parse(entry, CONTEXT)
+    assert told in str(raised.value)
+
+
+@given(st.text(max_size=40) | st.builds("{} {}".format, st.sampled_from(list(FORMS)), st.text(max_size=30)))
+def test_no_entry_does_anything_but_parse_or_tell(entry: str) -> None:
+    try:
+        edits = parse(entry, CONTEXT)
+    except SchedError:
+        return
+    assert edits
+
+
+@cache
+def configuration() -> Configuration:
+    return load_configuration(None, KubeVersion.parse("1.36"))
+
+
+def scheduler(objects: Sequence[KubernetesObject], configured: Configuration | None = None) -> Scheduler:
+    chosen = configured or configuration()
+    options = scheduler_options(
+        chosen.features.enabled, sums_status_per_pod=chosen.release.status_requests_summed_per_pod
+    )
+    return Scheduler(chosen, build(objects, options)[0])
+
+
+@cache
+def demo() -> tuple[KubernetesObject, ...]:
+    return tuple(read([str(DEMO)]).objects)
+
+
+@cache
+def decision(name: str) -> Decision:
+    made = scheduler(demo())
+    pod = next(item for item in demo() if isinstance(item, Pod) and item.name == name)
+    return Decision(made.explain(pod), made)
+
+
+def edited(name: str, *entries: str) -> ScheduleResult:
+    about = decision(name)
+    edits = [edit for entry in entries for edit in parse(entry, context_of(about.result, "gpu-2"))]
+    return about.with_edits(edits)
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ("tolerate gpu-", "the pod has no toleration gpu; it has none"),
+        ("request gpu nvidia.com/gpu=1", "the pod has no container gpu; it has main"),
+        ("request ephemeral-storage-", "container main asks for no ephemeral-storage"),
+        ("label env-", "the pod has no label env"),
+        ("select env-", "the pod's nodeSelector has no env"),
+        ("taint gpu-2 env-", "taint gpu-2 env-: gpu-2 has no taint env"),
+        ("cordon gpu-9", "no node matches gpu-9; near it: gpu-3, gpu-2, gpu-1"),
+    ],
+)
+def test_an_edit_that_cannot_be_made_says_why(entry: str, told: str) -> None:
+    with pytest.raises(SchedError) as raised:
+        edited("web-0", entry)
+    assert str(raised.value) == told
+
+
+def test_a_toleration_lets_the_pod_onto_a_tainted_node() -> None:
+    control_plane = "tolerate node-role.kubernetes.io/control-plane:NoSchedule"
+    assert "TaintToleration" in {status.plugin for status in edited("web-0").rejections(0)}
+    assert "TaintToleration" not in {status.plugin for status in edited("web-0", control_plane).rejections(0)}
+    with pytest.raises(SchedError, match=r"tolerates .* already"):
+        edited("web-0", control_plane, control_plane)
+
+
+def test_a_request_of_an_extended_resource_takes_its_limit_along() -> None:
+    container = edited("web-0", "request nvidia.com/gpu=2").pod.spec.containers[0]
+    assert container.resources.requests["nvidia.com/gpu"] == "2"
+    assert container.resources.limits["nvidia.com/gpu"] == "2"
+
+
+def test_a_no_execute_taint_takes_pods_off_the_node() -> None:
+    before = edited("web-0")
+    after = edited("web-0", "taint gpu-2 drill=now:NoExecute", "tolerate drill", "request nvidia.com/gpu=8")
+    row = before.nodes.row_of["gpu-2"]
+    assert before.nodes.requested("nvidia.com/gpu")[row] == 6
+    assert after.nodes.requested("nvidia.com/gpu")[row] == 0
+    assert after.best == ("gpu-2",)
+
+
+def test_edits_of_nodes_do_not_reach_the_result_they_began_from() -> None:
+    before = explained(decision("web-0").result)
+    edited("web-0", "cordon gpu-*", "label node gpu-1 pool=cpu")
+    assert explained(decision("web-0").result) == before
+
+
+ENTRIES = [
+    "tolerate node-role.kubernetes.io/control-plane:NoSchedule",
+    "tolerate gpu=true:NoSchedule",
+    "request cpu=100m",
+    "request cpu=6",
+    "request memory=64Mi",
+    "request nvidia.com/gpu=2",
+    "request nvidia.com/gpu=1",
+    "label app=other",
+    "label tier=front",
+    "select pool=gpu",
+    "select pool=general",
+    "taint gpu-* busy=yes:NoSchedule",
+    "taint general-1 busy=yes:NoExecute",
+    "taint general-2 busy:PreferNoSchedule",
+    "tolerate busy",
+    "label node general-2 pool=gpu",
+    "label node gpu-3 pool-",
+    "cordon gpu-2",
+    "cordon general-*",
+    "uncordon (pool=gpu)",
+    "weight TaintToleration=9",
+    "weight fit=7",
+    "weight podtopologyspread=1",
+]
+PODS = st.sampled_from(["web-0", "api-5d9c7b8f6d-m7c5t", "batch-1"])
+
+
+@given(PODS, st.lists(st.sampled_from(ENTRIES), min_size=1, max_size=5, unique=True))
+@settings(deadline=None, max_examples=60)
+def test_an_edited_replay_is_the_explanation_of_the_edited_objects(name: str, entries: list[str]) -> None:
+    result = edited(name, *entries)
+    framework = result.framework
+    assert framework is not None
+    pods = {pod.key: pod for pod in result.nodes.existing_pods.pods}
+    objects: list[KubernetesObject] = [*result.nodes.node_objects, *pods.values(), result.pod]
+    objects += (
+        item
+        for item in demo()
+        if not isinstance(item, Node) and not (isinstance(item, Pod) and (item.spec.node_name or item.name == name))
+    )
+    profiles = {framework.profile.scheduler_name: framework.profile}
+    fresh = scheduler(objects, structs.replace(configuration(), profiles=profiles)).explain(result.pod)
+    assert explained(result) == explained(fresh)
+
+
+def explained(result: ScheduleResult) -> dict[str, Any]:
+    """Everything that is said of a result; which nodes are listed first is not part of it."""
+    return explanation(replace(result, suggestions=()), summary(result))
+
+
+@given(PODS, st.lists(st.sampled_from(ENTRIES[:8]), max_size=4, unique=True), st.integers(0, 6))
+@settings(deadline=None, max_examples=30)
+def test_undo_takes_back_what_an_edit_made_and_redo_makes_it_again(name: str, entries: list[str], undos: int) -> None:
+    views = [state.opened(decision(name).result)]
+    for entry in entries:
+        edits = (*views[-1].edits, *parse(entry, context_of(views[0].result, "gpu-2")))
+        views.append(state.edited(views[-1], edits, decision(name).with_edits(edits)))
+    view = views[-1]
+    for step in range(undos):
+        view = state.undone(view)
+        assert view.present == views[max(len(entries) - step - 1, 0)].present
+    for _ in range(undos):
+        view = state.redone(view)
+    assert view == views[-1]
+
+
+def test_an_edit_after_an_undo_leaves_nothing_to_redo() -> None:
+    result = decision("web-0").result
+    first = state.edited(state.opened(result), parse("label a=b", CONTEXT), result)
+    other = state.edited(state.undone(first), parse("label a=c", CONTEXT), result)
+    assert state.redone(other) == other
+    assert state.undone(other).present == state.opened(result).present
+
+
+def test_two_nodes_are_marked_at_most_and_the_oldest_mark_goes() -> None:
+    view = state.opened(decision("web-0").result)
+    for node in ("gpu-1", "gpu-2", "gpu-3"):
+        view = state.marked(view, node)
+    assert view.marked == ("gpu-2", "gpu-3")
+    assert state.marked(view, "gpu-2").marked == ("gpu-3",)

@@ -1,0 +1,358 @@
+"""The explorer, driven by keys on a terminal of 80 by 24."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.tui.driving import SSH, WIDE, explorer, on_screen, opened
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WEB, API = "web-0", "api-5d9c7b8f6d-m7c5t"
+BY_NAME = ["general-1", "general-2", "general-3", "gpu-1", "gpu-2", "gpu-3", "master"]
+BEST_FIRST = ["general-3", "gpu-1", "gpu-2", "gpu-3", "general-1", "general-2", "master"]
+
+
+@on_screen
+async def test_the_sentence_the_pipeline_and_the_keys_are_seen_at_once() -> None:
+    async with opened(explorer(API)) as screen:
+        assert screen.lines[0] == "default/api-5d9c7b8f6d-m7c5t would land on general-3, 13 points ahead of gpu-1,"
+        bar = " ".join(screen.lines[2:4])
+        steps = ["Queue 1/5", "PreEnqueue ✓", "PreFilter 7", "TaintToleration 6", "Score 6", "Best 1", "Bind"]
+        assert [bar.find(step) for step in steps] == sorted(bar.index(step) for step in steps)
+        for key in ("? help", "/ filter", "s sort", "c compare", "w what if", "u undo", "e export", "q quit"):
+            assert key in screen.lines[-1]
+
+
+@on_screen
+async def test_the_best_nodes_stand_first_with_what_the_others_are_behind_in() -> None:
+    async with opened(explorer(API)) as screen:
+        assert screen.listed == BEST_FIRST
+        assert screen.line_with("★").split()[:3] == ["★", "general-3", "661"]
+        assert "109 behind: PodTopologySpre" in screen.line_with("general-1 ")
+        assert "✗ master" in screen.line_with("TaintToleration: ")
+
+
+@on_screen
+async def test_sorting_goes_through_the_columns_and_turns_round() -> None:
+    async with opened(explorer(API)) as screen:
+        await screen.press("s")
+        assert screen.listed == BY_NAME
+        assert "Node▲" in screen.text
+        await screen.press("S")
+        assert screen.listed == BY_NAME[::-1]
+        await screen.press("s", "s")
+        assert screen.view.sort.key == "cpu"
+        assert screen.listed[:3] == ["gpu-1", "gpu-2", "gpu-3"]
+        assert "23900m" in screen.text
+
+
+@on_screen
+async def test_a_click_on_a_heading_sorts_by_it() -> None:
+    async with opened(explorer(API)) as screen:
+        await screen.pilot.click("#nodes", offset=(6, 0))
+        await screen.settle()
+        assert screen.listed == BY_NAME
+
+
+@on_screen
+async def test_the_filter_narrows_with_every_letter() -> None:
+    async with opened(explorer(API)) as screen:
+        await screen.press("slash")
+        await screen.type("gp")
+        assert screen.listed == ["gpu-1", "gpu-2", "gpu-3"]
+        await screen.type("u-2")
+        assert screen.listed == ["gpu-2"]
+        assert "1 of 7 nodes" in screen.text
+        await screen.press("enter", "j")
+        assert screen.listed == ["gpu-2"]
+        await screen.press("escape")
+        assert screen.listed == BEST_FIRST
+
+
+@pytest.mark.parametrize(
+    ("text", "nodes"),
+    [
+        ("untolerated", ["master"]),
+        ("pool=gpu", ["gpu-1", "gpu-2", "gpu-3"]),
+        ("hostname=gpu-3", ["gpu-3"]),
+        ("GPU -1", ["gpu-1"]),
+        ("nothing-of-that-name", []),
+    ],
+)
+@on_screen
+async def test_the_filter_knows_reasons_labels_and_several_words(text: str, nodes: list[str]) -> None:
+    async with opened(explorer(API)) as screen:
+        await screen.press("slash")
+        await screen.type(text)
+        assert screen.listed == nodes
+
+
+@on_screen
+async def test_letters_typed_ahead_of_the_filter_reach_it() -> None:
+    from textual import events
+
+    async with opened(explorer(API)) as screen:
+        for key in ("slash", "g", "p", "u"):
+            screen.app.post_message(events.Key(key, "/" if key == "slash" else key))
+        await screen.settle()
+        assert screen.view.filter_text == "gpu"
+
+
+@on_screen
+async def test_a_step_of_the_pipeline_narrows_the_list_to_the_nodes_it_keeps_out() -> None:
+    async with opened(explorer(WEB)) as screen:
+        await screen.press("right", "right", "right", "right")
+        assert screen.view.stage == "TaintToleration"
+        assert screen.listed == ["master"]
+        assert "[TaintToleration 6]" in screen.text
+        assert "TaintToleration keeps out 1 node on its own; 6 remain" in screen.text
+        await screen.press("right")
+        assert set(screen.listed) == {"general-1", "general-2", "general-3", "master"}
+        await screen.press("escape")
+        assert len(screen.listed) == 7
+
+
+@on_screen
+async def test_a_click_on_a_step_narrows_and_a_second_one_widens() -> None:
+    async with opened(explorer(API)) as screen:
+        place = next((x, y - 2) for y, line in enumerate(screen.lines) if (x := line.find("TaintToleration 6")) >= 0)
+        await screen.pilot.click("PipelineBar", offset=place)
+        await screen.settle()
+        assert screen.listed == ["master"]
+        await screen.pilot.click("PipelineBar", offset=place)
+        await screen.settle()
+        assert len(screen.listed) == 7
+
+
+@on_screen
+async def test_the_details_follow_the_cursor_with_bars_and_what_is_behind() -> None:
+    async with opened(explorer(API), WIDE) as screen:
+        await screen.press("j")
+        assert "gpu-1: feasible, 13 points behind general-3" in screen.text
+        assert "━" in screen.line_with("1 =    73   -15")
+        assert screen.line_with("Total").endswith("648   -13")
+
+
+@on_screen
+async def test_a_node_opens_with_every_plugin_and_the_evidence_of_the_one_under_the_cursor() -> None:
+    async with opened(explorer(WEB)) as screen:
+        await screen.press("enter")
+        assert "gpu-1: rejected by NodeResourcesFit (Insufficient nvidia.com/gpu) (1 of 7)" in screen.text
+        assert "wants 4 nvidia.com/gpu; 1 of 8 are free" in screen.text
+        assert "✓ TaintToleration" in screen.text
+        await screen.press("j")
+        assert "nothing of it stands against the pod here" in screen.text
+        await screen.press("right")
+        assert "gpu-2: rejected by NodeResourcesFit" in screen.text
+        await screen.press("escape")
+        assert "gpu-2: rejected by NodeResourcesFit" in screen.text
+
+
+@on_screen
+async def test_a_node_is_compared_with_the_winner_and_two_marked_ones_with_each_other() -> None:
+    async with opened(explorer(API)) as screen:
+        await screen.press("j", "c")
+        assert "gpu-1 against general-3" in screen.text
+        assert screen.line_with("Fit ").split()[-2:] == ["15", "▶"]
+        await screen.press("x")
+        assert "general-3 against gpu-1" in screen.text
+        await screen.press("escape", "space", "j", "j", "j", "space", "c")
+        assert "gpu-1 against general-1" in screen.text
+        assert "◀ 100" in screen.line_with("PodTopologySpread ")
+
+
+@on_screen
+async def test_weights_say_where_the_winner_changes_and_one_can_be_tried() -> None:
+    async with opened(explorer(API)) as screen:
+        await screen.press("p")
+        assert "general-3 wins: what would change it" in screen.text
+        assert "8 → gpu-1" in screen.line_with("BalancedAllocation")
+        await screen.press("j", "j", "j", "j", "enter")
+        assert screen.view.edits[0].text == "weight NodeResourcesBalancedAllocation=8"
+        assert "gpu-1" in screen.view.result.best
+        assert screen.lines[0].startswith("WHAT IF (1): ")
+
+
+@on_screen
+async def test_an_edit_replays_at_once_and_marks_what_changed() -> None:
+    async with opened(explorer(WEB)) as screen:
+        await screen.press("w")
+        await screen.enter("request nvidia.com/gpu=2")
+        assert screen.lines[0].startswith("WHAT IF (1): default/web-0 would land on gpu-2")
+        assert "now fits (was out: Fit)" in screen.line_with("★")
+        assert "1 node now fits; winner none → gpu-2" in screen.text
+        assert "1. request nvidia.com/gpu=2" in screen.text
+        await screen.enter("cordon gpu-2")
+        assert "WHAT IF (2)" in screen.text
+        assert not screen.view.result.fits
+
+
+@on_screen
+async def test_points_that_moved_are_marked() -> None:
+    async with opened(explorer(API)) as screen:
+        await screen.press("w")
+        await screen.enter("weight fit=3")
+        assert screen.line_with("★").split()[:2] == ["★", "general-3"]
+        assert "+176" in screen.line_with("★")
+        assert "6 nodes have other points; the winner stays general-3" in screen.text
+
+
+@on_screen
+async def test_undo_and_redo() -> None:
+    async with opened(explorer(WEB)) as screen:
+        await screen.press("w")
+        await screen.enter("request nvidia.com/gpu=2")
+        await screen.press("escape", "u")
+        assert screen.view.edits == ()
+        assert "fits on none of 7 nodes" in screen.lines[0]
+        await screen.press("U")
+        assert screen.view.result.best == ("gpu-2",)
+        await screen.press("u", "u")
+        assert "there is nothing to undo" in screen.text
+        await screen.press("U", "U")
+        assert "there is nothing to redo" in screen.text
+
+
+@on_screen
+async def test_a_wrong_entry_is_told_in_a_sentence_and_can_be_corrected() -> None:
+    async with opened(explorer(WEB)) as screen:
+        await screen.press("w")
+        await screen.enter("request nvidia.com/gpu=two")
+        assert "✗ nvidia.com/gpu=two: two is no quantity; write one such as 500m, 2 or 1Gi" in screen.text
+        await screen.press("backspace", "backspace", "backspace")
+        await screen.enter("2")
+        assert screen.view.result.best == ("gpu-2",)
+        await screen.enter("uncordon no-such-node")
+        assert "✗ no node matches no-such-node" in screen.text
+        assert len(screen.view.edits) == 1
+
+
+@on_screen
+async def test_entries_are_completed_with_the_names_of_the_cluster() -> None:
+    async with opened(explorer(WEB)) as screen:
+        await screen.press("w")
+        await screen.type("req")
+        await screen.press("tab")
+        await screen.type("nv")
+        await screen.press("tab")
+        await screen.enter("2")
+        assert screen.view.edits[0].text == "request nvidia.com/gpu=2"
+
+
+@on_screen
+async def test_a_key_cordons_the_node_and_uncordons_it_again() -> None:
+    async with opened(explorer(API)) as screen:
+        await screen.press("x")
+        assert [edit.text for edit in screen.view.edits] == ["cordon general-3"]
+        assert "is tied between gpu-1, gpu-2 and gpu-3" in screen.text
+        assert "no longer fits" in screen.line_with("✗ general-3")
+        await screen.press("x")
+        assert [edit.text for edit in screen.view.edits] == ["cordon general-3", "uncordon general-3"]
+        assert screen.view.result.best == ("general-3",)
+
+
+@on_screen
+async def test_a_suggestion_is_shown_and_applied_by_one_key() -> None:
+    async with opened(explorer(WEB)) as screen:
+        assert "a: It would fit on gpu-2 if container main asked for 2 nvidia.com/gpu" in screen.text
+        await screen.press("a")
+        assert screen.view.result.best == ("gpu-2",)
+        await screen.press("a")
+        assert "there is no suggestion to apply" in screen.text
+
+
+@on_screen
+async def test_what_it_would_take_for_one_node_is_asked_for_by_a_key() -> None:
+    async with opened(explorer(API)) as screen:
+        await screen.press("j", "n")
+        assert "a: It would land on gpu-1" in screen.text
+        await screen.press("a")
+        assert "gpu-1" in screen.view.result.best
+
+
+@on_screen
+async def test_several_pods_are_listed_first_and_one_opens() -> None:
+    async with opened(explorer()) as screen:
+        assert "5 pods, each on its own against the same state: 4 would land." in screen.text
+        await screen.press("slash")
+        await screen.enter("api")
+        await screen.press("enter")
+        assert screen.lines[0].startswith("default/api-5d9c7b8f6d-m7c5t would land on general-3")
+        await screen.press("escape", "escape")
+        assert "default/web-0" in screen.text
+
+
+@on_screen
+async def test_the_export_asks_for_a_file_and_follows_its_ending(tmp_path: Path) -> None:
+    async with opened(explorer(API)) as screen:
+        await screen.press("slash")
+        await screen.enter("gpu")
+        await screen.press("e")
+        assert "[table]" in screen.text
+        await screen.press("ctrl+u")
+        await screen.enter(f"{tmp_path}/view.json")
+        assert "wrote /" in screen.text
+    exported = json.loads((tmp_path / "view.json").read_text())
+    assert [node["name"] for node in exported["nodes"]] == ["gpu-1", "gpu-2", "gpu-3"]
+
+
+@on_screen
+async def test_an_export_writes_over_a_file_only_when_asked_twice(tmp_path: Path) -> None:
+    path = tmp_path / "view.names"
+    path.write_text("precious")
+    async with opened(explorer(API)) as screen:
+        await screen.press("e", "ctrl+u")
+        await screen.enter(str(path))
+        assert "exists; enter again writes over it" in " ".join(screen.text.split())
+        assert path.read_text() == "precious"
+        await screen.press("enter")
+    assert path.read_text() == "node/general-3\n"
+
+
+@on_screen
+async def test_help_lists_every_key_and_closes() -> None:
+    async with opened(explorer(API), (100, 60)) as screen:
+        await screen.press("question_mark")
+        for word in ("filter", "undo", "compare", "what-if entries", "taint [node]"):
+            assert word in screen.text.lower()
+        await screen.press("escape")
+        assert "would land on general-3" in screen.lines[0]
+
+
+@pytest.mark.parametrize("key", ["q", "ctrl+c"])
+@on_screen
+async def test_it_leaves_without_a_code_of_its_own(key: str) -> None:
+    app = explorer(API)
+    async with opened(app) as screen:
+        await screen.press(key)
+    assert app.return_code == 0
+
+
+@on_screen
+async def test_it_begins_at_the_node_that_was_asked_for() -> None:
+    async with opened(explorer(API, node="gpu-3")) as screen:
+        assert "gpu-3: feasible, 13 points behind general-3" in screen.text
+
+
+@pytest.mark.parametrize("size", [SSH, (60, 20), (110, 30), (220, 60)])
+@on_screen
+async def test_no_line_is_wider_than_the_terminal_and_the_keys_stay(size: tuple[int, int]) -> None:
+    async with opened(explorer(WEB), size) as screen:
+        for keys in ((), ("w",), ("escape", "enter"), ("escape", "c")):
+            await screen.press(*keys)
+            assert len(screen.lines) == size[1]
+            assert screen.lines[-1] != ""
+
+
+@on_screen
+async def test_resizing_keeps_the_node_under_the_cursor() -> None:
+    async with opened(explorer(API)) as screen:
+        await screen.press("j", "j")
+        await screen.pilot.resize_terminal(*WIDE)
+        await screen.settle()
+        assert "gpu-2: feasible" in screen.text
