@@ -242,3 +242,43 @@ def test_what_the_api_server_would_refuse(spec: dict[str, Any], said: str) -> No
 )
 def test_wrong_usage_is_one_sentence(arguments: list[str], said: str) -> None:
     assert said.lower() in refused(*arguments).lower()
+
+
+SELECTED = {
+    "apiVersion": "v1",
+    "kind": "Namespace",
+    "metadata": {"name": "team", "annotations": {"scheduler.alpha.kubernetes.io/node-selector": "zone=a"}},
+}
+API_SERVER = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "kube-apiserver-w1", "namespace": "kube-system"},
+    "spec": {
+        "nodeName": "w1",
+        "containers": [{"name": "s", "command": ["kube-apiserver", "--enable-admission-plugins=X,PodNodeSelector"]}],
+    },
+}
+
+
+@pytest.mark.parametrize(("more", "zones"), [([API_SERVER], {"w1"}), ([], {"w2"})])
+def test_a_namespaces_node_selector_counts_where_its_plugin_is_seen_to_be_on(
+    tmp_path: Path, more: list[dict[str, Any]], zones: set[str]
+) -> None:
+    extra = tmp_path / "more.json"
+    extra.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [SELECTED, *more]}))
+    pod = manifest({"containers": [container()]}, namespace="team")
+    answer = asked("-", "--replicas", "2", "--from", str(extra), stdin=pod)
+    assert {each["node"] for each in answer["placements"]} == zones
+    assert any("namespace team has annotations" in each for each in answer["warnings"]) == (not more)
+
+
+@pytest.mark.parametrize(("scope", "deadline", "code"), [
+    ("Terminating", 30, 2), ("Terminating", None, 0), ("NotTerminating", 30, 0), ("NotTerminating", None, 2),
+])  # fmt: skip
+def test_a_quota_counts_only_pods_in_its_scope(tmp_path: Path, scope: str, deadline: int | None, code: int) -> None:
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "default"}}
+    extra = tmp_path / "quota.json"
+    extra.write_text(json.dumps({**quota, "spec": {"hard": {"pods": "0"}, "scopes": [scope]}}))
+    spec = {"containers": [container()], **({"activeDeadlineSeconds": deadline} if deadline else {})}
+    done = run("--from", SMALL, "--from", str(extra), "-", stdin=manifest(spec))
+    assert done.returncode == code, done.stderr

@@ -396,8 +396,9 @@ class PodSecurityContext(Part, frozen=True):
 
 
 class PodSpec(Part, frozen=True):
-    """What the pod asks for."""
+    """What the pod asks for; a deadline matters to quotas."""
 
+    active_deadline_seconds: Int64 | None = None
     volumes: tuple[Volume, ...] = ()
     init_containers: tuple[Container, ...] = ()
     containers: tuple[Container, ...] = ()

@@ -1,8 +1,7 @@
 """What the API server makes of a pod that is created: its defaults, and the admission plugins that are on by default.
 
 Answers to pkg/apis/core/v1/defaults.go, pkg/registry/core/pod/strategy.go and plugin/pkg/admission. Only fields that
-the scheduler reads are filled in. The namespace annotations of PodNodeSelector and PodTolerationRestriction count only
-where a cluster turns those plugins on, which no dump shows, so they are left alone.
+the scheduler reads are filled in.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from msgspec import structs
 from kubectl_sched.api.admission import LimitRange, RuntimeClass
 from kubectl_sched.api.container_resources import PodResourcesOptions, aggregate_container_limits
 from kubectl_sched.api.container_resources import aggregate_container_requests as container_requests
+from kubectl_sched.api.core import Namespace
 from kubectl_sched.api.meta import LabelSelectorRequirement
 from kubectl_sched.api.pod import PodAffinity, ResourceRequirements, Toleration
 from kubectl_sched.api.policy import PriorityClass
@@ -22,7 +22,14 @@ from kubectl_sched.api.quantity import parse_resource_list
 from kubectl_sched.api.resource_names import is_huge_page_resource_name, is_supported_pod_level_resource
 from kubectl_sched.cluster.limit_ranges import outside_limits, with_limit_defaults
 from kubectl_sched.cluster.manifest_validation import check_label_keys, check_quantities, validate
+from kubectl_sched.cluster.namespace_admission import (
+    POD_NODE_SELECTOR,
+    POD_TOLERATION_RESTRICTION,
+    with_namespace_selector,
+    with_namespace_tolerations,
+)
 from kubectl_sched.cluster.refused_manifest import RefusedError
+from kubectl_sched.cluster.tolerations import merged_tolerations
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 
 if TYPE_CHECKING:
@@ -46,6 +53,8 @@ class Admission:
     objects: Objects
     enabled: Callable[[str], bool]
     present: frozenset[str] = frozenset()
+    plugins: frozenset[str] = frozenset()
+    """The admission plugins that are off by default and known to be on here."""
 
     def admitted(self, pod: Pod) -> Pod:
         """The pod as it would be stored. Raises RefusedError with the reason why it would not be."""
@@ -56,8 +65,13 @@ class Admission:
         limits = self.objects.in_namespace(LimitRange, pod.metadata.namespace)
         # What is stored is defaulted once more when it is read, by then with what the LimitRanges gave.
         pod = self._defaulted(with_limit_defaults(pod, limits))
+        namespace = self.objects.get(Namespace, pod.namespace) or Namespace()
+        if POD_NODE_SELECTOR in self.plugins:
+            pod = with_namespace_selector(pod, namespace)
         pod = self._with_priority(pod)
         pod = _with_eviction_tolerations(pod)
+        if POD_TOLERATION_RESTRICTION in self.plugins:
+            pod = with_namespace_tolerations(pod, namespace)
         pod = self._with_runtime_class(pod)
         validate(pod, comparison=self.enabled("TaintTolerationComparisonOperators"))
         problem = outside_limits(pod, limits)
@@ -153,7 +167,7 @@ class Admission:
                 raise RefusedError(
                     pod, "spec.nodeSelector", f"conflict: RuntimeClass {name} wants {key}={value}, not {selector[key]}"
                 )
-        tolerations = _merged_tolerations((*spec.tolerations, *found.scheduling.tolerations))
+        tolerations = merged_tolerations((*spec.tolerations, *found.scheduling.tolerations))
         return structs.replace(
             pod, spec=structs.replace(spec, node_selector=selector or spec.node_selector, tolerations=tolerations)
         )
@@ -239,31 +253,3 @@ def _with_eviction_tolerations(pod: Pod) -> Pod:
         if not any(each.key in {"", key} and each.effect in {"", "NoExecute"} for each in tolerations)
     )
     return structs.replace(pod, spec=structs.replace(pod.spec, tolerations=(*tolerations, *added)))
-
-
-def _merged_tolerations(tolerations: tuple[Toleration, ...]) -> tuple[Toleration, ...]:
-    """Without those that another one covers; of equal ones the first stays (MergeTolerations)."""
-    merged: list[Toleration] = []
-    for index, each in enumerate(tolerations):
-        later = (other for other in tolerations[index + 1 :] if other != each)
-        if not any(_covers(other, each) for other in (*merged, *later)):
-            merged.append(each)
-    return tuple(merged)
-
-
-def _covers(wide: Toleration, narrow: Toleration) -> bool:
-    """Whether a toleration tolerates all that another does (isSuperset)."""
-    if wide == narrow:
-        return True
-    if narrow.key != wide.key and (wide.key or wide.operator != "Exists"):
-        return False
-    if wide.effect not in {"", narrow.effect}:
-        return False
-    seconds = wide.toleration_seconds
-    if wide.effect == "NoExecute" and seconds is not None:
-        longer = narrow.toleration_seconds is None or narrow.toleration_seconds > seconds
-        if longer:
-            return False
-    if wide.operator == "Exists":
-        return True
-    return narrow.operator == "Equal" and narrow.value == wide.value

@@ -12,6 +12,8 @@ from kubectl_sched.api.quantity import ZERO, Quantity, parse_quantity, parse_res
 from kubectl_sched.cluster.refused_manifest import RefusedError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from kubectl_sched.api.admission import ScopeSelectorRequirement
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.snapshot import Objects
@@ -92,20 +94,11 @@ def _scopes(quota: ResourceQuota) -> list[ScopeSelectorRequirement]:
 
 
 def _in_scope(pod: Pod, scope: ScopeSelectorRequirement) -> bool:
-    """podMatchesScopeFunc; only Jobs give pods a deadline, and that is not read, so none counts as Terminating."""
-    match scope.scope_name:
-        case "Terminating":
-            return False
-        case "BestEffort":
-            return pod_qos(pod) == "BestEffort"
-        case "NotBestEffort":
-            return pod_qos(pod) != "BestEffort"
-        case "PriorityClass":
-            return _has_priority_class(pod, scope)
-        case "CrossNamespacePodAffinity":
-            return _looks_into_other_namespaces(pod)
-        case _:
-            return True
+    """podMatchesScopeFunc; a scope that is not of pods (VolumeAttributesClass) has none of them."""
+    if scope.scope_name == "PriorityClass":
+        return _has_priority_class(pod, scope)
+    matches = _SCOPES.get(scope.scope_name)
+    return matches is not None and matches(pod)
 
 
 def _has_priority_class(pod: Pod, scope: ScopeSelectorRequirement) -> bool:
@@ -131,3 +124,12 @@ def _looks_into_other_namespaces(pod: Pod) -> bool:
         for term in (*kind.required, *(each.pod_affinity_term for each in kind.preferred))
     ]
     return any(term.namespaces or term.namespace_selector is not None for term in terms)
+
+
+_SCOPES: Mapping[str, Callable[[Pod], bool]] = {
+    "Terminating": lambda pod: pod.spec.active_deadline_seconds is not None,
+    "NotTerminating": lambda pod: pod.spec.active_deadline_seconds is None,
+    "BestEffort": lambda pod: pod_qos(pod) == "BestEffort",
+    "NotBestEffort": lambda pod: pod_qos(pod) != "BestEffort",
+    "CrossNamespacePodAffinity": _looks_into_other_namespaces,
+}

@@ -1,4 +1,7 @@
-"""Which containers are kube-schedulers, and the flags that say whom they serve. No other command line is kept."""
+"""Which containers are kube-schedulers, and the flags that say whom they serve.
+
+Of other command lines nothing is kept, but for the admission plugins that a kube-apiserver turns on.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +42,8 @@ FLAGS = frozenset(
 )
 """Those of all times that decide which pods are served and how."""
 
+API_SERVER = "kube-apiserver"
+_ADMISSION = "enable-admission-plugins"
 _BOOLEAN = frozenset({"leader-elect", "use-legacy-policy-config"})
 _IMAGE = re.compile(r"(?:^|/)kube-scheduler(?:-(?:amd64|arm64|arm|ppc64le|s390x))?(?:[:@]|$)")
 _QUOTES = str.maketrans("", "", "'\"")
@@ -79,11 +84,22 @@ def flags(container: Container) -> Mapping[str, str]:
 
 def _kept(container: Container) -> Iterator[str]:
     words = [word for text in (*container.command, *container.args) for word in text.translate(_QUOTES).split()]
-    if not _runs_scheduler(container, words):
-        return
-    yield NAME
-    for name, value in _flags(words):
-        yield f"--{name}={value}"
+    if _runs_scheduler(container, words):
+        yield NAME
+        for name, value in _flags(words):
+            yield f"--{name}={value}"
+    elif any(word.rpartition("/")[2] == API_SERVER for word in words):
+        yield API_SERVER
+        for name, value in _flags(words, frozenset({_ADMISSION})):
+            yield f"--{name}={value}"
+
+
+def admission_plugins(container: Container) -> frozenset[str] | None:
+    """The plugins that a kube-apiserver turns on beyond those that are on by default; None for any other container."""
+    if container.command[:1] != (API_SERVER,):
+        return None
+    named = (value for name, value in _flags(container.command[1:], frozenset({_ADMISSION})) if name == _ADMISSION)
+    return frozenset(plugin for value in named for plugin in value.split(","))
 
 
 def _runs_scheduler(container: Container, words: Sequence[str]) -> bool:
@@ -92,7 +108,7 @@ def _runs_scheduler(container: Container, words: Sequence[str]) -> bool:
     return "scheduler" in words and any("hyperkube" in word for word in (*words, container.image))
 
 
-def _flags(words: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _flags(words: Iterable[str], known: frozenset[str] = FLAGS) -> Iterator[tuple[str, str]]:
     """`--name=value`, `--name value`, `-name=value`, and `--name` alone for what is true or false."""
     waiting = ""
     for word in words:
@@ -104,7 +120,7 @@ def _flags(words: Iterable[str]) -> Iterator[tuple[str, str]]:
             continue
         name, equals, value = word.lstrip("-").partition("=")
         name = name.replace("_", "-")
-        if name not in FLAGS:
+        if name not in known:
             continue
         if equals:
             yield name, value

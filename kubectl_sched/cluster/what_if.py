@@ -12,6 +12,7 @@ from kubectl_sched.cluster.dump import Dump
 from kubectl_sched.cluster.existing import existing_item, pods_of, rolled, strategy_of, template_of
 from kubectl_sched.cluster.making import Making, Workload
 from kubectl_sched.cluster.manifests import Manifests, read_manifests
+from kubectl_sched.cluster.namespace_admission import plugins_on, unknown_notes
 from kubectl_sched.cluster.node_edits import Cluster, node_meant
 from kubectl_sched.cluster.replicas import replicas_of
 from kubectl_sched.cluster.state import scheduler_for
@@ -67,11 +68,17 @@ class WhatIf:
         self._dry_run = dry_run
         self._objects = applied(dump.objects, manifests.others)
         self._notes = manifests.notes
-        self._admission = Admission(Objects(self._objects), configuration.features.enabled, dump.present)
+        plugins = plugins_on(self._objects)
+        self._admission = Admission(
+            Objects(self._objects), configuration.features.enabled, dump.present, plugins or frozenset()
+        )
         self._items: list[tuple[KubernetesObject, bool]] = [(item, True) for item in manifests.items]
         for target in question.targets:
             if is_in_cluster(target):
                 self._items.append((existing_item(target, dump.objects, question.namespace), False))
+        if plugins is None and dry_run is None:
+            used = {item.namespace for item, _ in self._items}
+            self._notes = (*self._notes, *unknown_notes(self._objects, used))
 
     def answer(self, report: Report | None = None) -> Answer:
         """Places everything. Raises SchedError for a manifest that would be refused or an edit that cannot be made."""

@@ -7,9 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from tests.e2e.api import Api
+from kubectl_sched.api.core import Namespace
+from kubectl_sched.api.pod import Pod, PodSpec
+from kubectl_sched.cluster.admission import Admission
+from kubectl_sched.cluster.refused_manifest import RefusedError
+from kubectl_sched.config import Features, KubeVersion
+from kubectl_sched.snapshot import Objects
+from tests.e2e.api import Api, ApiError
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
 from tests.oracle.build import GoMissingError
 
@@ -29,6 +36,7 @@ def plane(audit_log: Path) -> Iterator[ControlPlane]:
     policy = audit_log.with_name("policy.yaml")
     policy.write_text("apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Metadata}]\n")
     flags = (f"--audit-policy-file={policy}", f"--audit-log-path={audit_log}", "--audit-log-mode=blocking-strict")
+    flags += ("--enable-admission-plugins=PodNodeSelector,PodTolerationRestriction",)
     try:
         with ControlPlane(extra_apiserver_flags=flags) as plane:
             with Api(plane.port, ADMIN_TOKEN) as api:
@@ -129,6 +137,60 @@ def test_what_is_in_a_namespace_of_the_manifests_is_not_asked_about(plane: Contr
     answer = json.loads(done.stdout)
     assert answer["placed"] == 1
     assert any("namespace new is only in the manifests" in each for each in answer["warnings"])
+
+
+DEDICATED = '[{"key": "dedicated", "operator": "Equal", "value": "team", "effect": "NoSchedule"}]'
+EVERYWHERE = '[{"key": "dedicated", "operator": "Exists"}, {"operator": "Exists", "effect": "NoExecute"}]'
+PREFIX = "scheduler.alpha.kubernetes.io"
+ANNOTATIONS: dict[str, Json] = {
+    "plain": {},
+    "selected": {f"{PREFIX}/node-selector": "pool=team, disk=ssd"},
+    "tolerant": {f"{PREFIX}/defaultTolerations": DEDICATED},
+    "narrow": {f"{PREFIX}/defaultTolerations": DEDICATED, f"{PREFIX}/tolerationsWhitelist": EVERYWHERE},
+}
+SPECS: tuple[Json, ...] = (
+    {},
+    {"nodeSelector": {"disk": "ssd"}},
+    {"nodeSelector": {"disk": "hdd"}},
+    {"tolerations": [{"key": "dedicated", "operator": "Exists"}]},
+    {"tolerations": [{"key": "other", "operator": "Exists"}]},
+    {"containers": [{"name": "main", "image": "x", "resources": {"requests": {"cpu": "1"}}}]},
+)
+
+
+@pytest.mark.parametrize("namespace", ANNOTATIONS)
+def test_annotations_of_namespaces_do_what_the_server_makes_them_do(plane: ControlPlane, namespace: str) -> None:
+    annotations = ANNOTATIONS[namespace]
+    objects = [msgspec.convert({"metadata": {"name": namespace, "annotations": annotations}}, Namespace)]
+    features = Features.for_version(KubeVersion.parse("1.36"), {})
+    plugins = frozenset({"PodNodeSelector", "PodTolerationRestriction"})
+    admission = Admission(Objects(objects), features.enabled, frozenset(), plugins)
+    with Api(plane.port, ADMIN_TOKEN) as api:
+        api.create("/api/v1/namespaces", {"metadata": {"name": namespace, "annotations": annotations}})
+        for number, spec in enumerate(SPECS):
+            wanted = {
+                "metadata": {"name": f"p{number}", "namespace": namespace},
+                "spec": {"containers": [{"name": "main", "image": "x"}], **spec},
+            }
+            pod = msgspec.convert(wanted, Pod)
+            answer = dry_run(api, namespace, wanted)
+            if isinstance(answer, str):
+                with pytest.raises(RefusedError) as ours:
+                    admission.admitted(pod)
+                assert ours.value.reason.removeprefix("pods is forbidden: ") in answer
+                continue
+            theirs = msgspec.convert(answer["spec"], PodSpec)
+            mine = admission.admitted(pod).spec
+            assert (mine.node_selector or {}) == (theirs.node_selector or {})
+            assert set(mine.tolerations) == set(theirs.tolerations)
+
+
+def dry_run(api: Api, namespace: str, pod: Json) -> Json | str:
+    """The pod as it would be stored, or why not."""
+    try:
+        return api.create(f"/api/v1/namespaces/{namespace}/pods?dryRun=All", pod)
+    except ApiError as refused:
+        return str(refused)
 
 
 def test_a_dump_cannot_be_asked(plane: ControlPlane, tmp_path: Path) -> None:
