@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -70,11 +71,13 @@ def test_other_commands_refuse_them_in_one_sentence(run: Any, arguments: tuple[s
 
 @pytest.mark.parametrize("folder", SCENARIOS, ids=lambda folder: folder.name)
 def test_every_scenario_has_a_page_that_is_well_formed(run: Any, folder: Path) -> None:
-    _, out, _ = run("explain", "--pending", "-A", "--from", str(folder / "cluster.yaml"), "-o", "html")
+    expected = json.loads((folder / "expected.json").read_text())
+    arguments = ("explain", expected["pod"], "--from", str(folder / "cluster.yaml"), "--kube-version", "1.36", "-o")
+    _, out, _ = run(*arguments, "html")
     page = read(out)
-    assert page.one("main").words
-    _, out, _ = run("explain", "--pending", "-A", "--from", str(folder / "cluster.yaml"), "-o", "markdown")
-    assert out.startswith("**")
+    _, out, _ = run(*arguments, "markdown")
+    assert page.one("h1").words.startswith(f"default/{expected['pod']}")
+    assert f"default/{expected['pod']}" in out.splitlines()[0]
 
 
 def test_a_what_if_has_both(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:

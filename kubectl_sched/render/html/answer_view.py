@@ -174,8 +174,10 @@ def _stops(result: ScheduleResult) -> Iterator[Stop]:
         yield Stop("Filter", len(result.feasible), f"of {narrowed:,} can take it")
     if result.post_filter is not None:
         node = result.post_filter.nominated_node
-        candidates = len(result.post_filter.candidates)
-        yield Stop("PostFilter", candidates or None, f"would preempt on {node}" if node else "does not help")
+        number = len(result.post_filter.candidates)
+        candidates = "candidate" if number == 1 else "candidates"
+        words = f"{candidates} for preemption, {node} chosen" if node else "preemption does not help"
+        yield Stop("PostFilter", number or None, words)
     if len(result.totals):
         yield Stop("Score", len(result.best), "is best" if len(result.best) == 1 else "are tied for the best")
     if result.binding:
