@@ -119,8 +119,9 @@ class PreBind:
         """The name that the server gave; an answer that was lost is looked for."""
         try:
             made = self._writer.send(pre_bind(write))
-        except LostResponseError:
-            found = self._own_claim(write)
+        except (ResponseError, LostResponseError) as error:
+            lost = isinstance(error, LostResponseError) or error.after_lost
+            found = self._own_claim(write) if lost else None
             if found is None:
                 raise
             made = found
