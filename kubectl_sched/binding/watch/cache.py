@@ -97,21 +97,25 @@ class Cache:
         assert item is not None  # noqa: S101 - one of them is there
         kind = type(item)
         if isinstance(item, Pod):
-            self._pod_changed(item.key, new)
+            self._pod_changed(item.key, old, new)
         elif isinstance(item, Node):
             self._node_changed(old, new)
         else:
             self._stale_kinds.add(kind)
             reserved = self._reserved.get((kind, item.key))
-            if reserved is not None and reserved[1] not in self._in_flight:
-                self._end_reservation(kind, item.key)
+            if reserved is not None:
+                self._settle(reserved[1])
+            for owner in item.metadata.owner_references:
+                self._settle(owner.uid)
 
-    def _pod_changed(self, key: str, new: KubernetesObject | None) -> None:
+    def _pod_changed(self, key: str, old: KubernetesObject | None, new: KubernetesObject | None) -> None:
         self._stale_pods.add(key)
         if isinstance(new, Pod) and not new.spec.node_name:
             self._pending[key] = new
         else:
             self._pending.pop(key, None)
+        if old is not None and (new is None or new.metadata.uid != old.metadata.uid):
+            self._settle(old.metadata.uid)
         assumed = self._assumed.get(key)
         if assumed is None:
             return
@@ -149,24 +153,41 @@ class Cache:
     def bound(self, pod: Pod) -> None:
         """The binding has been written. What the watch has shown meanwhile of the reserved objects now counts."""
         self._in_flight.discard(pod.metadata.uid)
-        for kind, name in self._reserved_for(pod):
-            item, _ = self._reserved[kind, name]
-            stored = self._stored[kind].get(name)
-            if stored is not None and stored.metadata.resource_version != item.metadata.resource_version:
-                self._end_reservation(kind, name)
+        self._settle(pod.metadata.uid)
 
     def forget(self, pod: Pod) -> None:
         """The binding came to nothing, and so did what was reserved; another pod of the same name is left alone."""
-        self._in_flight.discard(pod.metadata.uid)
+        uid = pod.metadata.uid
+        self._in_flight.discard(uid)
         assumed = self._assumed.get(pod.key)
-        if assumed is not None and assumed.pod.metadata.uid == pod.metadata.uid:
+        if assumed is not None and assumed.pod.metadata.uid == uid:
             del self._assumed[pod.key]
             self._stale_pods.add(pod.key)
-        for kind, name in self._reserved_for(pod):
+        self._end_reservations(uid)
+
+    def _settle(self, uid: str) -> None:
+        """End the pod's reservations that the watch has caught up with.
+
+        That is where it shows another state than the one reserved from, or, of an object that was made for the pod and
+        whose name only the server knew, one that belongs to the pod; and all of them once the pod is gone.
+        """
+        if uid in self._in_flight or uid not in {owner for _, owner in self._reserved.values()}:
+            return
+        gone = all(pod.metadata.uid != uid for pod in self.all(Pod))
+        for kind, name in self._reserved_for(uid):
+            item, _ = self._reserved[kind, name]
+            stored = self._stored[kind].get(name)
+            changed = stored is not None and stored.metadata.resource_version != item.metadata.resource_version
+            made = stored is None and any(_belongs_to(uid, each) for each in self._stored[kind].values())
+            if gone or changed or made:
+                self._end_reservation(kind, name)
+
+    def _end_reservations(self, uid: str) -> None:
+        for kind, name in self._reserved_for(uid):
             self._end_reservation(kind, name)
 
-    def _reserved_for(self, pod: Pod) -> list[tuple[type[KubernetesObject], str]]:
-        return [each for each, (_, uid) in self._reserved.items() if uid == pod.metadata.uid]
+    def _reserved_for(self, uid: str) -> list[tuple[type[KubernetesObject], str]]:
+        return [each for each, (_, owner) in self._reserved.items() if owner == uid]
 
     def _end_reservation(self, kind: type[KubernetesObject], name: str) -> None:
         self._reserved.pop((kind, name), None)
@@ -266,6 +287,10 @@ class Cache:
         self._removed += len(indices)
         for key in keys:
             del self._shown[key]
+
+
+def _belongs_to(uid: str, item: KubernetesObject) -> bool:
+    return any(owner.uid == uid for owner in item.metadata.owner_references)
 
 
 def _is_shown(shown: Pod | None, pod: Pod | None) -> bool:

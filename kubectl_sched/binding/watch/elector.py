@@ -16,6 +16,7 @@ from kubectl_sched.cluster.live.errors import ClusterError, ResponseError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from kubectl_sched.binding.watch.saying import Say
     from kubectl_sched.cluster.live.transport import Server
 
 JITTER = 1.2
@@ -38,7 +39,7 @@ class Elector:
         name: str,
         terms: Terms,
         on_change: Callable[[bool], None],
-        say: Callable[[str], None],
+        say: Say,
     ) -> None:
         self._server = server
         self._collection = f"{_API}/namespaces/{namespace}/leases"
@@ -97,7 +98,7 @@ class Elector:
             done = self._take_or_renew(began)
         except ClusterError as error:
             if not self._stopped.is_set():
-                self._say(f"the Lease cannot be read or written: {error}")
+                self._say.problem(f"the Lease cannot be read or written: {error}")
             return False
         self._report()
         if done:
@@ -111,7 +112,7 @@ class Elector:
             try:
                 self._write(taken(record, self._terms, _now()), now)
             except ResponseError as refused:
-                self._say(f"the Lease was changed by another: {refused.message}")
+                self._say.problem(f"the Lease could not be renewed at once: {refused.message}")
             else:
                 return True
         self._read(now)
@@ -156,13 +157,13 @@ class Elector:
         try:
             self._write(released(record, _now()), time.monotonic())
         except ClusterError as error:
-            self._say(f"the Lease could not be given up, so that others wait for its end: {error}")
+            self._say.problem(f"the Lease could not be given up, so that others wait for its end: {error}")
 
     def _report(self) -> None:
         holder = self._observed.record.holder if self._observed.record is not None else ""
         if holder != self._reported:
             self._reported = holder
-            self._say(_about(holder, self._terms.identity))
+            self._say.note(_about(holder, self._terms.identity))
 
 
 def _about(holder: str, identity: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.cluster.kinds import BY_NAME
-from kubectl_sched.cluster.live.needs import DEVICES, GROUPS, SELECTORS, STORAGE
+from kubectl_sched.cluster.live.needs import SELECTORS, STORAGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,8 +17,7 @@ ALWAYS: Final = ("Node", "Pod", "Namespace")
 _CLAIMS: Final = ("PersistentVolumeClaim", "PersistentVolume", "StorageClass")
 _OF_PLUGIN: Final[dict[str, tuple[str, ...]]] = {
     "DefaultPreemption": ("PodDisruptionBudget",),
-    "DynamicResources": DEVICES,
-    "GangScheduling": GROUPS,
+    "DynamicResources": ("ResourceClaim", "ResourceSlice", "DeviceClass", "DeviceTaintRule"),
     "NodeVolumeLimits": STORAGE,
     "PodTopologySpread": SELECTORS,
     "VolumeBinding": STORAGE,
@@ -31,7 +30,7 @@ NOT_ENDED: Final = "status.phase!=Succeeded,status.phase!=Failed"
 
 
 def watched_kinds(profiles: Iterable[ResolvedProfile]) -> tuple[Kind, ...]:
-    """The kinds, each once, nodes and pods first."""
+    """The kinds, each once, nodes and pods first. Those of gangs are not among them, as no gang is served."""
     plugins = {ref.name for profile in profiles for refs in profile.plugins.values() for ref in refs}
     names = [*ALWAYS, *(kind for plugin, kinds in _OF_PLUGIN.items() if plugin in plugins for kind in kinds)]
     return tuple(BY_NAME[name] for name in dict.fromkeys(names))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import time
 from contextlib import contextmanager
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 
 STOP_SECONDS: Final = 25.0
 """How long binding cycles may take to end; a pod has 30 s from SIGTERM to SIGKILL."""
+
+INTERRUPTED: Final = 3
 
 STUCK_SECONDS: Final = 60.0
 """A loop that has not gone round for so long is taken to hang."""
@@ -114,15 +117,14 @@ class _Program:
         if election is not None:
             # Half of what is left for renewing, so that a request that hangs leaves time for another.
             asking = Server(replace(endpoint, timeout=election.terms.renew_deadline / 2), attempts=1)
-            self._elector = Elector(
-                asking, election.namespace, election.name, election.terms, self._on_change, say.note
-            )
+            self._elector = Elector(asking, election.namespace, election.name, election.terms, self._on_change, say)
         lister = self._lister = Lister(self._reading)
         self._reflectors = [
             Reflector(self._reading, lister, kind, self._watcher.inbox.put, NOT_ENDED if kind.name == "Pod" else "")
             for kind in kinds
         ]
         self._listen = options.listen
+        self._asked_to_stop = False
 
     def run(self) -> int:
         checks = {"/healthz": self._ill, "/livez": self._ill, "/readyz": self._unready}
@@ -162,7 +164,10 @@ class _Program:
     @contextmanager
     def _signals(self) -> Iterator[None]:
         def stop(number: int, _: object) -> None:
-            self._watcher.inbox.put(Stop(f"{signal.Signals(number).name}: ends"))
+            if self._asked_to_stop:
+                os._exit(INTERRUPTED)  # asked for twice: at once, whatever is under way
+            self._asked_to_stop = True
+            self._watcher.inbox.put(Stop(f"{signal.Signals(number).name}: ends once what is under way is over"))
 
         before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
         try:

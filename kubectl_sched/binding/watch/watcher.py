@@ -19,6 +19,7 @@ from kubectl_sched.binding.cycle import Bound, Failed, Gone, Taken
 from kubectl_sched.binding.watch.cluster_events import ASSUMED_POD_FORGOTTEN, cluster_event
 from kubectl_sched.binding.watch.messages import Finished, Kept, Led, Stop, Warned
 from kubectl_sched.binding.watch.metrics import ERROR, SCHEDULED, UNSCHEDULABLE
+from kubectl_sched.cluster.live.paths import group_of
 from kubectl_sched.cluster.live.watching import Changed, Disturbed, Replaced
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.scheduler.reserve import reserved, reserved_pod
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 TICK_SECONDS: Final = 1.0
 """The longest that the loop waits for news, so that it is seen to be alive and metrics are never older."""
+
+_FORBIDDEN: Final = 403
 
 MOST_IN_FLIGHT: Final = 500
 """Binding cycles under way; with more, the next decision waits for one of them."""
@@ -150,9 +153,10 @@ class Watcher:
 
     def _disturbed(self, message: Disturbed) -> None:
         self._metrics.disturbed(message.kind.plural)
-        forbidden = message.status == 403 and message.kind.name in self._unlisted
-        if forbidden:
-            self._stop = Stop(message.sentence, exit_code=3)
+        if message.status == _FORBIDDEN and message.kind.name in self._unlisted:
+            group = group_of(message.kind) or '""'
+            rule = f"{{apiGroups: [{group}], resources: [{message.kind.plural}], verbs: [list, watch]}}"
+            self._stop = Stop(f"{message.sentence}; the missing rule: {rule}", exit_code=3)
         else:
             self._say.problem(f"{message.kind.plural}: {message.sentence}")
 
@@ -169,7 +173,8 @@ class Watcher:
         """Into the queue with a pod that waits for us, out of it with one that no longer does."""
         old, new = delta
         if isinstance(new, Pod) and self._is_ours(new) and not new.spec.node_name:
-            if not self._cache.is_assumed(new.key):
+            # A pod that is assumed and no longer in the queue has its node already; the watch is late.
+            if new.key in self._queue or not self._cache.is_assumed(new.key):
                 self._queue.update(new, now)
             return
         item = new if new is not None else old

@@ -10,6 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from msgspec import structs
 
 from kubectl_sched.api.core import Node
+from kubectl_sched.api.meta import OwnerReference
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.pod_requests import scheduler_options
 from kubectl_sched.api.storage import PersistentVolumeClaim
@@ -201,6 +202,30 @@ def test_a_claim_stays_reserved_while_the_binding_is_under_way_whatever_else_cha
     assert volume() == "pv"
     cache.bound(waiting)
     assert volume() == "", "what the server has is newer than what was reserved"
+
+
+def test_a_claim_that_the_server_named_stays_reserved_until_the_watch_shows_it_or_the_pod_is_gone() -> None:
+    cache = Cache(OPTIONS)
+    cache.change(a_node(), gone=False)
+    waiting = pod("a")
+    cache.change(waiting, gone=False)
+    cache.assume(waiting, "n1", [claim("assumed-name", "pv", 0)])
+    cache.bound(waiting)
+
+    def names() -> list[str]:
+        return [each.name for each in cache.snapshot({}).objects.all(PersistentVolumeClaim)]
+
+    assert names() == ["assumed-name"]
+    owner = OwnerReference(kind="Pod", name="a", uid=waiting.metadata.uid, controller=True)
+    made = claim("made-x7k2p", "pv", 3)
+    made = structs.replace(made, metadata=structs.replace(made.metadata, owner_references=(owner,)))
+    cache.change(made, gone=False)
+    assert names() == ["made-x7k2p"]
+    cache.change(made, gone=True)
+    cache.assume(waiting, "n1", [claim("assumed-name", "pv", 0)])
+    cache.bound(waiting)
+    cache.change(waiting, gone=True)
+    assert names() == []
 
 
 def test_many_pods_that_come_and_go_do_not_make_it_grow() -> None:

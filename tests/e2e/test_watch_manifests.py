@@ -1,0 +1,231 @@
+"""manifests/ run a second scheduler with the rights that it uses and no others, and every write is documented."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.e2e.api import Api, Json
+from tests.e2e.binding_cluster import (
+    PODS,
+    VOLUMES,
+    claim,
+    events,
+    fill,
+    node_of,
+    pod,
+    provisioner,
+    resource_claim,
+    until,
+    uses,
+    volume,
+)
+from tests.e2e.control_plane import ControlPlane
+from tests.e2e.watchers import WatcherProcess, audited_plane, noted
+from tests.oracle.build import GoMissingError
+
+pytestmark = pytest.mark.e2e
+
+ROOT = Path(__file__).parents[2]
+MANIFESTS = ROOT / "manifests"
+NAME = "my-scheduler"
+USER = f"system:serviceaccount:kube-system:{NAME}"
+PATHS = {
+    "ServiceAccount": "/api/v1/namespaces/kube-system/serviceaccounts",
+    "ConfigMap": "/api/v1/namespaces/kube-system/configmaps",
+    "ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+    "ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+    "Role": "/apis/rbac.authorization.k8s.io/v1/namespaces/kube-system/roles",
+    "RoleBinding": "/apis/rbac.authorization.k8s.io/v1/namespaces/kube-system/rolebindings",
+    "Deployment": "/apis/apps/v1/namespaces/kube-system/deployments",
+}
+SELDOM_USED = {
+    ("resource.k8s.io", "resourceclaims", "delete"),
+    ("events.k8s.io", "events", "patch"),
+    ("", "persistentvolumeclaims", "get"),
+    ("", "persistentvolumes", "get"),
+    ("", "pods", "get"),
+    ("resource.k8s.io", "resourceclaims/binding", "patch"),
+    ("resource.k8s.io", "devicetaintrules", "watch"),
+}
+"""Rights that only something unusual needs: a failure to take back, a conflict, an event that repeats.
+
+Of the last two, one is asked for within the patch of a claim's status, which is all that the audit log has, and the
+other is about a kind that this server does not serve.
+"""
+
+Right = tuple[str, str, str]
+"""(API group, resource with its subresource, verb)."""
+
+
+def manifest(name: str = "second-scheduler.yaml") -> list[Json]:
+    return list(yaml.safe_load_all((MANIFESTS / name).read_text()))
+
+
+@pytest.fixture(scope="module")
+def audit_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("audit") / "audit.log"
+
+
+@pytest.fixture(scope="module")
+def control_plane(audit_log: Path) -> Iterator[ControlPlane]:
+    try:
+        with audited_plane(audit_log, controller_manager=True) as plane:
+            yield plane
+    except GoMissingError as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.fixture(scope="module")
+def kubeconfig(control_plane: ControlPlane, api: Api) -> Path:
+    """Of the ServiceAccount, once everything is applied."""
+    fill(api)
+    for each in manifest():
+        api.create(PATHS[each["kind"]], each)
+    for bound in ("preempts",):
+        subjects = [{"kind": "ServiceAccount", "name": NAME, "namespace": "kube-system"}]
+        role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": f"kubectl-sched-{bound}"}
+        about = {"name": f"{NAME}-{bound}"}
+        api.create(PATHS["ClusterRoleBinding"], {"metadata": about, "roleRef": role, "subjects": subjects})
+    path = f"{PATHS['ServiceAccount']}/{NAME}/token"
+    token = api.create(path, {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}})
+    given = control_plane.kubeconfig_for("service-account")
+    given.write_text(given.read_text().replace('"service-account"', json.dumps(token["status"]["token"])))
+    return given
+
+
+def arguments(tmp_path: Path) -> list[str]:
+    """The Deployment's own, with the ConfigMap's files where a kubelet would mount them."""
+    by_kind = {each["kind"]: each for each in manifest()}
+    container = by_kind["Deployment"]["spec"]["template"]["spec"]["containers"][0]
+    (mount,) = container["volumeMounts"]
+    for name, text in by_kind["ConfigMap"]["data"].items():
+        (tmp_path / name).write_text(text)
+    given = [each.replace(mount["mountPath"], str(tmp_path)) for each in container["args"]]
+    assert given[:3] == ["bind", "--watch", "--yes"]
+    return [each for each in given[3:] if not each.startswith("--listen")]
+
+
+def test_every_request_is_within_the_rights_and_every_right_is_used(
+    control_plane: ControlPlane, api: Api, kubeconfig: Path, audit_log: Path, tmp_path: Path
+) -> None:
+    with (
+        provisioner(control_plane),
+        WatcherProcess(kubeconfig, *arguments(tmp_path), "--preempt") as leader,
+        WatcherProcess(kubeconfig, *arguments(tmp_path), "--preempt") as standing_by,
+    ):
+        leader.until_ready()
+        standing_by.until_ready()
+        place_everything(api)
+        assert {leader.stop(), standing_by.stop()} == {0}
+    used = {right for event in noted(audit_log) if (right := right_of(event)) is not None}
+    refused = {right_of(event) for event in noted(audit_log) if event["responseStatus"]["code"] == 403}
+    assert refused <= {None}
+    assert used <= given_rights()
+    assert given_rights() - used <= SELDOM_USED
+
+
+def place_everything(api: Api) -> None:
+    """A pod of each sort, so that everything is written that may have to be."""
+    mine: Json = {"schedulerName": NAME}
+    pod(api, "po37", **mine)
+    (event,) = until(lambda: events(api, "po37", "Scheduled"))
+    assert event["reportingController"] == NAME
+    api.create(VOLUMES, volume("disk", "n2"))
+    claim(api, "data", "local")
+    claim(api, "cache", "made")
+    pod(api, "stored", claims=("data", "cache"), **mine)
+    until(lambda: node_of(api, "stored") == "n2")
+    resource_claim(api, "gpu")
+    pod(api, "computing", **mine, **uses("gpu"))
+    until(lambda: node_of(api, "computing"))
+    pod(api, "extended", **mine, containers=[asking("x.io/gpu", "1")])
+    until(lambda: node_of(api, "extended"))
+    for number in range(4):
+        pod(api, f"low-{number}", "3", **mine)
+    until(lambda: all(node_of(api, f"low-{number}") for number in range(4)))
+    api.create("/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": "high"}, "value": 1000})
+    pod(api, "high", "3", **mine, priorityClassName="high")
+    until(lambda: node_of(api, "high"))
+    assert sum(each["metadata"]["name"].startswith("low-") for each in api.get(PODS)["items"]) == 3
+
+
+def asking(resource: str, amount: str) -> Json:
+    return {"name": "c", "image": "nginx", "resources": {"requests": {resource: amount}, "limits": {resource: amount}}}
+
+
+def right_of(event: Json) -> Right | None:
+    """The right that a request of the ServiceAccount needs; None where it is another's, or asks for no object."""
+    reference = event.get("objectRef")
+    if event["user"]["username"] != USER or reference is None:
+        return None
+    resource = "/".join(filter(None, (reference["resource"], reference.get("subresource"))))
+    return reference.get("apiGroup", ""), resource, event["verb"]
+
+
+def given_rights() -> set[Right]:
+    """All that the manifests allow."""
+    return {
+        (group, resource, verb)
+        for each in manifest()
+        if each["kind"] in {"ClusterRole", "Role"}
+        for rule in each["rules"]
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    }
+
+
+def test_every_write_is_documented(audit_log: Path) -> None:
+    """Of what the test before has noted."""
+    text = (ROOT / "docs" / "second-scheduler.md").read_text()
+    table = re.findall(r"\| (\w+) \| `(/[^`]+)`", text)
+    documented = {(method, re.sub(r"\{\w+\}", "[^/]+", path)) for method, path in table}
+    methods = {"create": "POST", "patch": "PATCH", "update": "PUT", "delete": "DELETE"}
+    writes = {
+        (methods[event["verb"]], event["requestURI"].partition("?")[0])
+        for event in noted(audit_log)
+        if event["user"]["username"] == USER and event["verb"] in methods
+    }
+    assert writes
+    for method, path in writes:
+        assert any(method == known and re.fullmatch(pattern, path) for known, pattern in documented), f"{method} {path}"
+
+
+def test_the_commands_of_the_dockerfile_run_in_an_empty_folder(tmp_path: Path) -> None:
+    """As far as they can without an image: its Python is ours, and its root a folder."""
+    environment, source = tmp_path / "environment", tmp_path / "src"
+    subprocess.run([sys.executable, "-m", "venv", environment], check=True)
+    path = {**os.environ, "PATH": f"{environment / 'bin'}:/usr/bin:/bin", "HOME": str(tmp_path)}
+    lines = (MANIFESTS / "Dockerfile").read_text().replace("\\\n", " ").splitlines()
+    commands = [line.split(maxsplit=1) for line in lines if line and not line.startswith("#")]
+    source.mkdir()
+    for instruction, rest in commands:
+        match instruction:
+            case "COPY":
+                *files, target = rest.split()
+                for name in files:
+                    copy(ROOT / name, source / target / ("" if target.endswith("/") else "."))
+            case "RUN":
+                subprocess.run(["/bin/sh", "-c", rest], cwd=source, env=path, check=True)
+            case "ENTRYPOINT":
+                entry = [*json.loads(rest), "bind", "--help"]
+                shown = subprocess.run(entry, cwd=tmp_path, env=path, check=True, capture_output=True, text=True)
+                assert "--watch" in shown.stdout
+            case _:
+                assert instruction in {"FROM", "WORKDIR", "USER"}, shlex.join([instruction, rest])
+
+
+def copy(what: Path, to: Path) -> None:
+    if what.is_dir():
+        shutil.copytree(what, to, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    else:
+        shutil.copy(what, to)
