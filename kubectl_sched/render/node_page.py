@@ -12,7 +12,7 @@ from kubectl_sched.render.suggestions import lines_of
 from kubectl_sched.render.tables import plain_table
 from kubectl_sched.render.text import count, safe, shortened
 from kubectl_sched.scheduler.result import Outcome
-from kubectl_sched.scheduler.winning import points_lost, positions
+from kubectl_sched.scheduler.weights import points_lost, positions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

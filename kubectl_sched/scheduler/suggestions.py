@@ -13,7 +13,6 @@ from kubectl_sched.scheduler.remedies import PRE_FILTER_REMEDIES, REMEDIES
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.trial import Trial
 from kubectl_sched.scheduler.verified import verified, verified_preemption
-from kubectl_sched.scheduler.winning import ways_to_win
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -52,6 +51,7 @@ class _Search:
         self._base = Trial.of(result)
         self._left = _REPLAYS
         self._wanted = _promises(result, row)
+        self._seen: set[tuple[str, ...]] = set()
 
     def found(self) -> tuple[Suggestion, ...]:
         """What helps, the least first."""
@@ -61,7 +61,7 @@ class _Search:
         if result.fits and self._row is None:
             return ()
         if self._row is not None and self._row in result.total_of:
-            return self._winning()
+            return self._winning(self._row)
         if not result.pre_filter.is_success:
             return self._past_pre_filter(())
         return (*self._among_rows(result, ()), *self._preempting())
@@ -74,16 +74,23 @@ class _Search:
         once = self._tried(way)
         if once is not None:
             return (once,)
+        if self._row is not None and self._row in self._result.total_of:
+            return self._first_of_each_kind([way + more for more in self._ways_to_win(self._row)])
         if not self._result.pre_filter.is_success:
             return self._past_pre_filter(way)
         return self._among_rows(self._result, way)
 
-    def _winning(self) -> tuple[Suggestion, ...]:
+    def _winning(self, row: int) -> tuple[Suggestion, ...]:
         """What makes a feasible node the best: alone if something does, else one of the best."""
-        if self._result.best == (self._result.nodes.names[self._row or 0],) or self._result.nominated_first:
+        if self._result.best == (self._result.nodes.names[row],) or self._result.nominated_first:
             return ()
-        found = self._first_of_each_kind(ways_to_win(self._result, self._row or 0))
+        found = self._first_of_each_kind(self._ways_to_win(row))
         return tuple(sorted(found, key=lambda suggestion: suggestion.promise is not Promise.WINS))
+
+    def _ways_to_win(self, row: int) -> list[Way]:
+        from kubectl_sched.scheduler.winning import ways_to_win  # most questions are about pods that fit nowhere
+
+        return ways_to_win(self._result, row)
 
     def _past_pre_filter(self, before: Way) -> tuple[Suggestion, ...]:
         """What lets the pod past the plugin that rejects it as a whole, with what else is then needed."""
@@ -124,10 +131,11 @@ class _Search:
         for way in ways:
             if not self._left or len(way) > min(map(len, found), default=len(way)):
                 break
-            kinds = _kinds(way)
-            if kinds in found or tries[kinds] == _REPLAYS_OF_ONE_KIND:
+            kinds, name = _kinds(way), _name(way)
+            if kinds in found or name in self._seen or tries[kinds] == _REPLAYS_OF_ONE_KIND:
                 continue
             tries[kinds] += 1
+            self._seen.add(name)
             suggestion = self._tried(way)
             if suggestion is not None:
                 suggestion = self._with_what_is_needed(suggestion)
@@ -172,16 +180,17 @@ def _kinds(way: Way) -> tuple[Kind, ...]:
     return tuple(sorted(change.kind for change in way))
 
 
+def _name(way: Way) -> tuple[str, ...]:
+    return tuple(sorted(change.text for change in way))
+
+
 def _least_first(ways: Iterable[Way]) -> list[Way]:
     """Each way once: fewer changes first, then what touches less, then what would help more of the nodes examined."""
-    named = [(tuple(sorted(change.text for change in way)), way) for way in ways]
+    named = [(_name(way), way) for way in ways]
     support = Counter(name for name, _ in named)
-    return sorted(
-        dict(named).values(),
-        key=lambda way: (
-            len(way),
-            sorted((change.kind, change.cost) for change in way),
-            -support[tuple(sorted(change.text for change in way))],
-            [change.text for change in way],
-        ),
-    )
+
+    def touches(way: Way) -> tuple[object, ...]:
+        name = _name(way)
+        return len(way), sorted((change.kind, change.cost) for change in way), -support[name], name
+
+    return sorted(dict(named).values(), key=touches)

@@ -77,6 +77,20 @@ def flips(result: ScheduleResult) -> tuple[Flip, ...]:
     )
 
 
+def points_lost(result: ScheduleResult, row: int) -> list[tuple[str, int]]:
+    """By plugin: the points of the row's node less those of the winner (the first by name), what it lost most first."""
+    mine, winner = positions(result, row)
+    differences = [(each.plugin, int(each.weighted[mine] - each.weighted[winner])) for each in result.scores]
+    return sorted(differences, key=lambda each: each[1])
+
+
+def positions(result: ScheduleResult, row: int) -> tuple[int, int]:
+    """Where the row's node and the winner stand in the arrays of scores; the row must be feasible."""
+    mine = np.flatnonzero(result.feasible == row)
+    winner = np.flatnonzero(result.feasible == result.nodes.row_of[result.best[0]])
+    return int(mine[0]), int(winner[0])
+
+
 def _scores_of(result: ScheduleResult, plugin: str) -> PluginScores | None:
     return next((each for each in result.scores if each.plugin == plugin), None)
 

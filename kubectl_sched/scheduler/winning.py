@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 from msgspec.structs import replace
 
 from kubectl_sched.api.node_affinity import parse_node_selector
@@ -14,7 +13,7 @@ from kubectl_sched.scheduler.change import Change, Kind
 from kubectl_sched.scheduler.evictions import evictable, eviction
 from kubectl_sched.scheduler.node_remedies import is_free, labelled
 from kubectl_sched.scheduler.selector_remedies import preferences, prefers, selects_host, with_preferences
-from kubectl_sched.scheduler.weights import weight_to_tie, weight_to_win
+from kubectl_sched.scheduler.weights import points_lost, weight_to_tie, weight_to_win
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,19 +42,6 @@ def ways_to_win(result: ScheduleResult, row: int) -> list[Way]:
     ways += [(change,) for change in _weighing(result, row)]
     ways += [(change,) for change in _pinning(result, row)]
     return sorted(ways, key=lambda way: (len(way), [change.touches for change in way]))
-
-
-def points_lost(result: ScheduleResult, row: int) -> list[tuple[str, int]]:
-    """By plugin: the points of the row's node less those of the winner (the first by name), what it lost most first."""
-    mine, winner = positions(result, row)
-    differences = [(each.plugin, int(each.weighted[mine] - each.weighted[winner])) for each in result.scores]
-    return sorted(differences, key=lambda each: each[1])
-
-
-def positions(result: ScheduleResult, row: int) -> tuple[int, int]:
-    """Where the row's node and the winner stand in the arrays of scores; the row must be feasible."""
-    winner = result.nodes.row_of[result.best[0]]
-    return tuple(int(np.flatnonzero(result.feasible == each)[0]) for each in (row, winner))  # type: ignore[return-value]
 
 
 def _preferring(result: ScheduleResult, row: int) -> Iterator[Change]:
