@@ -31,10 +31,11 @@ class Explorer(App[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (130, "-wide")]  # noqa: RUF012 - as Textual declares it
 
     def __init__(self, about: Exploration) -> None:
-        super().__init__()
+        colorless = "NO_COLOR" in os.environ
+        super().__init__(ansi_color=True if colorless else None)  # else greys stand in for the colours
         self._about = about
         self._engine = Engine()
-        self.theme = fitting_theme(os.environ.get("COLORFGBG", ""))
+        self.theme = "ansi-dark" if colorless else fitting_theme(os.environ.get("COLORFGBG", ""))
 
     def on_mount(self) -> None:
         """Begin with the pod, or with the list of pods."""

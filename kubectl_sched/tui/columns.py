@@ -87,7 +87,7 @@ def _optional(view: View, listing: Listing) -> list[Column]:
     for each in result.scores:
         name = short(each.plugin)
         known[each.plugin] = Column(each.plugin, name, max(min(len(name), _LONGEST_HEADING), 5), right=True)
-    wanted = [view.sort.key, "moved"] if view.edits else [view.sort.key]
+    wanted = [view.sort.key, "moved"] if listing.moved.any() else [view.sort.key]
     wanted += ["bar"] if len(listing.result.totals) else []
     differing = sorted(result.scores, key=lambda each: -int(np.ptp(each.weighted)) if len(each.weighted) else 0)
     wanted += [each.plugin for each in differing if len(each.weighted) and np.ptp(each.weighted)]

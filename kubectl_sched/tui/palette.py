@@ -2,48 +2,55 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from rich.style import Style
+from textual.theme import BUILTIN_THEMES
 
 from kubectl_sched.tui.lines import Tone
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from textual.theme import Theme
-
 THEMES = ("textual-dark", "textual-light", "ansi-dark", "ansi-light")
 """Those that a key goes through; the ansi ones leave all colours to the terminal."""
 
 
-def palette(theme: Theme) -> Mapping[Tone, Style]:
-    """A style for each tone."""
-    good = _style(theme.success)
+@cache
+def palette(theme: str) -> Mapping[Tone, Style]:
+    """A style for each tone; those of text have the contrast that text wants."""
+    colors = _colors(theme)
     return {
         Tone.PLAIN: Style.null(),
         Tone.STRONG: Style(bold=True),
         Tone.DIM: Style(dim=True),
-        Tone.GOOD: good,
-        Tone.BAD: _style(theme.error),
-        Tone.CHANGED: _style(theme.warning) + Style(bold=True),
-        Tone.BAR: _style(theme.primary),
-        Tone.OTHER_BAR: _style(theme.accent),
+        Tone.GOOD: Style(color=colors["text-success"]),
+        Tone.BAD: Style(color=colors["text-error"]),
+        Tone.CHANGED: Style(color=colors["text-warning"], bold=True),
+        Tone.BAR: Style(color=colors["text-primary"]),
+        Tone.OTHER_BAR: Style(color=colors["text-accent"]),
         Tone.CHOSEN: Style(bold=True, reverse=True),
     }
 
 
-def cursor_style(variables: Mapping[str, str], *, has_focus: bool, colored: bool) -> Style:
+@cache
+def cursor_style(theme: str, *, has_focus: bool, colored: bool) -> Style:
     """How the line under the cursor stands out: by its background, and where there is no colour by being reversed."""
-    name = variables.get("primary-muted" if has_focus else "panel", "")
-    if not colored or not name.startswith("#"):
+    if not colored or BUILTIN_THEMES[theme].ansi:
         return Style(reverse=True, bold=has_focus)
-    return Style(bgcolor=name[:7], bold=has_focus)
+    return Style(bgcolor=_colors(theme)["primary-muted" if has_focus else "panel"], bold=has_focus)
 
 
-def _style(color: str | None) -> Style:
-    """A style of one colour; Textual says `ansi_blue` where Rich says `blue`."""
-    return Style(color=color.removeprefix("ansi_") if color else None)
+def _colors(name: str) -> Mapping[str, str | None]:
+    """The theme's colours as Rich names them: `blue` where Textual says `ansi_blue`; without what blends in."""
+    theme = BUILTIN_THEMES[name]
+    if theme.ansi:
+        named = {"success": theme.success, "error": theme.error, "warning": theme.warning, "primary": theme.primary}
+        named["accent"] = theme.secondary
+        return {f"text-{what}": color.removeprefix("ansi_") if color else None for what, color in named.items()}
+    colors = theme.to_color_system().generate()
+    return {what: color[: len("#rrggbb")] for what, color in colors.items() if color.startswith("#")}
 
 
 def fitting_theme(background: str) -> str:

@@ -141,7 +141,7 @@ class ExplorerScreen(Screen[None]):
         self._draw(row=row)
 
     def _draw(self, *_: object, row: int | None = None) -> None:
-        view, width, theme = self.view, self.size.width, self.app.current_theme
+        view, width, theme = self.view, self.size.width, self.app.theme
         row = self.row if row is None else row
         stage = self._stage
         self.rows = rows_shown(view, self._listing, stage).tolist()
@@ -161,7 +161,7 @@ class ExplorerScreen(Screen[None]):
     def _draw_suggestion(self) -> None:
         room = self.query_one("#side").content_size.width or self.size.width
         lines = suggestion_lines(self._suggestions, self._chosen_suggestion, room)
-        self.query_one("#suggestion", Static).update(as_texts(lines, self.app.current_theme))
+        self.query_one("#suggestion", Static).update(as_texts(lines, self.app.theme))
         self.pane.show(self.view, self._suggestions, self._chosen_suggestion)
 
     @work(exclusive=True, group="details")

@@ -70,7 +70,7 @@ class ExportScreen(ModalScreen[str]):
         if self._problem:
             lines += wrapped(self._problem, max(self.size.width * 92 // 100 - 6, 20), Tone.BAD)
         lines.append(line("enter writes · up/down: format · esc: close", Tone.DIM))
-        self.query_one("#formats", Static).update(as_texts(lines, self.app.current_theme))
+        self.query_one("#formats", Static).update(as_texts(lines, self.app.theme))
 
     def action_step(self, step: int) -> None:
         """Another format; a proposed name follows it."""

@@ -55,7 +55,7 @@ class Page(Screen[R]):
 
     def head(self, lines: Sequence[Line]) -> None:
         """Show the heading."""
-        self.query_one("#heading", Static).update(as_texts(lines, self.app.current_theme))
+        self.query_one("#heading", Static).update(as_texts(lines, self.app.theme))
 
     def on_mount(self) -> None:
         """Colours follow the theme."""

@@ -38,4 +38,4 @@ class KeyLine(Static):
         self.watch(self.app, "theme", self._draw, init=False)
 
     def _draw(self) -> None:
-        self.update(as_text(keys_line(self._keys, self.size.width), self.app.current_theme))
+        self.update(as_text(keys_line(self._keys, self.size.width), self.app.theme))

@@ -16,7 +16,7 @@ from kubectl_sched.tui.lines import Tone
 from kubectl_sched.tui.palette import cursor_style, palette
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from textual import events
     from textual.geometry import Region
@@ -69,7 +69,6 @@ class LineList(ScrollView, can_focus=True):
         self._has_cursor = cursor
         self._line: Callable[[int], Line] = lambda _: ()
         self._heading: Line | None = None
-        self._styles_of: Mapping[Tone, Style] | None = None
         self._base = Style.null()
         self.count = 0
         self.cursor = 0
@@ -102,14 +101,6 @@ class LineList(ScrollView, can_focus=True):
         if self._has_cursor:
             self._scroll_to_cursor()
 
-    def on_mount(self) -> None:
-        """Colours follow the theme."""
-        self.watch(self.app, "theme", self._forget_styles, init=False)
-
-    def _forget_styles(self) -> None:
-        self._styles_of = None
-        self.refresh()
-
     def render_lines(self, crop: Region) -> list[Strip]:
         """Several lines; what their colours begin from is the same for all."""
         self._base = self.rich_style
@@ -129,16 +120,11 @@ class LineList(ScrollView, can_focus=True):
 
     @property
     def _cursor_style(self) -> Style:
-        variables = self.app.theme_variables
-        return cursor_style(
-            variables, has_focus=self.has_focus, colored=not (self.app.no_color or self.app.current_theme.ansi)
-        )
+        return cursor_style(self.app.theme, has_focus=self.has_focus, colored=not self.app.no_color)
 
     def _strip(self, line: Line, base: Style, width: int, over: Style | None = None) -> Strip:
         """The line in exactly the width; reversed lines keep no colours of their own."""
-        if self._styles_of is None:
-            self._styles_of = palette(self.app.current_theme)
-        styles = dict.fromkeys(Tone, over) if over is not None and over.reverse else self._styles_of
+        styles = dict.fromkeys(Tone, over) if over is not None and over.reverse else palette(self.app.theme)
         base = base if over is None else base + over
         segments = [Segment(span.text, base + styles[span.tone]) for span in line]
         return Strip(segments).adjust_cell_length(width, base)

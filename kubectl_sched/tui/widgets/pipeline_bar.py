@@ -39,7 +39,7 @@ class PipelineBar(Static):
         """Show these steps, one of them chosen."""
         self._stages, self._chosen = stages, chosen
         width = self.content_size.width or self.app.size.width
-        self.update(as_texts(bar_lines(stages, chosen, width), self.app.current_theme))
+        self.update(as_texts(bar_lines(stages, chosen, width), self.app.theme))
 
     def on_click(self, event: events.Click) -> None:
         """Which step was meant."""

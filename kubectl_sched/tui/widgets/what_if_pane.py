@@ -106,7 +106,7 @@ class WhatIfPane(Vertical):
     def _show_hint(self) -> None:
         width = self.content_size.width or self.app.size.width
         lines = hint(self.query_one(Input).value, self._problem, width)
-        self.query_one("#hint", Static).update(as_texts(lines, self.app.current_theme))
+        self.query_one("#hint", Static).update(as_texts(lines, self.app.theme))
 
     def on_input_changed(self) -> None:
         """Another entry, another hint."""
