@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.answer import Answer
     from kubectl_sched.scheduler.result import ScheduleResult
 
-_ROWS = 20_000
+_ROWS = 10_000
 """How many rows all tables of a page have together, so that a browser opens it at once."""
 
 _LEAST_ROWS = 20

@@ -2,8 +2,6 @@
 // Everything is on the page without this script; it folds what is long, and sorts, filters and copies.
 document.documentElement.classList.add("js");
 
-const PAGE = 200;
-
 function element(name, properties, ...children) {
   const made = Object.assign(document.createElement(name), properties);
   made.append(...children);
@@ -31,7 +29,8 @@ class NodeTable {
       if (line.classList.contains("details")) this.rows.at(-1).details = line;
       else this.rows.push({ line, details: null, place: this.rows.length, text: null });
     }
-    this.limit = PAGE;
+    this.page = Number(this.table.dataset.page);
+    this.limit = this.page;
     this.controls = section.querySelector(".controls");
     this.words = this.controls.querySelector(".words");
     this.verdicts = this.controls.querySelector(".verdicts");
@@ -53,7 +52,7 @@ class NodeTable {
     }
     for (const row of this.rows) if (row.details) this.makeFoldable(row);
     const filter = () => {
-      this.limit = PAGE;
+      this.limit = this.page;
       this.show();
     };
     this.words.addEventListener("input", later(filter));
@@ -62,7 +61,7 @@ class NodeTable {
     this.unfoldAll.hidden = !this.rows.some((row) => row.details);
     this.unfoldAll.addEventListener("click", () => this.foldAll());
     const [some, all] = this.more.querySelectorAll("button");
-    some.addEventListener("click", () => this.show((this.limit += PAGE)));
+    some.addEventListener("click", () => this.show((this.limit += this.page)));
     all.addEventListener("click", () => this.show((this.limit = Infinity)));
   }
 
