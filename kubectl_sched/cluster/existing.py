@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apps import DaemonSet, Deployment, StatefulSet
 from kubectl_sched.api.pod import Pod
+from kubectl_sched.cluster.daemon_coverage import target_of
 from kubectl_sched.cluster.manifests import PLACEABLE
 from kubectl_sched.cluster.selection import WORKLOAD_WORDS
 from kubectl_sched.errors import SchedError
-from kubectl_sched.scheduler.rollout import Strategy
+from kubectl_sched.scheduler.rollout import Plan, Strategy, least_wanted
 from kubectl_sched.scheduler.simulate import owner_of
 
 if TYPE_CHECKING:
@@ -58,13 +59,58 @@ def strategy_of(item: KubernetesObject, replicas: int) -> Strategy:
         surge = _amount(strategy.rolling_update, "max_surge", "25%", replicas, up=True)
         unavailable = _amount(strategy.rolling_update, "max_unavailable", "25%", replicas, up=False)
         return Strategy("RollingUpdate", surge, unavailable if surge or unavailable else 1)
+    in_order = isinstance(item, StatefulSet) and item.spec.pod_management_policy != "Parallel"
+    if not isinstance(item, StatefulSet | DaemonSet) or item.spec.update_strategy.type == "OnDelete":
+        return Strategy("OnDelete", in_place=True, in_order=in_order)
+    rolling = item.spec.update_strategy.rolling_update
+    is_daemon_set = isinstance(item, DaemonSet)
+    unavailable = _amount(rolling, "max_unavailable", 1, replicas, up=is_daemon_set)
+    surge = _amount(rolling, "max_surge", 0, replicas, up=True) if is_daemon_set else 0
+    return Strategy("RollingUpdate", surge, max(1, unavailable), in_place=True, in_order=in_order)
+
+
+def plan_of(item: KubernetesObject, owner: str, new: Sequence[Pod], old: Sequence[Pod]) -> Plan:
+    """What is rolled out: OnDelete and a partition leave old pods as they are."""
+    strategy = strategy_of(item, len(new))
+    if not strategy.in_place:
+        return Plan(owner, strategy, old, new)
+    by_place = {_place(item, pod): pod for pod in old}
+    replaces = {pod.key: by_place[place] for pod in new if (place := _place(item, pod)) in by_place}
+    kept = _kept(item, strategy, new)
+    made = [pod for pod in new if pod.key not in replaces or pod.key not in kept]
+    return Plan(owner, strategy, old, made, {pod.key: replaces[pod.key] for pod in made if pod.key in replaces})
+
+
+def _kept(item: KubernetesObject, strategy: Strategy, new: Sequence[Pod]) -> set[str]:
+    """The new pods that do not come where an old one is."""
+    if strategy.name == "OnDelete":
+        return {pod.key for pod in new}
+    rolling = item.spec.update_strategy.rolling_update if isinstance(item, StatefulSet) else None
+    partition = (rolling.partition if rolling is not None else None) or 0
+    return {pod.key for pod in new[:partition]}
+
+
+def _place(item: KubernetesObject, pod: Pod) -> str:
+    """What tells whose place a pod takes: the node of a DaemonSet's, the name of any other."""
+    return (pod.spec.node_name or target_of(pod) or "") if isinstance(item, DaemonSet) else pod.key
+
+
+def missing_of(item: KubernetesObject, wanted: Sequence[Pod], present: Sequence[Pod]) -> list[Pod]:
+    """The pods of the workload's places that nobody has."""
+    taken = {_place(item, pod) for pod in present}
+    return [pod for pod in wanted if _place(item, pod) not in taken]
+
+
+def surplus_of(item: KubernetesObject, wanted: Sequence[Pod], present: Sequence[Pod]) -> list[Pod]:
+    """The present pods that go: on places that are no longer wanted, or those wanted least of too many."""
     if isinstance(item, StatefulSet | DaemonSet):
-        update = item.spec.update_strategy
-        if update.type == "OnDelete":
-            return Strategy("OnDelete", in_place=True)
-        unavailable = _amount(update.rolling_update, "max_unavailable", 1, replicas, up=True)
-        return Strategy("RollingUpdate", 0, max(1, unavailable), in_place=True)
-    return Strategy("OnDelete", in_place=True)
+        places = {_place(item, pod) for pod in wanted}
+        return [pod for pod in present if _place(item, pod) not in places]
+    left, gone = list(present), []
+    while len(left) > len(wanted):
+        gone.append(least_wanted(left))
+        left.remove(gone[-1])
+    return gone
 
 
 def _amount(rolling: RollingUpdate | None, field: str, default: IntOrPercent, replicas: int, *, up: bool) -> int:
@@ -83,15 +129,3 @@ def template_of(item: KubernetesObject) -> object:
     """What the pods of a workload are made from: while it stays the same, nothing is rolled out."""
     spec = getattr(item, "spec", None)
     return getattr(spec, "template", None) or getattr(spec, "job_template", None)
-
-
-def rolled(item: KubernetesObject, new: Sequence[Pod], old: Sequence[Pod]) -> list[Pod]:
-    """The new pods that the rollout makes: OnDelete and a partition leave old ones as they are."""
-    if isinstance(item, Deployment):
-        return list(new)
-    strategy = item.spec.update_strategy if isinstance(item, StatefulSet | DaemonSet) else None
-    present = {pod.key for pod in old}
-    if strategy is None or strategy.type == "OnDelete":
-        return [pod for pod in new if pod.key not in present]
-    partition = strategy.rolling_update.partition if strategy.rolling_update is not None else None
-    return [pod for index, pod in enumerate(new) if index >= (partition or 0) or pod.key not in present]

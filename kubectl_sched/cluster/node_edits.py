@@ -112,17 +112,26 @@ class Cluster:
                 self.others.append(structs.replace(drivers, metadata=named))
             self.pods += (self.admit(daemon_on(copy, pod)) for pod in daemons if runs_on(pod.spec, copy))
 
+    def drop(self, pods: Iterable[Pod]) -> None:
+        """Take pods away for good, with what they had for themselves."""
+        keys = {pod.key for pod in pods}
+        if keys:
+            self._leave([pod for pod in self.pods if pod.key in keys], lambda _: None)
+
     def evict(self, leaving: Callable[[Pod], bool]) -> None:
         """Take pods off their nodes; those that a controller owns are pending again."""
         gone = [pod for pod in self.pods if leaving(pod)]
-        objects = Objects(self.others) if any(map(_has_claims, gone)) else Objects()
+        again = {pod.key: recreated(pod) for pod in gone if comes_back(pod) and not pod.has_ended}
+        self.evicted += again.values()
+        self._leave(gone, lambda pod: again.get(pod.key))
+
+    def _leave(self, gone: Sequence[Pod], again: Callable[[Pod], Pod | None]) -> None:
         changes: Changes = {}
-        for pod in gone:
-            again = recreated(pod) if comes_back(pod) and not pod.has_ended else None
-            if again is not None:
-                self.evicted.append(again)
-            changes |= left_behind(pod, changed(objects, changes) if changes else objects, again)
-        self.others = all_changed(self.others, changes) if changes else self.others
+        if any(map(_has_claims, gone)):
+            objects = Objects(self.others)
+            for pod in gone:
+                changes |= left_behind(pod, changed(objects, changes) if changes else objects, again(pod))
+            self.others = all_changed(self.others, changes)
         names = {pod.key for pod in gone}
         self.pods = [pod for pod in self.pods if pod.key not in names]
 

@@ -5,11 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from kubectl_sched.api.apps import DaemonSet, StatefulSet
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.cluster.admission import Admission
 from kubectl_sched.cluster.applied import applied
 from kubectl_sched.cluster.dump import Dump
-from kubectl_sched.cluster.existing import existing_item, pods_of, rolled, strategy_of, template_of
+from kubectl_sched.cluster.existing import (
+    existing_item,
+    missing_of,
+    plan_of,
+    pods_of,
+    surplus_of,
+    template_of,
+)
 from kubectl_sched.cluster.making import Making, Workload
 from kubectl_sched.cluster.manifests import Manifests, read_manifests
 from kubectl_sched.cluster.namespace_admission import plugins_on, unknown_notes
@@ -156,15 +164,9 @@ class WhatIf:
         simulation.run(report)
         for workload in workloads:
             if workload.old:
-                strategy = strategy_of(workload.replicas.source, len(workload.pods))
-                owner = workload.replicas.owner or workload.replicas.source.key
-                yield roll_out(
-                    simulation,
-                    owner,
-                    workload.old,
-                    rolled(workload.replicas.source, workload.pods, workload.old),
-                    strategy,
-                )
+                source = workload.replicas.source
+                owner = workload.replicas.owner or source.key
+                yield roll_out(simulation, plan_of(source, owner, workload.pods, workload.old), report)
 
     def _waiting(self, cluster: Cluster, workloads: list[Workload]) -> list[Pod]:
         own = {pod.key for workload in workloads for pod in workload.pods}
@@ -182,20 +184,29 @@ class WhatIf:
         copies = question.replicas is not None or question.fill
         replicas = replicas_of(item, list(cluster.nodes.values()), single=not copies)
         present = [pod for pod in pods_of(item, cluster.pods) if not pod.has_ended]
-        old = [pod for pod in present if pod.spec.node_name]
         count = self._count(replicas, cluster)
         if not from_manifest or self._is_unchanged(item):
             if question.replace:
-                gone = {pod.key for pod in present}
-                cluster.pods = [pod for pod in cluster.pods if pod.key not in gone]
+                cluster.drop(present)
                 present = []
-            return self._missing(replicas, present, count, making)
+            return self._missing(replicas, present, count, cluster, making)
         replaced = question.replace or question.fill or isinstance(item, Pod)
-        gone = {pod.key for pod in present if replaced or not pod.spec.node_name}
-        cluster.pods = [pod for pod in cluster.pods if pod.key not in gone]
+        gone = [pod for pod in present if replaced or not pod.spec.node_name]
+        cluster.drop(gone)
         workload = making.workload(replicas, range(count))
-        workload.old = [pod for pod in old if pod.key not in gone]
+        workload.old = [pod for pod in present if pod not in gone]
+        if isinstance(item, StatefulSet | DaemonSet):
+            surplus = surplus_of(item, workload.pods, workload.old)
+            self._let_go(replicas, surplus, cluster)
+            workload.old = [pod for pod in workload.old if pod not in surplus]
         return workload
+
+    def _let_go(self, replicas: Replicas, surplus: list[Pod], cluster: Cluster) -> None:
+        """Pods that are too many go first."""
+        if surplus:
+            cluster.drop(surplus)
+            names = ", ".join(sorted(pod.name for pod in surplus)[:3]) + (", ..." if len(surplus) > 3 else "")
+            cluster.notes.append(f"{replicas.owner} has {len(surplus)} pods too many, which go first: {names}")
 
     def _is_unchanged(self, item: KubernetesObject) -> bool:
         """Whether the cluster has the workload with the same template, so that applying it only scales it."""
@@ -211,14 +222,21 @@ class WhatIf:
             return 1 + sum(_pods_allowed(node) for node in cluster.nodes.values())
         return replicas.count if self._question.replicas is None else self._question.replicas
 
-    def _missing(self, replicas: Replicas, present: list[Pod], count: int, making: Making) -> Workload:
+    def _missing(
+        self, replicas: Replicas, present: list[Pod], count: int, cluster: Cluster, making: Making
+    ) -> Workload:
         """What a workload of the cluster lacks: its pods that wait, and those that are yet to be made."""
+        wanted = [replicas.pod(index) for index in range(count)]
+        if not self._question.fill:
+            surplus = surplus_of(replicas.source, wanted, present)
+            self._let_go(replicas, surplus, cluster)
+            present = [pod for pod in present if pod not in surplus]
         waiting = [pod for pod in present if not pod.spec.node_name]
-        taken = {pod.key for pod in present}
-        running = len(present) - len(waiting)
-        made = count if self._question.fill else max(0, count - len(present))
-        workload = making.workload(replicas, _free(replicas, taken, made), is_there=bool(taken))
-        workload.pods = [*waiting[: max(0, count - running)], *workload.pods]
+        missing = {pod.key for pod in missing_of(replicas.source, wanted, present)}
+        free = [index for index, pod in enumerate(wanted) if pod.key in missing]
+        made = free if self._question.fill else free[: max(0, count - len(present))]
+        workload = making.workload(replicas, made, is_there=bool(present))
+        workload.pods = [*waiting, *workload.pods]
         return workload
 
 
@@ -231,17 +249,6 @@ def is_in_cluster(target: str) -> bool:
     word, slash, name = target.partition("/")
     known = word.lower().split(".")[0] in {*WORKLOAD_WORDS, "cronjob", "cronjobs", "cj"}
     return bool(slash) and known and "/" not in name and not Path(target).exists()
-
-
-def _free(replicas: Replicas, taken: set[str], wanted: int) -> list[int]:
-    """The first indices whose pods are not there yet."""
-    found: list[int] = []
-    index = 0
-    while len(found) < wanted:
-        if replicas.pod(index).key not in taken:
-            found.append(index)
-        index += 1
-    return found
 
 
 def _in_turn(workloads: list[Workload]) -> Iterator[QueuedPod]:

@@ -6,30 +6,48 @@ pkg/controller/daemon/update.go. A pod that has a node is taken to be available 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kubectl_sched.scheduler.placement import QueuedPod
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.placement import Placement
     from kubectl_sched.scheduler.simulate import Simulation
+
+    Report = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
     """How many pods there may be beyond those wanted, how many of them may be missing, and what is left as it is.
 
-    `in_place` replaces each old pod by the new one of the same place (StatefulSets and DaemonSets), the last first.
+    `in_place` replaces each old pod by the new one of the same place (StatefulSets and DaemonSets), the last first;
+    `in_order` waits with each new pod until the one before it is available (OrderedReady).
     """
 
     name: str
     max_surge: int = 0
     max_unavailable: int = 0
     in_place: bool = False
+    in_order: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is rolled out: the old pods, which run on nodes, and the new ones that are to be made.
+
+    Where pods are replaced in place, `replaces` gives the old pod of a new one, by the new one's key.
+    """
+
+    owner: str
+    strategy: Strategy
+    old: Sequence[Pod]
+    new: Sequence[Pod]
+    replaces: Mapping[str, Pod] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,29 +62,49 @@ class RolledOut:
     remaining: tuple[Pod, ...]
 
 
-def roll_out(
-    simulation: Simulation, owner: str, old: Sequence[Pod], new: Sequence[Pod], strategy: Strategy
-) -> RolledOut:
-    """Replace the old pods, which run on nodes, by the new ones; records a placement for each new pod."""
-    rollout = _InPlace if strategy.in_place else _ByCount
-    done = rollout(simulation, owner, old, new, strategy).run()
-    simulation.placements += done.placements
-    return done
+def roll_out(simulation: Simulation, plan: Plan, report: Report | None = None) -> RolledOut:
+    """Replace the old pods by the new ones; records a placement for each new pod, also where it is interrupted.
+
+    `report` is told how many of the new pods have a node and how many there are to be.
+    """
+    rollout = (_InPlace if plan.strategy.in_place else _ByCount)(simulation, plan, report)
+    try:
+        return rollout.run()
+    finally:
+        simulation.placements += rollout.placements
+
+
+def least_wanted(pods: Sequence[Pod]) -> Pod:
+    """The pod that goes first where some are too many (ActivePodsWithRanks, for pods that are all ready alike).
+
+    One without a node, else one that shares its node with most of its like, else the youngest.
+    """
+    on_node: dict[str, int] = {}
+    for pod in pods:
+        on_node[pod.spec.node_name] = on_node.get(pod.spec.node_name, 0) + 1
+
+    def wanted(pod: Pod) -> tuple[bool, int, str]:
+        return not pod.spec.node_name, on_node[pod.spec.node_name], pod.metadata.creation_timestamp or ""
+
+    return max(pods, key=wanted)
 
 
 class _ByCount:
     """Deployments: only the numbers of old, new and available pods count."""
 
-    def __init__(
-        self, simulation: Simulation, owner: str, old: Sequence[Pod], new: Sequence[Pod], strategy: Strategy
-    ) -> None:
+    def __init__(self, simulation: Simulation, plan: Plan, report: Report | None) -> None:
         self._simulation = simulation
-        self._owner = owner
-        self._old = list(old)
-        self._new = list(new)
-        self._strategy = strategy
+        self._plan = plan
+        self._report = report
+        self._old = list(plan.old)
+        self._new = plan.new
         self._placed: dict[str, Placement] = {}
         self._created = 0
+
+    @property
+    def placements(self) -> list[Placement]:
+        """The last placement of each new pod that was made so far."""
+        return [self._placed[pod.key] for pod in self._new[: self._created] if pod.key in self._placed]
 
     def run(self) -> RolledOut:
         steps = 0
@@ -77,8 +115,8 @@ class _ByCount:
             if not progress:
                 stuck_at = steps
                 break
-        placements = tuple(self._placed[pod.key] for pod in self._new[: self._created])
-        return RolledOut(self._owner, self._strategy.name, placements, steps, stuck_at, tuple(self._old))
+        strategy = self._plan.strategy.name
+        return RolledOut(self._plan.owner, strategy, tuple(self.placements), steps, stuck_at, tuple(self._old))
 
     @property
     def _available_new(self) -> int:
@@ -86,74 +124,83 @@ class _ByCount:
 
     def _create(self) -> int:
         """Make as many new pods as may be, and try again those without a node; how many got one."""
-        room = len(self._new) + self._strategy.max_surge - len(self._old) - self._created
+        room = len(self._new) + self._plan.strategy.max_surge - len(self._old) - self._created
         self._created += max(0, min(room, len(self._new) - self._created))
         got = 0
         for pod in self._new[: self._created]:
             before = self._placed.get(pod.key)
             if before is None or not before.is_placed:
-                self._placed[pod.key] = self._simulation.place(QueuedPod(pod, self._owner))
+                self._placed[pod.key] = self._simulation.place(QueuedPod(pod, self._plan.owner))
                 got += self._placed[pod.key].is_placed
+                if self._report is not None:
+                    self._report(self._available_new, len(self._new))
         return got
 
     def _remove_old(self) -> int:
-        """Take away as many old pods as may be missing, those that share a node with most of their like first."""
-        least = len(self._new) - self._strategy.max_unavailable
+        """Take away as many old pods as may be missing; how many."""
+        least = len(self._new) - self._plan.strategy.max_unavailable
         removable = min(len(self._old), len(self._old) + self._available_new - least)
         removed = 0
         while removed < removable:
-            pod = self._least_wanted()
+            pod = least_wanted(self._old)
             self._old.remove(pod)
             self._simulation.remove(pod)
             removed += 1
         return removed
 
-    def _least_wanted(self) -> Pod:
-        """ActivePodsWithRanks, for pods that all run and are ready alike."""
-        on_node: dict[str, int] = {}
-        for pod in self._old:
-            on_node[pod.spec.node_name] = on_node.get(pod.spec.node_name, 0) + 1
-
-        def wanted(pod: Pod) -> tuple[int, str]:
-            return on_node[pod.spec.node_name], pod.metadata.creation_timestamp or ""
-
-        return max(self._old, key=wanted)
-
 
 class _InPlace:
-    """StatefulSets and DaemonSets: a new pod takes the place of the old one of its name, the last first."""
+    """StatefulSets and DaemonSets: a new pod takes the place of an old one, the last first."""
 
-    def __init__(
-        self, simulation: Simulation, owner: str, old: Sequence[Pod], new: Sequence[Pod], strategy: Strategy
-    ) -> None:
+    def __init__(self, simulation: Simulation, plan: Plan, report: Report | None) -> None:
         self._simulation = simulation
-        self._owner = owner
-        self._old: Mapping[str, Pod] = {pod.key: pod for pod in old}
-        self._new = list(new)
-        self._strategy = strategy
+        self._plan = plan
+        self._report = report
+        self._remaining = {pod.key: pod for pod in plan.old}
+        self._missing = 0
+        self.placements: list[Placement] = []
 
     def run(self) -> RolledOut:
-        waiting = list(self._order())
-        placed: dict[str, Placement] = {}
-        remaining = dict(self._old)
-        steps, stuck_at, missing = 0, None, 0
-        for pod in waiting:
-            old = remaining.get(pod.key)
-            if old is not None and missing >= max(1, self._strategy.max_unavailable):
-                stuck_at = stuck_at or steps
+        steps, stuck_at = 0, None
+        for pod in self._order():
+            if self._may_not_go_on(pod):
+                stuck_at = max(1, steps)
                 break
             steps += 1
-            if old is not None:
-                del remaining[pod.key]
-                self._simulation.remove(old)
-            placed[pod.key] = self._simulation.place(QueuedPod(pod, self._owner))
-            missing += not placed[pod.key].is_placed
-        if stuck_at is None and missing:
+            self._replace(pod)
+        if stuck_at is None and self._missing:
             stuck_at = steps
-        placements = tuple(placed[pod.key] for pod in waiting if pod.key in placed)
-        return RolledOut(self._owner, self._strategy.name, placements, steps, stuck_at, tuple(remaining.values()))
+        remaining = tuple(self._remaining.values())
+        strategy = self._plan.strategy.name
+        return RolledOut(self._plan.owner, strategy, tuple(self.placements), steps, stuck_at, remaining)
+
+    def _may_not_go_on(self, pod: Pod) -> bool:
+        """Whether so many pods are missing that the next may not be touched."""
+        strategy = self._plan.strategy
+        if strategy.in_order and self._missing:
+            return True
+        allowed = max(1, strategy.max_surge or strategy.max_unavailable)
+        return pod.key in self._plan.replaces and self._missing >= allowed
+
+    def _replace(self, pod: Pod) -> None:
+        """The old pod goes first, unless there may be one too many: then it goes once the new one has its node."""
+        old = self._plan.replaces.get(pod.key)
+        if old is not None and not self._plan.strategy.max_surge:
+            self._take_away(old)
+        placement = self._simulation.place(QueuedPod(pod, self._plan.owner))
+        self.placements.append(placement)
+        self._missing += not placement.is_placed
+        if old is not None and self._plan.strategy.max_surge and placement.is_placed:
+            self._take_away(old)
+        if self._report is not None:
+            self._report(len(self.placements), len(self._plan.new))
+
+    def _take_away(self, old: Pod) -> None:
+        del self._remaining[old.key]
+        self._simulation.remove(old)
 
     def _order(self) -> Iterator[Pod]:
-        """Missing pods first, as they come; then the old ones from the last to the first."""
-        yield from (pod for pod in self._new if pod.key not in self._old)
-        yield from (pod for pod in reversed(self._new) if pod.key in self._old)
+        """Missing pods first, as they come; then those that replace another, from the last to the first."""
+        replaces = self._plan.replaces
+        yield from (pod for pod in self._plan.new if pod.key not in replaces)
+        yield from (pod for pod in reversed(self._plan.new) if pod.key in replaces)
