@@ -110,18 +110,22 @@ class Cache:
 
     def _pod_changed(self, key: str, old: KubernetesObject | None, new: KubernetesObject | None) -> None:
         self._stale_pods.add(key)
-        if isinstance(new, Pod) and not new.spec.node_name:
-            self._pending[key] = new
-        else:
-            self._pending.pop(key, None)
         if old is not None and (new is None or new.metadata.uid != old.metadata.uid):
             self._settle(old.metadata.uid)
         assumed = self._assumed.get(key)
-        if assumed is None:
-            return
-        same = isinstance(new, Pod) and new.metadata.uid == assumed.pod.metadata.uid
-        if not same or (isinstance(new, Pod) and new.spec.node_name):
-            del self._assumed[key]
+        if assumed is not None:
+            same = isinstance(new, Pod) and new.metadata.uid == assumed.pod.metadata.uid
+            if not same or (isinstance(new, Pod) and new.spec.node_name):
+                del self._assumed[key]
+        self._sort_out(key)
+
+    def _sort_out(self, key: str) -> None:
+        """Among the pending pods are those that neither have a node nor are assumed to."""
+        stored = self._stored[Pod].get(key)
+        if isinstance(stored, Pod) and not stored.spec.node_name and key not in self._assumed:
+            self._pending[key] = stored
+        else:
+            self._pending.pop(key, None)
 
     def _node_changed(self, old: KubernetesObject | None, new: KubernetesObject | None) -> None:
         """Another allocatable may be one that cannot be read, so only `build` may take it in."""
@@ -146,6 +150,7 @@ class Cache:
         self._assumed[pod.key] = Assumed(bound, tuple(objects))
         self._in_flight.add(pod.metadata.uid)
         self._stale_pods.add(pod.key)
+        self._sort_out(pod.key)
         for item in objects:
             self._reserved[type(item), item.key] = (item, pod.metadata.uid)
             self._stale_kinds.add(type(item))
@@ -163,6 +168,7 @@ class Cache:
         if assumed is not None and assumed.pod.metadata.uid == uid:
             del self._assumed[pod.key]
             self._stale_pods.add(pod.key)
+            self._sort_out(pod.key)
         self._end_reservations(uid)
 
     def _settle(self, uid: str) -> None:
@@ -220,8 +226,7 @@ class Cache:
         else:
             self._update_pods()
             self._update_objects()
-        pending = tuple(pod for key, pod in self._pending.items() if key not in self._assumed)
-        return replace(self._snapshot, pending=pending, nominated=nominated)
+        return replace(self._snapshot, pending=tuple(self._pending.values()), nominated=nominated)
 
     def _effective(self, key: str) -> Pod | None:
         """The pod as it is on a node, None where it is on none."""

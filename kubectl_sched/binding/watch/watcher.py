@@ -192,9 +192,12 @@ class Watcher:
     def _schedule(self, queued: QueuedPod) -> None:
         """One scheduling cycle; what comes of it is written in other threads."""
         began = time.monotonic()
-        pod = _with_nomination(queued.pod, queued.nominated_node)
-        framework = self._frameworks[pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME]
-        result = cycle(pod, self._cache.snapshot(self._queue.nominated()), framework)
+        try:
+            result = self._decide(queued)
+        except Exception as failure:  # noqa: BLE001 - one pod that nobody has thought of must not stop all others
+            self._say.problem(f"pod {queued.key} cannot be judged: {type(failure).__name__}: {failure}")
+            self._queue.failed(queued, began)
+            return
         self._metrics.decided(time.monotonic() - began)
         if result.fits:
             self._bind(queued, result, began)
@@ -202,6 +205,11 @@ class Watcher:
             self._queue.again(queued, began)  # goes where gated pods are
         else:
             self._reject(queued, result, began)
+
+    def _decide(self, queued: QueuedPod) -> ScheduleResult:
+        pod = _with_nomination(queued.pod, queued.nominated_node)
+        framework = self._frameworks[pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME]
+        return cycle(pod, self._cache.snapshot(self._queue.nominated()), framework)
 
     def _bind(self, queued: QueuedPod, result: ScheduleResult, began: float) -> None:
         """Assume the pod on one of the best nodes, by chance as kube-scheduler does, and begin its binding cycle."""
