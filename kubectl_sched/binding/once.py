@@ -265,6 +265,7 @@ class _Once:
             leftovers=situation.leftovers,
             victims=tuple(victim.key for victim in victims),
             ignored=against(result, node) if node is not None and order.ignore_filters else (),
+            notes=situation.notes,
             clears=node is None and bool(situation.stale),
         )
 

@@ -17,7 +17,8 @@ from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.resource import ResourceClaim
 from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
 from kubectl_sched.binding.merge_patch import inverse, merged
-from kubectl_sched.binding.requests import collection_path, object_path, pre_bind
+from kubectl_sched.binding.reading import find
+from kubectl_sched.binding.requests import collection_path, pre_bind
 from kubectl_sched.binding.writer import CONFLICT, JSON
 from kubectl_sched.cluster.live.errors import LostResponseError, ResponseError
 from kubectl_sched.dynamic_resource_allocation.configs import device_configs
@@ -146,12 +147,12 @@ class PreBind:
         )
 
     def _patch(self, reservation: Reservation, write: Write) -> None:
-        path = object_path(write.kind, write.name, write.namespace)
         first: JSON | None = None
         for _ in range(_TRIES):
-            current = self._writer.get(path)
-            if current is None:
+            found = find(self._writer, write.kind, write.name, write.namespace)
+            if found is None:
                 raise ChangedError(f"{write.kind} {_key(write)} is gone")
+            path, current = found
             body = self._body(reservation, write, current)
             if merged(current, body) == current:
                 if first is not None:
@@ -162,6 +163,7 @@ class PreBind:
             pinned = write.kind != "Pod"  # whose status has other writers, none of whom touches these fields
             request = pre_bind(
                 Write(write.verb, write.kind, write.namespace, write.name, body, write.subresource),
+                path,
                 metadata["uid"],
                 metadata["resourceVersion"] if pinned else "",
             )
@@ -197,7 +199,7 @@ class PreBind:
 
     def _with_configs(self, reservation: Reservation, allocation: JSON, claim: JSON) -> JSON:
         names = dict.fromkeys(one.class_name for one in reservation.chosen)
-        classes = {name: found for name in names if (found := self._writer.get(object_path("DeviceClass", name)))}
+        classes = {name: found.item for name in names if (found := find(self._writer, "DeviceClass", name))}
         framework = self._result.framework
         merges = framework is not None and framework.handle.release.devices.configs_are_merged
         configs = device_configs(claim, classes, reservation.chosen, is_merged=merges)

@@ -1,17 +1,35 @@
-"""Pods as the server has them now, in the form in which the readers of a cluster keep them."""
+"""Objects as the server has them now, pods in the form in which the readers of a cluster keep them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.binding.requests import collection_path, pod_path
+from kubectl_sched.cluster.kinds import BY_NAME
+from kubectl_sched.cluster.live.paths import list_paths
 from kubectl_sched.cluster.scheduler_flags import keep_scheduler_flags
 
 if TYPE_CHECKING:
-    from kubectl_sched.binding.writer import Writer
+    from kubectl_sched.binding.writer import JSON, Writer
+
+
+class Found(NamedTuple):
+    """An object, and where it was found: a kind may be served in an older version of its group alone."""
+
+    path: str
+    item: JSON
+
+
+def find(writer: Writer, kind: str, name: str, namespace: str = "") -> Found | None:
+    """The object in the newest version that the server has of it; None where there is none."""
+    for collection in list_paths(BY_NAME[kind], namespace):
+        item = writer.get(f"{collection}/{name}")
+        if item is not None:
+            return Found(f"{collection}/{name}", item)
+    return None
 
 
 class _Pods(msgspec.Struct, frozen=True):

@@ -77,16 +77,20 @@ def patch_event(event: JSON, series: JSON) -> Request:
     return Request("PATCH", path, {"series": series}, MERGE_PATCH)
 
 
-def pre_bind(write: Write, uid: str = "", resource_version: str = "") -> Request:
-    """A write that Reserve has prepared, to be carried out only on the object as it was at that resourceVersion."""
+def pre_bind(write: Write, path: str = "", uid: str = "", resource_version: str = "") -> Request:
+    """A write that Reserve has prepared, to be carried out only on the object as it was at that resourceVersion.
+
+    `path` is where the object was found, if it has been looked for.
+    """
     if write.verb == "create":
-        return Request("POST", collection_path(write.kind, write.namespace), write.body, repeatable=False)
-    path = object_path(write.kind, write.name, write.namespace)
-    path = f"{path}/{write.subresource}" if write.subresource else path
+        collection = collection_path(write.kind, write.namespace)
+        return Request("POST", collection, write.body, repeatable=False)
+    path = path or object_path(write.kind, write.name, write.namespace)
     known = {"uid": uid, "resourceVersion": resource_version}
     metadata = {key: value for key, value in known.items() if value}
     pinned = {"metadata": {**write.body.get("metadata", {}), **metadata}} if metadata else {}
-    return Request("PATCH", path, {**write.body, **pinned}, MERGE_PATCH)
+    target = f"{path}/{write.subresource}" if write.subresource else path
+    return Request("PATCH", target, {**write.body, **pinned}, MERGE_PATCH)
 
 
 def delete(kind: str, name: str, namespace: str, uid: str) -> Request:

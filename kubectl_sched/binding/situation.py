@@ -73,7 +73,7 @@ def situation_of(dump: Dump, selection: Selection, order: Order) -> Situation:
         result,
         serving(result.pod, dump, in_force, datetime.now(UTC)),
         leftovers(result.pod, dump.objects) if result.current_node is None else (),
-        (*notes, *in_force.notes, *result.warnings, *dump.warnings),
+        (*notes, *in_force.notes, *in_force.warnings, *result.warnings, *dump.warnings),
         tuple(
             item for item in dump.objects if isinstance(item, ResourceClaim) and is_extended_claim_of(result.pod, item)
         ),

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.binding.requests import delete, object_path, pre_bind
+from kubectl_sched.binding.reading import find
+from kubectl_sched.binding.requests import delete, pre_bind
 from kubectl_sched.binding.writer import CONFLICT, NOT_FOUND
 from kubectl_sched.cluster.live.errors import ClusterError, ResponseError
 from kubectl_sched.errors import SchedError
@@ -43,14 +44,14 @@ def unreserve(writer: Writer, pod: Pod, done: Sequence[Done]) -> tuple[str, ...]
 
 def removal_of(claim: ResourceClaim) -> tuple[Request, ...]:
     """What deletes a claim that was made for a pod's extended resources (deleteClaim)."""
-    kept = [each for each in claim.metadata.finalizers if each != FINALIZER]
+    metadata = claim.metadata
+    deletion = delete("ResourceClaim", claim.name, claim.namespace, metadata.uid)
+    if FINALIZER not in metadata.finalizers:
+        return (deletion,)
+    kept = [each for each in metadata.finalizers if each != FINALIZER]
     body = {"metadata": {"finalizers": kept or None}}
     unguarded = Write("patch", "ResourceClaim", claim.namespace, claim.name, body)
-    metadata = claim.metadata
-    return (
-        *([pre_bind(unguarded, metadata.uid, metadata.resource_version)] if FINALIZER in metadata.finalizers else ()),
-        delete("ResourceClaim", claim.name, claim.namespace, metadata.uid),
-    )
+    return pre_bind(unguarded, uid=metadata.uid, resource_version=metadata.resource_version), deletion
 
 
 def _undone(writer: Writer, pod: Pod, done: Done) -> str | None:
@@ -58,16 +59,17 @@ def _undone(writer: Writer, pod: Pod, done: Done) -> str | None:
     if done.undoing is None:
         return _deleted(writer, done)
     for _ in range(_TRIES):
-        current = writer.get(object_path(write.kind, write.name, write.namespace))
-        if current is None or current["metadata"]["uid"] != done.uid:
+        found = find(writer, write.kind, write.name, write.namespace)
+        if found is None or found.item["metadata"]["uid"] != done.uid:
             return None
+        path, current = found
         stays, body = _undoing(current, pod, done)
         if body is None:
             return stays
         version = "" if write.kind == "Pod" else current["metadata"]["resourceVersion"]
         undoing = Write("patch", write.kind, write.namespace, write.name, body, write.subresource)
         try:
-            writer.send(pre_bind(undoing, done.uid, version))
+            writer.send(pre_bind(undoing, path, done.uid, version))
         except ResponseError as error:
             if error.status == NOT_FOUND:
                 return None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import sys
 from contextlib import contextmanager
 from dataclasses import replace
 from threading import Event
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from kubectl_sched.binding.cycle import BindingCycle
 from kubectl_sched.binding.events import EventRecorder
@@ -100,13 +101,18 @@ def _uninterrupted(stop: Event) -> Iterator[None]:
 
 
 def _show(plan: BindingPlan) -> None:
-    sys.stdout.write("".join(f"{line}\n" for line in plan_lines(plan)) + "\n")
+    sys.stdout.write("".join(f"{line}\n" for line in plan_lines(plan, _width(sys.stdout))) + "\n")
     sys.stdout.flush()
+
+
+def _width(stream: TextIO) -> int | None:
+    """A pipe has no width."""
+    return shutil.get_terminal_size().columns if stream.isatty() else None
 
 
 def _ask(plan: BindingPlan, *, shown: bool) -> bool:
     if not shown:
-        sys.stderr.write("".join(f"{line}\n" for line in plan_lines(plan)) + "\n")
+        sys.stderr.write("".join(f"{line}\n" for line in plan_lines(plan, _width(sys.stderr))) + "\n")
     sys.stderr.write(question(plan))
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
@@ -117,7 +123,9 @@ def _print(answer: Answer, order: Order, output: str) -> None:
         told = explanation(answer.result, summary(answer.result))
         write_data(as_data(answer, order.dry_run, told), output)
     else:
-        sys.stderr.write("".join(f"warning: {safe(warning)}\n" for warning in answer.warnings))
+        shown = answer.plan.notes if output != "name" and answer.outcome != "Refused" else ()
+        new = (warning for warning in answer.warnings if warning not in shown)
+        sys.stderr.write("".join(f"warning: {safe(warning)}\n" for warning in new))
     if answer.exit_code != 0:
         for left in answer.left:
             sys.stderr.write(f"left: {safe(left)}\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from kubectl_sched.record import Record
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _GAP = "  "
+_HEADING = len("left before")
 
 
 class PlannedWrite(Record, frozen=True):
@@ -38,20 +40,36 @@ class BindingPlan(Record, frozen=True):
     ignored: tuple[str, ...] = ()
     """Why the filters speak against the node, where they are ignored."""
 
+    notes: tuple[str, ...] = ()
+    """What the explanation rests on."""
+
     clears: bool = False
     """Whether what an earlier attempt left is removed first, as no node fits beside it."""
 
 
-def plan_lines(plan: BindingPlan) -> Iterator[str]:
-    """The plan as plain lines; the summary is safe already."""
-    yield plan.summary
+def plan_lines(plan: BindingPlan, width: int | None = None) -> Iterator[str]:
+    """The plan as plain lines, of at most `width` columns where words allow it; the summary is safe already."""
+    yield from _wrapped(plan.summary, width, "")
     yield ""
-    for heading, texts in _parts(plan):
+    for heading, texts in _parts(plan, width):
         for index, text in enumerate(texts):
-            yield f"{heading if index == 0 else '':<11}{_GAP}{text}"
+            yield from _wrapped(text, width, f"{heading if index == 0 else '':<{_HEADING}}{_GAP}")
 
 
-def _parts(plan: BindingPlan) -> Iterator[tuple[str, Sequence[str]]]:
+def _wrapped(text: str, width: int | None, before: str) -> list[str]:
+    if width is None or len(before) + len(text) <= width:
+        return [f"{before}{text}"]
+    return wrap(
+        text,
+        width,
+        initial_indent=before,
+        subsequent_indent=" " * (_HEADING + len(_GAP)) if before else "",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _parts(plan: BindingPlan, width: int | None) -> Iterator[tuple[str, Sequence[str]]]:
     state, evidence = plan.serving
     yield "scheduler", [f"{state}: {safe(evidence)}"]
     if plan.leftovers:
@@ -60,9 +78,23 @@ def _parts(plan: BindingPlan) -> Iterator[tuple[str, Sequence[str]]]:
         yield "ignored", [safe(text) for text in plan.ignored]
     if plan.victims:
         yield "evicts", [safe(victim) for victim in plan.victims]
-    lines = [(f"{write.method} {write.path}", write.what) for write in plan.writes]
-    width = max((len(request) for request, _ in lines), default=0)
-    yield "writes", [f"{safe(request):<{width}}{_GAP}{safe(what)}" for request, what in lines] or ["nothing"]
+    if plan.notes:
+        yield "notes", [safe(note) for note in plan.notes]
+    yield "writes", list(_writes(plan.writes, width)) or ["nothing"]
+
+
+def _writes(writes: Sequence[PlannedWrite], width: int | None) -> Iterator[str]:
+    """What each does and its request: beside each other, or below where that is too wide."""
+    lines = [(safe(write.what), safe(f"{write.method} {write.path}")) for write in writes]
+    what_width = max((len(what) for what, _ in lines), default=0)
+    request_width = max((len(request) for _, request in lines), default=0)
+    beside = width is None or _HEADING + 2 * len(_GAP) + what_width + request_width <= width
+    for what, request in lines:
+        if beside:
+            yield f"{what:<{what_width}}{_GAP}{request}"
+        else:
+            yield what
+            yield f"{_GAP}{request}"
 
 
 def question(plan: BindingPlan) -> str:

@@ -196,8 +196,22 @@ def test_the_plan_names_every_request() -> None:
         "",
         "scheduler    unknown: neither a Lease nor a pod of a scheduler tells",
         "left before  claim c has node n1 selected",
-        "writes       POST /a/long/path  bind it",
-        "             PATCH /b           say so",
+        "writes       bind it  POST /a/long/path",
+        "             say so   PATCH /b",
+    ]
+
+
+def test_in_a_narrow_terminal_a_request_stands_below_what_it_does() -> None:
+    assert list(plan_lines(PLAN, 36))[2:] == [
+        "scheduler    unknown: neither a",
+        "             Lease nor a pod of a",
+        "             scheduler tells",
+        "left before  claim c has node n1",
+        "             selected",
+        "writes       bind it",
+        "               POST /a/long/path",
+        "             say so",
+        "               PATCH /b",
     ]
 
 

@@ -144,7 +144,7 @@ class Program:
     def bind(self, *arguments: str) -> Json:
         """The JSON of a run that succeeds without asking."""
         done = self.run(*arguments, "--yes", "-o", "json")
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == 0, (done.returncode, done.stdout, done.stderr)
         answer: Json = json.loads(done.stdout)
         return answer
 
@@ -206,12 +206,14 @@ def provision(api: Api, item: Json) -> None:
 
 
 def versions(api: Api) -> dict[str, str]:
-    """The resourceVersion of everything that binding a pod might touch."""
+    """The resourceVersion of everything that binding a pod might touch, but for what the controllers say."""
     paths = (PODS, CLAIMS, VOLUMES, RESOURCE_CLAIMS, "/apis/events.k8s.io/v1/namespaces/default/events")
     return {
         f"{path}/{item['metadata']['name']}": item["metadata"]["resourceVersion"]
         for path in paths
         for item in api.get(path)["items"]
+        if "controller" not in item.get("reportingController", "")
+        and "controller" not in item.get("deprecatedSource", {}).get("component", "")
     }
 
 

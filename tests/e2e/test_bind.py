@@ -351,6 +351,14 @@ def test_pods_are_evicted_for_preemption_only_where_their_budget_allows_it(api: 
     assert events(api, "victim", "Preempted")[0]["related"]["name"] == "urgent"
 
 
+def test_the_json_of_a_refusal_says_why(api: Api, program: Program) -> None:
+    pod(api, "gated-json", schedulingGates=[{"name": "example.com/wait"}])
+    done = program.run("gated-json", "--yes", "-o", "json")
+    answer = json.loads(done.stdout)
+    assert (done.returncode, answer["outcome"], answer["boundTo"]) == (1, "Refused", None)
+    assert "example.com/wait" in answer["message"]
+
+
 READY: Json = {"type": "Ready", "status": "True"}
 
 
@@ -379,11 +387,3 @@ def documented_writes(text: str) -> list[tuple[str, re.Pattern[str]]]:
     """The rows `| POST | `/path/{name}` | ... |` of the page."""
     rows = re.findall(r"^\| (POST|PATCH|DELETE) \| `([^`]+)` \|", text, re.MULTILINE)
     return [(VERBS[method], re.compile(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(path)))) for method, path in rows]
-
-
-def test_the_json_of_a_refusal_says_why(api: Api, program: Program) -> None:
-    pod(api, "gated-json", schedulingGates=[{"name": "example.com/wait"}])
-    done = program.run("gated-json", "--yes", "-o", "json")
-    answer = json.loads(done.stdout)
-    assert (done.returncode, answer["outcome"], answer["boundTo"]) == (1, "Refused", None)
-    assert "example.com/wait" in answer["message"]
