@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,8 +63,9 @@ def format_of(path: str, formats: Sequence[str], default: str) -> str:
 
 
 def file_for(shown: Shown, output: str) -> str:
-    """The name that is proposed."""
-    return f"{shown.view.result.pod.metadata.name}{_ENDING.get(output, '.txt')}"
+    """The name that is proposed; of a pod's name only what any file system takes."""
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", shown.view.result.pod.metadata.name)
+    return f"{name}{_ENDING.get(output, '.txt')}"
 
 
 def export(shown: Shown, output: str, path: str, *, overwrite: bool = False) -> str:

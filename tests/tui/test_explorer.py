@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.tui.driving import SSH, WIDE, explorer, on_screen, opened
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 WEB, API = "web-0", "api-5d9c7b8f6d-m7c5t"
 BY_NAME = ["general-1", "general-2", "general-3", "gpu-1", "gpu-2", "gpu-3", "master"]
@@ -356,3 +353,38 @@ async def test_resizing_keeps_the_node_under_the_cursor() -> None:
         await screen.pilot.resize_terminal(*WIDE)
         await screen.settle()
         assert "gpu-2: feasible" in screen.text
+
+
+@pytest.mark.parametrize(
+    ("scenario", "sentence", "step"),
+    [
+        ("gated", "is gated by SchedulingGates", "PreEnqueue ✗"),
+        ("unknown-scheduler", "is served by no profile of this configuration", "PreEnqueue"),
+        ("preemption", "", "PostFilter 2"),
+        ("node-name", "it runs on worker2", "Queue bound"),
+        ("cordoned", "", "Queue"),
+    ],
+)
+@on_screen
+async def test_every_outcome_can_be_walked_through(scenario: str, sentence: str, step: str) -> None:
+    folder = Path("fixtures/scenarios") / scenario
+    pod = json.loads((folder / "expected.json").read_text())["pod"]
+    async with opened(explorer(pod, source=folder / "cluster.yaml")) as screen:
+        assert sentence in " ".join(screen.text.split())
+        assert step in screen.text
+        for keys in (("enter",), ("escape", "c"), ("escape", "p"), ("escape", "n"), ("a",), ("x",), ("u",)):
+            await screen.press(*keys)
+        await screen.press("w")
+        await screen.enter("label tier=front")
+        assert screen.lines[-1].startswith("⏎ apply")
+
+
+@on_screen
+async def test_a_cluster_without_nodes_is_shown_as_one(tmp_path: Path) -> None:
+    pod = {"kind": "Pod", "metadata": {"name": "lonely", "namespace": "default"}, "spec": {"containers": []}}
+    path = tmp_path / "no-nodes.json"
+    path.write_text(json.dumps({"kind": "List", "items": [pod]}))
+    async with opened(explorer("lonely", source=path)) as screen:
+        assert "fits nowhere: there are no nodes" in screen.lines[0]
+        await screen.press("enter", "c", "p", "x", "n", "a", "s", "space", "right", "j")
+        assert screen.listed == []

@@ -1,0 +1,109 @@
+"""`explain --interactive` on a real terminal: how it begins and how it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pty
+import re
+import select
+import struct
+import subprocess
+import sys
+import termios
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PROGRAM = [sys.executable, "-m", "kubectl_sched", "explain"]
+DEMO = ["--from", "fixtures/demo"]
+_PATIENCE_SECONDS = 60
+_COLOUR = re.compile(r"\x1b\[[0-9;]*?\b(?:3[0-7]|38|4[0-7]|48|9[0-7]|10[0-7])\b[0-9;]*m")
+
+
+def explored(arguments: Sequence[str], until: str, keys: str, **environment: str) -> tuple[str, int]:
+    """What is written to the terminal, the keys being typed once a text is on it; and the exit code."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    inherited = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "COLUMNS", "LINES"}}
+    with subprocess.Popen(
+        [*PROGRAM, *arguments, *DEMO],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        env={**inherited, "TERM": "xterm-256color", "COLORTERM": "truecolor", "PYTHONUTF8": "1", **environment},
+    ) as process:
+        os.close(slave)
+        written = _read_until(master, until)
+        os.write(master, keys.encode())
+        written += _read_until(master, None)
+    os.close(master)
+    return written, process.returncode
+
+
+def _read_until(descriptor: int, text: str | None) -> str:
+    """What comes until a text has come; without one, until the other end is closed."""
+    read = bytearray()
+    while text is None or text not in read.decode(errors="replace"):
+        if not select.select([descriptor], [], [], _PATIENCE_SECONDS)[0]:
+            raise TimeoutError(read.decode(errors="replace"))
+        chunk = b""
+        with contextlib.suppress(OSError):
+            chunk = os.read(descriptor, 1 << 16)
+        if not chunk:
+            break
+        read += chunk
+    return read.decode(errors="replace")
+
+
+@pytest.mark.parametrize(
+    ("pod", "code"), [("api-5d9c7b8f6d-m7c5t", 0), ("web-0", 1)], ids=["a pod that fits", "a pod that does not"]
+)
+@pytest.mark.parametrize("key", ["q", "\x03"], ids=["q", "ctrl-c"])
+def test_it_leaves_with_the_exit_code_of_explain_and_gives_the_terminal_back(pod: str, code: int, key: str) -> None:
+    written, returned = explored([pod, "-i"], "best first", key)
+    assert returned == code
+    assert "\x1b[?1049h" in written
+    assert written.rindex("\x1b[?1049l") > written.rindex("\x1b[?1049h")
+    assert "Traceback" not in written
+
+
+def test_the_exit_code_is_that_of_the_node_that_was_asked_for() -> None:
+    assert explored(["api-5d9c7b8f6d-m7c5t", "-i", "--node", "master"], "best first", "q")[1] == 1
+
+
+def test_there_is_colour_unless_none_is_wanted() -> None:
+    assert _COLOUR.search(explored(["web-0", "-i"], "best first", "q")[0])
+    for arguments, environment in ((["--color", "never"], {}), ([], {"NO_COLOR": "1"})):
+        written, _ = explored(["web-0", "-i", *arguments], "best first", "q", **environment)
+        assert _COLOUR.search(written) is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["web-0", "-i"], "error: --interactive needs a terminal: without -i the answer is printed\n"),
+        (
+            ["web-0", "-i", "-o", "json"],
+            "error: --interactive shows a screen and -o prints: give one of them (e within it exports any format)\n",
+        ),
+        (["-i", "--watch"], "error: --watch follows the cluster and --interactive holds it still: give one of them\n"),
+    ],
+    ids=["no terminal", "an output format", "watching"],
+)
+def test_what_cannot_be_shown_is_refused_in_a_sentence(arguments: list[str], told: str) -> None:
+    done = subprocess.run(
+        [*PROGRAM, *arguments, *DEMO], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
+
+
+def test_a_node_that_is_not_there_is_bad_input() -> None:
+    written, returned = explored(["web-0", "-i", "--node", "gpu-9"], "near it", "")
+    assert returned == 2
+    assert "error: there is no node gpu-9; near it: " in written
+    assert "\x1b[?1049h" not in written
