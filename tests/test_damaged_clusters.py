@@ -107,7 +107,7 @@ def show_in_every_form(request: Json, folder: Path, version: str, chance: random
     with pytest.MonkeyPatch.context() as patch:
         stdout = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
         patch.setattr(sys, "stdout", stdout)
-        assert {show([result], display, notes) for display in displays} <= {0, 1}
+        assert {show([result], display, notes, dump.warnings) for display in displays} <= {0, 1}
         stdout.seek(0)
         return stdout.read()
 

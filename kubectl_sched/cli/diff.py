@@ -73,11 +73,12 @@ def diff(
     found = [difference(before.explain(pods[key]), after.explain(there[key])) for key in both]
     name = next((pods[key].spec.scheduler_name for key in both), "") or DEFAULT_SCHEDULER_NAME
     sides = before.assumed(name).configuration, after.assumed(name).configuration
-    notes = list(dict.fromkeys((*dump.warnings, *other.warnings, *before.notes, *after.notes)))
+    problems = tuple(dict.fromkeys((*before.warnings, *after.warnings, *dump.warnings, *other.warnings)))
+    notes = list(dict.fromkeys((*before.notes, *after.notes)))
     if len(both) < len(pods):
         gone = len(pods) - len(both)
         notes.append(f"{gone:,} {'pod is' if gone == 1 else 'pods are'} in the first dump only, and not compared")
-    comparison = Comparison(*sides, len(both), tuple(filter(None, found)), tuple(notes))
+    comparison = Comparison(*sides, len(both), tuple(filter(None, found)), tuple(notes), problems)
     sys.exit(show_diff(comparison, output.value, color.value))
 
 

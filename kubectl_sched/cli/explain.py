@@ -169,8 +169,11 @@ def _answered(asked: _Asked, dump: Dump, selection: Selection) -> int:
     joint = explaining.together(results) if not one and selection.pending else None
     display = Display(asked.output, asked.color, asked.all_nodes, asked.node, asked.evidence, one=one, together=joint)
     notes = [*explaining.about_daemon_sets(selection), *in_force.notes, *completeness(dump, results)]
+    warnings = [*in_force.warnings, *dump.warnings]
     if client is not None and client.sent_in_part:
-        notes.append("extenders were sent only what a replay reads of pods and nodes; the rest could not be read again")
+        warnings.append(
+            "extenders were sent only what a replay reads of pods and nodes; the rest could not be read again"
+        )
     if asked.samples and not one:
         from kubectl_sched.render.sampling import sampling_notes
 
@@ -178,8 +181,10 @@ def _answered(asked: _Asked, dump: Dump, selection: Selection) -> int:
     if asked.interactive and results:
         from kubectl_sched.tui.explore import explore
 
-        return explore(results, in_force.scheduler, display, [each.value for each in options.PageOutput], notes)
-    return show(results, display, notes)
+        return explore(
+            results, in_force.scheduler, display, [each.value for each in options.PageOutput], [*notes, *dump.warnings]
+        )
+    return show(results, display, notes, warnings)
 
 
 def _more(asked: _Asked, in_force: InForce, result: ScheduleResult, *, one: bool) -> ScheduleResult:

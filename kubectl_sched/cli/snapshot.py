@@ -27,9 +27,11 @@ def snapshot(
     from kubectl_sched.cluster.live.needs import EVERYTHING
     from kubectl_sched.cluster.selection import Selection
     from kubectl_sched.cluster.snapshot_file import check_name, write_snapshot
+    from kubectl_sched.render.show import warn
 
     check_name(file)
     dump, _ = read_source(from_, connection, Selection(namespace=None, also=EVERYTHING))
+    warn(dump.warnings)
     if anonymize:
         from kubectl_sched.cluster.anonymized import anonymized
 

@@ -76,10 +76,10 @@ _NEEDS: tuple[tuple[frozenset[str], Callable[[ScheduleResult], bool], str], ...]
 
 
 def completeness(dump: Dump, results: Sequence[ScheduleResult], now: datetime | None = None) -> list[str]:
-    """Lines about the dump as a whole, for these pods: what is wrong with it, then one on all the rest."""
-    lines = list(dump.warnings)
+    """What the dump lacks for these pods, and how old it is, in at most two lines; a running cluster lacks nothing."""
     if dump.is_live:
-        return lines
+        return []
+    lines = []
     if "Node" not in dump.present:
         lines.append("the dump has no node list (kubectl get nodes -o json), so no node can be feasible")
     told = [*_missing(dump, results), *_namespaces(dump)]

@@ -214,14 +214,18 @@ class InForce:
 
     @property
     def notes(self) -> list[str]:
-        """A line for each configuration that was taken, then what its reader warns of, and what had to be left out."""
-        assumed = {id(each.configuration): each for each in self.used.values()}
-        return [
-            *(each.evidence for each in assumed.values() if each.evidence),
-            *([_NOT_USED] if self._passes_over_own else []),
-            *(warning for each in assumed.values() for warning in each.configuration.warnings),
-            *self.left_out,
-        ]
+        """A line for each configuration that was taken, and on what evidence."""
+        taken = [each.evidence for each in self._taken if each.evidence]
+        return [*taken, _NOT_USED] if self._passes_over_own else taken
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the readers of these configurations warn of, and what had to be left out."""
+        return [*(warning for each in self._taken for warning in each.configuration.warnings), *self.left_out]
+
+    @property
+    def _taken(self) -> list[Assumed]:
+        return list({id(each.configuration): each for each in self.used.values()}.values())
 
     @property
     def _passes_over_own(self) -> bool:

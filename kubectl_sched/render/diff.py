@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.render.explanation import API_VERSION
-from kubectl_sched.render.show import write_data
+from kubectl_sched.render.show import warn, write_data
 from kubectl_sched.render.text import clipped, count, listed, safe
 from kubectl_sched.scheduler.difference import winners
 
@@ -39,10 +39,16 @@ class Comparison:
     compared: int
     differences: tuple[Difference, ...]
     warnings: tuple[str, ...] = ()
+    """What the answer rests on."""
+
+    problems: tuple[str, ...] = ()
+    """What went wrong on the way to it."""
 
 
 def show_diff(comparison: Comparison, output: str, color: str) -> int:
     """Print the comparison on stdout; returns the exit code: 0 where nothing differs, 1 where something does."""
+    if output not in {"json", "yaml"}:
+        warn(comparison.problems)
     if output == "name":
         names = (difference.before.pod.metadata.name for difference in comparison.differences)
         sys.stdout.write("".join(f"pod/{safe(name)}\n" for name in names))
@@ -74,7 +80,7 @@ def diff(comparison: Comparison) -> dict[str, Any]:
             }
             for each in comparison.differences
         ],
-        "warnings": list(comparison.warnings),
+        "warnings": [*comparison.problems, *comparison.warnings],
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from kubectl_sched.render.show import write_data
+from kubectl_sched.render.show import warn, write_data
 from kubectl_sched.render.text import count, safe
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ _TO_FETCH = "default profile assumed; this fetches its own, for --config schedul
 
 def show_schedulers(data: dict[str, Any], output: str, color: str) -> None:
     """Print a report, as `cluster.scheduler_report` makes it."""
+    if output not in {"json", "yaml"}:
+        warn(data["warnings"])
     if output == "name":
         sys.stdout.write("".join(f"scheduler/{safe(each['name'])}\n" for each in data["items"]))
     elif output in {"json", "yaml"}:
@@ -37,7 +39,6 @@ def _page(data: dict[str, Any]) -> Iterator[RenderableType]:
         yield from (Text(f"  {line}") for line in _lines(item))
     for each in data["unserved"]:
         yield Text(_unserved(each), style="bold red")
-    yield from (Text(f"note: {safe(warning)}", style="dim") for warning in data["warnings"])
 
 
 def _head(item: dict[str, Any]) -> str:

@@ -36,21 +36,37 @@ class Display(Record, frozen=True):
     """What becomes of all pods that are shown one after the other."""
 
 
-def show(results: Sequence[ScheduleResult], display: Display, notes: Sequence[str] = ()) -> int:
-    """Print the results on stdout; returns the exit code. `notes` are lines about the state as a whole."""
+def show(
+    results: Sequence[ScheduleResult], display: Display, notes: Sequence[str] = (), warnings: Sequence[str] = ()
+) -> int:
+    """Print the results on stdout; returns the exit code.
+
+    `notes` say what the answer rests on, and are part of it. `warnings` say what went wrong on the way: data and pages
+    have both; else they go to stderr, but for a screen, where they find their place among the notes.
+    """
     check_node(results, display)
+    if display.output in {"json", "yaml"}:
+        write_data(_as_data(results, display, [*notes, *warnings]), display.output)
+        return exit_code(results, display)
+    on_screen = display.output not in {"name", *PAGES} and sys.stdout.isatty() and sys.stderr.isatty()
+    if not on_screen:
+        warn(warnings)
     if display.output == "name":
         sys.stdout.write("".join(f"node/{name}\n" for result in results for name in result.best))
-        sys.stderr.write("".join(f"warning: {safe(note)}\n" for note in notes))
-    elif display.output in {"json", "yaml"}:
-        write_data(_as_data(results, display, notes), display.output)
+        warn(notes)
     elif display.output in PAGES:
-        write_page(_as_page(results, display, notes))
+        write_page(_as_page(results, display, [*notes, *warnings]))
     else:
         from kubectl_sched.render.terminal import print_results
 
-        print_results(results, display, notes)
+        print_results(results, display, [*notes, *warnings] if on_screen else notes)
     return exit_code(results, display)
+
+
+def warn(sentences: Sequence[str]) -> None:
+    """Say each of them once on stderr."""
+    sys.stderr.write("".join(f"warning: {safe(sentence)}\n" for sentence in dict.fromkeys(sentences)))
+    sys.stderr.flush()
 
 
 def check_node(results: Sequence[ScheduleResult], display: Display) -> None:

@@ -16,6 +16,7 @@ from kubectl_sched.render.answer import answer
 from kubectl_sched.render.node_page import node_page
 from kubectl_sched.render.pods import pods_table
 from kubectl_sched.render.screen import LINES, fitted, lines_of
+from kubectl_sched.render.text import safe
 from kubectl_sched.render.wide import wide
 
 if TYPE_CHECKING:
@@ -84,9 +85,10 @@ def _in_full(
         return (Text("no pods match"),)
     if display.node is not None:
         name = display.node
-        return chain.from_iterable(
-            node_page(result, result.nodes.row_of[name], width, one=display.one) for result in results
-        )
+        pages = (node_page(result, result.nodes.row_of[name], width, one=display.one) for result in results)
+        said = dict.fromkeys((*(warning for result in results for warning in result.warnings), *notes))
+        noted = [Text(), *(Text(f"note: {safe(note)}", style="dim") for note in said)] if said else []
+        return (*chain.from_iterable(pages), *noted)
     if display.all_nodes or display.output == "wide":
         return chain.from_iterable(wide(result, notes, width) for result in results)
     return pods_table(results, notes, width, display.together)

@@ -157,7 +157,7 @@ def test_every_format_says_what_was_left_out(
     kubectl_sched: Callable[..., Answer], pods: list[str], output: str
 ) -> None:
     answer = kubectl_sched("explain", "pods", *pods, "--from", "dump.json", "-o", output)
-    said = answer.err if output == "name" else answer.out
+    said = answer.out if output in {"json", "yaml"} else answer.err
     assert answer.code == 0
     assert "Pod default/urgent-0 was skipped" in " ".join(said.split())
     assert "node w3 is left out: " in " ".join(said.split())
