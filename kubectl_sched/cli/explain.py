@@ -182,7 +182,7 @@ def _answered(asked: _Asked, dump: Dump, selection: Selection) -> int:
         from kubectl_sched.tui.explore import explore
 
         return explore(
-            results, in_force.scheduler, display, [each.value for each in options.PageOutput], [*notes, *dump.warnings]
+            results, in_force.scheduler, display, [each.value for each in options.PageOutput], [*notes, *warnings]
         )
     return show(results, display, notes, warnings)
 
