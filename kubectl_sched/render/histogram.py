@@ -8,7 +8,7 @@ import numpy as np
 
 from kubectl_sched.framework.clauses import agreeing
 from kubectl_sched.record import Record
-from kubectl_sched.render.funnel import PRE_FILTER
+from kubectl_sched.render.node_words import rejected_by
 from kubectl_sched.render.reasons import reason as summarized
 from kubectl_sched.scheduler.reasons import PAGE, meaning
 
@@ -41,7 +41,7 @@ def histogram(result: ScheduleResult) -> tuple[Bar, ...]:
         status = result.verdict[row]
         if not status.is_success:
             for reason in dict.fromkeys(status.reasons):
-                rows_of.setdefault((status.plugin or PRE_FILTER, reason), []).append(row)
+                rows_of.setdefault((rejected_by(result, row), reason), []).append(row)
     by_size = sorted(rows_of.items(), key=lambda item: (-len(item[1]), item[0]))
     return tuple(_bar(result, plugin, reason, rows) for (plugin, reason), rows in by_size)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubectl_sched.framework.status import SUCCESS
+from kubectl_sched.render.funnel import EXTENDERS, PRE_FILTER
 from kubectl_sched.render.reasons import of_one
 from kubectl_sched.render.summary import summary
 from kubectl_sched.render.text import clipped, safe
@@ -26,13 +28,23 @@ def verdict_in_words(result: ScheduleResult, row: int) -> str:
     if not status.is_success:
         if not result.rejections(row) and result.pre_filter.is_success:
             return of_one(result, row)
-        return f"rejected by {status.plugin or 'PreFilter'} ({safe(', '.join(status.reasons))})"
+        return f"rejected by {rejected_by(result, row)} ({safe(', '.join(status.reasons))})"
     if not result.best:
         return "feasible"
     if name in result.best:
         return "the best node" if len(result.best) == 1 else f"tied for the best with {len(result.best) - 1:,} more"
     behind = int(result.totals.max()) - result.total_of[row]
     return f"feasible, {behind} points behind {safe(result.best[0])}"
+
+
+def rejected_by(result: ScheduleResult, row: int) -> str:
+    """Who keeps the node out: the plugin that kube-scheduler names, else PreFilter's narrowing or an extender."""
+    status = result.verdict[row] if result.verdict is not None else SUCCESS
+    if status.plugin is not None:
+        return status.plugin
+    narrowed = result.pre_filter_nodes
+    is_outside = narrowed is not None and result.nodes.names[row] not in narrowed
+    return PRE_FILTER if is_outside or not result.pre_filter.is_success else EXTENDERS
 
 
 def why_not(result: ScheduleResult, row: int) -> str:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.text import Text
 
-from kubectl_sched.render.funnel import PRE_FILTER, funnel
+from kubectl_sched.render.funnel import funnel
+from kubectl_sched.render.node_words import rejected_by
 from kubectl_sched.render.preemption import preemption
 from kubectl_sched.render.sampling import sampling_words
 from kubectl_sched.render.suggestions import lines_of
@@ -112,7 +113,7 @@ def _rejections(result: ScheduleResult) -> Iterator[RenderableType]:
     for row in range(len(result.nodes)):
         if row not in feasible:
             status = result.verdict[row]
-            by_reason.setdefault((status.plugin or PRE_FILTER, ", ".join(status.reasons)), []).append(row)
+            by_reason.setdefault((rejected_by(result, row), ", ".join(status.reasons)), []).append(row)
     for (plugin, reason), rows in sorted(by_reason.items(), key=lambda item: (-len(item[1]), item[0])):
         yield Text(f"\n{count(len(rows), 'node')} rejected by {plugin}: {safe(reason)}", style="bold")
         named = sorted(rows, key=result.nodes.names.__getitem__)

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kubectl_sched.framework.status import Code, Status
 from kubectl_sched.render.explanation import explanation
 from kubectl_sched.render.funnel import funnel
 from kubectl_sched.render.html.embedded import as_json
@@ -21,6 +23,7 @@ from kubectl_sched.render.html.page import explanation_page
 from kubectl_sched.render.show import Display
 from kubectl_sched.render.summary import summary
 from kubectl_sched.render.text import safe
+from kubectl_sched.snapshot import Column
 from tests.plugins.clusters import node, pod, requests
 from tests.render.pages import read
 from tests.render.worlds import explained, gpu_cluster, gpu_pod, gpu_users
@@ -187,6 +190,14 @@ def test_the_funnel_and_the_reasons_count_as_the_replay_does(world: str) -> None
             counted[reason] = counted.get(reason, 0) + 1
     shown = {each.one("q").words: int(each.one("b").words) for each in page.every("p", "reason")}
     assert shown == counted
+
+
+def test_an_extender_that_rejects_is_not_taken_for_a_plugin() -> None:
+    result = explained([node("w1"), node("w2"), pod("web-0")])
+    verdict = Column.of([Status(), Status(Code.UNSCHEDULABLE, ("it is odd",))])
+    page = read(page_of(replace(result, verdict=verdict, feasible=result.feasible[:1], totals=result.totals[:1])))
+    assert [row[1] for row in table_of(page)[1]] == ["best", "rejected extenders: it is odd"]
+    assert page.one("p", "reason").words == "1 node extenders it is odd"
 
 
 def test_who_would_be_evicted_is_said() -> None:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.framework.status import SUCCESS
 from kubectl_sched.record import Record
-from kubectl_sched.render.funnel import PRE_FILTER
 from kubectl_sched.render.html.node_details import Details, details, examined
 from kubectl_sched.render.node_order import best_first
+from kubectl_sched.render.node_words import rejected_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -67,7 +67,7 @@ class ScoreColumn(Record, frozen=True):
 class NodeTable(Record, frozen=True):
     """The rows, best first; `hidden` is how many nodes are left out.
 
-    `groups` are the verdicts to choose from, with how many nodes have them. `numbers` are for the script: the columns'
+    `groups` are the verdicts to choose from, with how many rows have them. `numbers` are for the script: the columns'
     raw and normalized scores, in the order of the feasible rows.
     """
 
@@ -104,18 +104,17 @@ def node_table(result: ScheduleResult, room: Room, asked_for: Iterable[str] = ()
         return None
     order = best_first(result)
     with_details = examined(result, order, room.details, asked_for)
-    chosen = with_details.union(_best_and_closest(order, len(result.feasible), room.rows))
-    shown = [row for row in order if row in chosen]
+    shown = with_details.union(_best_and_closest(order, len(result.feasible), room.rows))
     filters = [plugin for plugin, mask in result.rejection_masks.items() if mask.any()]
     positions = {row: position for position, row in enumerate(result.feasible.tolist())}
-    verdicts = {row: _verdict(result, row, is_feasible=row in positions) for row in order}
+    verdicts = {row: _verdict(result, row, is_feasible=row in positions) for row in order if row in shown}
     return NodeTable(
         filters=tuple(filters),
         scores=tuple(ScoreColumn(each.plugin, each.weight) for each in result.scores),
-        rows=tuple(_rows(result, {row: verdicts[row] for row in shown}, filters, positions, with_details)),
+        rows=tuple(_rows(result, verdicts, filters, positions, with_details)),
         nodes=len(order),
         groups=_groups(verdicts.values()),
-        numbers=_numbers(result, [positions[row] for row in shown if row in positions]),
+        numbers=_numbers(result, [positions[row] for row in verdicts if row in positions]),
         passing=tuple(plugin for plugin, mask in result.rejection_masks.items() if not mask.any()),
         skipped=_skipped(result),
     )
@@ -155,7 +154,7 @@ def _cell(points: int, normalized: int) -> Cell:
 def _verdict(result: ScheduleResult, row: int, *, is_feasible: bool) -> Verdict:
     status: Status = result.verdict[row] if result.verdict is not None else SUCCESS
     if not status.is_success:
-        return Verdict(REJECTED, status.plugin or PRE_FILTER, status.message)
+        return Verdict(REJECTED, rejected_by(result, row), status.message)
     if not is_feasible:
         return Verdict(NOT_REACHED, reasons="the search ends before it")
     if result.nodes.names[row] in result.best:
