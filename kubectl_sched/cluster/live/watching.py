@@ -187,7 +187,8 @@ class Reflector:
             raise
         self._response = response
         try:
-            for line in _lines(response):
+            lines = iter(()) if self._stopped.is_set() else _lines(response)
+            for line in lines:
                 if self._stopped.is_set():
                     return
                 self._take(line)
