@@ -99,8 +99,8 @@ def volume(name: str, node: str, storage_class: str = "local", **spec: Any) -> J
     }
 
 
-def resource_claim(api: Api, name: str) -> Json:
-    request = {"name": "gpu", "exactly": {"deviceClassName": "gpu"}}
+def resource_claim(api: Api, name: str, device_class: str = "gpu") -> Json:
+    request = {"name": "gpu", "exactly": {"deviceClassName": device_class}}
     return api.create(RESOURCE_CLAIMS, {"metadata": {"name": name}, "spec": {"devices": {"requests": [request]}}})
 
 

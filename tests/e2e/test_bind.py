@@ -13,6 +13,7 @@ import pytest
 from tests.e2e.api import Api, ApiError, Json
 from tests.e2e.binding_cluster import (
     CLAIMS,
+    DEVICES,
     OURS,
     PODS,
     RESOURCE_CLAIMS,
@@ -56,12 +57,22 @@ def control_plane(audit_log: Path) -> Iterator[ControlPlane]:
     flags = (f"--audit-policy-file={policy}", f"--audit-log-path={audit_log}", "--audit-log-mode=blocking-strict")
     try:
         with ControlPlane(controller_manager=True, extra_apiserver_flags=flags) as plane:
-            plane.start_scheduler(config={"profiles": [{"schedulerName": TWIN}]})
+            plane.start_scheduler(config={"profiles": [impatient(TWIN)]})
             with Api(plane.port, ADMIN_TOKEN) as api:
                 fill(api)
             yield plane
     except GoMissingError as missing:
         pytest.skip(str(missing))
+
+
+def impatient(name: str) -> Json:
+    """A profile that waits two seconds for volumes."""
+    args = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "VolumeBindingArgs",
+        "bindTimeoutSeconds": 2,
+    }
+    return {"schedulerName": name, "pluginConfig": [{"name": "VolumeBinding", "args": args}]}
 
 
 @pytest.fixture(scope="module")
@@ -125,6 +136,38 @@ def test_what_is_said_of_a_pod_that_does_not_fit_is_what_the_real_scheduler_says
     condition = api.get(f"{PODS}/big-ours")["status"]["conditions"][0]
     assert (condition["reason"], condition["observedGeneration"]) == ("Unschedulable", 1)
     api.delete(f"{PODS}/big-twin")
+
+
+def test_a_volume_that_does_not_come_in_time_is_said_as_the_real_scheduler_says_it(
+    api: Api, program: Program, tmp_path: Path
+) -> None:
+    for who, scheduler in (("ours", OURS), ("twin", TWIN)):
+        claim(api, f"late-{who}", "made")
+        pod(api, f"late-{who}", claims=(f"late-{who}",), schedulerName=scheduler)
+    path = tmp_path / "scheduler.yaml"
+    kind = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+    path.write_text(json.dumps({**kind, "profiles": [impatient(OURS)]}))
+    done = program.run("late-ours", "--yes", "--config", str(path))
+    assert done.returncode == 3
+    until(lambda: events(api, "late-twin", "FailedScheduling"))
+    until(lambda: api.get(f"{PODS}/late-twin")["status"].get("conditions"))
+    ours, twin = (
+        [
+            scrubbed(each, (f"late-{who}", OURS, TWIN))
+            for each in (
+                api.get(f"{PODS}/late-{who}")["status"]["conditions"],
+                events(api, f"late-{who}", "FailedScheduling")[0],
+            )
+        ]
+        for who in ("ours", "twin")
+    )
+    said = 'running PreBind plugin "VolumeBinding": binding volumes: context deadline exceeded'
+    assert ours[1]["note"] == said
+    assert said in done.stderr
+    assert ours == twin
+    assert selected(api, "late-ours") is None
+    assert "nominatedNodeName" not in api.get(f"{PODS}/late-ours")["status"]
+    api.delete(f"{PODS}/late-twin")
 
 
 def test_without_a_terminal_and_without_yes_nothing_is_written(api: Api, program: Program) -> None:
@@ -303,6 +346,26 @@ def test_devices_are_taken_and_their_drivers_told(api: Api, program: Program) ->
     assert status["allocation"]["devices"]["config"][0]["opaque"]["parameters"] == {"mode": "fast"}
 
 
+def test_devices_that_have_to_be_made_ready_are_waited_for(api: Api, program: Program) -> None:
+    device = {"name": "f-0", "bindingConditions": ["attached"], "bindingFailureConditions": ["broken"]}
+    pool = {"name": "fabric", "generation": 1, "resourceSliceCount": 1}
+    spec = {"driver": "fabric.example.com", "pool": pool, "nodeName": "n3", "devices": [device]}
+    api.create(f"{DEVICES}/resourceslices", {"metadata": {"name": "fabric"}, "spec": spec})
+    selector = {"cel": {"expression": 'device.driver == "fabric.example.com"'}}
+    api.create(f"{DEVICES}/deviceclasses", {"metadata": {"name": "fabric"}, "spec": {"selectors": [selector]}})
+    resource_claim(api, "attachable", "fabric")
+    pod(api, "attached", **uses("attachable"))
+    with program.started("attached", "--yes", "-o", "name") as process:
+        until(lambda: events(api, "attached", "BindingConditionsPending"))
+        assert node_of(api, "attached") == ""
+        condition = {"type": "attached", "status": "True", "reason": "r", "message": "", "lastTransitionTime": NOW}
+        status = {"driver": "fabric.example.com", "pool": "fabric", "device": "f-0", "conditions": [condition]}
+        api.merge(f"{RESOURCE_CLAIMS}/attachable/status", {"status": {"devices": [status]}})
+        assert process.communicate(timeout=60)[0] == "pod/attached node/n3\n"
+    note = events(api, "attached", "BindingConditionsPending")[0]["note"]
+    assert note == "waiting for binding conditions for device on node n3"
+
+
 def test_a_claim_is_made_for_extended_resources(api: Api, program: Program) -> None:
     container = {"name": "c", "image": "nginx", "resources": {"limits": {"x.io/gpu": "1"}}}
     pod(api, "extended", containers=[container])
@@ -359,6 +422,7 @@ def test_the_json_of_a_refusal_says_why(api: Api, program: Program) -> None:
     assert "example.com/wait" in answer["message"]
 
 
+NOW = "2026-01-01T00:00:00Z"
 READY: Json = {"type": "Ready", "status": "True"}
 
 

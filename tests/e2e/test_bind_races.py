@@ -4,6 +4,7 @@ import dataclasses
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -27,7 +28,21 @@ from kubectl_sched.cluster.live.reading import read_live
 from kubectl_sched.cluster.live.transport import Server
 from kubectl_sched.cluster.selection import Selection
 from tests.e2e.api import Api, Json
-from tests.e2e.binding_cluster import PODS, Program, events, node, node_of, pod, versions
+from tests.e2e.binding_cluster import (
+    CLAIMS,
+    PODS,
+    STORAGE_CLASSES,
+    VOLUMES,
+    Program,
+    claim,
+    events,
+    node,
+    node_of,
+    pod,
+    until,
+    versions,
+    volume,
+)
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
 from tests.oracle.build import GoMissingError
 
@@ -260,6 +275,36 @@ def test_a_cycle_that_is_told_to_stop_before_it_writes_writes_nothing(api: Api, 
     outcome = run.cycle.run(run.look().result, "k8s-node-1", stop)
     assert isinstance(outcome, Failed)
     assert (outcome.interrupted, versions(api)) == (True, before)
+
+
+def test_a_volume_that_nobody_binds_is_given_back_on_ctrl_c_and_gone_on_with_after_kill_9(
+    api: Api, program: Program
+) -> None:
+    """There is no persistent volume controller here but this test."""
+    body = {"provisioner": "kubernetes.io/no-provisioner", "volumeBindingMode": "WaitForFirstConsumer"}
+    api.create(STORAGE_CLASSES, {"metadata": {"name": "local"}, **body})
+    before = api.create(VOLUMES, volume("disk", "k8s-node-2"))
+    api.merge(f"{VOLUMES}/disk/status", {"status": {"phase": "Available"}})
+    uid = claim(api, "data", "local")["metadata"]["uid"]
+    pod(api, "stored", claims=("data",))
+    with program.started("stored", "--yes") as process:
+        until(lambda: api.get(f"{VOLUMES}/disk")["spec"].get("claimRef"))
+        process.send_signal(signal.SIGTERM)
+        assert "nothing is left of the attempt" in process.communicate(timeout=60)[1]
+    after = api.get(f"{VOLUMES}/disk")
+    assert (after["spec"], after["metadata"].get("annotations")) == (before["spec"], None)
+    with program.started("stored", "--yes"):
+        until(lambda: api.get(f"{VOLUMES}/disk")["spec"].get("claimRef"))
+    assert program.bind("stored", "--dry-run=client")["leftovers"] == [
+        "it is nominated to node k8s-node-2",
+        "volume disk is set aside for claim default/data",
+    ]
+    with program.started("stored", "--yes", "-o", "json") as process:
+        bound = {"pv.kubernetes.io/bind-completed": "yes", "pv.kubernetes.io/bound-by-controller": "yes"}
+        api.merge(f"{CLAIMS}/data", {"metadata": {"annotations": bound}, "spec": {"volumeName": "disk"}})
+        assert process.communicate(timeout=60)[1] == ""
+    assert node_of(api, "stored") == "k8s-node-2"
+    assert api.get(f"{VOLUMES}/disk")["spec"]["claimRef"]["uid"] == uid
 
 
 def test_the_readers_and_the_binders_role_together_are_enough_and_the_readers_alone_is_not(
