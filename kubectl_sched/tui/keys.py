@@ -36,6 +36,7 @@ EXPLORER = (
     Key("e", "export", "what is shown, in any output format, to a file"),
     Key("q", "quit", "leave; the exit code is that of explain"),
     Key("⏎", "open", "the node under the cursor: every plugin with its evidence"),
+    Key("i", "info", "all that is said: what it would take with the commands, preemption, events, notes"),
     Key("←→", "steps", "narrow the list to the nodes of the next or previous step of the pipeline"),
     Key("n", "node?", "what it would take for the pod to land on the node under the cursor"),
     Key("a", "apply", "the suggestion that is shown; A shows the next one"),
@@ -65,6 +66,12 @@ COMPARE = (
 WEIGHTS = (
     Key("esc", "back", ""),
     Key("⏎", "try this weight", ""),
+    Key("?", "help", ""),
+    Key("q", "quit", ""),
+)
+REPORT = (
+    Key("esc", "back", ""),
+    Key("j k", "scroll", ""),
     Key("?", "help", ""),
     Key("q", "quit", ""),
 )

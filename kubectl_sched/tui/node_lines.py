@@ -9,7 +9,7 @@ import numpy as np
 from kubectl_sched.framework.amounts import amount_texts
 from kubectl_sched.framework.runtime import MAX_NODE_SCORE
 from kubectl_sched.record import Record
-from kubectl_sched.render.node_words import verdict_in_words
+from kubectl_sched.render.node_words import preemption_there, verdict_in_words
 from kubectl_sched.render.text import safe
 from kubectl_sched.tui.lines import BLANK, Span, Tone, bar, line, padded, wrapped
 from kubectl_sched.tui.pipeline import short
@@ -64,6 +64,8 @@ def details(result: ScheduleResult, row: int, width: int) -> list[Line]:
     rejecting = list(rejections(result, row, width))
     for each in rejecting:
         lines += (each.line, *each.evidence)
+    there = preemption_there(result, row)
+    lines += wrapped(there, width, Tone.CHANGED) if there is not None else []
     if _position(result, row) is not None:
         lines += score_lines(result, row, width)
     elif not rejecting:

@@ -273,6 +273,23 @@ async def test_what_it_would_take_for_one_node_is_asked_for_by_a_key() -> None:
 
 
 @on_screen
+async def test_all_that_is_said_is_one_key_away_with_the_commands_to_paste() -> None:
+    async with opened(explorer(WEB), (80, 50)) as screen:
+        await screen.press("i")
+        told = " ".join(screen.text.split())
+        assert "kubectl patch " in told or "kubectl set resources" in told
+        assert "0/7 nodes are available" in told
+        await screen.press("escape")
+        assert len(screen.listed) == 7
+
+
+@on_screen
+async def test_a_rejected_node_says_whom_preemption_would_evict() -> None:
+    async with opened(explorer("urgent", source=Path("fixtures/scenarios/preemption/cluster.yaml")), WIDE) as screen:
+        assert "preemption there would evict default/low-1 (priority " in screen.text
+
+
+@on_screen
 async def test_several_pods_are_listed_first_and_one_opens() -> None:
     async with opened(explorer()) as screen:
         assert "5 pods, each on its own against the same state: 4 would land." in screen.text

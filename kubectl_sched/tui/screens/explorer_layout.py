@@ -30,6 +30,7 @@ KEYS = (
     Binding("c", "compare", "Compare"),
     Binding("w", "what_if", "What if"),
     Binding("p", "weights", "Weights"),
+    Binding("i", "report", "Info"),
     Binding("x", "cordon", "Cordon"),
     Binding("a", "apply", "Apply"),
     Binding("n", "ask", "What would it take"),

@@ -7,28 +7,23 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 from textual.containers import Container
-from textual.screen import Screen
 from textual.widgets import Input, Static
 
-from kubectl_sched.errors import SchedError
 from kubectl_sched.tui import state
 from kubectl_sched.tui.columns import NodeLines, column_at, columns, heading, sort_keys
-from kubectl_sched.tui.completion import words_of
-from kubectl_sched.tui.decision import context_of
-from kubectl_sched.tui.edits import EditNodes, TakeUp
-from kubectl_sched.tui.entry import parse
 from kubectl_sched.tui.exporting import Shown
-from kubectl_sched.tui.keys import EXPLORER, FILTER, WHAT_IF
-from kubectl_sched.tui.listing import Listing, rows_shown
+from kubectl_sched.tui.keys import EXPLORER, FILTER
+from kubectl_sched.tui.listing import rows_shown
 from kubectl_sched.tui.node_lines import details
-from kubectl_sched.tui.pipeline import moved_to, stage_named, stages
+from kubectl_sched.tui.pipeline import moved_to
 from kubectl_sched.tui.screens.compare_screen import CompareScreen
+from kubectl_sched.tui.screens.decision_screen import DecisionScreen
 from kubectl_sched.tui.screens.explorer_layout import KEYS, LAYOUT
 from kubectl_sched.tui.screens.export_screen import ExportScreen
 from kubectl_sched.tui.screens.node_screen import NodeScreen
+from kubectl_sched.tui.screens.report_screen import ReportScreen
 from kubectl_sched.tui.screens.weights_screen import WeightsScreen
 from kubectl_sched.tui.status_line import sentence, status
-from kubectl_sched.tui.what_if_lines import suggestion_lines
 from kubectl_sched.tui.widgets.key_line import KeyLine
 from kubectl_sched.tui.widgets.line_list import LineList
 from kubectl_sched.tui.widgets.pipeline_bar import PipelineBar
@@ -39,39 +34,17 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
-    from kubectl_sched.scheduler.change import Suggestion
-    from kubectl_sched.tui.decision import Decision
-    from kubectl_sched.tui.edits import Edit, Weigh
-    from kubectl_sched.tui.engine import Engine
-    from kubectl_sched.tui.exploration import Exploration
-    from kubectl_sched.tui.pipeline import Stage
-    from kubectl_sched.tui.state import View
+    from kubectl_sched.tui.edits import Weigh
 
 _SETTLING_SECONDS = 0.03
 """How long the cursor must rest on a node before its evidence is gathered."""
 
 
-class ExplorerScreen(Screen[None]):
-    """Holds one View; every key makes another of it, and `show` draws what differs."""
+class ExplorerScreen(DecisionScreen):
+    """Draws the view, and turns keys into other views of the same decision."""
 
     DEFAULT_CSS = LAYOUT
     BINDINGS: ClassVar[list[BindingType]] = [*KEYS]
-
-    def __init__(self, decision: Decision, about: Exploration, engine: Engine) -> None:
-        super().__init__()
-        self._decision = decision
-        self._about = about
-        self._engine = engine
-        self._replaying = asyncio.Lock()
-        self.view: View = state.opened(decision.result)
-        self._listing = Listing(decision.result, decision.result)
-        self._stages = stages(decision.result)
-        self.rows: list[int] = []
-        """The rows of the nodes that are listed, in their order."""
-
-        self._suggestions: tuple[Suggestion, ...] = ()
-        self._chosen_suggestion = 0
-        self._message = ""
 
     def compose(self) -> ComposeResult:
         """From top to bottom; on a wide terminal the node stands beside the list."""
@@ -92,77 +65,36 @@ class ExplorerScreen(Screen[None]):
         )
         yield KeyLine(EXPLORER)
 
-    @property
-    def nodes(self) -> LineList:
-        """The list."""
-        return self.query_one("#nodes", LineList)
-
-    @property
-    def pane(self) -> WhatIfPane:
-        """Where changes are typed."""
-        return self.query_one(WhatIfPane)
-
-    @property
-    def row(self) -> int | None:
-        """The row of the node under the cursor; None where no node is listed."""
-        return self.rows[self.nodes.cursor] if self.rows else None
-
-    @property
-    def row_name(self) -> str:
-        """Its name; empty where no node is listed."""
-        return "" if self.row is None else self.view.result.nodes.names[self.row]
-
-    @property
-    def _stage(self) -> Stage | None:
-        """The step that the list is narrowed to."""
-        return stage_named(self._stages, self.view.stage)
-
     def on_mount(self) -> None:
         """Begin with the list, at the node that was asked for."""
         self.query_one("#filter").display = False
         self.nodes.focus()
-        self.watch(self.app, "theme", self._draw, init=False)
-        self._suggest()
+        self.watch(self.app, "theme", self.draw, init=False)
+        self.suggest()
 
     def on_resize(self) -> None:
         """Another width, other columns; drawn once the widgets know it."""
         first = not self.rows
-        self.call_after_refresh(self._draw, row=self._about.row_in(self.view.result) if first else None)
+        self.call_after_refresh(self.draw, row=self.about.row_in(self.view.result) if first else None)
 
-    def show(self, view: View, message: str = "", *, row: int | None = None) -> None:
-        """Draw another view; the cursor stays on its node, unless another is given."""
-        is_other = view.result is not self.view.result
-        row = self.row if row is None else row
-        self.view, self._message = view, message
-        if is_other:
-            self._listing = Listing(view.result, view.base)
-            self._stages = stages(view.result)
-            self._suggest()
-        self._draw(row=row)
-
-    def _draw(self, *_: object, row: int | None = None) -> None:
+    def draw(self, *_: object, row: int | None = None) -> None:
+        """Everything, with the cursor on a row, or where it is."""
         view, width, theme = self.view, self.size.width, self.app.theme
         row = self.row if row is None else row
-        stage = self._stage
-        self.rows = rows_shown(view, self._listing, stage).tolist()
+        stage = self.stage
+        self.rows = rows_shown(view, self.listing, stage).tolist()
         self.query_one("#sentence", Static).update(as_texts(sentence(view, width), theme))
-        self.query_one(PipelineBar).show(self._stages, view.stage)
-        self.query_one("#status", Static).update(as_text(status(view, len(self.rows), stage, self._message), theme))
+        self.query_one(PipelineBar).show(self.stages, view.stage)
+        self.query_one("#status", Static).update(as_text(status(view, len(self.rows), stage, self.message), theme))
         self._draw_nodes(self.rows.index(row) if row in self.rows else 0)
-        self._draw_suggestion()
+        self.draw_suggestion()
         self._draw_details()
 
     def _draw_nodes(self, cursor: int) -> None:
         nodes, rows = self.nodes, self.rows
-        shown = columns(self.view, self._listing, nodes.scrollable_content_region.width or self.size.width)
-        line_of = NodeLines(self.view, self._listing, shown)
+        shown = columns(self.view, self.listing, nodes.scrollable_content_region.width or self.size.width)
+        line_of = NodeLines(self.view, self.listing, shown)
         nodes.show(len(rows), lambda index: line_of(rows[index]), heading=heading(shown, self.view.sort), cursor=cursor)
-
-    def _draw_suggestion(self) -> None:
-        room = self.query_one("#side").content_size.width or self.size.width
-        lines = suggestion_lines(self._suggestions, self._chosen_suggestion, room)
-        self.query_one("#suggestion", Static).update(as_texts(lines, self.app.theme))
-        self.pane.show(self.view, self._suggestions, self._chosen_suggestion)
 
     @work(exclusive=True, group="details")
     async def _draw_details(self) -> None:
@@ -173,17 +105,7 @@ class ExplorerScreen(Screen[None]):
             return
         await asyncio.sleep(_SETTLING_SECONDS)
         width = max(panel.scrollable_content_region.width - 1, 20)
-        panel.show_lines(await self._engine.run(lambda: details(result, row, width)))
-
-    @work(exclusive=True, group="suggestions")
-    async def _suggest(self, node: str | None = None) -> None:
-        """What would let the pod in, or bring it to one node, as things are now."""
-        result = self.view.result
-        found = await self._engine.run(lambda: self._decision.suggestions(result, node))
-        if node is not None and not found:
-            self.show(self.view, f"no change that was tried brings the pod to {node}")
-        self._suggestions, self._chosen_suggestion = found, 0
-        self._draw_suggestion()
+        panel.show_lines(await self.engine.run(lambda: details(result, row, width)))
 
     # The list
 
@@ -195,12 +117,12 @@ class ExplorerScreen(Screen[None]):
     def on_line_list_chosen(self, event: LineList.Chosen) -> None:
         """Open the node; the list is then at the one that was looked at last."""
         if event.control is self.nodes:
-            page = NodeScreen(self.view.result, self.rows, event.index, self._engine)
+            page = NodeScreen(self.view.result, self.rows, event.index, self.engine)
             self.app.push_screen(page, lambda row: self.show(self.view, row=row))
 
     def on_line_list_heading_clicked(self, event: LineList.HeadingClicked) -> None:
         """Sort by that column."""
-        key = column_at(columns(self.view, self._listing, self.nodes.size.width), event.index)
+        key = column_at(columns(self.view, self.listing, self.nodes.size.width), event.index)
         if key in sort_keys(self.view.result, is_edited=bool(self.view.edits)):
             self.show(state.sorted_by(self.view, str(key)))
 
@@ -216,7 +138,7 @@ class ExplorerScreen(Screen[None]):
 
     def action_stage(self, step: int) -> None:
         """Narrow the list to another step of the pipeline."""
-        self.show(state.narrowed(self.view, moved_to(self._stages, self.view.stage, step)))
+        self.show(state.narrowed(self.view, moved_to(self.stages, self.view.stage, step)))
 
     def on_pipeline_bar_stage_clicked(self, event: PipelineBar.StageClicked) -> None:
         """Narrow the list to that step; a second click widens it again."""
@@ -274,14 +196,14 @@ class ExplorerScreen(Screen[None]):
         if pair is None:
             self.show(self.view, "there is no second node to compare with")
         else:
-            self.app.push_screen(CompareScreen(self.view.result, *pair, self._engine))
+            self.app.push_screen(CompareScreen(self.view.result, *pair, self.engine))
 
     def _pair(self) -> tuple[int, int] | None:
         row_of, row = self.view.result.nodes.row_of, self.row
         rows = [row_of[name] for name in self.view.marked if name in row_of]
         if len(rows) < state.MOST_MARKED:
             rows = [*rows, *([] if row is None else [row])]
-        best_first = rows_shown(state.opened(self.view.result), self._listing, None)
+        best_first = rows_shown(state.opened(self.view.result), self.listing, None)
         pair = list(dict.fromkeys([*rows, *best_first[:2].tolist()]))[:2]
         return (pair[0], pair[1]) if len(pair) == state.MOST_MARKED else None
 
@@ -290,94 +212,17 @@ class ExplorerScreen(Screen[None]):
         if self.row is None or not len(self.view.result.totals):
             self.show(self.view, "no node is feasible, so no weight decides anything")
             return
-        self.app.push_screen(WeightsScreen(self.view.result, self.row, self._engine), self._try)
+        self.app.push_screen(WeightsScreen(self.view.result, self.row, self.engine), self._try)
 
     def _try(self, weight: Weigh | None) -> None:
         if weight is not None:
-            self._edit((weight,))
+            self.edit((weight,))
+
+    def action_report(self) -> None:
+        """All that is said of the decision as a whole."""
+        self.app.push_screen(ReportScreen(self.view, self.suggestions, self.about.notes))
 
     def action_export(self) -> None:
         """Write what is shown to a file."""
-        shown = Shown(self.view, self._listing, rows_shown(self.view, self._listing, self._stage), self._about.notes)
-        self.app.push_screen(ExportScreen(shown, self._about.formats), lambda told: self.show(self.view, told or ""))
-
-    # What if
-
-    def action_what_if(self) -> None:
-        """Begin to type a change."""
-        self.add_class("what-if")
-        self.pane.open(words_of(self.view.result))
-        self.query_one(KeyLine).show(WHAT_IF)
-        self._draw_suggestion()
-
-    def on_what_if_pane_left(self) -> None:
-        """Back to the list."""
-        self.remove_class("what-if")
-        self.set_focus(self.nodes)
-        self.query_one(KeyLine).show(EXPLORER)
-
-    def on_what_if_pane_submitted(self, event: WhatIfPane.Submitted) -> None:
-        """Make the change that was typed."""
-        try:
-            edits = parse(event.entry, context_of(self.view.result, self.row_name))
-        except SchedError as error:
-            self.pane.tell(str(error))
-            return
-        self.pane.taken()
-        self._edit(edits, entry=event.entry)
-
-    def action_cordon(self) -> None:
-        """Cordon the node under the cursor, or uncordon it."""
-        if self.row is not None:
-            verb = "uncordon" if self.view.result.nodes.unschedulable[self.row] else "cordon"
-            self._edit((EditNodes(verb, self.row_name),))
-
-    def action_apply(self) -> None:
-        """Make the changes of the suggestion that is shown."""
-        if not self._suggestions:
-            self.show(self.view, "there is no suggestion to apply")
-            return
-        suggestion = self._suggestions[self._chosen_suggestion % len(self._suggestions)]
-        self._edit(tuple(TakeUp(change) for change in suggestion.changes))
-
-    def action_ask(self) -> None:
-        """What it would take for the pod to land on the node under the cursor."""
-        if self.row is not None:
-            self._suggest(self.row_name)
-
-    def action_next_suggestion(self) -> None:
-        """Show the next one."""
-        self._chosen_suggestion += 1
-        self._draw_suggestion()
-
-    @work(group="edits")
-    async def _edit(self, edits: tuple[Edit, ...], entry: str | None = None) -> None:
-        """Replay with more edits, in the other thread; one after the other, each on top of the one before."""
-        async with self._replaying:
-            wanted = (*self.view.edits, *edits)
-            try:
-                result = await self._engine.run(lambda: self._decision.with_edits(wanted))
-            except SchedError as error:
-                self._refuse(str(error), entry)
-                return
-            self.show(state.edited(self.view, wanted, result))
-
-    def _refuse(self, problem: str, entry: str | None) -> None:
-        if self.pane.is_open:
-            self.pane.tell(problem, entry=entry)
-        else:
-            self.show(self.view, problem)
-
-    def action_undo(self) -> None:
-        """Take the last change back."""
-        if self.view.past:
-            self.show(state.undone(self.view), f"undone: {'; '.join(e.text for e in self.view.edits[-1:])}")
-        else:
-            self.show(self.view, "there is nothing to undo")
-
-    def action_redo(self) -> None:
-        """Make it again."""
-        if self.view.future:
-            self.show(state.redone(self.view))
-        else:
-            self.show(self.view, "there is nothing to redo")
+        shown = Shown(self.view, self.listing, rows_shown(self.view, self.listing, self.stage), self.about.notes)
+        self.app.push_screen(ExportScreen(shown, self.about.formats), lambda told: self.show(self.view, told or ""))
