@@ -88,14 +88,22 @@ def test_a_what_if_has_both(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     page = read(out)
     assert code == 1
     assert page.every("p", "sentence")[0].words == sentence
+    told = json.loads(run(*arguments, "json")[1])["placements"]
     rows = [[cell.words for cell in row.elements] for row in page.every("table", "plain")[2].every("tr")[1:]]
-    assert [row[0] for row in rows] == [f"default/plain-{index}" for index in range(12)]
-    assert sum("Unschedulable" in row[2] for row in rows) == 7
+    assert [(row[0], row[2].removeprefix("\N{MULTIPLICATION X} "), row[3]) for row in rows] == [
+        (f"default/{each['pod']['name']}", each["node"] or each["outcome"], str(each["total"] or "")) for each in told
+    ]
     assert "default/plain-5 fits on none of 2 nodes" in page.one("article").words
     code, out, _ = run(*arguments, "markdown")
     assert code == 1
     assert out.startswith(f"**{sentence}**\n")
     assert "| `Pod/plain` | 5 | 7 |" in out
+
+
+def test_no_pods_are_said_to_be_none(run: Any) -> None:
+    code, out, _ = run("explain", "pods", "-l", "app=nothing", "--from", DEMO, "-o", "html")
+    assert code == 0
+    assert read(out).one("p", "sentence").words == "No pods match."
 
 
 @pytest.mark.parametrize("output", ["html", "markdown"])

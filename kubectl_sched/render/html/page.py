@@ -93,6 +93,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        keep_trailing_newline=True,
         finalize=_visible,
     )
     environment.filters.update(json=as_json, words=_breakable, lines=_in_lines)
