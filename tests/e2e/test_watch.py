@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.api import Api, ApiError, Json
-from tests.e2e.binding_cluster import PODS, events, node, node_of, until
+from tests.e2e.binding_cluster import PODS, node, node_of, until
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
 from tests.e2e.faults import Fault, FaultyServer, Handler, expired, hang_up, late, status
 from tests.e2e.watchers import (
@@ -239,26 +239,3 @@ def fault(chance: random.Random, request: Handler) -> Fault | None:
         late(0.5),
     ]
     return chance.choice([*faults, expired] if watches else faults) if chance.random() < 0.25 else None
-
-
-# Scenario B
-
-
-def test_a_name_that_nobody_serves_is_served_for_good(control_plane: ControlPlane, api: Api) -> None:
-    name = "kube-extra-scheduler"
-    node(api, "k8s-node-2")
-    api.create(PODS, plain_pod("po37", name))
-    with WatcherProcess(control_plane.kubeconfig, "--scheduler-name", name, "--leader-elect=false") as watcher:
-        until(lambda: node_of(api, "po37") == "k8s-node-2")
-        (event,) = until(lambda: events(api, "po37", "Scheduled"))
-        assert event["note"] == "Successfully assigned default/po37 to k8s-node-2"
-        assert event["reportingController"] == name
-        assert until(lambda: "Successfully assigned default/po37 to k8s-node-2" in watcher.said)
-        api.create(PODS, plain_pod("too-big", name, "64"))
-        (event,) = until(lambda: events(api, "too-big", "FailedScheduling"))
-        assert event["note"].startswith("0/1 nodes are available: 1 Insufficient cpu.")
-        api.create(PODS, plain_pod("other", "somebody-else"))
-        node(api, "big", "100")
-        until(lambda: node_of(api, "too-big") == "big")
-        assert node_of(api, "other") == ""
-        assert watcher.stop() == 0
