@@ -282,3 +282,86 @@ def test_a_quota_counts_only_pods_in_its_scope(tmp_path: Path, scope: str, deadl
     spec = {"containers": [container()], **({"activeDeadlineSeconds": deadline} if deadline else {})}
     done = run("--from", SMALL, "--from", str(extra), "-", stdin=manifest(spec))
     assert done.returncode == code, done.stderr
+
+
+def test_a_pod_that_names_a_node_which_is_not_there_runs_nowhere() -> None:
+    answer = asked("-", stdin=manifest({"containers": [container()], "nodeName": "w9"}))
+    (placement,) = answer["placements"]
+    assert (answer["exit"], placement["outcome"], placement["node"], answer["perNode"]) == (1, "Error", None, {})
+    assert any("names node w9, which does not exist" in each for each in answer["warnings"])
+
+
+def daemon_set(*, surge: int | None) -> dict[str, Any]:
+    rolling = {} if surge is None else {"rollingUpdate": {"maxSurge": surge, "maxUnavailable": 0}}
+    template = {
+        "metadata": {"labels": {"app": "agent"}},
+        "spec": {"tolerations": [{"operator": "Exists"}], "containers": [{"name": "main", "image": "agent:2",
+                 "ports": [{"containerPort": 9, "hostPort": 9}]}]},
+    }  # fmt: skip
+    selector = {"matchLabels": {"app": "agent"}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": "agent", "namespace": "kube-system"},
+        "spec": {"selector": selector, "template": template, "updateStrategy": rolling},
+    }
+
+
+def test_a_daemon_set_is_rolled_out_node_by_node_whatever_its_pods_are_called() -> None:
+    answer = asked("-", stdin=json.dumps(daemon_set(surge=None)))
+    (rollout,) = answer["rollouts"]
+    assert (rollout["steps"], rollout["stuckAt"], rollout["remaining"]) == (2, None, [])
+    assert nodes_of(answer) == {"agent-w1": "w1", "agent-w2": "w2"}
+
+
+def with_ports(tmp_path: Path) -> str:
+    """The small cluster, in which the agent on w1 has the host port already."""
+    text = Path(SMALL).read_text()
+    path = tmp_path / "cluster.yaml"
+    path.write_text(text.replace("image: agent,", "image: agent, ports: [{containerPort: 9, hostPort: 9}],"))
+    return str(path)
+
+
+def test_a_surge_of_daemon_pods_gets_stuck_on_a_host_port(tmp_path: Path) -> None:
+    cluster = with_ports(tmp_path)
+    (without,) = asked("-", cluster=cluster, stdin=json.dumps(daemon_set(surge=None)))["rollouts"]
+    (surging,) = asked("-", cluster=cluster, stdin=json.dumps(daemon_set(surge=1)))["rollouts"]
+    assert without["stuckAt"] is None
+    assert surging["stuckAt"] is not None
+    assert surging["remaining"] == ["kube-system/agent-w1"]
+
+
+def stateful(name: str, image: str, replicas: int, **spec: Any) -> dict[str, Any]:
+    labels = {"app": name}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "main", "image": image}]}}
+    wanted = {"replicas": replicas, "selector": {"matchLabels": labels}, "template": template, **spec}
+    about = {"name": name, "namespace": "default"}
+    return {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": about, "spec": wanted}
+
+
+def running(count: int) -> list[dict[str, Any]]:
+    owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "uid": "s", "controller": True}
+    return [
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": f"db-{i}", "namespace": "default", "uid": f"db-{i}", "ownerReferences": [owner]},
+            "spec": {"nodeName": "w1", "containers": [{"name": "main", "image": "x"}]},
+            "status": {"phase": "Running"},
+        }
+        for i in range(count)
+    ]
+
+
+@pytest.mark.parametrize(("image", "partition", "made"), [
+    ("x", 0, []), ("y", 0, ["db-1", "db-0"]), ("y", 1, ["db-1"]),
+])  # fmt: skip
+def test_ordinals_beyond_the_replicas_go_first(tmp_path: Path, image: str, partition: int, made: list[str]) -> None:
+    extra = tmp_path / "db.json"
+    items = [stateful("db", "x", 4), *running(4)]
+    extra.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    strategy = {"rollingUpdate": {"partition": partition}}
+    wanted = stateful("db", image, 2, updateStrategy=strategy)
+    answer = asked("-", "--from", str(extra), stdin=json.dumps(wanted))
+    assert list(nodes_of(answer)) == made
+    assert any("StatefulSet/db has 2 pods too many, which go first: db-2, db-3" in each for each in answer["warnings"])

@@ -226,4 +226,4 @@ def test_what_a_chart_holds_besides_workloads_counts(tmp_path: Path) -> None:
     spec = {"containers": [{"name": "main", "image": "x"}], "priorityClassName": "p"}
     answer = asked(tmp_path, [node("w1")], manifests=[deployment(1, spec), priority, role])
     assert answer["placed"] == 1
-    assert answer["warnings"] == ["the manifests hold objects that do not matter here or are not applied: 1 Role"]
+    assert "the manifests hold objects that do not matter here or are not applied: 1 Role" in answer["warnings"]

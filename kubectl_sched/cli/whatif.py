@@ -90,8 +90,10 @@ def whatif(
     """Say where pods would land, whether they fit, and how many more do."""
     from kubectl_sched.cli.edits import in_order
     from kubectl_sched.cli.source import read_whole
-    from kubectl_sched.cluster.state import Replay, configuration_for
+    from kubectl_sched.cluster.in_force import InForce
+    from kubectl_sched.cluster.state import Replay
     from kubectl_sched.cluster.what_if import Question, WhatIf
+    from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
     from kubectl_sched.render.placing import placing
     from kubectl_sched.render.what_if import show_what_if
     from kubectl_sched.scheduler.simulate import Choices
@@ -105,7 +107,8 @@ def whatif(
     if dry_run is DryRunOption.server and from_:
         raise SchedError("--dry-run=server asks a running cluster, but --from reads a dump: give one of them")
     dump, here = read_whole(from_, connection)
-    configuration = configuration_for(dump, Replay(config, kube_version, feature_gates))
+    in_force = InForce(dump, Replay(config, kube_version, feature_gates), profile)
+    in_force.check_profile()
     question = Question(
         targets,
         namespace or here,
@@ -119,9 +122,10 @@ def whatif(
     )
     with placing() as report:
         asked = _server(connection) if dry_run is DryRunOption.server else None
-        answer = WhatIf(dump, configuration, question, asked).answer(report)
-    warnings = (*dump.warnings, *configuration.warnings)
-    sys.exit(show_what_if(answer, str(configuration.version), output.value, color.value, warnings))
+        answer = WhatIf(dump, lambda name: in_force.assumed(name).configuration, question, asked).answer(report)
+    version = in_force.assumed(profile or DEFAULT_SCHEDULER_NAME).configuration.version
+    warnings = (*in_force.notes, *dump.warnings, *in_force.warnings)
+    sys.exit(show_what_if(answer, str(version), output.value, color.value, warnings))
 
 
 def _server(connection: Connection) -> DryRun:

@@ -12,12 +12,14 @@ from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.snapshot import build
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
+    from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.cluster import Dump
     from kubectl_sched.config import Configuration
     from kubectl_sched.framework.extenders import ExtenderClient
+    from kubectl_sched.snapshot import Snapshot
 
 
 class Replay(Record, frozen=True):
@@ -51,9 +53,12 @@ def scheduler_for(
     dump: Dump, configuration: Configuration, extender_client: ExtenderClient | None = None
 ) -> tuple[Scheduler, tuple[str, ...]]:
     """A scheduler over the dump's objects, and a sentence for each object that had to be left out."""
-    release = configuration.release
-    options = scheduler_options(
-        configuration.features.enabled, sums_status_per_pod=release.status_requests_summed_per_pod
-    )
-    nodes, left_out = build(dump.objects, options)
+    nodes, left_out = snapshot_of(dump.objects, configuration)
     return Scheduler(configuration, nodes, extender_client), left_out
+
+
+def snapshot_of(objects: Iterable[KubernetesObject], configuration: Configuration) -> tuple[Snapshot, tuple[str, ...]]:
+    """The objects as a scheduler of that version counts them, and a sentence for each that had to be left out."""
+    per_pod = configuration.release.status_requests_summed_per_pod
+    options = scheduler_options(configuration.features.enabled, sums_status_per_pod=per_pod)
+    return build(objects, options)

@@ -9,7 +9,6 @@ from kubectl_sched.api.apps import DaemonSet, StatefulSet
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.cluster.admission import Admission
 from kubectl_sched.cluster.applied import applied
-from kubectl_sched.cluster.dump import Dump
 from kubectl_sched.cluster.existing import (
     existing_item,
     missing_of,
@@ -23,11 +22,13 @@ from kubectl_sched.cluster.manifests import Manifests, read_manifests
 from kubectl_sched.cluster.namespace_admission import plugins_on, unknown_notes
 from kubectl_sched.cluster.node_edits import Cluster, node_meant
 from kubectl_sched.cluster.replicas import replicas_of
-from kubectl_sched.cluster.state import scheduler_for
+from kubectl_sched.cluster.state import snapshot_of
+from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.errors import SchedError
 from kubectl_sched.scheduler.answer import Answer
 from kubectl_sched.scheduler.placement import QueuedPod
 from kubectl_sched.scheduler.rollout import roll_out
+from kubectl_sched.scheduler.several import SeveralSchedulers
 from kubectl_sched.scheduler.simulate import Choices, Simulation, owner_of
 from kubectl_sched.snapshot import Objects
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.core import Node
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.cluster.dry_run import DryRun
+    from kubectl_sched.cluster.dump import Dump
     from kubectl_sched.cluster.node_edits import Edit
     from kubectl_sched.cluster.replicas import Replicas
     from kubectl_sched.config import Configuration
@@ -63,13 +65,18 @@ class Question:
 
 
 class WhatIf:
-    """One question about one cluster under one configuration."""
+    """One question about one cluster."""
 
     def __init__(
-        self, dump: Dump, configuration: Configuration, question: Question, dry_run: DryRun | None = None
+        self,
+        dump: Dump,
+        configuration_of: Callable[[str], Configuration],
+        question: Question,
+        dry_run: DryRun | None = None,
     ) -> None:
-        """`dry_run` asks the server what it makes of manifests and pods (`--dry-run=server`)."""
-        self._configuration = configuration
+        """`configuration_of` gives what is in force for a schedulerName; `dry_run` is there with `--dry-run=server`."""
+        self._configuration_of = configuration_of
+        configuration = configuration_of(question.choices.profile or DEFAULT_SCHEDULER_NAME)
         self._question = question
         paths = [target for target in question.targets if not is_in_cluster(target)]
         manifests = read_manifests(paths, question.namespace, dry_run) if paths else Manifests()
@@ -137,9 +144,11 @@ class WhatIf:
         added = making.made
         keys = {(type(item), item.key) for item in added}
         kept = [item for item in cluster.objects if (type(item), item.key) not in keys]
-        scheduler, left_out = scheduler_for(Dump((*kept, *added)), self._configuration)
+        nodes, left_out = snapshot_of((*kept, *added), self._configuration_of(DEFAULT_SCHEDULER_NAME))
+        scheduler = SeveralSchedulers(self._configuration_of, nodes)
         simulation = Simulation(scheduler, question.choices)
-        warnings = (*self._notes, *cluster.notes, *making.notes, *left_out)
+        nowhere = _about_unknown_nodes(workloads, cluster)
+        warnings = (*self._notes, *cluster.notes, *making.notes, *nowhere, *left_out)
         try:
             rollouts = tuple(self._place(simulation, cluster, workloads, report))
         except KeyboardInterrupt:
@@ -238,6 +247,14 @@ class WhatIf:
         workload = making.workload(replicas, made, is_there=bool(present))
         workload.pods = [*waiting, *workload.pods]
         return workload
+
+
+def _about_unknown_nodes(workloads: list[Workload], cluster: Cluster) -> Iterator[str]:
+    for workload in workloads:
+        named = {pod.spec.node_name for pod in workload.pods} - {"", *cluster.nodes}
+        for name in sorted(named):
+            what = workload.replicas.owner or f"pod {workload.replicas.source.key}"
+            yield f"{what} names node {name}, which does not exist: no scheduler looks at it, and no kubelet runs it"
 
 
 def is_in_cluster(target: str) -> bool:

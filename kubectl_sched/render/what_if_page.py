@@ -182,6 +182,8 @@ def about_chance(placements: Sequence[Placement]) -> Iterator[str]:
     tied = sum(each.tied_count > 1 for each in placements)
     beyond = sum(each.beyond_sampling for each in placements)
     if tied:
-        yield f"{tied:,} of {len(placements):,} placements were ties, which kube-scheduler breaks at random"
+        were = "was a tie" if tied == 1 else "were ties"
+        yield f"{tied:,} of {count(len(placements), 'placement')} {were}, where kube-scheduler may choose another node"
     if beyond:
-        yield f"{beyond:,} placements had more feasible nodes than kube-scheduler looks at, so it may choose another"
+        found = f"{count(beyond, 'placement')} had more feasible nodes than kube-scheduler looks at"
+        yield f"{found}, so it may choose another"

@@ -116,11 +116,12 @@ class Simulation:
         return None
 
     def _put(self, queued: QueuedPod) -> Placement:
-        """A pod that names its node: nobody asks whether it fits."""
+        """A pod that names its node: nobody asks whether it fits, and where there is no such node it runs nowhere."""
         name = queued.pod.spec.node_name
         row = self.nodes.row_of.get(name)
-        if row is not None:
-            self.nodes = self.nodes.assume(queued.pod, row)
+        if row is None:
+            return Placement(queued.pod, queued.owner, Outcome.ERROR)
+        self.nodes = self.nodes.assume(queued.pod, row)
         return Placement(queued.pod, queued.owner, Outcome.SCHEDULABLE, name, (name,), 1)
 
     def _schedule(self, queued: QueuedPod) -> Placement:
