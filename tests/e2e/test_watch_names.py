@@ -56,9 +56,9 @@ def test_a_name_that_nobody_served_is_served_for_good(api: Api, extra: WatcherPr
 def test_a_pod_that_fits_nowhere_is_told_why_and_bound_once_a_node_has_room(api: Api, extra: WatcherProcess) -> None:
     del extra
     api.create(PODS, plain_pod("big", EXTRA, "64"))
-    (event,) = until(lambda: events(api, "big", "FailedScheduling"))
+    event, *_ = until(lambda: events(api, "big", "FailedScheduling"))
     assert event["note"].startswith("0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable.")
-    (condition,) = api.get(f"{PODS}/big")["status"]["conditions"]
+    (condition,) = until(lambda: api.get(f"{PODS}/big")["status"].get("conditions"))
     assert (condition["type"], condition["reason"]) == ("PodScheduled", "Unschedulable")
     node(api, "roomy", "100")
     until(lambda: node_of(api, "big") == "roomy")
