@@ -1,0 +1,1 @@
+"""Builds the archives and the krew manifest of a release: `python .ci/archives`."""

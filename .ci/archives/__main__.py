@@ -1,0 +1,95 @@
+"""Builds an archive a platform that needs nothing but Python, and the krew manifest for them: `python .ci/archives`.
+
+It asks a package registry for the wheels; the archives ask nobody. The same wheels give the same archives.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import tempfile
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import krew
+import wheels
+import windows
+import yaml
+from packing import Entry, moment, sha256, write_tar, write_zip
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+CONSTRAINTS = HERE.parent / "constraints.txt"
+
+
+def main() -> None:
+    """Build what is asked for, and say where it is."""
+    parser = argparse.ArgumentParser(prog="python .ci/archives", description=__doc__)
+    parser.add_argument("--output", type=Path, default=ROOT / "dist", help="the folder to write to")
+    parser.add_argument("--platform", action="append", choices=list(wheels.PLATFORMS), help="repeatable; all of them")
+    parser.add_argument("--python", action="append", choices=wheels.MINORS, help="repeatable; all of them")
+    asked = parser.parse_args()
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    os.environ["SOURCE_DATE_EPOCH"] = str(moment())
+    asked.output.mkdir(parents=True, exist_ok=True)
+    archives = []
+    with tempfile.TemporaryDirectory() as folder:
+        own = wheels.own_wheel(ROOT, Path(folder))
+        for name in asked.platform or wheels.PLATFORMS:
+            platform = wheels.PLATFORMS[name]
+            entries = _entries(own, platform, asked.python or wheels.MINORS, Path(folder) / name)
+            path = asked.output / f"kubectl-sched-v{version}-{name}.{'zip' if platform.os == 'windows' else 'tar.gz'}"
+            (write_zip if platform.os == "windows" else write_tar)(path, entries)
+            archives.append(krew.Archive(platform.os, platform.arch, path.name, sha256(path)))
+            print(f"{path} {path.stat().st_size:,} bytes", flush=True)  # noqa: T201 - what was built
+    words = yaml.safe_load((ROOT / "manifests" / "krew.yaml").read_text("utf-8"))
+    (asked.output / "sched.yaml").write_text(krew.as_text(krew.manifest(words, version, archives)), "utf-8")
+    print(asked.output / "sched.yaml")  # noqa: T201 - as above
+
+
+def _entries(own: Path, platform: wheels.Platform, minors: Sequence[str], folder: Path) -> list[Entry]:
+    """All files of one archive; the folder is for the wheels."""
+    index = {minor: wheels.download(own, platform, minor, CONSTRAINTS, folder) for minor in minors}
+    if platform.os == "windows":
+        programs = windows.programs(wheels.fetched(windows.DISTLIB, folder.with_name("launcher")))
+    else:
+        programs = _scripts(minors)
+    return [
+        Entry("LICENSE", (ROOT / "LICENSE").read_bytes()),
+        Entry("launch.py", (HERE / "launch.py").read_bytes()),
+        *programs,
+        *_wheels({path.name: path for path in (own, *folder.glob("*.whl"))}, index),
+    ]
+
+
+def _scripts(minors: Sequence[str]) -> list[Entry]:
+    """The programs, which look for one of these Pythons, the newest first after `python3` itself."""
+    entries = []
+    for name in ("kubectl-sched", "kubectl_complete-sched"):
+        text = (HERE / f"{name}.sh").read_text("utf-8")
+        text = text.replace("@minors@", " ".join(minors))
+        text = text.replace("@pythons@", " ".join(f"python{minor}" for minor in reversed(minors)))
+        entries.append(Entry(name, text.encode(), is_program=True))
+    return entries
+
+
+def _wheels(paths: dict[str, Path], index: dict[str, list[str]]) -> Iterable[Entry]:
+    """The wheels, and which of them each Python uses, under an id that changes with what is in them."""
+    used = sorted({name for names in index.values() for name in names})
+    sums = {name: sha256(paths[name]) for name in used}
+    table = {
+        minor: {"id": hashlib.sha256("".join(sums[name] for name in names).encode()).hexdigest()[:16], "wheels": names}
+        for minor, names in index.items()
+    }
+    yield from (Entry(f"wheels/{name}", paths[name].read_bytes()) for name in used)
+    yield Entry("wheels/index.json", json.dumps(table, indent=1).encode())
+
+
+if __name__ == "__main__":
+    main()

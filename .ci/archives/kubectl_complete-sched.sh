@@ -1,0 +1,3 @@
+#!/bin/sh
+# What kubectl's own completion runs for `kubectl sched`.
+exec kubectl-sched __complete "$@"

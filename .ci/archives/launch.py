@@ -1,0 +1,101 @@
+"""Starts kubectl-sched out of an archive that holds its wheels; needs Python alone, and no network.
+
+The wheels that this Python uses are unpacked once into a cache folder of their own, named by what they are, so that the
+archive itself is never written to. Whoever unpacks does so beside, and the first to be ready puts it into place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+_READY = "ready"
+
+
+def main() -> None:
+    """Run the program, or the completion for kubectl if the first argument says so."""
+    site = unpacked(*contents())
+    sys.path.insert(0, str(site))
+    sys.argv[0] = "kubectl-sched"
+    from kubectl_sched.__main__ import main as run
+
+    run()
+
+
+def contents() -> tuple[str, list[str]]:
+    """The name of the folder for what this Python uses, and the wheels for it."""
+    minor = f"{sys.version_info.major}.{sys.version_info.minor}"
+    index = json.loads((HERE / "wheels" / "index.json").read_text("utf-8"))
+    if minor not in index:
+        sys.exit(f"error: this archive has wheels for Python {', '.join(index)}, and this is Python {minor}")
+    return f"python{minor}-{index[minor]['id']}", index[minor]["wheels"]
+
+
+def unpacked(name: str, names: list[str]) -> Path:
+    """The folder with the contents of the wheels."""
+    for base in _bases():
+        folder = base / name
+        if (folder / _READY).exists():
+            return folder
+        with contextlib.suppress(OSError):
+            base.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return _unpack(names, folder)
+    # Nothing can be kept: it is unpacked for this run alone.
+    import atexit
+
+    folder = Path(tempfile.mkdtemp(prefix="kubectl-sched-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return _unpack(names, folder / "site")
+
+
+def _bases() -> list[Path]:
+    """Where programs keep what they can make again; $KUBECTL_SCHED_CACHE names another place."""
+    named = os.environ.get("KUBECTL_SCHED_CACHE")
+    if named:
+        return [Path(named)]
+    if os.name == "nt":
+        local = os.environ.get("LOCALAPPDATA")
+        return [Path(local) / "kubectl-sched" / "archives"] if local else []
+    with contextlib.suppress(RuntimeError):
+        cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        return [Path(cache) / "kubectl-sched" / "archives"]
+    return []
+
+
+def _unpack(names: list[str], folder: Path) -> Path:
+    """Unpack beside the folder and put it into place at once, unless another process was first."""
+    beside = Path(tempfile.mkdtemp(prefix=f"{folder.name}-", dir=folder.parent))
+    try:
+        for name in names:
+            _extract(HERE / "wheels" / name, beside)
+        (beside / _READY).touch()
+        beside.chmod(0o755)
+        beside.rename(folder)
+    except OSError:
+        if not (folder / _READY).exists():
+            raise
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+    return folder
+
+
+def _extract(wheel: Path, folder: Path) -> None:
+    """As an installer would, without scripts: what is below NAME.data/purelib and platlib belongs at the top."""
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    for data in folder.glob("*.data"):
+        for library in ("purelib", "platlib"):
+            if (data / library).is_dir():
+                shutil.copytree(data / library, folder, dirs_exist_ok=True)
+        shutil.rmtree(data)
+
+
+if __name__ == "__main__":
+    main()
