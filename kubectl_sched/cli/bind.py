@@ -72,8 +72,10 @@ def bind(
         take_over,
         yes,
         quiet,
+        output is options.Output.json,
     )
     if watch:
+        watch_options.check_output(output)
         once = {"node": node, "ignore_filters": ignore_filters, "dry_run": dry_run != "none", "profile": profile}
         watch_options.check_with_watch(tuple(targets or ()), **once)
         sys.exit(watch_options.run(serving, connection))

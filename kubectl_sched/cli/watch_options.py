@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kubectl_sched.cli.options import Output
 from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
@@ -62,6 +63,12 @@ def truth(text: str | None) -> bool | None:
     if text is None or text in _TRUTH:
         return None if text is None else _TRUTH[text]
     raise SchedError(f"--leader-elect {text}: it is true or false")
+
+
+def check_output(output: Output) -> None:
+    """Raises SchedError for a form that a stream of decisions does not have."""
+    if output not in {Output.table, Output.json}:
+        raise SchedError(f"--watch prints decisions as sentences, or as lines of JSON: it has no -o {output.value}")
 
 
 def check_with_watch(targets: tuple[str, ...], **given: object) -> None:

@@ -1,4 +1,4 @@
-"""The last question before each write, and a bound on how much is asked of the server at once."""
+"""The last question before each request, and a bound on how much is asked of the server at once."""
 
 from __future__ import annotations
 
@@ -18,24 +18,15 @@ AT_ONCE: Final = 16
 
 
 class NotLeadingError(ClusterError):
-    """Another replica may lead by now, so nothing was written."""
+    """Another replica may lead by now, so nothing was asked."""
 
 
-def fence(leads: Callable[[], bool]) -> Callable[[], None]:
-    """What a Writer asks before each request. Raises NotLeadingError where we do not lead."""
+class FencedServer(Server):
+    """An API server that only the leader asks anything, from many threads and a few of them at a time."""
 
-    def may_write() -> None:
-        if not leads():
-            raise NotLeadingError("this replica no longer leads, so nothing more is written")
-
-    return may_write
-
-
-class ThrottledServer(Server):
-    """An API server that many threads ask, a few of them at a time."""
-
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: Endpoint, leads: Callable[[], bool]) -> None:
         super().__init__(endpoint)
+        self._leads = leads
         self._slots = threading.BoundedSemaphore(AT_ONCE)
 
     def get(
@@ -46,11 +37,17 @@ class ThrottledServer(Server):
         *,
         only_seconds: float | None = None,
     ) -> bytes:
-        """As Server.get."""
+        """As Server.get. Raises NotLeadingError where we do not lead."""
         with self._slots:
             return super().get(path, query, tell, only_seconds=only_seconds)
 
     def write(self, method: str, path: str, body: bytes, **how: Any) -> bytes:
-        """As Server.write."""
+        """As Server.write. Raises NotLeadingError where we do not lead, or no longer when it would be sent again."""
         with self._slots:
             return super().write(method, path, body, **how)
+
+    def _go_on(self) -> None:
+        """Asked before a request is sent, each time that it is."""
+        super()._go_on()
+        if not self._leads():
+            raise NotLeadingError("this replica no longer leads, so nothing more is written")

@@ -14,7 +14,7 @@ from kubectl_sched.api.pod_requests import scheduler_options
 from kubectl_sched.binding.watch.binder import Binder
 from kubectl_sched.binding.watch.cache import Cache
 from kubectl_sched.binding.watch.elector import Elector
-from kubectl_sched.binding.watch.fence import ThrottledServer, fence
+from kubectl_sched.binding.watch.fence import FencedServer
 from kubectl_sched.binding.watch.kinds import NOT_ENDED, watched_kinds
 from kubectl_sched.binding.watch.messages import Led, Stop
 from kubectl_sched.binding.watch.metrics import Metrics
@@ -65,7 +65,7 @@ def run_watch(endpoint: Endpoint, options: WatchOptions) -> int:
     replay = Replay(options.config, options.kube_version, options.feature_gates)
     chosen = settings(options, configuration_for(dump, replay))
     found = () if options.take_over else others(chosen, dump, InForce(dump, replay))
-    say = Say(quiet=options.quiet)
+    say = Say(quiet=options.quiet, as_json=options.as_json)
     for sentence in (*dump.warnings, *chosen.configuration.warnings):
         say.problem(sentence)
     refuse_if_served(found)
@@ -99,17 +99,16 @@ class _Program:
             configuration.features.enabled, sums_status_per_pod=configuration.release.status_requests_summed_per_pod
         )
         kinds = watched_kinds(configuration.profiles.values())
-        self._server = ThrottledServer(endpoint)
+        self._server = FencedServer(endpoint, self._leads)
         self._reading = Server(endpoint)
         self._elector: Elector | None = None
         self._metrics = Metrics(settings.names, election.name if election is not None else "")
         cache = Cache(pod_options)
         frameworks = _frameworks(settings, cache)
         queue = SchedulingQueue(_order(frameworks), _gated_by(frameworks, cache), settings.backoff)
-        may_write = fence(self._leads)
         self._binder = Binder(
-            Writer(self._server, may_write=may_write),
-            Writer(self._server, may_write=may_write, dry_run=True),
+            Writer(self._server),
+            Writer(self._server, dry_run=True),
             self._tell,
             may_preempt=options.preempt,
         )

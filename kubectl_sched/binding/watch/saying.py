@@ -1,11 +1,13 @@
-"""One line on stderr for each decision, in kube-scheduler's words, and for whatever goes wrong."""
+"""One line for each decision, in kube-scheduler's words, and for whatever goes wrong."""
 
 from __future__ import annotations
 
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from kubectl_sched.render.text import safe
 
@@ -17,22 +19,25 @@ _SAME_SECONDS: Final = 60.0
 
 
 class Say:
-    """Writes lines, from any thread. `quiet` leaves the decisions out and keeps what goes wrong."""
+    """Writes lines to stderr, from any thread. `quiet` leaves the decisions out and keeps what goes wrong.
 
-    def __init__(self, *, quiet: bool = False, stream: TextIO | None = None) -> None:
+    With `as_json` decisions are data, and go to stdout.
+    """
+
+    def __init__(self, *, quiet: bool = False, as_json: bool = False) -> None:
         self._quiet = quiet
-        self._stream = stream
+        self._as_json = as_json
         self._lock = threading.Lock()
         self._said: dict[str, float] = {}
 
     def assigned(self, pod: Pod, node: str) -> None:
         """As the event of kube-scheduler says it."""
-        self._decision(f"Successfully assigned {pod.namespace}/{pod.name} to {node}")
+        self._decision(pod, "Scheduled", node, f"Successfully assigned {pod.namespace}/{pod.name} to {node}")
 
     def rejected(self, result: ScheduleResult) -> None:
         """Why the pod has no node."""
         why = result.error or result.event or result.message or result.outcome.value
-        self._decision(f"{result.pod.key}: {why}")
+        self._decision(result.pod, result.outcome.value, None, why)
 
     def note(self, sentence: str) -> None:
         """What happens to the program itself: it leads, it stands by, it ends."""
@@ -49,9 +54,26 @@ class Say:
             self._said[sentence] = now
         self._line(f"warning: {sentence}")
 
-    def _decision(self, line: str) -> None:
-        if not self._quiet:
-            self._line(line)
+    def _decision(self, pod: Pod, outcome: str, node: str | None, message: str) -> None:
+        if self._quiet:
+            return
+        if self._as_json:
+            print(_json(pod, outcome, node, message), flush=True)  # noqa: T201 - the data
+        else:
+            self._line(message if node is not None else f"{pod.key}: {message}")
 
     def _line(self, text: str) -> None:
-        print(safe(text), file=self._stream or sys.stderr, flush=True)
+        print(safe(text), file=sys.stderr, flush=True)  # noqa: T201 - the log
+
+
+def _json(pod: Pod, outcome: str, node: str | None, message: str) -> str:
+    decision = {
+        "apiVersion": "kubectl-sched/v1",
+        "kind": "Decision",
+        "pod": {"namespace": pod.namespace, "name": pod.name, "uid": pod.metadata.uid},
+        "schedulerName": pod.spec.scheduler_name,
+        "outcome": outcome,
+        "node": node,
+        "message": message,
+    }
+    return msgspec.json.encode(decision).decode()

@@ -42,6 +42,8 @@ class WatchOptions(Record, frozen=True):
     take_over: bool = False
     yes: bool = False
     quiet: bool = False
+    as_json: bool = False
+    """Each decision as a line of JSON on stdout, instead of a sentence on stderr."""
 
 
 class Election(Record, frozen=True):
