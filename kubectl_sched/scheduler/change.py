@@ -184,7 +184,8 @@ class Suggestion(Record, frozen=True):
         if self.promise is Promise.WINS:
             return f"It would land on {self.node}"
         if self.promise is Promise.TIES:
-            return f"It might land on {self.node}, tied with {_few([each for each in self.nodes if each != self.node])},"
+            others = [name for name in self.nodes if name != self.node]
+            return f"It might land on {self.node}, tied with {_few(others)},"
         return f"It would fit on {self.node}"
 
 

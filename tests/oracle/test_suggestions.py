@@ -13,13 +13,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kubectl_sched.api.pod import Pod
+from kubectl_sched.api.policy import PriorityClass
 from kubectl_sched.api.strategic_merge import merge
 from kubectl_sched.cluster import read
 from kubectl_sched.cluster.state import Replay, configuration_for, scheduler_for
 from kubectl_sched.config import ConfigurationError, FeatureGateError
-from kubectl_sched.scheduler.change import Promise
+from kubectl_sched.scheduler.change import Kind, Promise
 from kubectl_sched.scheduler.suggestions import suggest
+from kubectl_sched.scheduler.trial import plain
 from tests.oracle.generate.clusters import requests
+from tests.plugins.clusters import pod
+from tests.scheduler.test_suggestions import CASES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -150,6 +154,19 @@ def test_the_real_scheduler_does_what_is_promised(oracle: Oracle, gates: frozens
 
     holds()
     assert kinds
+
+
+@pytest.mark.parametrize("kind", Kind, ids=lambda kind: kind.name)
+def test_every_kind_of_change_does_what_is_promised(oracle: Oracle, kind: Kind) -> None:
+    case = CASES[kind]
+    of_priorities = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass"}
+    objects = [
+        {**(of_priorities if isinstance(each, PriorityClass) else {"apiVersion": "v1"}), **plain(each)}
+        for each in (*case.objects, pod("web-0", **case.spec))
+    ]
+    kinds: set[str] = set()
+    check(oracle, {"id": kind.name, "objects": objects, "config": "", "pods": ["default/web-0"]}, kinds)
+    assert kind.name in kinds
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda path: path.name)
