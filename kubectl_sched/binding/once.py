@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from kubectl_sched.api.core import Event as ClusterEvent
+from kubectl_sched.binding.answer import Answer
 from kubectl_sched.binding.cycle import Bound, Failed, Gone, is_judged_alike
 from kubectl_sched.binding.failure import report_failure
 from kubectl_sched.binding.node_now import is_as_judged, overcommitted, read_node
-from kubectl_sched.binding.plan import binding_writes, eviction_writes, failure_writes, stale_claim_writes
+from kubectl_sched.binding.plan import in_words, plan_of
 from kubectl_sched.binding.preemption import await_gone, evict_victims, victims_of
 from kubectl_sched.binding.reading import read_pod
 from kubectl_sched.binding.requests import collection_path
-from kubectl_sched.binding.situation import Situation, against, refusal, target
+from kubectl_sched.binding.situation import Situation, against, refusal
 from kubectl_sched.binding.unreserve import removal_of
 from kubectl_sched.cluster.live.errors import ClusterError
 from kubectl_sched.errors import SchedError
-from kubectl_sched.render.plan import BindingPlan, PlannedWrite
 from kubectl_sched.render.summary import summary
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from kubectl_sched.binding.events import EventRecorder
     from kubectl_sched.binding.situation import Order
     from kubectl_sched.binding.writer import Writer
+    from kubectl_sched.render.plan import BindingPlan
     from kubectl_sched.scheduler.result import ScheduleResult
 
 _ROUNDS = 5
@@ -59,23 +60,6 @@ class Tools:
     """Whether there is somebody to ask."""
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What became of it: an outcome, the exit code of the contract, and a sentence.
-
-    Outcomes: Bound, Planned, Declined, Refused, Unschedulable, Taken, Gone, Failed, Interrupted.
-    """
-
-    outcome: str
-    exit_code: int
-    message: str
-    plan: BindingPlan
-    result: ScheduleResult
-    bound_to: str | None = None
-    warnings: tuple[str, ...] = ()
-    left: tuple[str, ...] = ()
-
-
 def bind_once(order: Order, tools: Tools) -> Answer:
     """Bind the pod as it was ordered. Raises SchedError for bad usage, ClusterError for a cluster that is not read."""
     return _Once(order, tools).answer()
@@ -92,16 +76,19 @@ class _Once:
     def answer(self) -> Answer:
         situation = self._look()
         for _ in range(_ROUNDS):
-            plan = self._plan(situation)
+            plan = plan_of(situation, self._order)
             said = refusal(situation, self._order)
             if said is not None:
-                return self._ended("Refused", 1, said, plan, situation)
+                return self._ended("Refused", 1, said, plan, situation, situation.result.current_node)
+            if self._tools.stop.is_set():
+                said = f"interrupted: pod {situation.pod.key} has no node"
+                return self._ended("Interrupted", 3, said, plan, situation)
             self._show(plan)
             answer = self._one_round(situation, plan)
             if isinstance(answer, Answer):
                 return answer
             situation = answer
-        plan = self._plan(situation)
+        plan = plan_of(situation, self._order)
         return self._ended("Failed", 3, f"pod {situation.pod.key}: the cluster keeps changing", plan, situation)
 
     def _look(self) -> Situation:
@@ -122,12 +109,13 @@ class _Once:
         if plan.node is None and not plan.victims and not situation.stale:
             return self._rejected(situation, plan)
         if self._order.dry_run == "client":
-            return self._ended("Planned", 0, _planned(plan), plan, situation)
+            return self._ended("Planned", 0, in_words(plan), plan, situation)
         if not self._may_go_on(plan):
             return self._ended("Declined", 1, "nothing was written", plan, situation)
-        if plan.node is not None:
-            return self._bind(situation, plan, plan.node)
-        return self._clear(situation, plan) if situation.stale else self._preempt(situation, plan)
+        with self._tools.uninterrupted():
+            if plan.node is not None:
+                return self._bind(situation, plan, plan.node)
+            return self._clear(situation, plan) if situation.stale else self._preempt(situation, plan)
 
     def _rejected(self, situation: Situation, plan: BindingPlan) -> Answer:
         """The pod fits nowhere, or not on the node that was asked for."""
@@ -144,7 +132,7 @@ class _Once:
             for request in removal_of(claim):
                 self._tools.writer.send(request)
         if self._order.dry_run == "server":
-            return self._ended("Planned", 0, f"{_planned(plan)}, and the server would do so", plan, situation)
+            return self._ended("Planned", 0, f"{in_words(plan)}, and the server would do so", plan, situation)
         return self._look()
 
     def _may_go_on(self, plan: BindingPlan) -> bool:
@@ -164,7 +152,8 @@ class _Once:
     def _does_not_fit(self, situation: Situation, plan: BindingPlan) -> Answer:
         result, said = situation.result, summary(situation.result)
         if self._order.dry_run == "none" and plan.writes and self._may_report(plan):
-            self._warn(*report_failure(self._tools.writer, self._tools.recorder, result))
+            with self._tools.uninterrupted():
+                self._warn(*report_failure(self._tools.writer, self._tools.recorder, result))
         if victims_of(result) is not None:
             said += "; --preempt makes room for it"
         return self._ended("Unschedulable", 1, said, plan, situation)
@@ -177,8 +166,7 @@ class _Once:
         result = self._as_it_is_now(situation, node)
         if result is None:
             return self._look()
-        with self._tools.uninterrupted():
-            outcome = self._tools.cycle.run(result, node, self._tools.stop)
+        outcome = self._tools.cycle.run(result, node, self._tools.stop)
         self._warn(*outcome.warnings)
         pod = situation.pod.key
         if isinstance(outcome, Bound):
@@ -214,7 +202,7 @@ class _Once:
 
     def _bound(self, situation: Situation, plan: BindingPlan, node: str) -> Answer:
         if self._order.dry_run == "server":
-            return self._ended("Planned", 0, f"{_planned(plan)}, and the server would do so", plan, situation)
+            return self._ended("Planned", 0, f"{in_words(plan)}, and the server would do so", plan, situation)
         try:
             now = read_node(self._tools.writer, node)
             configuration = situation.in_force.scheduler(situation.pod).configuration
@@ -236,38 +224,13 @@ class _Once:
             said = f"pod {situation.pod.key} has no node: {'; '.join((*done.refused, *told))}"
             return self._ended("Refused", 1, said, plan, situation)
         if dry:
-            return self._ended("Planned", 0, f"{_planned(plan)}, and the server would do so", plan, situation)
-        with tools.uninterrupted():
-            there = await_gone(tools.writer, done.evicted, tools.stop)
+            return self._ended("Planned", 0, f"{in_words(plan)}, and the server would do so", plan, situation)
+        there = await_gone(tools.writer, done.evicted, tools.stop)
         if there:
             said = f"pod {situation.pod.key} is nominated to {done.node}, where {', '.join(there)} did not go in time"
             return self._ended("Interrupted" if tools.stop.is_set() else "Failed", 3, said, plan, situation)
         self._confirmed = (done.node, ())
         return self._look()
-
-    def _plan(self, situation: Situation) -> BindingPlan:
-        result, order = situation.result, self._order
-        node = target(situation, order)
-        victims = _victims_to_evict(result, order) if node is None and not situation.stale else ()
-        writes: tuple[PlannedWrite, ...] = ()
-        if node is not None:
-            writes = binding_writes(result, node)
-        elif situation.stale:
-            writes = tuple(stale_claim_writes(situation.stale))
-        elif victims or order.node is None:
-            writes = (*failure_writes(result), *(eviction_writes(result) if victims else ()))
-        return BindingPlan(
-            pod=situation.pod.key,
-            node=node,
-            summary=summary(result),
-            serving=(situation.serving.state, situation.serving.evidence),
-            writes=() if refusal(situation, order) is not None else writes,
-            leftovers=situation.leftovers,
-            victims=tuple(victim.key for victim in victims),
-            ignored=against(result, node) if node is not None and order.ignore_filters else (),
-            notes=situation.notes,
-            clears=node is None and bool(situation.stale),
-        )
 
     def _by_whom(self, pod: Pod) -> str:
         """The component that says it bound the pod; its event may still be on its way."""
@@ -295,39 +258,3 @@ class _Once:
 
 class _Events(msgspec.Struct, frozen=True):
     items: tuple[ClusterEvent, ...] = ()
-
-
-def _victims_to_evict(result: ScheduleResult, order: Order) -> tuple[Pod, ...]:
-    """Those that --preempt allows to evict, from the node that was asked for if one was."""
-    found = victims_of(result) if order.preempt else None
-    return found[1] if found is not None and order.node in {None, found[0]} else ()
-
-
-def _planned(plan: BindingPlan) -> str:
-    if plan.node is None and not plan.victims:
-        return f"would remove what an earlier attempt left of pod {plan.pod}, and look again"
-    if plan.node is None:
-        return f"would evict {', '.join(plan.victims)} for pod {plan.pod}"
-    return f"would bind pod {plan.pod} to node {plan.node}"
-
-
-def as_data(answer: Answer, dry_run: str, explanation: dict[str, Any]) -> dict[str, Any]:
-    """The contract's JSON. `node` is the one that was chosen, `boundTo` the one that the pod has."""
-    plan, pod = answer.plan, answer.result.pod
-    return {
-        "apiVersion": "kubectl-sched/v1",
-        "kind": "Binding",
-        "pod": {"namespace": pod.namespace, "name": pod.name},
-        "node": plan.node,
-        "dryRun": dry_run,
-        "outcome": answer.outcome,
-        "message": answer.message,
-        "boundTo": answer.bound_to,
-        "serving": {"state": plan.serving[0], "evidence": plan.serving[1]},
-        "requests": [{"method": each.method, "path": each.path, "what": each.what} for each in plan.writes],
-        "victims": list(plan.victims),
-        "leftovers": list(plan.leftovers),
-        "left": list(answer.left),
-        "explanation": explanation,
-        "warnings": list(answer.warnings),
-    }

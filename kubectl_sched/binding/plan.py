@@ -10,18 +10,66 @@ from kubectl_sched.binding.failure import failure_change, report_of
 from kubectl_sched.binding.pod_status import status_change
 from kubectl_sched.binding.preemption import victims_of
 from kubectl_sched.binding.requests import bind_pod, create_event, evict_pod, patch_pod_status, pre_bind
+from kubectl_sched.binding.situation import against, refusal, target
 from kubectl_sched.binding.unreserve import removal_of
 from kubectl_sched.plugins.dynamic_resources.state import STATE as CLAIMS
-from kubectl_sched.render.plan import PlannedWrite
+from kubectl_sched.render.plan import BindingPlan, PlannedWrite
+from kubectl_sched.render.summary import summary
 from kubectl_sched.scheduler.reserve import reserved
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from kubectl_sched.api.pod import Pod
     from kubectl_sched.api.resource import ResourceClaim
+    from kubectl_sched.binding.situation import Order, Situation
     from kubectl_sched.binding.writer import Request
     from kubectl_sched.framework.reservation import Reservation, Write
     from kubectl_sched.scheduler.result import ScheduleResult
+
+
+def plan_of(situation: Situation, order: Order) -> BindingPlan:
+    """The whole plan. Raises SchedError for a node that is not there."""
+    result = situation.result
+    node = target(situation, order)
+    victims = _victims_to_evict(result, order) if node is None and not situation.stale else ()
+    return BindingPlan(
+        pod=situation.pod.key,
+        node=node,
+        summary=summary(result),
+        serving=(situation.serving.state, situation.serving.evidence),
+        writes=_writes(situation, order, node, victims) if refusal(situation, order) is None else (),
+        leftovers=situation.leftovers,
+        victims=tuple(victim.key for victim in victims),
+        ignored=against(result, node) if node is not None and order.ignore_filters else (),
+        notes=situation.notes,
+        clears=node is None and bool(situation.stale),
+    )
+
+
+def _writes(situation: Situation, order: Order, node: str | None, victims: tuple[Pod, ...]) -> tuple[PlannedWrite, ...]:
+    if node is not None:
+        return binding_writes(situation.result, node)
+    if situation.stale:
+        return tuple(stale_claim_writes(situation.stale))
+    if victims:
+        return (*failure_writes(situation.result), *eviction_writes(situation.result))
+    return failure_writes(situation.result) if order.node is None else ()
+
+
+def _victims_to_evict(result: ScheduleResult, order: Order) -> tuple[Pod, ...]:
+    """Those that --preempt allows to evict, from the node that was asked for if one was."""
+    found = victims_of(result) if order.preempt else None
+    return found[1] if found is not None and order.node in {None, found[0]} else ()
+
+
+def in_words(plan: BindingPlan) -> str:
+    """What would be done."""
+    if plan.node is None and not plan.victims:
+        return f"would remove what an earlier attempt left of pod {plan.pod}, and look again"
+    if plan.node is None:
+        return f"would evict {', '.join(plan.victims)} for pod {plan.pod}"
+    return f"would bind pod {plan.pod} to node {plan.node}"
 
 
 def binding_writes(result: ScheduleResult, node: str) -> tuple[PlannedWrite, ...]:

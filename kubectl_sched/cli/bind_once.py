@@ -10,9 +10,10 @@ from dataclasses import replace
 from threading import Event
 from typing import TYPE_CHECKING, TextIO
 
+from kubectl_sched.binding.answer import as_data
 from kubectl_sched.binding.cycle import BindingCycle
 from kubectl_sched.binding.events import EventRecorder
-from kubectl_sched.binding.once import Tools, as_data, bind_once
+from kubectl_sched.binding.once import Tools, bind_once
 from kubectl_sched.binding.situation import situation_of
 from kubectl_sched.binding.writer import Writer
 from kubectl_sched.cluster.live.errors import ClusterError
@@ -31,14 +32,14 @@ from kubectl_sched.render.text import safe
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_sched.binding.once import Answer
+    from kubectl_sched.binding.answer import Answer
     from kubectl_sched.binding.situation import Order, Situation
     from kubectl_sched.cluster.live.connection import Connection
     from kubectl_sched.render.plan import BindingPlan
 
 
-class NothingWrittenError(SchedError):
-    """Ctrl-C before anything was written."""
+class GivenUpError(SchedError):
+    """Ctrl-C before anything was written, or a second one before it was taken back."""
 
     exit_code = 3
 
@@ -77,7 +78,8 @@ def run_once(targets: tuple[str, ...], namespace: str, order: Order, output: str
     try:
         answer = bind_once(order, tools)
     except KeyboardInterrupt:
-        raise NothingWrittenError("interrupted: nothing was written") from None
+        left = "what was written stays; the next run names it" if stop.is_set() else "nothing was written"
+        raise GivenUpError(f"interrupted: {left}") from None
     _print(answer, order, output)
     return answer.exit_code
 

@@ -384,7 +384,7 @@ def test_of_ten_that_bind_one_pod_one_wins_and_nine_say_who_has_it(api: Api, pro
     has_it = node_of(api, "wanted")
     winners = [out for (out, _), code in outcomes if code == 0]
     losers = [error for (_, error), code in outcomes if code == 1]
-    assert (len(winners), len(losers)) == (1, 9)
+    assert (len(winners), len(losers)) == (1, 9), outcomes
     assert winners == [f"pod/wanted node/{has_it}\n"]
     assert all(re.search(rf"default/wanted (is on|was bound to) node {has_it}", error) for error in losers)
     assert len(events(api, "wanted", "Scheduled")) == 1

@@ -16,9 +16,10 @@ from typing import Any
 import pytest
 import yaml
 
+from kubectl_sched.binding.answer import Answer
 from kubectl_sched.binding.cycle import BindingCycle, Bound, Failed, Gone, Taken
 from kubectl_sched.binding.events import EventRecorder
-from kubectl_sched.binding.once import Answer, Tools, bind_once
+from kubectl_sched.binding.once import Tools, bind_once
 from kubectl_sched.binding.situation import Order, Situation, situation_of
 from kubectl_sched.binding.writer import Request, Writer
 from kubectl_sched.cluster.live.connection import Connection
