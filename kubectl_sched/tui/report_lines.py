@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.render.commands import folded
 from kubectl_sched.render.preemption import preemption
+from kubectl_sched.render.suggestions import shown
 from kubectl_sched.render.summary import summary
-from kubectl_sched.render.text import safe
 from kubectl_sched.tui.changes import changes, in_words
 from kubectl_sched.tui.lines import BLANK, Tone, line, wrapped
 
@@ -33,7 +32,7 @@ def report_lines(view: View, suggestions: Sequence[Suggestion], notes: Iterable[
     for suggestion in suggestions:
         lines += wrapped(suggestion.text, width, indent=_INDENT)
         for command in suggestion.commands:
-            lines += (line(part, Tone.CHANGED) for part in folded(safe(command), width).split("\n"))
+            lines += (line(part, Tone.CHANGED) for part in shown(command, width).split("\n"))
     actions = [f"{each.extension_point} {each.plugin}: {each.action}" for each in result.binding]
     lines += _paragraph("Then", actions, width)
     lines += _paragraph("kube-scheduler's own message", [result.event] if result.event else [], width)
