@@ -75,7 +75,7 @@ def download(own: Path, platform: Platform, minor: str, constraints: Path, folde
     """
     found: dict[str, Path] = {}
     followed: set[tuple[str, str]] = set()
-    wave = {(canonicalize_name("kubectl-sched"), "")}
+    wave: set[tuple[str, str]] = {("kubectl-sched", "")}
     while wave:
         missing = sorted({name for name, _ in wave} - found.keys() - {"kubectl-sched"})
         if missing:

@@ -61,7 +61,7 @@ DEVICES: Final = (
             "resource class <class> does not exist": "1.29 to 1.30",
             "look up resource class: <class>": "1.26 to 1.30",
         },
-        "request {request} of a claim names device class {class}, which does not exist",
+        "a claim of the pod names device class {class}, which does not exist",
         "The driver, which brings the class, is not installed, or the name is misspelt.",
         "create the class, or correct the claim",
         f"{_PLUGIN}: PreFilter",
@@ -80,7 +80,7 @@ DEVICES: Final = (
             "PodGroup <...>, spec.resourceClaim <claim>: none of the supported fields are set": "1.36 to 1.37",
             'pod "<...>", spec.resourceClaim "<claim>": none of the supported fields are set': _SINCE_26,
         },
-        "this kube-scheduler does not understand what is asked for {request} {claim}",
+        "this kube-scheduler does not understand what a claim of the pod asks for: {claim}",
         "The API server has a feature on that kube-scheduler has off, or is newer.",
         "upgrade it, or turn the feature on",
         f"{_PLUGIN}: PreFilter",
@@ -274,7 +274,7 @@ DEVICES: Final = (
             "invalid resource pools were encountered": "1.35 to 1.37",
             "one or more devices in claim <...> failed<...>": BEFORE,
         },
-        "a claim, its class or what a driver published is not in order {claim}",
+        "a claim, its class or what a driver published is not in order: {claim}",
         "A CEL expression that fails for a device, a pool that a driver is just updating, a feature that is off, or "
         "more "
         "devices than a claim may hold.",

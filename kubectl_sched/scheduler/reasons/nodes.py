@@ -114,7 +114,7 @@ NODES: Final = (
             "node(s) didn't match Pod's required features": "1.36 to 1.37",
             "node declared features check failed - unsatisfied requirements: <features>": "1.35",
         },
-        "the node's kubelet does not declare a feature that the pod uses {features}",
+        "the node's kubelet does not declare a feature that the pod uses: {features}",
         "Kubelets are older than the control plane, or have a feature off that it has on.",
         "upgrade the kubelets, or turn their feature on",
         "plugins/nodedeclaredfeatures/nodedeclaredfeatures.go: Filter",

@@ -75,7 +75,7 @@ QUEUE: Final = (
             "0/<count> placements are available, first placement status: <...>": "1.36 to 1.37",
             "no feasible placements found": "1.36 to 1.37",
         },
-        "none of {count} places suits the pod's group as a whole",
+        "no place suits the pod's group as a whole",
         "The group is to be in one topology domain, and no domain has room for all of it.",
         "ask for less, or free or add room",
         f"{_GROUPS}: podGroupSchedulingPlacementAlgorithm",

@@ -15,6 +15,8 @@ BEFORE = "before 1.22"
 """The span of a spelling that only kube-schedulers older than the supported ones use."""
 
 _PLACE = re.compile(r"<(\.\.\.|[a-z_]+)>")
+_BEFORE_NOTHING = " :="
+"""What may be left over at the end where a spelling lacks the place that comes last."""
 _NOT_OF_A_SLUG = re.compile(r"[^a-z0-9 -]")
 
 
@@ -50,7 +52,7 @@ class Reason(NamedTuple):
     def meaning(self, places: Mapping[str, str]) -> Meaning:
         """What a text with these places means."""
         known = _Places(places)
-        says = self.says.format_map(known).removesuffix("=")
+        says = self.says.format_map(known).rstrip(_BEFORE_NOTHING)
         return Meaning(self.plugin.format_map(known), says, self.helps.format_map(known), self.anchor)
 
 
