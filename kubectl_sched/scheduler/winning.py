@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_sched.api.node_affinity import parse_node_selector
-from kubectl_sched.api.pod import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, PreferredSchedulingTerm
+from kubectl_sched.api.pod import (
+    Affinity,
+    NodeSelector,
+    NodeSelectorRequirement,
+    NodeSelectorTerm,
+    PreferredSchedulingTerm,
+)
 from kubectl_sched.scheduler import toleration_remedies
 from kubectl_sched.scheduler.change import Change, Kind
 from kubectl_sched.scheduler.evictions import evictable, eviction
@@ -18,7 +24,7 @@ from kubectl_sched.scheduler.weights import points_lost, weight_to_tie, weight_t
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.api.pod import Pod, PodAffinity
     from kubectl_sched.scheduler.change import Way
     from kubectl_sched.scheduler.result import ScheduleResult
 
@@ -30,11 +36,13 @@ _EVICTIONS_TRIED = (1, 2, 4)
 def ways_to_win(result: ScheduleResult, row: int) -> list[Way]:
     """The candidates, those that touch less first; whether the node then wins is for a replay to say."""
     lost = {plugin for plugin, difference in points_lost(result, row) if difference < 0}
-    ways: list[Way] = [(change,) for change in _preferring(result, row)]
+    ways: list[Way] = [(change,) for change in (*_preferring_more(result, row), *_preferring(result, row))]
     if "TaintToleration" in lost:
         ways += toleration_remedies.repel_less(result, row)
     if "NodeAffinity" in lost:
         ways += [(change,) for change in (*_labelling(result, row), *_preferring_less(result, row))]
+    if "InterPodAffinity" in lost:
+        ways += [(change,) for change in _near_less(result)]
     if "PodTopologySpread" in lost:
         ways += [(change,) for change in _spreading_less(result)]
     if lost & {"NodeResourcesFit", "NodeResourcesBalancedAllocation"}:
@@ -45,7 +53,7 @@ def ways_to_win(result: ScheduleResult, row: int) -> list[Way]:
 
 
 def _preferring(result: ScheduleResult, row: int) -> Iterator[Change]:
-    """A preference for the node, as light as may do; one that it matches already made heavier."""
+    """A preference for the node, as light as may do."""
     hostname = result.nodes.node_objects[row].metadata.labels.get(_HOSTNAME)
     if hostname is None:
         return
@@ -57,8 +65,30 @@ def _preferring(result: ScheduleResult, row: int) -> Iterator[Change]:
             Kind.PREFER_NODE,
             f"if it preferred {_HOSTNAME}={hostname} with weight {weight}",
             pod=lambda pod, term=term: prefers(pod, term),  # type: ignore[misc]
-            cost=(weight,),
+            cost=(1, weight),
         )
+
+
+def _preferring_more(result: ScheduleResult, row: int) -> Iterator[Change]:
+    """More weight for a preference that the node matches already."""
+    for index, term in enumerate(preferences(result.pod)):
+        for weight in (each for each in _WEIGHTS_TRIED if each > term.weight and _is_met(result, row, term)):
+            yield Change(
+                Kind.PREFER_NODE,
+                f"with weight {weight} instead of {term.weight} for its preference number {index + 1}, met there",
+                pod=lambda pod, at=index, to=weight: _with_weight(pod, at, to),  # type: ignore[misc]
+                cost=(0, weight),
+            )
+
+
+def _is_met(result: ScheduleResult, row: int, term: PreferredSchedulingTerm) -> bool:
+    labels, name = result.nodes.node_objects[row].metadata.labels, result.nodes.names[row]
+    return parse_node_selector(NodeSelector(node_selector_terms=(term.preference,))).matches(labels, name)
+
+
+def _with_weight(pod: Pod, index: int, weight: int) -> Pod:
+    kept = preferences(pod)
+    return with_preferences(pod, (*kept[:index], replace(kept[index], weight=weight), *kept[index + 1 :]))
 
 
 def _labelling(result: ScheduleResult, row: int) -> Iterator[Change]:
@@ -72,9 +102,8 @@ def _labelling(result: ScheduleResult, row: int) -> Iterator[Change]:
 
 def _preferring_less(result: ScheduleResult, row: int) -> Iterator[Change]:
     """One preference less, of those that the node does not match."""
-    labels, name = result.nodes.node_objects[row].metadata.labels, result.nodes.names[row]
     for index, term in enumerate(preferences(result.pod)):
-        if not parse_node_selector(NodeSelector(node_selector_terms=(term.preference,))).matches(labels, name):
+        if not _is_met(result, row, term):
             yield Change(
                 Kind.PREFER_LESS,
                 f"without its preference number {index + 1} (weight {term.weight}) for other nodes",
@@ -86,6 +115,28 @@ def _preferring_less(result: ScheduleResult, row: int) -> Iterator[Change]:
 def _without_preference(pod: Pod, index: int) -> Pod:
     kept = preferences(pod)
     return with_preferences(pod, (*kept[:index], *kept[index + 1 :]))
+
+
+def _near_less(result: ScheduleResult) -> Iterator[Change]:
+    """One preference less about pods that are near."""
+    affinity = result.pod.spec.affinity
+    for part, words in (("pod_affinity", "pod affinity"), ("pod_anti_affinity", "pod anti-affinity")):
+        terms = getattr(affinity, part, None)
+        for index, term in enumerate(terms.preferred if terms is not None else ()):
+            yield Change(
+                Kind.PREFER_LESS,
+                f"without its preferred {words} number {index + 1} (weight {term.weight})",
+                pod=lambda pod, part=part, at=index: _without_near_preference(pod, part, at),  # type: ignore[misc]
+                caution="it may then run near to other pods than it wants",
+                cost=(term.weight,),
+            )
+
+
+def _without_near_preference(pod: Pod, part: str, index: int) -> Pod:
+    affinity = pod.spec.affinity if pod.spec.affinity is not None else Affinity()
+    terms: PodAffinity = getattr(affinity, part)
+    kept = replace(terms, preferred=(*terms.preferred[:index], *terms.preferred[index + 1 :]))
+    return replace(pod, spec=replace(pod.spec, affinity=replace(affinity, **{part: kept})))
 
 
 def _spreading_less(result: ScheduleResult) -> Iterator[Change]:

@@ -263,6 +263,49 @@ def test_the_laws_hold_in_any_cluster(cluster: tuple[list[Any], list[Pod]], inco
     hold(result, suggest(result, on), on)
 
 
+WINNING = {
+    "a heavier preference": Case(
+        [host("w1", labels={"disk": "ssd"}), host("w2", labels={"zone": "a"})],
+        {"affinity": {"nodeAffinity": {PREFERRED: [preferring(10, "disk", "ssd"), preferring(20, "zone", "a")]}}},
+        "It would land on w1 with weight 50 instead of 10 for its preference number 1, met there.",
+    ),
+    "no preferred neighbours": Case(
+        [host("w1"), host("w2", labels={"rack": "r"}), blue("w2", **requests(cpu="4"))],
+        {
+            **requests(cpu="1"),
+            "affinity": {"podAffinity": {PREFERRED: [{"weight": 5, "podAffinityTerm": NEAR_BLUE}]}},
+        },
+        "It would land on w1 without its preferred pod affinity number 1 (weight 5) (it may then run near to other "
+        "pods than it wants).",
+    ),
+    "no soft spreading": Case(
+        [host("w1", labels={"zone": "a"}), host("w2", labels={"zone": "b"}, images=[]), blue("w1")],
+        {**spread("zone", "ScheduleAnyway"), **requests(cpu="1")},
+        "It might land on w1, tied with w2, without its soft spread constraint over zone (its pods may then be spread "
+        "less evenly).",
+    ),
+    "a taint that repels": Case(
+        [host("w1", taints=[REPELLING]), host("w2")],
+        {},
+        "It might land on w1, tied with w2, with a toleration for busy:PreferNoSchedule (if such pods are meant to run "
+        "there: the taint repels them).",
+    ),
+    "a label that is preferred": Case(
+        [host("w1"), host("w2", labels={"disk": "ssd"}), blue("w2", **requests(cpu="1"))],
+        {"affinity": {"nodeAffinity": {PREFERRED: [preferring(10, "disk", "ssd")]}}, **requests(cpu="1")},
+        "It would land on w1 after `kubectl label node w1 disk=ssd`.",
+    ),
+}
+
+
+@pytest.mark.parametrize("why", WINNING)
+def test_a_node_that_lost_is_told_how_it_wins(why: str) -> None:
+    case = WINNING[why]._replace(on="w1")
+    result, found = asked(case)
+    assert case.says in [suggestion.text for suggestion in found]
+    hold(result, found, "w1")
+
+
 def test_two_changes_are_offered_only_where_one_is_not_enough() -> None:
     cordoned = host("w1", unschedulable=True)
     both = explain(pod("web-0", nodeSelector={"disk": "ssd"}), cordoned)
