@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kubectl_sched.binding.watch.messages import Message
-    from kubectl_sched.binding.watch.queue import QueuedPod
+    from kubectl_sched.binding.watch.queued_pod import QueuedPod
     from kubectl_sched.binding.writer import Writer
     from kubectl_sched.framework.reservation import Reservation
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -54,7 +54,7 @@ class Binder:
         self._binding.submit(self._bind, queued, result, node, reservations, began)
 
     def report(self, result: ScheduleResult, failed: Failed | None = None) -> None:
-        """Write why the pod has no node; its victims are evicted first where that is allowed."""
+        """Write why the pod has no node, once its victims, if it has any, have been evicted."""
         self._reporting.submit(self._report, result, failed)
 
     def stop(self) -> None:
@@ -91,7 +91,7 @@ class Binder:
         try:
             if failed is not None or result.post_filter is None or not result.post_filter.victims:
                 return report_failure(self._writer, self._recorder, result, failed)
-            said, evicted = self._evict(result) if self.may_preempt else ((), False)
+            said, evicted = self._evict(result)
             told = result if evicted else without_preemption(result)
             return (*said, *report_failure(self._writer, self._recorder, told))
         except SchedError as failure:
@@ -108,6 +108,7 @@ class Binder:
 
 
 def without_preemption(result: ScheduleResult) -> ScheduleResult:
-    """The result where nobody is to be evicted: the pod is nominated nowhere."""
-    assert result.post_filter is not None  # noqa: S101 - that is where the victims are
+    """The result where nobody is to be evicted: it nominates the pod nowhere."""
+    if result.post_filter is None or not result.post_filter.victims:
+        return result
     return dataclasses.replace(result, post_filter=replace(result.post_filter, nominated_node=None, victims=()))

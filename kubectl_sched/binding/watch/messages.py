@@ -9,7 +9,7 @@ from kubectl_sched.cluster.live.watching import Changed, Disturbed, Replaced
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.binding.cycle import Bound, Failed, Gone, Taken
-    from kubectl_sched.binding.watch.queue import QueuedPod
+    from kubectl_sched.binding.watch.queued_pod import QueuedPod
     from kubectl_sched.scheduler.result import ScheduleResult
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 
-from kubectl_sched.binding.watch.queue import Place
+from kubectl_sched.binding.watch.queued_pod import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

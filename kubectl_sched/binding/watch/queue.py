@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from dataclasses import dataclass, field
-from enum import Enum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from kubectl_sched.binding.watch.cluster_events import ClusterEvent, may_help
-from kubectl_sched.record import Record
+from kubectl_sched.binding.watch.cluster_events import may_help
+from kubectl_sched.binding.watch.queued_pod import Backoff, Place, QueuedPod, is_worth_an_attempt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.binding.watch.cluster_events import ClusterEvent
 
 LONGEST_UNSCHEDULABLE_SECONDS: Final = 300.0
 """Then a pod is tried again whatever has happened (DefaultPodMaxInUnschedulablePodsDuration)."""
@@ -27,52 +26,10 @@ FLUSH_SECONDS: Final = 30.0
 """How often it is looked who has waited so long (flushUnschedulablePodsLeftover)."""
 
 
-class Place(Enum):
-    """Where a pod of ours is; the first four are values of scheduler_pending_pods' label."""
+_ENTRIES_KEPT: Final = 1_000
 
-    ACTIVE = "active"
-    BACKOFF = "backoff"
-    UNSCHEDULABLE = "unschedulable"
-    GATED = "gated"
-    IN_FLIGHT = "in flight"
-
-
-class Backoff(Record, frozen=True):
-    """podInitialBackoffSeconds and podMaxBackoffSeconds."""
-
-    initial: float = 1.0
-    maximum: float = 10.0
-
-    def seconds(self, attempts: int) -> float:
-        """How long a pod waits after so many attempts: doubled with each (calculateBackoffDuration)."""
-        return 0.0 if attempts == 0 else float(min(self.initial * 2.0 ** min(attempts - 1, 60), self.maximum))
-
-
-@dataclass(slots=True)
-class QueuedPod:
-    """A pod of ours with what the queue remembers of it (framework.QueuedPodInfo)."""
-
-    pod: Pod
-    entered: float
-    """When it first came into the queue."""
-    place: Place = Place.ACTIVE
-    attempts: int = 0
-    failures: int = 0
-    """Those attempts after which it did not fit, or the binding failed: what backoff counts."""
-    waits_since: float = 0.0
-    """When it last came to its place; among pods of equal priority the first in the active queue is the first out."""
-    backoff_until: float = 0.0
-    rejected_by: frozenset[str] = frozenset()
-    nominated_node: str = ""
-    entry: int = 0
-    """The number of its one entry in a heap that still counts."""
-    missed: list[ClusterEvent] = field(default_factory=list)
-    """What has happened since it was taken out, which a verdict that is older knows nothing of."""
-
-    @property
-    def key(self) -> str:
-        """`namespace/name`."""
-        return self.pod.key
+_Entry = tuple[Any, int, QueuedPod]
+"""What it is ordered by, the number of the entry, and the pod."""
 
 
 class SchedulingQueue:
@@ -91,8 +48,8 @@ class SchedulingQueue:
         self._gated_by = gated_by
         self._backoff = backoff
         self._pods: dict[str, QueuedPod] = {}
-        self._active: list[tuple[tuple[object, ...], int, QueuedPod]] = []
-        self._backing_off: list[tuple[float, int, QueuedPod]] = []
+        self._active: list[_Entry] = []
+        self._backing_off: list[_Entry] = []
         self._waiting: dict[str, QueuedPod] = {}
         self._in_flight: dict[str, QueuedPod] = {}
         self._nominated: dict[str, QueuedPod] = {}
@@ -148,9 +105,11 @@ class SchedulingQueue:
             self.add(pod, now)
             return
         before, queued.pod = queued.pod, pod
+        if queued.place is Place.IN_FLIGHT:
+            return  # whatever its verdict, it is put somewhere then; the room for it is assumed, not nominated
         if pod.status.nominated_node_name != before.status.nominated_node_name:
             self.nominate(queued, pod.status.nominated_node_name)
-        if queued.place is Place.IN_FLIGHT or not is_worth_an_attempt(before, pod):
+        if not is_worth_an_attempt(before, pod):
             return
         if queued.place is Place.GATED:
             self._activate(queued, now, "PodUpdate")
@@ -167,11 +126,12 @@ class SchedulingQueue:
         self._counts[queued.place] -= 1
         for places in (self._pods, self._waiting, self._in_flight, self._nominated):
             places.pop(key, None)
+        self._compact()
 
     def move(self, event: ClusterEvent, now: float) -> None:
         """Try again whom the event may help; those in flight are asked once their verdict is known."""
         for queued in self._in_flight.values():
-            queued.missed.append(event)
+            queued.missed.add(event)
         for queued in [each for each in self._waiting.values() if may_help(event, each.rejected_by)]:
             if queued.place is Place.GATED:
                 self._activate(queued, now, event.resource)
@@ -189,7 +149,7 @@ class SchedulingQueue:
                 self._move_to(queued, Place.IN_FLIGHT)
                 self._in_flight[queued.key] = queued
                 queued.attempts += 1
-                queued.missed = []
+                queued.missed = set()
                 return queued
         return None
 
@@ -291,20 +251,18 @@ class SchedulingQueue:
             if queued.place is Place.UNSCHEDULABLE and now - queued.waits_since >= LONGEST_UNSCHEDULABLE_SECONDS:
                 self._retry(queued, now, "UnschedulableTimeout")
 
+    def _compact(self) -> None:
+        """Leave out the entries of pods that have gone, which nobody takes out where another replica leads."""
+        most = 2 * len(self._pods) + _ENTRIES_KEPT
+        for heap, place in ((self._active, Place.ACTIVE), (self._backing_off, Place.BACKOFF)):
+            if len(heap) > most:
+                heap[:] = [each for each in heap if self._stands(each[2], place, each[1])]
+                heapq.heapify(heap)
+
     def _stands(self, queued: QueuedPod, place: Place, entry: int) -> bool:
         """Whether an entry of a heap still stands for where its pod is."""
         return queued.entry == entry and queued.place is place and self._pods.get(queued.key) is queued
 
-    def _forget_stale(self, heap: list[tuple[float, int, QueuedPod]], place: Place) -> None:
+    def _forget_stale(self, heap: list[_Entry], place: Place) -> None:
         while heap and not self._stands(heap[0][2], place, heap[0][1]):
             heapq.heappop(heap)
-
-
-def is_worth_an_attempt(before: Pod, after: Pod) -> bool:
-    """Whether a change of a pod that waits may let it in: not where it is only what was said of it."""
-    return (
-        before.spec != after.spec
-        or before.metadata.labels != after.metadata.labels
-        or before.metadata.deletion_timestamp != after.metadata.deletion_timestamp
-        or before.status.resource_claim_statuses != after.status.resource_claim_statuses
-    )

@@ -94,7 +94,6 @@ class _Program:
     def __init__(self, endpoint: Endpoint, options: WatchOptions, settings: Settings, say: Say) -> None:
         configuration, election = settings.configuration, settings.election
         self._say = say
-        self._settings = settings
         pod_options = scheduler_options(
             configuration.features.enabled, sums_status_per_pod=configuration.release.status_requests_summed_per_pod
         )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from kubectl_sched.binding.watch.election import Terms
-from kubectl_sched.binding.watch.queue import Backoff
+from kubectl_sched.binding.watch.queued_pod import Backoff
 from kubectl_sched.config.duration import InvalidDuration, parse_duration
 from kubectl_sched.config.types import LeaderElectionConfiguration
 from kubectl_sched.errors import SchedError

@@ -16,6 +16,7 @@ from msgspec import structs
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.binding.cycle import Bound, Failed, Gone, Taken
+from kubectl_sched.binding.watch.binder import without_preemption
 from kubectl_sched.binding.watch.cluster_events import ASSUMED_POD_FORGOTTEN, cluster_event
 from kubectl_sched.binding.watch.messages import Finished, Kept, Led, Stop, Warned
 from kubectl_sched.binding.watch.metrics import ERROR, SCHEDULED, UNSCHEDULABLE
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
     from kubectl_sched.binding.watch.cache import Cache, Delta
     from kubectl_sched.binding.watch.messages import Message
     from kubectl_sched.binding.watch.metrics import Metrics
-    from kubectl_sched.binding.watch.queue import QueuedPod, SchedulingQueue
+    from kubectl_sched.binding.watch.queue import SchedulingQueue
+    from kubectl_sched.binding.watch.queued_pod import QueuedPod
     from kubectl_sched.binding.watch.saying import Say
     from kubectl_sched.cluster.kinds import Kind
     from kubectl_sched.framework.runtime import Framework
@@ -80,11 +82,6 @@ class Watcher:
     def waits_for(self) -> tuple[str, ...]:
         """The kinds of which nothing is known yet: until there are none, nothing is decided."""
         return tuple(sorted(self._unlisted))
-
-    @property
-    def leads(self) -> bool:
-        """Whether this replica decides, or stands by."""
-        return self._leads
 
     def run(self) -> Stop:
         """Go on until told to stop."""
@@ -191,13 +188,16 @@ class Watcher:
 
     def _schedule(self, queued: QueuedPod) -> None:
         """One scheduling cycle; what comes of it is written in other threads."""
-        began = time.monotonic()
         try:
-            result = self._decide(queued)
+            self._attempt(queued, time.monotonic())
         except Exception as failure:  # noqa: BLE001 - one pod that nobody has thought of must not stop all others
             self._say.problem(f"pod {queued.key} cannot be judged: {type(failure).__name__}: {failure}")
-            self._queue.failed(queued, began)
-            return
+            self._queue.failed(queued, time.monotonic())
+
+    def _attempt(self, queued: QueuedPod, began: float) -> None:
+        pod = _with_nomination(queued.pod, queued.nominated_node)
+        framework = self._frameworks[pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME]
+        result = cycle(pod, self._cache.snapshot(self._queue.nominated()), framework)
         self._metrics.decided(time.monotonic() - began)
         if result.fits:
             self._bind(queued, result, began)
@@ -206,17 +206,13 @@ class Watcher:
         else:
             self._reject(queued, result, began)
 
-    def _decide(self, queued: QueuedPod) -> ScheduleResult:
-        pod = _with_nomination(queued.pod, queued.nominated_node)
-        framework = self._frameworks[pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME]
-        return cycle(pod, self._cache.snapshot(self._queue.nominated()), framework)
-
     def _bind(self, queued: QueuedPod, result: ScheduleResult, began: float) -> None:
         """Assume the pod on one of the best nodes, by chance as kube-scheduler does, and begin its binding cycle."""
         node = result.nominated_first or random.choice(result.best)  # noqa: S311 - no secret
         reservations = reserved(result, node, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
         others = [each.item for each in reservations if not isinstance(each.item, Pod)]
         self._cache.assume(reserved_pod(result.pod, reservations), node, others)
+        self._queue.nominate(queued, "")
         self._in_flight += 1
         self._binder.bind(queued, result, node, reservations, began)
 
@@ -226,9 +222,11 @@ class Watcher:
         failed = result.outcome is Outcome.ERROR
         self._metrics.attempted(ERROR if failed else UNSCHEDULABLE, _profile(result), now - began)
         self._say.rejected(result)
-        preempting = self._binder.may_preempt and result.post_filter is not None and bool(result.post_filter.victims)
-        if preempting and result.post_filter is not None:
-            self._queue.nominate(queued, result.post_filter.nominated_node or "")
+        result = result if self._binder.may_preempt else without_preemption(result)
+        nominated = "" if failed or result.post_filter is None else result.post_filter.nominated_node
+        if nominated is not None:
+            self._queue.nominate(queued, nominated)
+        if nominated:
             self._metrics.preempted()
         if failed:
             self._queue.failed(queued, now)

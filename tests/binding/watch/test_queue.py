@@ -10,7 +10,8 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 from msgspec import structs
 
 from kubectl_sched.binding.watch.cluster_events import Action, ClusterEvent
-from kubectl_sched.binding.watch.queue import LONGEST_UNSCHEDULABLE_SECONDS, Backoff, Place, SchedulingQueue
+from kubectl_sched.binding.watch.queue import LONGEST_UNSCHEDULABLE_SECONDS, SchedulingQueue
+from kubectl_sched.binding.watch.queued_pod import Backoff, Place
 from kubectl_sched.plugins.priority_sort import PrioritySort
 from tests.plugins.clusters import handle, pod
 
@@ -138,6 +139,24 @@ def test_room_is_kept_for_who_was_nominated_until_it_is_gone() -> None:
     queue.nominate(queued, "w1")
     assert queue.nominated() == {"w1": (queued.pod,)}
     queue.delete(queued.key)
+    assert queue.nominated() == {}
+
+
+def test_pods_that_another_replica_binds_leave_nothing_behind() -> None:
+    queue = new_queue()
+    for number in range(5_000):
+        queue.add(waiting(f"p{number}"), 0)
+        queue.delete(f"default/p{number}")
+    assert len(queue._active) < 2_000  # noqa: SLF001 - what would grow in a replica that stands by
+
+
+def test_a_pod_whose_room_is_assumed_is_not_nominated_besides() -> None:
+    queue = new_queue()
+    queue.add(waiting("a"), 0)
+    queued = queue.pop(0)
+    assert queued is not None
+    told = structs.replace(queued.pod, status=structs.replace(queued.pod.status, nominated_node_name="w1"))
+    queue.update(told, 1)
     assert queue.nominated() == {}
 
 

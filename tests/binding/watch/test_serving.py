@@ -11,7 +11,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from kubectl_sched.binding.watch.metrics import SCHEDULED, Metrics
-from kubectl_sched.binding.watch.queue import Place
+from kubectl_sched.binding.watch.queued_pod import Place
 from kubectl_sched.binding.watch.serving import Serving
 from kubectl_sched.errors import SchedError
 
