@@ -14,7 +14,7 @@ from kubectl_sched.render.summary import summary
 from kubectl_sched.render.text import safe
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from kubectl_sched.scheduler.joint import Together
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -46,7 +46,7 @@ def show(
     """
     check_node(results, display)
     if display.output in {"json", "yaml"}:
-        write_data(_as_data(results, display, [*notes, *warnings]), display.output)
+        _write(results, display, [*notes, *warnings])
         return exit_code(results, display)
     on_screen = display.output not in {"name", *PAGES} and sys.stdout.isatty() and sys.stderr.isatty()
     if not on_screen:
@@ -80,23 +80,50 @@ def check_node(results: Sequence[ScheduleResult], display: Display) -> None:
             raise SchedError(f"there is no node {display.node}{hint}")
 
 
-def _as_data(results: Sequence[ScheduleResult], display: Display, notes: Sequence[str]) -> dict[str, Any]:
+def _write(results: Sequence[ScheduleResult], display: Display, notes: Sequence[str]) -> None:
     """One explanation with the notes among its warnings, or a list of them with the notes as its own warnings."""
 
     def explained(result: ScheduleResult) -> dict[str, Any]:
         wanted = result.nodes.row_of.get(display.node or "")
         return explanation(result, summary(result), evidence=lambda row: display.evidence or row == wanted)
 
-    def item(result: ScheduleResult) -> dict[str, Any] | msgspec.Raw:
-        # One pod's answer about thousands of nodes is megabytes as text and ten times that as dictionaries.
-        data = explained(result)
-        return msgspec.Raw(msgspec.json.encode(data)) if display.output == "json" else data
-
-    data = explained(results[0]) if display.one else explanation_list([item(result) for result in results])
+    if display.one:
+        data = explained(results[0])
+        write_data({**data, "warnings": [*data["warnings"], *notes]}, display.output)
+        return
+    beside: dict[str, Any] = {}
     if display.together is not None:
         joint = display.together
-        data["together"] = {"pods": joint.pods, "placed": joint.placed, "higherPriorityAhead": joint.ahead}
-    return {**data, "warnings": [*data.get("warnings", ()), *notes]}
+        beside["together"] = {"pods": joint.pods, "placed": joint.placed, "higherPriorityAhead": joint.ahead}
+    beside["warnings"] = list(notes)
+    items = map(explained, results)
+    if display.output == "json":
+        _write_list({**explanation_list([]), **beside}, items)
+    else:
+        write_data({**explanation_list(list(items)), **beside}, display.output)
+
+
+def _write_list(data: Mapping[str, Any], items: Iterable[dict[str, Any]]) -> None:
+    """Print JSON as `write_data` does, with these `items`, of which only one at a time is in memory.
+
+    An answer about thousands of nodes is megabytes, and a list may have thousands of those.
+    """
+    out = sys.stdout.buffer
+    for position, (key, value) in enumerate(data.items()):
+        out.write(b'%s\n  "%s": ' % (b"," if position else b"{", key.encode()))
+        if key != "items":
+            out.write(_indented(value, 2))
+            continue
+        opened = False
+        for item in items:
+            out.write((b"," if opened else b"[") + b"\n    " + _indented(item, 4))
+            opened = True
+        out.write(b"\n  ]" if opened else b"[]")
+    out.write(b"\n}\n")
+
+
+def _indented(value: Any, columns: int) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).replace(b"\n", b"\n" + b" " * columns)
 
 
 def _as_page(results: Sequence[ScheduleResult], display: Display, notes: Sequence[str]) -> str:

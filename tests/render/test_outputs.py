@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import yaml
 
@@ -46,6 +47,13 @@ def test_several_pods_make_a_list_in_the_order_asked_for() -> None:
     data = explained("pods", LANDS, STUCK)
     assert data["kind"] == "ExplanationList"
     assert [item["pod"]["name"] for item in data["items"]] == [LANDS, STUCK]
+
+
+@pytest.mark.parametrize("arguments", [["pods", LANDS, STUCK], ["pods", "-A", "--pending"], ["pods", "-n", "none"]])
+def test_a_list_that_is_written_item_by_item_is_formatted_like_any_other_json(arguments: list[str]) -> None:
+    written = run(*arguments, "-o", "json").stdout
+    whole = msgspec.json.format(msgspec.json.encode(json.loads(written)), indent=2).decode()
+    assert written == f"{whole}\n"
 
 
 def test_names_are_those_of_the_best_nodes() -> None:
