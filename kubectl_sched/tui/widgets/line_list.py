@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
@@ -45,13 +46,12 @@ class LineList(ScrollView, can_focus=True):
         Binding("enter", "choose", "Open", show=False),
     ]
 
+    @dataclass
     class Moved(Message):
         """The cursor is on another line."""
 
-        def __init__(self, lines: LineList, index: int) -> None:
-            super().__init__()
-            self.lines = lines
-            self.index = index
+        lines: LineList
+        index: int
 
         @property
         def control(self) -> LineList:

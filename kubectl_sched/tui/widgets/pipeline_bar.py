@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -23,12 +24,11 @@ class PipelineBar(Static):
 
     DEFAULT_CSS = "PipelineBar { height: auto; }"
 
+    @dataclass
     class StageClicked(Message):
         """A click on a step."""
 
-        def __init__(self, stage: str) -> None:
-            super().__init__()
-            self.stage = stage
+        stage: str
 
     def __init__(self) -> None:
         super().__init__(markup=False)

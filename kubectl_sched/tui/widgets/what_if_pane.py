@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
@@ -53,12 +54,11 @@ class WhatIfPane(Vertical):
         Binding("tab", "complete", "Complete", show=False, priority=True),
     ]
 
+    @dataclass
     class Submitted(Message):
         """An entry, as it was typed."""
 
-        def __init__(self, entry: str) -> None:
-            super().__init__()
-            self.entry = entry
+        entry: str
 
     class Left(Message):
         """Back to the list."""
