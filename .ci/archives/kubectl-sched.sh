@@ -10,10 +10,20 @@ while [ -L "$here" ]; do
 done
 here=$(cd "$(dirname "$here")" && pwd -P) || exit 3
 
-for python in ${KUBECTL_SCHED_PYTHON:-python3 @pythons@ python}; do
+start_with() {
+    python=$1
+    shift
     if "$python" -I -S -c 'import sys; sys.exit("%d.%d" % sys.version_info[:2] not in "@minors@".split())' 2>/dev/null; then
         exec "$python" -I "$here/launch.py" "$@"
     fi
-done
+}
+
+if [ -n "$KUBECTL_SCHED_PYTHON" ]; then
+    start_with "$KUBECTL_SCHED_PYTHON" "$@"
+else
+    for name in python3 @pythons@ python; do
+        start_with "$name" "$@"
+    done
+fi
 echo "error: kubectl sched needs one of Python @minors@ in PATH, or named by KUBECTL_SCHED_PYTHON" >&2
 exit 3
