@@ -12,7 +12,6 @@ from kubectl_sched.framework.runtime import Framework
 from kubectl_sched.plugins import make_plugins
 from kubectl_sched.scheduler.queue import place_in_queue
 from kubectl_sched.scheduler.schedule_one import cycle, no_profile, schedule_one
-from kubectl_sched.scheduler.suggestions import suggest
 from kubectl_sched.scheduler.warnings import warnings
 
 if TYPE_CHECKING:
@@ -103,6 +102,8 @@ class Scheduler:
 
     def with_suggestions(self, result: ScheduleResult, node_name: str | None = None) -> ScheduleResult:
         """The result with the changes that would let the pod in, or make it land on that node, each replayed."""
+        from kubectl_sched.scheduler.suggestions import suggest  # several pods at once are explained without
+
         return replace(result, suggestions=suggest(result, node_name))
 
 

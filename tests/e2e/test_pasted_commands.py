@@ -14,16 +14,17 @@ import pytest
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.cluster import read
 from kubectl_sched.cluster.state import Replay, configuration_for, scheduler_for
-from kubectl_sched.scheduler.change import Promise
+from kubectl_sched.scheduler.change import Kind, Promise
 from kubectl_sched.scheduler.suggestions import suggest
 from tests.e2e.api import Api, ApiError
+from tests.e2e.control_plane import ControlPlane
+from tests.oracle.build import GoMissingError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from kubectl_sched.scheduler.change import Suggestion
-    from tests.e2e.control_plane import ControlPlane
 
 pytestmark = [pytest.mark.e2e, pytest.mark.skipif(shutil.which("kubectl") is None, reason="needs kubectl")]
 
@@ -82,12 +83,12 @@ def populate(api: Api, case: str) -> None:
     api.create(PODS, body("web", waiting))
 
 
-def suggestions(api: Api, folder: Path, minor: str) -> Iterator[Suggestion]:
+def suggestions(api: Api, folder: Path, minor: str, name: str = "web") -> Iterator[Suggestion]:
     dump_file = folder / "dump.json"
     dump_file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": api.everything()}))
     dump = read([str(dump_file)])
     scheduler, _ = scheduler_for(dump, configuration_for(dump, Replay(None, minor, None)))
-    incoming = next(item for item in dump.objects if isinstance(item, Pod) and item.metadata.name == "web")
+    incoming = next(item for item in dump.objects if isinstance(item, Pod) and item.metadata.name == name)
     yield from suggest(scheduler.explain(incoming))
 
 
@@ -119,11 +120,16 @@ def placed(api: Api) -> str | None:
 
 
 @pytest.fixture(scope="module")
-def _scheduler(control_plane: ControlPlane) -> None:
-    control_plane.start_scheduler(config={"podInitialBackoffSeconds": 1, "podMaxBackoffSeconds": 1})
+def control_plane() -> Iterator[ControlPlane]:
+    """A control plane that makes the pods of workloads and schedules them."""
+    try:
+        with ControlPlane(controller_manager=True) as plane:
+            plane.start_scheduler(config={"podInitialBackoffSeconds": 1, "podMaxBackoffSeconds": 1})
+            yield plane
+    except GoMissingError as missing:
+        pytest.skip(str(missing))
 
 
-@pytest.mark.usefixtures("_scheduler")
 @pytest.mark.parametrize("case", CASES)
 def test_the_pod_lands_where_it_was_promised(control_plane: ControlPlane, api: Api, case: str, tmp_path: Path) -> None:
     populate(api, case)
@@ -136,3 +142,46 @@ def test_the_pod_lands_where_it_was_promised(control_plane: ControlPlane, api: A
         assert suggestion.promise is Promise.WINS
         paste(suggestion.commands, control_plane)
         assert placed(api) == suggestion.node, suggestion.text
+
+
+WORKLOADS = ("deployments", "statefulsets", "replicasets")
+
+
+def workload(kind: str) -> Json:
+    template = body(
+        "", {"nodeSelector": {"kubernetes.io/os": "linux"}, "tolerations": [{"key": "own"}], "container": cpu("1")}
+    )
+    spec: Json = {"selector": {"matchLabels": {"app": "blue"}}, "template": template}
+    spec |= {"serviceName": "none"} if kind == "statefulsets" else {}
+    return {"metadata": {"name": "web", "namespace": "default"}, "spec": spec}
+
+
+def pods_of_workloads(api: Api) -> list[Json]:
+    return [each for each in api.get(PODS)["items"] if each["metadata"].get("ownerReferences")]
+
+
+def waiting_for(found: Callable[[], list[Any]]) -> list[Any]:
+    deadline = time.monotonic() + 30
+    while not (result := found()) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return result
+
+
+@pytest.mark.parametrize("kind", WORKLOADS)
+def test_the_workload_is_changed_where_it_makes_its_pods(
+    control_plane: ControlPlane, api: Api, kind: str, tmp_path: Path
+) -> None:
+    populate(api, "tainted")
+    api.delete(f"{PODS}/web", grace_seconds=0)
+    api.merge("/api/v1/nodes/n0", {"metadata": {"labels": {"kubernetes.io/os": "linux"}}})
+    api.create(f"/apis/apps/v1/namespaces/default/{kind}", workload(kind))
+    (made,) = waiting_for(lambda: pods_of_workloads(api))
+    tolerating = next(iter(suggestions(api, tmp_path, "1.36", made["metadata"]["name"])))
+    assert tolerating.changes[0].kind is Kind.TOLERATE
+    paste(tolerating.commands, control_plane)
+    bound = waiting_for(lambda: [each for each in pods_of_workloads(api) if each["spec"].get("nodeName") == "n0"])
+    assert bound
+    stored = api.get(f"/apis/apps/v1/namespaces/default/{kind}/web")["spec"]["template"]["spec"]
+    assert [each["key"] for each in stored["tolerations"]] == ["own", "dedicated"]
+    api.delete(f"/apis/apps/v1/namespaces/default/{kind}/web")
+    assert waiting_for(lambda: [] if pods_of_workloads(api) else [True])
