@@ -70,7 +70,7 @@ def pod_notes(results: Sequence[ScheduleResult]) -> Iterator[str]:
 
 def group_name(group: Sequence[ScheduleResult]) -> str:
     """The pod, or what manages them and how many they are."""
-    name = group[0].pod.key if len(group) == 1 else f"{_owner(group[0].pod)} x{len(group)}"
+    name = group[0].pod.key if len(group) == 1 else f"{_owner(group[0].pod)} \N{MULTIPLICATION SIGN}{len(group)}"
     return shortened(safe(name), _NAME_LENGTH)
 
 
@@ -96,10 +96,10 @@ def _owner(pod: Pod) -> str:
 def why(result: ScheduleResult) -> str:
     """The summary without what the other columns say; what leaves no node over comes first."""
     words = stage_words(result)
+    if result.history is not None and result.history.verdict in {"Different", "WouldReject"}:
+        return "; ".join(filter(None, (safe(result.history.told), words)))
     if words is not None:
         return words
-    if result.history is not None and result.history.verdict in {"Different", "WouldReject"}:
-        return safe(result.history.told)
     if result.fits and len(result.best) > 1:
         return f"tied between {listed(result.best)}"
     target = _daemon_target(result)

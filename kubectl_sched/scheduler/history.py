@@ -152,8 +152,15 @@ def _unknown(event: Event | None, at: str | None, pods: int, nodes: int) -> Iter
     elif event is None:
         yield "which scheduler placed it (its event Scheduled is gone)"
     if pods or nodes:
-        yield f"{pods} pods and {nodes} nodes are younger than the decision (--at-decision takes them out)"
+        yield f"{_pods_and_nodes(pods, nodes)} younger than the decision (--at-decision takes them out)"
     yield "which pods were there then and are gone now"
+
+
+def _pods_and_nodes(pods: int, nodes: int) -> str:
+    """`1 pod and 3 nodes are`, without those of which there are none."""
+    counted = ((pods, "pod"), (nodes, "node"))
+    told = [f"{number} {what}{'' if number == 1 else 's'}" for number, what in counted if number]
+    return f"{' and '.join(told)} {'is' if pods + nodes == 1 else 'are'}"
 
 
 def observed_of(result: ScheduleResult, around: Surroundings) -> Observed | None:
@@ -189,7 +196,7 @@ def _likely_causes(result: ScheduleResult, event: Event, around: Surroundings) -
         yield "it is gated now"
     pods, nodes = around.since(event.last_seen)
     if pods or nodes:
-        yield f"the state moved on: {pods} pods and {nodes} nodes are younger than the event"
+        yield f"the state moved on: {_pods_and_nodes(pods, nodes)} younger than the event"
     seen = event.text.partition(" nodes are available")[0].rpartition("/")[2]
     if seen.isdecimal() and int(seen) != len(result.nodes):
         yield f"kube-scheduler saw {seen} nodes, and here there are {len(result.nodes)}"
