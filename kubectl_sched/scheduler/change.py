@@ -45,14 +45,14 @@ class Kind(IntEnum):
     PREFER_LESS = auto()
     """One preference or soft constraint of the pod left out."""
 
+    PIN = auto()
+    """A nodeSelector for the one node."""
+
     WEIGH = auto()
     """Another weight for a score plugin, which concerns every pod of the profile."""
 
     EVICT = auto()
     UNTAINT = auto()
-    PIN = auto()
-    """A nodeSelector for the one node."""
-
     PRIORITIZE = auto()
 
 
