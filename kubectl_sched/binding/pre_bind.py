@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from kubectl_sched.api.decoders import decoder
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.resource import ResourceClaim
 from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
@@ -218,7 +219,7 @@ class PreBind:
             raise ChangedError(f"{write.kind} {_key(write)} is being deleted")
         kind = type(item)
         seen = self._result.nodes.objects.get(kind, item.name, item.namespace) if not made_here else None
-        if seen is not None and not _is_as_seen(msgspec.json.decode(msgspec.json.encode(current), type=kind), seen):
+        if seen is not None and not _is_as_seen(decoder(kind).decode(msgspec.json.encode(current)), seen):
             raise ChangedError(f"{write.kind} {_key(write)} has changed")
 
 

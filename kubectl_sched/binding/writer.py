@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import msgspec
 
+from kubectl_sched.api.decoders import decoder
 from kubectl_sched.cluster.live.errors import ResponseError
 from kubectl_sched.record import Record
 
@@ -81,7 +82,7 @@ class Writer:
     def read(self, path: str, kind: type[T], query: Mapping[str, str] | None = None) -> T | None:
         """The same, as one of our own objects."""
         body = self._body(path, query)
-        return msgspec.json.decode(body, type=kind) if body is not None else None
+        return decoder(kind).decode(body) if body is not None else None
 
     def _body(self, path: str, query: Mapping[str, str] | None) -> bytes | None:
         try:

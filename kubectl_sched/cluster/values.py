@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import msgspec
 
+from kubectl_sched.api.decoders import decoder
+
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
@@ -74,7 +76,7 @@ def plain(value: Value) -> Any:
 
 @cache
 def _decoder(target: Any) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(target)
+    return decoder(target)
 
 
 def typed(value: Value, target: type[Decoded]) -> Decoded:

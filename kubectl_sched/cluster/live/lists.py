@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from kubectl_sched.api.decoders import decoder
 from kubectl_sched.cluster.live.errors import ClusterError, ResponseError
 from kubectl_sched.cluster.live.paths import group_of, list_paths
 
@@ -157,8 +158,8 @@ def list_meta(body: bytes) -> ListMeta:
     head = _HEAD.match(body[:4096])
     try:
         if head is not None:
-            return msgspec.json.decode(head[1], type=ListMeta)
-        return msgspec.json.decode(body, type=_Head).metadata
+            return decoder(ListMeta).decode(head[1])
+        return decoder(_Head).decode(body).metadata
     except (msgspec.DecodeError, UnicodeDecodeError):
         raise ClusterError("the server's answer is no list of objects; is its address that of an API server?") from None
 
@@ -166,7 +167,7 @@ def list_meta(body: bytes) -> ListMeta:
 @cache
 def _decoder(kind: Kind) -> msgspec.json.Decoder[Any]:
     fields = [("items", list[kind.type] | None, None)]  # type: ignore[name-defined] # made for each kind
-    return msgspec.json.Decoder(msgspec.defstruct(f"{kind.name}List", fields))
+    return decoder(msgspec.defstruct(f"{kind.name}List", fields))
 
 
 def decoded(body: bytes, kind: Kind) -> tuple[list[KubernetesObject], list[str]]:
@@ -185,7 +186,7 @@ def _one_by_one(body: bytes, kind: Kind) -> tuple[list[KubernetesObject], list[s
 
     objects: list[KubernetesObject] = []
     broken: list[str] = []
-    for item in msgspec.json.decode(body, type=_RawItems).items or ():
+    for item in decoder(_RawItems).decode(body).items or ():
         try:
             objects.append(typed(item, kind.type))
         except (msgspec.ValidationError, RecursionError) as error:

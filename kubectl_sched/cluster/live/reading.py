@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from kubectl_sched.api.decoders import decoder
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.selector_text import parse_selector
 from kubectl_sched.cluster.collection import Collection
@@ -69,7 +70,7 @@ def read_live(
 def read_version(server: Server) -> str | None:
     """What the API server says it is (`v1.36.2`), None where it does not say. Raises ClusterError without an answer."""
     try:
-        return msgspec.json.decode(server.get("/version"), type=_Version).git_version or None
+        return decoder(_Version).decode(server.get("/version")).git_version or None
     except (ResponseError, msgspec.DecodeError):
         return None
 

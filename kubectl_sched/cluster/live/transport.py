@@ -28,6 +28,7 @@ from urllib3.exceptions import (
     SSLError,
 )
 
+from kubectl_sched.api.decoders import decoder
 from kubectl_sched.cluster.live.credentials import Credentials
 from kubectl_sched.cluster.live.errors import ClusterError, KubeconfigError, LostResponseError, ResponseError
 from kubectl_sched.cluster.live.proxies import proxy_from_environment
@@ -375,7 +376,7 @@ class Server:
 
     def _refusal(self, answer: _Answer, shown: Shown, attempt: int) -> ResponseError:
         try:
-            status = msgspec.json.decode(answer.body, type=Status)
+            status = decoder(Status).decode(answer.body)
         except (msgspec.DecodeError, UnicodeDecodeError):
             status = Status(message=" ".join(answer.body[:200].decode(errors="replace").split()))
         return ResponseError(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 from urllib3.exceptions import HTTPError
 
+from kubectl_sched.api.decoders import decoder
 from kubectl_sched.cluster.live.errors import ClusterError, ResponseError
 from kubectl_sched.cluster.scheduler_flags import keep_scheduler_flags
 
@@ -90,7 +91,7 @@ class _Status(msgspec.Struct, frozen=True):
 
 @cache
 def _decoder(kind: type) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(kind)
+    return decoder(kind)
 
 
 class Reflector:
@@ -200,15 +201,15 @@ class Reflector:
 
     def _take(self, line: bytes) -> None:
         try:
-            event = msgspec.json.decode(line, type=_Event)
+            event = decoder(_Event).decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise ClusterError(f"the watch of {self._kind.plural} sent no JSON") from None
         if event.type == "ERROR":
-            status = msgspec.json.decode(event.object, type=_Status)
+            status = decoder(_Status).decode(event.object)
             if status.code == _GONE:
                 raise _ExpiredError
             raise ClusterError(f"the watch of {self._kind.plural} failed: {status.message}")
-        head = msgspec.json.decode(event.object, type=_Head).metadata
+        head = decoder(_Head).decode(event.object).metadata
         if event.type != "BOOKMARK":
             self._hand_on(event, head)
         self._failures = 0
