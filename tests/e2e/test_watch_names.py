@@ -1,6 +1,8 @@
 """Whose pods `bind --watch` serves, how they wait for what they need, and when it does not begin."""
 
 import json
+import os
+import pty
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -151,6 +153,18 @@ def test_without_a_terminal_to_ask_on_it_wants_to_be_told(control_plane: Control
     assert done.returncode == 2
     assert "Serves the pods of schedulerName mine" in done.stderr
     assert done.stderr.endswith("add --yes\n")
+
+
+def test_whoever_is_asked_may_say_no(control_plane: ControlPlane) -> None:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "kubectl_sched", "bind", "--watch", "--scheduler-name=mine"]
+    command.append(f"--kubeconfig={control_plane.kubeconfig}")
+    os.write(ours, b"n\n")
+    done = subprocess.run(command, stdin=theirs, capture_output=True, text=True, timeout=60, check=False)
+    os.close(ours)
+    os.close(theirs)
+    assert done.returncode == 1
+    assert "Go on? [y/N] error: nothing was done" in done.stderr
 
 
 def test_who_may_read_nothing_is_told_so(control_plane: ControlPlane, tmp_path: Path) -> None:

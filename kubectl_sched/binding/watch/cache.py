@@ -15,12 +15,13 @@ from msgspec import structs
 
 from kubectl_sched.api.core import Node
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.api.pod_requests import request_key
 from kubectl_sched.api.quantity import InvalidQuantity
+from kubectl_sched.binding.watch.facts import for_scheduling, is_shown
+from kubectl_sched.binding.watch.reservations import Reservations
 from kubectl_sched.snapshot import build
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from kubectl_sched.api.container_resources import PodResourcesOptions
     from kubectl_sched.api.meta import KubernetesObject
@@ -39,30 +40,22 @@ class Delta(NamedTuple):
     new: KubernetesObject | None
 
 
-class Assumed(NamedTuple):
-    """A pod as it will be on its node, and the other objects as its Reserve leaves them."""
-
-    pod: Pod
-    objects: tuple[KubernetesObject, ...] = ()
-
-
 class Cache:
     """Objects by kind and key, the assumptions over them, and a snapshot of both that is brought up to date."""
 
     def __init__(self, options: PodResourcesOptions) -> None:
         self._options = options
         self._stored: dict[type[KubernetesObject], dict[str, KubernetesObject]] = defaultdict(dict)
-        self._assumed: dict[str, Assumed] = {}
-        self._in_flight: set[str] = set()
-        """The uids of the pods whose binding cycle is under way: names may come again, uids do not."""
-        self._reserved: dict[tuple[type[KubernetesObject], str], tuple[KubernetesObject, str]] = {}
-        """Each object as reserved, and the uid of the pod that it is reserved for."""
+        self._assumed: dict[str, Pod] = {}
+        """Pods as they will be on their nodes."""
+        self._reservations = Reservations(self._stored)
         self._snapshot, _ = build((), options)
         self._pending: dict[str, Pod] = {}
         self._shown: dict[str, Pod] = {}
         """The pods on nodes as they are in the snapshot."""
         self._stale_pods: set[str] = set()
         self._stale_kinds: set[type[KubernetesObject]] = set()
+        """Those of which the watch has shown something new; see `_reservations.changed` for the others."""
         self._nodes_changed = True
         self._removed = 0
         self.left_out: tuple[str, ...] = ()
@@ -95,26 +88,21 @@ class Cache:
     def _outdate(self, old: KubernetesObject | None, new: KubernetesObject | None) -> None:
         item = new if new is not None else old
         assert item is not None  # noqa: S101 - one of them is there
-        kind = type(item)
         if isinstance(item, Pod):
             self._pod_changed(item.key, old, new)
         elif isinstance(item, Node):
             self._node_changed(old, new)
         else:
-            self._stale_kinds.add(kind)
-            reserved = self._reserved.get((kind, item.key))
-            if reserved is not None:
-                self._settle(reserved[1])
-            for owner in item.metadata.owner_references:
-                self._settle(owner.uid)
+            self._stale_kinds.add(type(item))
+            self._reservations.shown(item)
 
     def _pod_changed(self, key: str, old: KubernetesObject | None, new: KubernetesObject | None) -> None:
         self._stale_pods.add(key)
         if old is not None and (new is None or new.metadata.uid != old.metadata.uid):
-            self._settle(old.metadata.uid)
+            self._reservations.settle(old.metadata.uid)
         assumed = self._assumed.get(key)
         if assumed is not None:
-            same = isinstance(new, Pod) and new.metadata.uid == assumed.pod.metadata.uid
+            same = isinstance(new, Pod) and new.metadata.uid == assumed.metadata.uid
             if not same or (isinstance(new, Pod) and new.spec.node_name):
                 del self._assumed[key]
         self._sort_out(key)
@@ -137,7 +125,7 @@ class Cache:
             and not self._nodes_changed
             and old.status.allocatable == new.status.allocatable
         ):
-            if _for_scheduling(old) != _for_scheduling(new):
+            if for_scheduling(old) != for_scheduling(new):
                 self._snapshot = self._snapshot.with_node(row, new)
             return
         self._nodes_changed = True
@@ -146,69 +134,25 @@ class Cache:
 
     def assume(self, pod: Pod, node: str, objects: Sequence[KubernetesObject] = ()) -> None:
         """Take the pod for bound to the node, and the objects for what its Reserve makes of them."""
-        bound = structs.replace(pod, spec=structs.replace(pod.spec, node_name=node))
-        self._assumed[pod.key] = Assumed(bound, tuple(objects))
-        self._in_flight.add(pod.metadata.uid)
+        self._assumed[pod.key] = structs.replace(pod, spec=structs.replace(pod.spec, node_name=node))
         self._stale_pods.add(pod.key)
         self._sort_out(pod.key)
-        for item in objects:
-            self._reserved[type(item), item.key] = (item, pod.metadata.uid)
-            self._stale_kinds.add(type(item))
+        self._reservations.reserve(pod.metadata.uid, objects)
 
     def bound(self, pod: Pod) -> None:
         """The binding has been written. What the watch has shown meanwhile of the reserved objects now counts."""
-        self._in_flight.discard(pod.metadata.uid)
-        self._settle(pod.metadata.uid)
+        self._reservations.written(pod.metadata.uid)
 
     def forget(self, pod: Pod) -> None:
         """The binding came to nothing, and so did what was reserved; another pod of the same name is left alone."""
-        uid = pod.metadata.uid
-        self._in_flight.discard(uid)
         assumed = self._assumed.get(pod.key)
-        if assumed is not None and assumed.pod.metadata.uid == uid:
+        if assumed is not None and assumed.metadata.uid == pod.metadata.uid:
             del self._assumed[pod.key]
             self._stale_pods.add(pod.key)
             self._sort_out(pod.key)
-        self._end_reservations(uid)
-
-    def _settle(self, uid: str) -> None:
-        """End the pod's reservations that the watch has caught up with.
-
-        That is where it shows another state than the one reserved from, or, of an object that was made for the pod and
-        whose name only the server knew, one that belongs to the pod; and all of them once the pod is gone.
-        """
-        if uid in self._in_flight or uid not in {owner for _, owner in self._reserved.values()}:
-            return
-        gone = all(pod.metadata.uid != uid for pod in self.all(Pod))
-        for kind, name in self._reserved_for(uid):
-            item, _ = self._reserved[kind, name]
-            stored = self._stored[kind].get(name)
-            changed = stored is not None and stored.metadata.resource_version != item.metadata.resource_version
-            made = stored is None and any(_belongs_to(uid, each) for each in self._stored[kind].values())
-            if gone or changed or made:
-                self._end_reservation(kind, name)
-
-    def _end_reservations(self, uid: str) -> None:
-        for kind, name in self._reserved_for(uid):
-            self._end_reservation(kind, name)
-
-    def _reserved_for(self, uid: str) -> list[tuple[type[KubernetesObject], str]]:
-        return [each for each, (_, owner) in self._reserved.items() if owner == uid]
-
-    def _end_reservation(self, kind: type[KubernetesObject], name: str) -> None:
-        self._reserved.pop((kind, name), None)
-        self._stale_kinds.add(kind)
+        self._reservations.end(pod.metadata.uid)
 
     # What is asked
-
-    def get(self, kind: type[K], key: str) -> K | None:
-        """The object as the watch last showed it."""
-        found = self._stored[kind].get(key)
-        return found if isinstance(found, kind) else None
-
-    def all(self, kind: type[K]) -> Iterator[K]:
-        """All objects of the kind, as the watch shows them."""
-        return (item for item in self._stored[kind].values() if isinstance(item, kind))
 
     def is_assumed(self, key: str) -> bool:
         """Whether we hold the pod for bound although the watch does not show it so yet."""
@@ -233,36 +177,33 @@ class Cache:
         stored = self._stored[Pod].get(key)
         if isinstance(stored, Pod) and stored.spec.node_name:
             return stored
-        assumed = self._assumed.get(key)
-        return assumed.pod if assumed is not None else None
-
-    def _objects(self, kind: type[KubernetesObject]) -> list[KubernetesObject]:
-        """The objects of a kind, as reserved where they are."""
-        reserved = {name: item for (each, name), (item, _) in self._reserved.items() if each is kind}
-        return list((self._stored[kind] | reserved).values())
+        return self._assumed.get(key)
 
     def _rebuild(self) -> None:
-        kinds = [kind for kind in self._stored if kind not in {Pod, Node}]
-        kinds += [kind for kind, _ in self._reserved if kind not in self._stored]
+        kinds = {**self._stored, **dict.fromkeys(self._reservations.kinds)}.keys() - {Pod, Node}
         pods = [pod for key in {**self._stored[Pod], **self._assumed} if (pod := self._effective(key)) is not None]
-        others = [item for kind in dict.fromkeys(kinds) for item in self._objects(kind)]
+        others = [
+            item for kind in sorted(kinds, key=lambda kind: kind.__name__) for item in self._reservations.over(kind)
+        ]
         self._snapshot, self.left_out = build([*self._stored[Node].values(), *pods, *others], self._options)
         self._shown = {pod.key: pod for pod in self._snapshot.existing_pods.pods}
         self._stale_pods.clear()
         self._stale_kinds.clear()
+        self._reservations.changed.clear()
         self._nodes_changed = False
         self._removed = 0
 
     def _update_objects(self) -> None:
-        for kind in self._stale_kinds:
-            objects = self._snapshot.objects.replacing(kind, self._objects(kind))
+        for kind in self._stale_kinds | self._reservations.changed:
+            objects = self._snapshot.objects.replacing(kind, self._reservations.over(kind))
             self._snapshot = replace(self._snapshot, objects=objects)
         self._stale_kinds.clear()
+        self._reservations.changed.clear()
 
     def _update_pods(self) -> None:
         wanted = {key: self._effective(key) for key in self._stale_pods}
         self._stale_pods.clear()
-        changed = [key for key, pod in wanted.items() if not _is_shown(self._shown.get(key), pod)]
+        changed = [key for key, pod in wanted.items() if not is_shown(self._shown.get(key), pod)]
         self._take_off([key for key in changed if key in self._shown])
         for key in changed:
             pod = wanted[key]
@@ -292,42 +233,3 @@ class Cache:
         self._removed += len(indices)
         for key in keys:
             del self._shown[key]
-
-
-def _belongs_to(uid: str, item: KubernetesObject) -> bool:
-    return any(owner.uid == uid for owner in item.metadata.owner_references)
-
-
-def _is_shown(shown: Pod | None, pod: Pod | None) -> bool:
-    """Whether the snapshot has the pod already, as far as any plugin can tell."""
-    if shown is None or pod is None:
-        return shown is pod
-    return shown is pod or _facts(shown) == _facts(pod)
-
-
-def _facts(pod: Pod) -> tuple[object, ...]:
-    """What plugins and preemption read of a pod that has a node."""
-    status = pod.status
-    return (
-        pod.metadata.uid,
-        pod.spec,
-        pod.metadata.labels,
-        pod.metadata.owner_references,
-        pod.metadata.deletion_timestamp,
-        request_key(pod),
-        status.start_time,
-        pod.is_resize_deferred,
-        any(condition.type == "DisruptionTarget" for condition in status.conditions),
-        status.resource_claim_statuses,
-        status.extended_resource_claim_status,
-        status.node_allocatable_resource_claim_statuses,
-    )
-
-
-def _for_scheduling(node: Node) -> Node:
-    """The node without what changes all the time and concerns no plugin: the times of its conditions."""
-    return structs.replace(
-        node,
-        metadata=structs.replace(node.metadata, resource_version=""),
-        status=structs.replace(node.status, conditions=()),
-    )

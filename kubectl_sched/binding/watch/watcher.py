@@ -197,7 +197,10 @@ class Watcher:
     def _attempt(self, queued: QueuedPod, began: float) -> None:
         pod = _with_nomination(queued.pod, queued.nominated_node)
         framework = self._frameworks[pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME]
-        result = cycle(pod, self._cache.snapshot(self._queue.nominated()), framework)
+        nodes = self._cache.snapshot(self._queue.nominated())
+        for sentence in self._cache.left_out:
+            self._say.problem(sentence)
+        result = cycle(pod, nodes, framework)
         self._metrics.decided(time.monotonic() - began)
         if result.fits:
             self._bind(queued, result, began)
