@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,8 +16,9 @@ from kubectl_sched.errors import SchedError
 from kubectl_sched.tui import state
 from kubectl_sched.tui.changes import changes, in_words
 from kubectl_sched.tui.columns import NodeLines, columns, heading
-from kubectl_sched.tui.entry import parse
+from kubectl_sched.tui.entry import FORMS, parse
 from kubectl_sched.tui.exporting import Shown, export, exported, format_of
+from kubectl_sched.tui.keys import EXPLORER
 from kubectl_sched.tui.lines import bar, bar_to_the_left, padded, plain, wrapped
 from kubectl_sched.tui.listing import Listing, rows_shown
 from kubectl_sched.tui.pipeline import bar_lines, moved_to, stage_at, stage_named, stages
@@ -24,8 +26,6 @@ from tests.tui.driving import FORMATS
 from tests.tui.test_edits import CONTEXT, decision, edited
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from kubectl_sched.tui.state import View
 
 API, WEB = "api-5d9c7b8f6d-m7c5t", "web-0"
@@ -180,3 +180,12 @@ def test_an_ending_chooses_the_format() -> None:
 def test_a_file_that_cannot_be_written_is_told_in_a_sentence(path: str, told: str, tmp_path: Path) -> None:
     with pytest.raises(SchedError, match=told):
         export(shown(state.opened(decision(API).result)), "name", f"{tmp_path}/{path}" if path else path)
+
+
+def test_the_documentation_names_every_key_and_every_entry() -> None:
+    documented = Path("docs/explorer.md").read_text(encoding="utf-8")
+    for verb in FORMS:
+        assert f"`{verb} " in documented
+    for key in EXPLORER:
+        name = {"⏎": "enter", "␣": "space", "←→": "`←` `→`"}.get(key.key, f"`{key.key}`")
+        assert name in documented

@@ -98,7 +98,9 @@ class DecisionScreen(Screen[None]):
         """The suggestion that a key would apply, and what the edits come to."""
         room = self.query_one("#side").content_size.width or self.size.width
         lines = suggestion_lines(self.suggestions, self.chosen_suggestion, room)
-        self.query_one("#suggestion", Static).update(as_texts(lines, self.app.theme))
+        line = self.query_one("#suggestion", Static)
+        line.display = bool(lines)
+        line.update(as_texts(lines, self.app.theme))
         self.pane.show(self.view, self.suggestions, self.chosen_suggestion)
 
     @work(exclusive=True, group="suggestions")
