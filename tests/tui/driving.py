@@ -82,16 +82,19 @@ class Screen:
         return "\n".join(self.lines)
 
     @property
+    def explorer(self) -> ExplorerScreen:
+        """The screen of one decision, whatever is above it."""
+        return next(each for each in reversed(self.app.screen_stack) if isinstance(each, ExplorerScreen))
+
+    @property
     def view(self) -> View:
-        """The view of the explorer that is shown."""
-        screen = next(each for each in reversed(self.app.screen_stack) if isinstance(each, ExplorerScreen))
-        return screen.view
+        """The view of the decision that is shown."""
+        return self.explorer.view
 
     @property
     def listed(self) -> list[str]:
         """The names of the nodes in the list, in its order."""
-        screen = next(each for each in reversed(self.app.screen_stack) if isinstance(each, ExplorerScreen))
-        return [screen.view.result.nodes.names[row] for row in screen.rows]
+        return [self.view.result.nodes.names[row] for row in self.explorer.rows]
 
     def line_with(self, text: str) -> str:
         """The one line that holds a text."""

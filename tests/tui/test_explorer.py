@@ -365,11 +365,14 @@ async def test_no_line_is_wider_than_the_terminal_and_the_keys_stay(size: tuple[
 
 @on_screen
 async def test_tab_goes_to_the_details_which_then_scroll() -> None:
-    async with opened(explorer(API), (80, 20)) as screen:
-        await screen.press("tab", "j")
-        assert "general-3: the best node" not in screen.text
+    async with opened(explorer(WEB)) as screen:
+        await screen.press("G", "tab")
+        assert "master: rejected by TaintToleration" in screen.text
+        await screen.press("j")
+        assert "master: rejected by TaintToleration" not in screen.text
+        assert screen.explorer.row_name == "master"
         await screen.press("k")
-        assert "general-3: the best node" in screen.text
+        assert "master: rejected by TaintToleration" in screen.text
 
 
 @on_screen
