@@ -1,0 +1,132 @@
+"""A snapshot of a cluster that runs is replayed as the cluster itself is, field by field; what is true of its pods."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.e2e.api import Api, Json
+from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
+from tests.e2e.test_live import fill, pod, pods_of, program
+from tests.e2e.test_scenarios import bound, until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.e2e
+
+GATED = {"schedulingGates": [{"name": "kueue.x-k8s.io/admission"}]}
+REFUSED = {
+    "phase": "Failed",
+    "reason": "OutOfcpu",
+    "message": "Pod was rejected: Node didn't have enough resource: cpu",
+}
+
+
+@pytest.fixture(scope="module")
+def control_plane() -> Iterator[ControlPlane]:
+    with ControlPlane(scheduler=True, controller_manager=True) as plane:
+        with Api(plane.port, ADMIN_TOKEN) as api:
+            fill(api)
+            until(lambda: bound(api, "small"))
+            api.create(pods_of("default"), pod("gated", "1", **GATED))
+            api.create(pods_of("default"), pod("foreign", "1", schedulerName="volcano"))
+            api.create(pods_of("default"), pod("named", "1", nodeName="n1"))
+            api.create(pods_of("default"), pod("refused", "1", nodeName="n2"))
+            api.merge(f"{pods_of('default')}/refused/status", {"status": REFUSED})
+            quota = {"metadata": {"name": "few"}, "spec": {"hard": {"pods": "0"}}}
+            api.create("/api/v1/namespaces", {"metadata": {"name": "full"}})
+            api.create("/api/v1/namespaces/full/resourcequotas", quota)
+            counted = {"hard": {"pods": "0"}, "used": {"pods": "0"}}
+            api.merge("/api/v1/namespaces/full/resourcequotas/few/status", {"status": counted})
+            api.create("/apis/apps/v1/namespaces/full/deployments", deployment())
+            until(lambda: api.get(f"{pods_of('full', 'events')}?fieldSelector=reason=FailedCreate")["items"])
+        yield plane
+
+
+def deployment() -> Json:
+    labels = {"app": "web"}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    return {"metadata": {"name": "web"}, "spec": {"selector": {"matchLabels": labels}, "template": template}}
+
+
+def answer(plane: ControlPlane, *arguments: str) -> Any:
+    """Without what is said of a dump as such."""
+    data = json.loads(program(plane, "explain", *arguments, "-o", "json").stdout)
+    for each in data.get("items", [data]):
+        each["warnings"] = [warning for warning in each["warnings"] if not warning.startswith("about the dump")]
+    return data.get("items", data)
+
+
+@pytest.fixture(scope="module")
+def saved(control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("snapshot") / "cluster.json.gz"
+    done = program(control_plane, "snapshot", str(path))
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "stage"),
+    [
+        ("big", "Unschedulable"),
+        ("small", "Bound"),
+        ("stored", "Unschedulable"),
+        ("gated", "Gated"),
+        ("foreign", "NoScheduler"),
+        ("named", "Bound"),
+        ("refused", "RefusedByKubelet"),
+    ],
+)
+def test_a_snapshot_is_replayed_as_the_cluster_is(
+    control_plane: ControlPlane, saved: Path, name: str, stage: str
+) -> None:
+    live = answer(control_plane, name)
+    assert live["stage"]["name"] == stage
+    assert answer(control_plane, name, "--from", str(saved)) == live
+
+
+def test_a_list_is_the_same_from_both(control_plane: ControlPlane, saved: Path) -> None:
+    live = answer(control_plane, "-A")
+    assert {each["pod"]["name"] for each in live} == {"big", "stored", "gated", "foreign"}
+    assert answer(control_plane, "-A", "--from", str(saved)) == live
+
+
+def test_the_same_state_is_the_same_bytes(control_plane: ControlPlane, tmp_path: Path) -> None:
+    """Controllers that try again now and then change the state between two of them, but not always."""
+
+    def taken(name: str) -> bytes:
+        program(control_plane, "snapshot", str(tmp_path / name))
+        return (tmp_path / name).read_bytes()
+
+    assert any(taken("one.json.gz") == taken("other.json.gz") for _ in range(5))
+
+
+def test_what_a_scheduler_said_stands_beside_what_we_say(control_plane: ControlPlane) -> None:
+    big = answer(control_plane, "big")
+    assert big["observed"]["isSame"] is True
+    assert big["observed"]["event"]["component"] == "default-scheduler"
+
+
+def test_who_placed_a_pod_and_that_nobody_did(control_plane: ControlPlane) -> None:
+    small, named = answer(control_plane, "small")["history"], answer(control_plane, "named")["history"]
+    assert (small["scheduledBy"], small["verdict"] in {"Same", "Tied", "Different"}) == ("default-scheduler", True)
+    assert (named["scheduledBy"], named["verdict"]) == (None, "NotScheduled")
+
+
+def test_a_quota_that_lets_no_pod_come_to_be_is_told_with_its_numbers(control_plane: ControlPlane) -> None:
+    done = program(control_plane, "explain", "deployment/web", "-n", "full")
+    assert done.returncode == 1
+    assert "the ResourceQuota few does not allow it" in done.stdout
+    assert "pods=1" in done.stdout
+    assert "pods=0" in done.stdout
+
+
+def test_a_gate_and_a_foreign_scheduler_are_named(control_plane: ControlPlane) -> None:
+    assert (
+        "Kueue holds it back by the gate kueue.x-k8s.io/admission" in program(control_plane, "explain", "gated").stdout
+    )
+    assert "Volcano" in program(control_plane, "explain", "foreign").stdout
