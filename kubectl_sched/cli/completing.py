@@ -46,7 +46,10 @@ def print_completions(words: Sequence[str]) -> NoReturn:
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 2):
         os.dup2(nothing, stream)
-    found = completions(words)
+    try:
+        found = completions(words)
+    except Exception:  # noqa: BLE001 - a line that makes no sense has nothing to go on with
+        found = Completions((), NO_FILES)
     for value, about in found.candidates:
         if value.isprintable():
             print(f"{value}\t{about}" if about.isprintable() and about else value)  # noqa: T201 - the protocol
@@ -105,20 +108,23 @@ def _of_command(name: str, rest: list[str], incomplete: str) -> Completions:
 
 def _take_over(name: str, parameter: Any) -> None:
     """Have the parameter complete its values from what the cluster or the dump holds."""
-    engine = import_module(_engine().__mro__[1].__module__)
+    item = _shell_completion().CompletionItem
 
     def shell_complete(ctx: Any, incomplete: str) -> list[Any]:
         if is_file(name, parameter.name, incomplete):
-            return [engine.CompletionItem(incomplete, type="file")]
-        found = candidates(name, parameter.name, ctx.params, incomplete)
-        return [engine.CompletionItem(each.value, help=each.about) for each in found]
+            return [item(incomplete, type="file")]
+        return [item(each.value, help=each.about) for each in candidates(name, parameter.name, ctx.params, incomplete)]
 
     parameter.shell_complete = shell_complete
 
 
+def _shell_completion() -> Any:
+    """The module of the click that this typer is built on."""
+    return import_module(f"{UsageError.__module__.rpartition('.')[0]}.shell_completion")
+
+
 def _engine() -> Any:
-    """The class that finds out which parameter is being written, of the click that this typer is built on."""
-    package = UsageError.__module__.rpartition(".")[0]
-    base = import_module(f"{package}.shell_completion").ShellComplete
-    abstract = dict.fromkeys(base.__abstractmethods__, lambda _: None)
-    return type("_Engine", (base,), abstract)
+    """The class that finds out which parameter is being written, whatever the shell."""
+    base = _shell_completion().ShellComplete
+    of_a_shell = dict.fromkeys(getattr(base, "__abstractmethods__", ()), lambda _: None)
+    return type("_Engine", (base,), of_a_shell)
