@@ -13,7 +13,7 @@ from kubectl_sched.binding.cycle import Bound, Failed, Gone, is_judged_alike
 from kubectl_sched.binding.failure import report_failure
 from kubectl_sched.binding.node_now import is_as_judged, overcommitted, read_node
 from kubectl_sched.binding.plan import in_words, plan_of
-from kubectl_sched.binding.preemption import await_gone, evict_victims, victims_of
+from kubectl_sched.binding.preemption import await_gone, evict_victims, victims_of, without_preemption
 from kubectl_sched.binding.reading import read_pod
 from kubectl_sched.binding.requests import collection_path
 from kubectl_sched.binding.situation import Situation, against, refusal
@@ -153,7 +153,7 @@ class _Once:
         result, said = situation.result, summary(situation.result)
         if self._order.dry_run == "none" and plan.writes and self._may_report(plan):
             with self._tools.uninterrupted():
-                self._warn(*report_failure(self._tools.writer, self._tools.recorder, result))
+                self._warn(*report_failure(self._tools.writer, self._tools.recorder, without_preemption(result)))
         if victims_of(result) is not None:
             said += "; --preempt makes room for it"
         return self._ended("Unschedulable", 1, said, plan, situation)
@@ -215,13 +215,14 @@ class _Once:
     def _preempt(self, situation: Situation, plan: BindingPlan) -> Answer | Situation:
         tools, result = self._tools, situation.result
         dry = self._order.dry_run == "server"
-        if not dry:
-            self._warn(*report_failure(tools.writer, tools.recorder, result))
         done = evict_victims(tools.rehearsal, tools.rehearsal if dry else tools.writer, tools.recorder, result)
         self._warn(*done.warnings)
+        if not dry:
+            told = result if done.evicted else without_preemption(result)
+            self._warn(*report_failure(tools.writer, tools.recorder, told))
         if done.refused:
-            told = [f"pod {each.key} was evicted" for each in done.evicted]
-            said = f"pod {situation.pod.key} has no node: {'; '.join((*done.refused, *told))}"
+            gone = [f"pod {each.key} was evicted" for each in done.evicted]
+            said = f"pod {situation.pod.key} has no node: {'; '.join((*done.refused, *gone))}"
             return self._ended("Refused", 1, said, plan, situation)
         if dry:
             return self._ended("Planned", 0, f"{in_words(plan)}, and the server would do so", plan, situation)

@@ -8,7 +8,7 @@ from kubectl_sched.binding.cycle import now, scheduler_name
 from kubectl_sched.binding.events import event_of, failed_scheduling, scheduled
 from kubectl_sched.binding.failure import failure_change, report_of
 from kubectl_sched.binding.pod_status import status_change
-from kubectl_sched.binding.preemption import victims_of
+from kubectl_sched.binding.preemption import victims_of, without_preemption
 from kubectl_sched.binding.requests import bind_pod, create_event, evict_pod, patch_pod_status, pre_bind
 from kubectl_sched.binding.situation import against, refusal, target
 from kubectl_sched.binding.unreserve import removal_of
@@ -53,8 +53,8 @@ def _writes(situation: Situation, order: Order, node: str | None, victims: tuple
     if situation.stale:
         return tuple(stale_claim_writes(situation.stale))
     if victims:
-        return (*failure_writes(situation.result), *eviction_writes(situation.result))
-    return failure_writes(situation.result) if order.node is None else ()
+        return (*eviction_writes(situation.result), *failure_writes(situation.result))
+    return failure_writes(without_preemption(situation.result)) if order.node is None else ()
 
 
 def _victims_to_evict(result: ScheduleResult, order: Order) -> tuple[Pod, ...]:

@@ -6,8 +6,11 @@ instead, so that a budget is kept: where one says no to any of them, none has to
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.binding.cycle import scheduler_name
@@ -45,6 +48,13 @@ def victims_of(result: ScheduleResult) -> tuple[str, tuple[Pod, ...]] | None:
     if found is None or not found.nominated_node or not found.victims:
         return None
     return found.nominated_node, found.victims
+
+
+def without_preemption(result: ScheduleResult) -> ScheduleResult:
+    """The result where nobody is to be evicted: it nominates the pod nowhere."""
+    if result.post_filter is None or not result.post_filter.victims:
+        return result
+    return dataclasses.replace(result, post_filter=replace(result.post_filter, nominated_node=None, victims=()))
 
 
 def evict_victims(rehearsal: Writer, writer: Writer, recorder: EventRecorder, result: ScheduleResult) -> Preempted:

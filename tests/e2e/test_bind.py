@@ -402,6 +402,7 @@ def test_pods_are_evicted_for_preemption_only_where_their_budget_allows_it(api: 
     until(lambda: api.get(f"{path}/b")["status"].get("currentHealthy"))
     done = program.run("urgent", "--yes")
     assert (done.returncode, "--preempt makes room for it" in done.stderr) == (1, True)
+    assert "nominatedNodeName" not in api.get(f"{PODS}/urgent")["status"]
     done = program.run("urgent", "--yes", "--preempt")
     assert done.returncode == 1
     assert "pod default/victim may not be evicted: Cannot evict pod as it would violate" in done.stderr

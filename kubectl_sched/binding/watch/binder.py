@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 
-from msgspec.structs import replace
-
 from kubectl_sched.binding.cycle import BindingCycle, Failed
 from kubectl_sched.binding.events import EventRecorder
 from kubectl_sched.binding.failure import report_failure
+from kubectl_sched.binding.preemption import evict_victims, without_preemption
 from kubectl_sched.binding.watch.messages import Finished, Kept, Warned
 from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.status import error
@@ -99,16 +97,7 @@ class Binder:
 
     def _evict(self, result: ScheduleResult) -> tuple[tuple[str, ...], bool]:
         """What went wrong, and whether anybody was told to go; if nobody, no room needs to be kept."""
-        from kubectl_sched.binding.preemption import evict_victims
-
         preempted = evict_victims(self._rehearsal, self._writer, self._recorder, result)
         if not preempted.evicted:
             self._tell(Kept(result.pod))
         return (*preempted.refused, *preempted.warnings), bool(preempted.evicted)
-
-
-def without_preemption(result: ScheduleResult) -> ScheduleResult:
-    """The result where nobody is to be evicted: it nominates the pod nowhere."""
-    if result.post_filter is None or not result.post_filter.victims:
-        return result
-    return dataclasses.replace(result, post_filter=replace(result.post_filter, nominated_node=None, victims=()))
