@@ -75,12 +75,12 @@ def _default(option: Any) -> str:
 
 def _described(option: Any) -> str:
     text = option.help or ""
-    choices = getattr(option.type, "choices", ())
-    if choices:
-        names = ", ".join(getattr(choice, "value", choice) for choice in choices)
-        return f"{text} One of: ({names})."
     form = option.metavar or ""
-    return f"{form}: {text}" if {"=", "|"} & set(form) else text
+    choices = [getattr(choice, "value", choice) for choice in getattr(option.type, "choices", ())]
+    choices = choices or (form.split("|") if "|" in form else [])
+    if choices:
+        return f"{text} One of: ({', '.join(choices)})."
+    return f"{text} Written {form}." if "=" in form else text
 
 
 def _paragraphs(text: str) -> Iterator[str]:
