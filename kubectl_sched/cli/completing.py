@@ -113,7 +113,10 @@ def _take_over(name: str, parameter: Any) -> None:
     def shell_complete(ctx: Any, incomplete: str) -> list[Any]:
         if is_file(name, parameter.name, incomplete):
             return [item(incomplete, type="file")]
-        return [item(each.value, help=each.about) for each in candidates(name, parameter.name, ctx.params, incomplete)]
+        found = candidates(name, parameter.name, ctx.params, incomplete)
+        if not found and "|" in (parameter.metavar or ""):
+            return [item(each) for each in parameter.metavar.split("|") if each.startswith(incomplete)]
+        return [item(each.value, help=each.about) for each in found]
 
     parameter.shell_complete = shell_complete
 

@@ -86,6 +86,7 @@ def values(*words: str) -> list[str]:
         (("whatif", *DEMO, "--add-nodes", "3", "=", "ma"), ["3=master"]),
         (("whatif", "--replicas", "m"), ["max"]),
         (("bind", "--dry-run", "c"), ["client"]),
+        (("bind", "--watch", "--leader-elect", ""), ["true", "false"]),
         (("completion", ""), ["bash", "zsh", "fish"]),
     ],
     ids=lambda words: " ".join(words) if isinstance(words, tuple) else "",
