@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kubectl_sched.framework.extension_points import FilterPlugin
+from kubectl_sched.scheduler.nearest_rows import rejections
 
 if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.snapshot.arrays import Floats, Integers
 
 _COMPARED = 24
 """Of how many nodes the evidence is weighed; evidence is too slow to be asked of all."""
@@ -18,19 +17,12 @@ _COMPARED = 24
 
 def closest(result: ScheduleResult, most: int) -> list[int]:
     """The rejected rows, those first that the fewest plugins reject and whose evidence is nearest to passing."""
-    rejections: Integers = np.zeros(len(result.nodes), dtype=np.int64)
-    away: Floats = np.zeros(len(result.nodes), dtype=np.float64)
-    for name, mask in result.rejection_masks.items():
-        rejections += mask
-        rows = np.flatnonzero(mask)
-        plugin = result.framework.plugins.get(name) if result.framework else None
-        if len(rows) and result.state is not None and isinstance(plugin, FilterPlugin):
-            away[rows] += plugin.shortfall(result.state, result.pod, result.nodes, rows)
-    rejections[result.feasible] = np.iinfo(np.int64).max
+    counts, away = rejections(result)
+    counts[result.feasible] = np.iinfo(np.int64).max
     names = result.nodes.names
-    order = np.lexsort((away, rejections))[: len(names) - len(result.feasible)]
+    order = np.lexsort((away, counts))[: len(names) - len(result.feasible)]
     compared = order[: max(_COMPARED, most)].tolist()
-    return sorted(compared, key=lambda row: (int(rejections[row]), _distance(result, row), names[row]))[:most]
+    return sorted(compared, key=lambda row: (int(counts[row]), _distance(result, row), names[row]))[:most]
 
 
 def _distance(result: ScheduleResult, row: int) -> float:

@@ -26,18 +26,18 @@ def by_rejections(result: ScheduleResult, curable: Collection[str]) -> Iterator[
 
     Rows that a plugin other than the `curable` rejects are left out.
     """
-    rejections, away = _rejections(result)
-    hopeless: Mask = rejections == 0
+    counts, away = rejections(result)
+    hopeless: Mask = counts == 0
     for plugin, mask in result.rejection_masks.items():
         if plugin not in curable:
             hopeless = hopeless | mask
-    for number in np.unique(rejections[~hopeless]).tolist():
-        rows = np.flatnonzero(~hopeless & (rejections == number))
+    for number in np.unique(counts[~hopeless]).tolist():
+        rows = np.flatnonzero(~hopeless & (counts == number))
         yield _some(result, rows[np.argsort(away[rows], kind="stable")])
 
 
-def _rejections(result: ScheduleResult) -> tuple[Integers, Floats]:
-    """By row: how many plugins keep the pod out, and how far each of them is from letting it in.
+def rejections(result: ScheduleResult) -> tuple[Integers, Floats]:
+    """By row: how many plugins keep the pod out, and how far they are from letting it in (`shortfall`), summed up.
 
     A cordoned node has the taint of cordoned nodes, too: that is one thing.
     """

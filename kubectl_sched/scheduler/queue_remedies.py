@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
 
 _OF_THE_SYSTEM = "system-"
-_CLASSES_TRIED = 3
 
 
 def ungate(pod: Pod) -> Way:
@@ -36,7 +35,10 @@ def ungate(pod: Pod) -> Way:
 
 
 def prioritize(result: ScheduleResult) -> Iterator[Change]:
-    """A priority class above the pod's own priority, the lowest first; those of the system are not for others' pods."""
+    """The lowest priority class above the pod's own priority, and the highest; never those of the system itself.
+
+    For each of them preemption is dry-run, which on a large cluster that is full takes longer than all else.
+    """
     classes = [
         each
         for each in result.nodes.objects.all(PriorityClass)
@@ -45,7 +47,7 @@ def prioritize(result: ScheduleResult) -> Iterator[Change]:
         and not each.metadata.name.startswith(_OF_THE_SYSTEM)
     ]
     by_value = sorted(classes, key=lambda each: (each.value, each.metadata.name))
-    for each in (*by_value[: _CLASSES_TRIED - 1], *by_value[_CLASSES_TRIED - 1 :][-1:]):
+    for each in (*by_value[:1], *by_value[1:][-1:]):
         yield Change(
             Kind.PRIORITIZE,
             f"with priorityClassName {each.metadata.name} ({each.value})",

@@ -24,6 +24,7 @@ _REPLAYS = 24
 _REPLAYS_OF_ONE_KIND = 4
 """How many candidates are replayed at most: each takes as long as filtering and scoring do."""
 
+_CLASSES_TRIED = 2
 _COMBINATIONS = 24
 """How many for one node, of which most touch more than others and are never replayed."""
 
@@ -156,11 +157,11 @@ class _Search:
         return verified(self._base, way, self._row, self._wanted)
 
     def _preempting(self) -> Iterator[Suggestion]:
-        """The lowest priority class with which preemption makes room, where it makes none now."""
+        """A priority class with which preemption makes room, where it makes none now."""
         post_filter = self._result.post_filter
         if post_filter is None or post_filter.nominated_node:
             return
-        for change in prioritize(self._result):
+        for change in islice(prioritize(self._result), _CLASSES_TRIED if self._row is None else 1):
             suggestion = verified_preemption(self._base, change, self._row)
             if suggestion is not None:
                 yield suggestion
