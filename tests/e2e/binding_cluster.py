@@ -206,14 +206,14 @@ def provision(api: Api, item: Json) -> None:
 
 
 def versions(api: Api) -> dict[str, str]:
-    """The resourceVersion of everything that binding a pod might touch, but for what the controllers say."""
+    """The resourceVersion of everything that binding a pod might touch, but for what others say in events."""
+    others = {TWIN, "persistentvolume-controller"}
     paths = (PODS, CLAIMS, VOLUMES, RESOURCE_CLAIMS, "/apis/events.k8s.io/v1/namespaces/default/events")
     return {
         f"{path}/{item['metadata']['name']}": item["metadata"]["resourceVersion"]
         for path in paths
         for item in api.get(path)["items"]
-        if "controller" not in item.get("reportingController", "")
-        and "controller" not in item.get("deprecatedSource", {}).get("component", "")
+        if not others & {item.get("reportingController"), item.get("deprecatedSource", {}).get("component")}
     }
 
 

@@ -427,7 +427,9 @@ NOW = "2026-01-01T00:00:00Z"
 READY: Json = {"type": "Ready", "status": "True"}
 
 
-def test_every_write_is_documented_and_no_other_is_made(program: Program, audit_log: Path, api: Api) -> None:
+def test_every_write_is_documented_and_no_other_is_made(
+    program: Program, audit_log: Path, api: Api, request: pytest.FixtureRequest
+) -> None:
     """Over all tests of this file, which is why it stands last."""
     pod(api, "last")
     program.bind("last")
@@ -441,8 +443,10 @@ def test_every_write_is_documented_and_no_other_is_made(program: Program, audit_
         each for each in wrote if not any(verb == each[0] and path.fullmatch(each[1]) for verb, path in documented)
     ]
     assert unknown == []
-    unused = [path.pattern for verb, path in documented if not any(path.fullmatch(each) for _, each in wrote)]
-    assert unused == []
+    run = {getattr(item, "originalname", None) for item in request.session.items}
+    if run >= {name for name in globals() if name.startswith("test_")}:
+        unused = [path.pattern for verb, path in documented if not any(path.fullmatch(each) for _, each in wrote)]
+        assert unused == []
 
 
 VERBS = {"POST": "create", "PATCH": "patch", "DELETE": "delete"}
