@@ -99,8 +99,10 @@ def _filters(result: ScheduleResult) -> Iterator[Stage]:
 
 def _told(step: Step) -> str:
     here = step.before - step.after
-    rest = "" if here == step.alone else f", {here:,} of them were still left"
-    return f"{step.name} keeps out {count(step.alone, 'node')} on its own{rest}; {step.after:,} remain"
+    rest = "" if here == step.alone else f", {here:,} of them still left"
+    return (
+        f"{step.name} alone keeps out {step.alone:,}{rest}; {step.after:,} {'remains' if step.after == 1 else 'remain'}"
+    )
 
 
 def _tone(step: Step) -> Tone:

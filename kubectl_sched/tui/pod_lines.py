@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from kubectl_sched.tui.lines import Line
 
 _LONGEST_NAME = 44
-_OUTCOME = 13
+_OUTCOME = 15
+_ROOMY = 100
 
 
 def told(results: Sequence[ScheduleResult]) -> str:
@@ -24,27 +25,34 @@ def told(results: Sequence[ScheduleResult]) -> str:
     return f"{count(len(results), 'pod')}, each on its own against the same state: {fitting:,} would land."
 
 
-def _name_width(width: int) -> int:
-    return min(_LONGEST_NAME, width // 3)
+class PodLines:
+    """Writes the lines of a list of pods for one width: a mark, the name, and the sentence without the name.
 
+    The outcome has a column where there is room for it; the mark and the sentence say it, too.
+    """
 
-def heading(width: int) -> Line:
-    """The columns."""
-    name = padded("Pod", _name_width(width))
-    return (Span(f"  {name}  {padded('Outcome', _OUTCOME)}  Why", Tone.STRONG),)
+    def __init__(self, results: Sequence[ScheduleResult], width: int) -> None:
+        longest = max((len(safe(result.pod.key)) for result in results), default=0)
+        self._width = width
+        self._outcome = _OUTCOME if width >= _ROOMY else 0
+        self._name = max(min(longest, _LONGEST_NAME, width * 9 // 20), len("Pod"))
 
+    @property
+    def heading(self) -> Line:
+        """The columns' names."""
+        return (Span(f"  {padded('Pod', self._name)}  {padded('Outcome', self._outcome)}Why", Tone.STRONG),)
 
-def pod_line(result: ScheduleResult, width: int) -> Line:
-    """One pod: a mark, its name, its outcome and the sentence without the name."""
-    name = _name_width(width)
-    why = summary(result).removeprefix(safe(result.pod.key)).strip()
-    tone = Tone.GOOD if result.fits else Tone.BAD
-    return (
-        Span("✓ " if result.fits else "✗ ", tone),
-        Span(name_in(result.pod.key, name) + "  "),
-        Span(padded(result.outcome.value, _OUTCOME) + "  ", tone),
-        Span(padded(why, max(width - name - _OUTCOME - 6, 0)).rstrip()),
-    )
+    def __call__(self, result: ScheduleResult) -> Line:
+        """One pod's line."""
+        why = summary(result).removeprefix(safe(result.pod.key)).strip()
+        room = max(self._width - self._name - self._outcome - 4, 0)
+        tone = Tone.GOOD if result.fits else Tone.BAD
+        return (
+            Span("✓ " if result.fits else "✗ ", tone),
+            Span(name_in(result.pod.key, self._name) + "  "),
+            Span(padded(result.outcome.value, self._outcome), tone),
+            Span(padded(why, room).rstrip()),
+        )
 
 
 def matching(results: Sequence[ScheduleResult], text: str) -> list[int]:

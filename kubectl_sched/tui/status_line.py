@@ -45,9 +45,9 @@ def status(view: View, listed: int, stage: Stage | None, message: str) -> Line:
     if message:
         return (Span(safe(message), Tone.CHANGED),)
     total = len(view.result.nodes)
+    if stage is not None:
+        return (Span(f"{listed:,} of {total:,} · ", Tone.DIM), Span(stage.told))
     count = f"{total:,} nodes" if listed == total else f"{listed:,} of {total:,} nodes"
     order = _ORDER.get(view.sort.key, f"by {short(view.sort.key)}")
     told = f"{count}, {order}{', reversed' if view.sort.reverse else ''}"
-    if view.filter_text:
-        told += f", matching “{safe(view.filter_text)}”"
-    return (Span(told, Tone.DIM), *((Span(f" · {stage.told}"),) if stage is not None else ()))
+    return (Span(f"{told}, matching “{safe(view.filter_text)}”" if view.filter_text else told, Tone.DIM),)

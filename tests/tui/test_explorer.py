@@ -107,7 +107,7 @@ async def test_a_step_of_the_pipeline_narrows_the_list_to_the_nodes_it_keeps_out
         assert screen.view.stage == "TaintToleration"
         assert screen.listed == ["master"]
         assert "[TaintToleration 6]" in screen.text
-        assert "TaintToleration keeps out 1 node on its own; 6 remain" in screen.text
+        assert "1 of 7 · TaintToleration alone keeps out 1; 6 remain" in screen.text
         await screen.press("right")
         assert set(screen.listed) == {"general-1", "general-2", "general-3", "master"}
         await screen.press("escape")

@@ -9,7 +9,7 @@ from textual.widgets import Input
 
 from kubectl_sched.tui.keys import PODS
 from kubectl_sched.tui.lines import Tone, wrapped
-from kubectl_sched.tui.pod_lines import heading, matching, pod_line, told
+from kubectl_sched.tui.pod_lines import PodLines, matching, told
 from kubectl_sched.tui.screens.page import Page
 
 if TYPE_CHECKING:
@@ -49,10 +49,11 @@ class PodsScreen(Page[None]):
         results = [decision.result for decision in self._decisions]
         self.head(wrapped(told(results), width, Tone.STRONG))
         self._shown = matching(results, self.query_one(Input).value)
+        line_of = PodLines(results, width - 1)
         self.lines.show(
             len(self._shown),
-            lambda index: pod_line(results[self._shown[index]], width - 1),
-            heading=heading(width - 1),
+            lambda index: line_of(results[self._shown[index]]),
+            heading=line_of.heading,
             cursor=self.lines.cursor,
         )
 
