@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
+from kubectl_sched.api.decoders import decoder
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.strategic_merge import difference, merge
 from kubectl_sched.framework.cycle_state import CycleState
@@ -76,12 +77,13 @@ def pod_patch(before: Pod, after: Pod) -> dict[str, Any]:
 
 def _patched(before: Pod, after: Pod) -> Pod:
     patch = pod_patch(before, after)
-    return msgspec.convert(merge(plain(before), patch), Pod) if patch else before
+    return decoder(Pod).decode(msgspec.json.encode(merge(plain(before), patch))) if patch else before
 
 
 def plain(stored: KubernetesObject) -> dict[str, Any]:
     """The object in dictionaries and lists, as JSON has it."""
-    return msgspec.json.decode(msgspec.json.encode(stored), type=dict[str, Any])
+    data: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(stored))
+    return data
 
 
 def _without(nodes: Snapshot, victims: Iterable[Pod]) -> Snapshot:
