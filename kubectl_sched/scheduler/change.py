@@ -21,6 +21,9 @@ class Kind(IntEnum):
     """A name or value in the pod that is nearly right."""
 
     UNGATE = auto()
+    UNNAME = auto()
+    """Leaving out the name of a node that is not there, so that the scheduler is asked."""
+
     UNCORDON = auto()
     REQUEST_LESS = auto()
     LABEL = auto()

@@ -1,4 +1,4 @@
-"""What keeps a pod from being tried, or from pushing others aside: its gates and its priority."""
+"""What keeps a pod from being tried, or from pushing others aside: gates, a node's name, its priority."""
 
 from __future__ import annotations
 
@@ -32,6 +32,12 @@ def ungate(pod: Pod) -> Way:
             caution="whoever put it on takes it off once the pod may start",
         ),
     )
+
+
+def unname(name: str) -> Way:
+    """Leave the choice of the node to the scheduler, instead of naming one that is not there."""
+    text = f"without nodeName {name}, a node that is not there"
+    return (Change(Kind.UNNAME, text, pod=lambda pod: replace(pod, spec=replace(pod.spec, node_name=""))),)
 
 
 def prioritize(result: ScheduleResult) -> Iterator[Change]:

@@ -6,9 +6,11 @@ from collections import Counter
 from itertools import islice, product
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from kubectl_sched.scheduler.change import Promise, distinct
 from kubectl_sched.scheduler.nearest_rows import by_rejections
-from kubectl_sched.scheduler.queue_remedies import prioritize, ungate
+from kubectl_sched.scheduler.queue_remedies import prioritize, ungate, unname
 from kubectl_sched.scheduler.remedies import PRE_FILTER_REMEDIES, REMEDIES
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.trial import Trial
@@ -59,6 +61,8 @@ class _Search:
         result = self._result
         if result.outcome is Outcome.GATED:
             return self._ungated()
+        if result.current_node is not None and result.current_node not in result.nodes.row_of:
+            return self._unnamed(result.current_node)
         if result.fits and self._row is None:
             return ()
         if self._row is not None and self._row in result.total_of:
@@ -66,6 +70,12 @@ class _Search:
         if not result.pre_filter.is_success:
             return self._past_pre_filter(())
         return (*self._among_rows(result, ()), *self._preempting())
+
+    def _unnamed(self, name: str) -> tuple[Suggestion, ...]:
+        """What would become of the pod if it did not name a node that is not there."""
+        naming = structs.replace(self._base.pod, spec=structs.replace(self._base.pod.spec, node_name=name))
+        once = verified(structs.replace(self._base, pod=naming), unname(name), self._row, frozenset(Promise))
+        return (once,) if once is not None else ()
 
     def _ungated(self) -> tuple[Suggestion, ...]:
         """What would become of the pod without its gates, and what else it would then need."""

@@ -93,6 +93,11 @@ CASES: dict[Kind, Case] = {
         "It would fit on w1 without its scheduling gates example.com/a and example.com/b (whoever put it on takes it "
         "off once the pod may start).",
     ),
+    Kind.UNNAME: Case(
+        [host("w1"), host("w2")],
+        {"nodeName": "gone"},
+        "It would fit on 2 nodes without nodeName gone, a node that is not there.",
+    ),
     Kind.UNCORDON: Case([host("w1", unschedulable=True)], {}, "It would fit on w1 after `kubectl uncordon w1`."),
     Kind.REQUEST_LESS: Case(
         [host("w1", allocatable=SMALL)],
