@@ -16,7 +16,7 @@ from kubectl_sched.api.container_resources import PodResourcesOptions, aggregate
 from kubectl_sched.api.container_resources import aggregate_container_requests as container_requests
 from kubectl_sched.api.core import Namespace
 from kubectl_sched.api.meta import LabelSelectorRequirement
-from kubectl_sched.api.pod import PodAffinity, ResourceRequirements, Toleration
+from kubectl_sched.api.pod import PodAffinity, PodSecurityContext, ResourceRequirements, Toleration
 from kubectl_sched.api.policy import PriorityClass
 from kubectl_sched.api.quantity import parse_resource_list
 from kubectl_sched.api.resource_names import is_huge_page_resource_name, is_supported_pod_level_resource
@@ -61,10 +61,10 @@ class Admission:
         check_quantities(pod)
         if not self.enabled("MatchLabelKeysInPodTopologySpreadSelectorMerge"):
             check_label_keys(pod)
-        pod = self._with_label_keys_merged(self._defaulted(pod))
+        pod = self._with_label_keys_merged(self.defaulted(pod))
         limits = self.objects.in_namespace(LimitRange, pod.metadata.namespace)
         # What is stored is defaulted once more when it is read, by then with what the LimitRanges gave.
-        pod = self._defaulted(with_limit_defaults(pod, limits))
+        pod = self.defaulted(with_limit_defaults(pod, limits))
         namespace = self.objects.get(Namespace, pod.namespace) or Namespace()
         if POD_NODE_SELECTOR in self.plugins:
             pod = with_namespace_selector(pod, namespace)
@@ -79,7 +79,7 @@ class Admission:
             raise RefusedError(pod, "", f"pods is forbidden: {problem}")
         return pod
 
-    def _defaulted(self, pod: Pod) -> Pod:
+    def defaulted(self, pod: Pod) -> Pod:
         """SetDefaults_Pod, SetDefaults_PodSpec and those of their parts."""
         spec = pod.spec
         grace = spec.termination_grace_period_seconds
@@ -88,6 +88,7 @@ class Admission:
             containers=tuple(_container(each, on_host=spec.host_network) for each in spec.containers),
             init_containers=tuple(_container(each, on_host=spec.host_network) for each in spec.init_containers),
             restart_policy=spec.restart_policy or "Always",
+            security_context=spec.security_context or PodSecurityContext(),
             scheduler_name=spec.scheduler_name or DEFAULT_SCHEDULER_NAME,
             termination_grace_period_seconds=_GRACE_SECONDS if grace is None else grace,
         )
@@ -185,7 +186,18 @@ def _container(container: Container, *, on_host: bool) -> Container:
         for port in container.ports
     )
     requests = {**resources.limits, **resources.requests}
-    return structs.replace(container, ports=ports, resources=structs.replace(resources, requests=requests))
+    return structs.replace(
+        container,
+        image_pull_policy=container.image_pull_policy or _pull_policy(container.image),
+        ports=ports,
+        resources=structs.replace(resources, requests=requests),
+    )
+
+
+def _pull_policy(image: str) -> str:
+    """Always for the latest of an image, which is meant where no tag and no digest is named."""
+    name, _, tag = image.rpartition("/")[2].partition(":")
+    return "Always" if "@" not in image and name and tag in {"", "latest"} else "IfNotPresent"
 
 
 def _with_pod_level_defaults(pod: Pod) -> Pod:

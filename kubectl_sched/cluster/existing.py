@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.api.apps import DaemonSet, Deployment, StatefulSet
+from kubectl_sched.api.apps import CronJob, DaemonSet, Deployment, StatefulSet
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.cluster.daemon_coverage import target_of
 from kubectl_sched.cluster.manifests import PLACEABLE
@@ -16,7 +16,7 @@ from kubectl_sched.scheduler.simulate import owner_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kubectl_sched.api.apps import IntOrPercent, RollingUpdate
+    from kubectl_sched.api.apps import IntOrPercent, PodTemplateSpec, RollingUpdate
     from kubectl_sched.api.meta import KubernetesObject
 
 _WORDS = {**WORKLOAD_WORDS, "cronjob": "CronJob", "cronjobs": "CronJob", "cj": "CronJob"}
@@ -125,7 +125,8 @@ def _amount(rolling: RollingUpdate | None, field: str, default: IntOrPercent, re
     return -(-share // 100) if up else share // 100
 
 
-def template_of(item: KubernetesObject) -> object:
+def template_of(item: KubernetesObject) -> PodTemplateSpec | None:
     """What the pods of a workload are made from: while it stays the same, nothing is rolled out."""
-    spec = getattr(item, "spec", None)
-    return getattr(spec, "template", None) or getattr(spec, "job_template", None)
+    spec = item.spec.job_template.spec if isinstance(item, CronJob) else getattr(item, "spec", None)
+    template: PodTemplateSpec | None = getattr(spec, "template", None)
+    return template

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from kubectl_sched.api.apps import DaemonSet, StatefulSet
+from kubectl_sched.api.apps import DaemonSet, Job, StatefulSet
+from kubectl_sched.api.meta import ObjectMeta
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.cluster.admission import Admission
 from kubectl_sched.cluster.applied import applied
@@ -222,7 +223,18 @@ class WhatIf:
         if isinstance(item, Pod):
             return False
         stored = self._admission.objects.get(type(item), item.name, item.namespace)
-        return stored is not None and template_of(stored) == template_of(item)
+        return stored is not None and self._template(stored) == self._template(item)
+
+    def _template(self, item: KubernetesObject) -> Pod | None:
+        """The template with its defaults, which what is stored has, and a manifest mostly has not.
+
+        A Job's has labels besides that the API server draws; it cannot be changed anyway.
+        """
+        template = template_of(item)
+        if template is None:
+            return None
+        metadata = ObjectMeta(labels={} if isinstance(item, Job) else template.metadata.labels)
+        return self._admission.defaulted(Pod(metadata=metadata, spec=template.spec))
 
     def _count(self, replicas: Replicas, cluster: Cluster) -> int:
         if replicas.fixed:

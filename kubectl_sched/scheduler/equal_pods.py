@@ -36,10 +36,15 @@ if TYPE_CHECKING:
 
 
 def are_equal(one: Pod, other: Pod) -> bool:
-    """Whether no plugin can tell the pods apart: they differ in name, uid and creation time at most."""
+    """Whether no plugin can tell the pods apart: they differ in name, uid and creation time at most.
+
+    Claims are called after their pods, which the reasons that tell of them then name.
+    """
     mine, theirs = one.metadata, other.metadata
     return (
-        (one.spec is other.spec or one.spec == other.spec)
+        not one.spec.resource_claims
+        and not any(volume.ephemeral is not None for volume in one.spec.volumes)
+        and (one.spec is other.spec or one.spec == other.spec)
         and mine.labels == theirs.labels
         and mine.namespace == theirs.namespace
         and mine.owner_references == theirs.owner_references

@@ -1,0 +1,268 @@
+"""What whatif says beforehand is what a real control plane then does: each placement, each rollout's end.
+
+The real controllers make the pods and the real kube-scheduler places them; this test is the kubelet.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubectl_sched.cluster import read
+from kubectl_sched.cluster.in_force import InForce
+from kubectl_sched.cluster.state import Replay
+from kubectl_sched.cluster.what_if import Question, WhatIf
+from kubectl_sched.scheduler.answer import Answer
+from kubectl_sched.scheduler.placement import Placement
+from tests.e2e import kubelet
+from tests.e2e.api import LISTS, Api, ApiError, Json
+from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
+from tests.oracle.build import GoMissingError
+
+pytestmark = pytest.mark.e2e
+
+WORKLOADS = ("replicasets", "deployments", "statefulsets", "daemonsets")
+LISTED = (*LISTS, *(f"/apis/apps/v1/{kind}" for kind in WORKLOADS), "/apis/batch/v1/jobs")
+COLLECTIONS = {
+    "Deployment": "/apis/apps/v1/namespaces/default/deployments",
+    "StatefulSet": "/apis/apps/v1/namespaces/default/statefulsets",
+    "DaemonSet": "/apis/apps/v1/namespaces/default/daemonsets",
+    "Job": "/apis/batch/v1/namespaces/default/jobs",
+}
+PODS = "/api/v1/namespaces/default/pods"
+NODES = {"n0": "za", "n1": "za", "n2": "zb"}
+HOSTNAME = "kubernetes.io/hostname"
+
+
+@pytest.fixture(scope="module")
+def plane() -> Iterator[ControlPlane]:
+    try:
+        with ControlPlane(controller_manager=True) as plane:
+            plane.start_scheduler(config={"percentageOfNodesToScore": 100})
+            yield plane
+    except GoMissingError as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.fixture
+def server(plane: ControlPlane) -> Iterator[Api]:
+    """Three nodes, and nothing else; what a test leaves is taken away."""
+    with Api(plane.port, ADMIN_TOKEN) as api:
+        if not api.get("/api/v1/nodes")["items"]:
+            for name, zone in NODES.items():
+                labels = {HOSTNAME: name, "zone": zone}
+                status = {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "20"}}
+                api.create("/api/v1/nodes", {"metadata": {"name": name, "labels": labels}, "status": status})
+                api.merge(f"/api/v1/nodes/{name}", {"spec": {"taints": None}})
+        yield api
+        for path in COLLECTIONS.values():
+            for item in api.get(path)["items"]:
+                api.delete(f"{path}/{item['metadata']['name']}")
+        until(api, lambda: not without_owner(api))
+
+
+def without_owner(api: Api) -> list[Json]:
+    """The pods that are left, which are told to go: those of a Job stay where it is deleted."""
+    left: list[Json] = api.get(PODS)["items"]
+    for pod in left:
+        with suppress(ApiError):  # Others delete pods, too.
+            api.merge(kubelet.pod_path(pod), {"metadata": {"finalizers": None}})
+            api.delete(kubelet.pod_path(pod), grace_seconds=0)
+    return left
+
+
+def template(app: str, **spec: Any) -> Json:
+    container = {"name": "main", "image": "x:1", "resources": {"requests": {"cpu": "100m"}}}
+    return {"metadata": {"labels": {"app": app}}, "spec": {"containers": [container], **spec}}
+
+
+def workload(kind: str, app: str, made_from: Json, **spec: Any) -> Json:
+    version = "batch/v1" if kind == "Job" else "apps/v1"
+    selector = {} if kind == "Job" else {"selector": {"matchLabels": {"app": app}}}
+    wanted = {**selector, "template": made_from, **spec}
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": app, "namespace": "default"}, "spec": wanted}
+
+
+def spread(app: str) -> Json:
+    """Over zones at all costs, over hosts where possible, and rather apart."""
+    selector = {"labelSelector": {"matchLabels": {"app": app}}}
+    constraints = [
+        {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", **selector},
+        {"maxSkew": 1, "topologyKey": HOSTNAME, "whenUnsatisfiable": "ScheduleAnyway", **selector},
+    ]
+    term = {"weight": 10, "podAffinityTerm": {"topologyKey": HOSTNAME, **selector}}
+    rather = {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [term]}}
+    return {"topologySpreadConstraints": constraints, "affinity": rather}
+
+
+def one_a_node(app: str) -> Json:
+    term = {"topologyKey": HOSTNAME, "labelSelector": {"matchLabels": {"app": app}}}
+    return {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}
+
+
+SCALED = {
+    "Deployment": (workload("Deployment", "web", template("web", **spread("web")), replicas=0), "replicas", 5),
+    "StatefulSet": (workload("StatefulSet", "db", template("db", **one_a_node("db")), replicas=0), "replicas", 4),
+    "Job": (workload("Job", "sum", template("sum", restartPolicy="Never"), parallelism=0, completions=9),
+            "parallelism", 4),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", SCALED)
+def test_each_pod_of_a_workload_lands_where_it_was_said_to(server: Api, tmp_path: Path, kind: str) -> None:
+    item, field, most = SCALED[kind]
+    server.create(COLLECTIONS[kind], item)
+    for number in range(1, most + 1):
+        scaled = {**item, "spec": {**item["spec"], field: number}}
+        (said,) = ask(server, tmp_path, scaled).simulated.placements
+        known = {pod["metadata"]["name"] for pod in pods(server)}
+        server.merge(f"{COLLECTIONS[kind]}/{item['metadata']['name']}", {"spec": {field: number}})
+        check(server, said, known)
+
+
+def test_a_manifest_of_a_daemon_set_lands_on_each_node_as_said(server: Api, tmp_path: Path) -> None:
+    item = workload("DaemonSet", "agent", template("agent", nodeSelector={"zone": "za"}))
+    said = {each.node for each in ask(server, tmp_path, item).simulated.placements}
+    server.create(COLLECTIONS["DaemonSet"], item)
+    until(server, lambda: {pod["spec"].get("nodeName") for pod in pods(server)} == said)
+    assert said == {"n0", "n1"}
+
+
+ROLLING = {
+    "surge-without-room": ({"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}, 3),
+    "one-may-be-missing": ({"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}, 3),
+    "room-for-the-surge": ({"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}, 2),
+    "recreate": ({"type": "Recreate"}, 3),
+}
+
+
+@pytest.mark.parametrize("name", ROLLING)
+def test_a_deployment_is_rolled_out_as_far_as_said(server: Api, tmp_path: Path, name: str) -> None:
+    strategy, replicas = ROLLING[name]
+    before = workload("Deployment", "web", template("web", **one_a_node("web")), replicas=replicas, strategy=strategy)
+    roll(server, tmp_path, before, {**before, "spec": {**before["spec"], "template": changed(before)}}, replicas)
+
+
+@pytest.mark.parametrize("fits", [True, False])
+def test_a_stateful_set_is_rolled_out_as_far_as_said(server: Api, tmp_path: Path, fits: bool) -> None:
+    before = workload("StatefulSet", "db", template("db"), replicas=3)
+    made_from = changed(before)
+    if not fits:
+        made_from["spec"]["nodeSelector"] = {"zone": "nowhere"}
+    roll(server, tmp_path, before, {**before, "spec": {**before["spec"], "template": made_from}}, 3)
+
+
+@pytest.mark.parametrize("surge", [0, 1])
+def test_a_daemon_set_is_rolled_out_as_far_as_said(server: Api, tmp_path: Path, surge: int) -> None:
+    rolling = {"rollingUpdate": {"maxSurge": surge, "maxUnavailable": 1 - surge}}
+    made_from = template("agent")
+    made_from["spec"]["containers"][0]["ports"] = [{"containerPort": 99, "hostPort": 99}]
+    before = workload("DaemonSet", "agent", made_from, updateStrategy=rolling)
+    roll(server, tmp_path, before, {**before, "spec": {**before["spec"], "template": changed(before)}}, len(NODES))
+
+
+def roll(server: Api, folder: Path, before: Json, after: Json, count: int) -> None:
+    """Roll the workload out, and compare how many old and new pods there are once nothing moves any more."""
+    path = COLLECTIONS[before["kind"]]
+    server.create(path, before)
+    until(server, lambda: len(ready(server)) == count)
+    answer = ask(server, folder, after)
+    (rollout,) = answer.rollouts
+    old = {pod["metadata"]["uid"] for pod in pods(server)}
+    server.merge(f"{path}/{after['metadata']['name']}", {"spec": {"template": after["spec"]["template"]}})
+    made = {each.is_placed for each in rollout.placements}
+    placed = sum(each.is_placed for each in rollout.placements)
+
+    def is_as_said() -> bool:
+        now = pods(server)
+        left = [pod for pod in now if pod["metadata"]["uid"] in old]
+        new = [pod for pod in now if pod["metadata"]["uid"] not in old]
+        running = [pod for pod in new if is_ready(pod)]
+        refused = [pod for pod in new if is_refused(pod)]
+        return (len(left), len(running), bool(refused)) == (len(rollout.remaining), placed, False in made)
+
+    until(server, is_as_said)
+    time.sleep(1)
+    until(server, is_as_said)
+    assert (rollout.stuck_at is None) == (not rollout.remaining and made == {True})
+
+
+def changed(item: Json) -> Json:
+    """The template with another image."""
+    made_from: Json = json.loads(json.dumps(item["spec"]["template"]))
+    made_from["spec"]["containers"][0]["image"] = "x:2"
+    return made_from
+
+
+def ask(server: Api, folder: Path, manifest: Json) -> Answer:
+    """whatif MANIFEST, over what the server has at this moment."""
+    items = []
+    for path in LISTED:
+        answer = server.get(path)
+        kind = {"apiVersion": answer["apiVersion"], "kind": answer["kind"].removesuffix("List")}
+        items += [kind | item for item in answer["items"]]
+    (folder / "dump.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    dump = read([str(folder / "dump.json")])
+    in_force = InForce(dump, Replay(None, "1.36"))
+    question = Question((str(folder / "manifest.json"),))
+    return WhatIf(dump, lambda name: in_force.assumed(name).configuration, question).answer()
+
+
+def check(server: Api, said: Placement, known: set[str]) -> None:
+    """The pod that comes next lands on one of the tied nodes, or fails with the very event."""
+    pod = until(server, lambda: decided(server, known))
+    if said.is_placed:
+        assert pod["spec"].get("nodeName") in said.tied
+        until(server, lambda: is_ready(server.get(kubelet.pod_path(pod))))
+        return
+    assert "nodeName" not in pod["spec"]
+    selector = f"involvedObject.name={pod['metadata']['name']},reason=FailedScheduling"
+    path = f"/api/v1/namespaces/default/events?fieldSelector={selector}"
+    until(server, lambda: said.event in [each["message"] for each in server.get(path)["items"]])
+
+
+def decided(server: Api, known: set[str]) -> Json | None:
+    """The one new pod, once kube-scheduler has dealt with it."""
+    new = [pod for pod in pods(server) if pod["metadata"]["name"] not in known]
+    return next((pod for pod in new if "nodeName" in pod["spec"] or is_refused(pod)), None)
+
+
+def pods(server: Api) -> list[Json]:
+    items: list[Json] = server.get(PODS)["items"]
+    return [pod for pod in items if "deletionTimestamp" not in pod["metadata"]]
+
+
+def ready(server: Api) -> list[Json]:
+    return [pod for pod in pods(server) if is_ready(pod)]
+
+
+def is_ready(pod: Json) -> bool:
+    return condition(pod, "Ready") == "True"
+
+
+def is_refused(pod: Json) -> bool:
+    return condition(pod, "PodScheduled") == "False"
+
+
+def condition(pod: Json, name: str) -> str | None:
+    return next((each["status"] for each in pod["status"].get("conditions", ()) if each["type"] == name), None)
+
+
+def until(server: Api, ask: Callable[[], Any]) -> Any:
+    """The first true answer, within some time; meanwhile pods start on their nodes, and those to be deleted go."""
+    deadline = time.monotonic() + 25
+    while not (answer := ask()):
+        assert time.monotonic() < deadline, "nothing came of it"
+        kubelet.finish_terminating(server)
+        for pod in pods(server):
+            if "nodeName" in pod["spec"] and not is_ready(pod):
+                conditions = [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}]
+                status = {"phase": "Running", "startTime": "2026-01-01T00:00:00Z", "conditions": conditions}
+                server.merge(f"{kubelet.pod_path(pod)}/status", {"status": status})
+        time.sleep(0.05)
+    return answer
