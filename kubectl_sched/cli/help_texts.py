@@ -42,9 +42,7 @@ shown as a command. A pod that is bound already is explained as if it were pendi
             Example("Why not on the node worker-3, plugin by plugin?", "kubectl sched explain web-0 --node worker-3"),
             Example("All pending pods of all namespaces, a line each", "kubectl sched explain pods --pending -A"),
             Example("The pods of a workload, from a dump instead", "kubectl sched explain deploy/web --from dump.json"),
-            Example(
-                "Explore the answer, and change it, full screen", "kubectl sched explain pod web-0 --interactive"
-            ),
+            Example("Explore the answer, and change it, full screen", "kubectl sched explain pod web-0 --interactive"),
             Example("One page to attach to a ticket", "kubectl sched explain pod web-0 -o html > web-0.html"),
             Example("The whole answer as data, with evidence", "kubectl sched explain pod web-0 -o json --evidence"),
         ),
