@@ -40,16 +40,8 @@ EXAMPLES = int(os.environ.get("ORACLE_EXAMPLES", "200")) // 8
 NODES_ASKED = 2
 TOO_MUCH = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 TOPICS = (
-    "resources",
-    "taints",
-    "nodes",
-    "ports",
-    "images",
-    "spread",
-    "interpod",
-    "preemption",
-    "queue",
-    "configuration",
+    *("resources", "taints", "nodes", "ports", "images", "spread", "interpod", "preemption", "queue"),
+    *("configuration", "volumes", "devices", "mixed"),
 )
 CLASSES = [
     {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "urgent"}, "value": 1_000_000},
