@@ -8,31 +8,23 @@ from __future__ import annotations
 
 import os
 import random
-import ssl
 import threading
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urlencode, urlsplit
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlencode
 
-import msgspec
 import urllib3
 from urllib3.exceptions import (
-    ConnectTimeoutError,
     HTTPError,
-    InsecureRequestWarning,
     NameResolutionError,
     NewConnectionError,
-    ProtocolError,
-    ProxyError,
     ReadTimeoutError,
-    SSLError,
 )
 
-from kubectl_sched.api.decoders import decoder
+from kubectl_sched.cluster.live.connections import Connections
 from kubectl_sched.cluster.live.credentials import Credentials
-from kubectl_sched.cluster.live.errors import ClusterError, KubeconfigError, LostResponseError, ResponseError
-from kubectl_sched.cluster.live.proxies import proxy_from_environment
-from kubectl_sched.cluster.live.tls import distrust, expired_at, ssl_context
+from kubectl_sched.cluster.live.errors import ClusterError, LostResponseError
+from kubectl_sched.cluster.live.refusals import BUSY, Answer, os_reason, plain, refusal, server_name, unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -48,26 +40,10 @@ ATTEMPTS = 5
 LONGEST_WAIT_SECONDS = 30.0
 _CHUNK = 1 << 18
 
-_BUSY = frozenset({429, 500, 502, 503, 504})
 _UNTOUCHED = 429
-"""Of these the one that says that nothing was done."""
+"""Of those that are busy the one that says that nothing was done."""
 
 JSON = "application/json"
-MERGE_PATCH = "application/merge-patch+json"
-STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
-
-
-class Status(msgspec.Struct, frozen=True):
-    """The API's own error object."""
-
-    message: str = ""
-    reason: str = ""
-
-
-class _Answer(NamedTuple):
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
 
 
 class _BrokenError(Exception):
@@ -103,11 +79,9 @@ class Server:
         credentials: Credentials | None = None,
     ) -> None:
         self.endpoint = endpoint
-        self._environment = os.environ if environment is None else environment
+        self._connections = Connections(endpoint, os.environ if environment is None else environment)
         self._attempts = attempts
         self._credentials = credentials or Credentials(endpoint)
-        self._pools: dict[int, tuple[Shown, urllib3.PoolManager]] = {}
-        self._lock = threading.Lock()
         self._stopped = threading.Event()
 
     def stop(self) -> None:
@@ -149,10 +123,10 @@ class Server:
             if answer.status == 401 and self._credentials.renewable and not renewed:
                 renewed = True
                 self._credentials.shown(refused=shown)
-            elif answer.status in _BUSY and attempt < attempts:
+            elif answer.status in BUSY and attempt < attempts:
                 self._wait(_asked_for(answer.headers) or _backoff(attempt))
             else:
-                raise self._refusal(answer, shown, attempt)
+                raise refusal(self.endpoint, answer, shown, attempt)
 
     def stream(self, path: str, query: Mapping[str, str]) -> urllib3.BaseHTTPResponse:
         """A 200 whose body comes as long as the server has something to say; whoever asks reads it and closes it.
@@ -166,21 +140,21 @@ class Server:
             response = self._opened(url, shown)
             if response.status == 200:
                 return response
-            answer = _Answer(response.status, response.headers, response.read(decode_content=True))
+            answer = Answer(response.status, response.headers, response.read(decode_content=True))
             response.release_conn()
         except HTTPError as error:
             failure = self._failure(error)
             text = f"{self._name}: the connection broke ({failure})" if isinstance(failure, _BrokenError) else failure
             raise ClusterError(str(text)) from None
         except OSError as error:
-            raise ClusterError(f"{self._name}: the connection broke ({_os_reason(error)})") from None
+            raise ClusterError(f"{self._name}: the connection broke ({os_reason(error)})") from None
         if answer.status == 401 and self._credentials.renewable:
             self._credentials.shown(refused=shown)
-        raise self._refusal(answer, shown, 1)
+        raise refusal(self.endpoint, answer, shown, 1)
 
     def _opened(self, url: str, shown: Shown) -> urllib3.BaseHTTPResponse:
         """The head of the answer to a GET."""
-        return self._pool(shown).request(
+        return self._connections.of(shown).request(
             "GET",
             url,
             headers=self._headers(shown),
@@ -234,12 +208,12 @@ class Server:
                 renewed = True
                 self._credentials.shown(refused=shown)
                 continue
-            lost = lost or (answer.status in _BUSY and answer.status != _UNTOUCHED)
-            again = patient if answer.status == _UNTOUCHED else repeatable and answer.status in _BUSY
+            lost = lost or (answer.status in BUSY and answer.status != _UNTOUCHED)
+            again = patient if answer.status == _UNTOUCHED else repeatable and answer.status in BUSY
             if last or not again:
-                refusal = self._refusal(answer, shown, attempt)
-                refusal.after_lost = lost
-                raise refusal
+                refused = refusal(self.endpoint, answer, shown, attempt)
+                refused.after_lost = lost
+                raise refused
             self._wait(_asked_for(answer.headers) or _backoff(attempt))
 
     def _url(self, path: str, query: Mapping[str, str] | None) -> str:
@@ -252,7 +226,7 @@ class Server:
 
     @property
     def _name(self) -> str:
-        return f"the server {urlsplit(self.endpoint.server).netloc}"
+        return server_name(self.endpoint)
 
     def _wait(self, seconds: float) -> None:
         if self._stopped.wait(min(seconds, LONGEST_WAIT_SECONDS)):
@@ -262,7 +236,7 @@ class Server:
         if self._stopped.is_set():
             raise ClusterError(f"{self._name}: interrupted")
 
-    def _ask(self, request: _Request, shown: Shown, tell: Callable[[int], None]) -> _Answer:
+    def _ask(self, request: _Request, shown: Shown, tell: Callable[[int], None]) -> Answer:
         self._go_on()
 
         def told(count: int) -> None:
@@ -273,7 +247,7 @@ class Server:
         timeout = urllib3.Timeout(connect=limit or CONNECT_SECONDS, read=limit or SILENCE_SECONDS)
         deadline = time.monotonic() + limit if limit else None
         try:
-            response = self._pool(shown).request(
+            response = self._connections.of(shown).request(
                 request.method,
                 request.url,
                 body=request.body,
@@ -294,8 +268,8 @@ class Server:
         except HTTPError as error:
             raise self._failure(error) from None
         except OSError as error:
-            raise _BrokenError(_os_reason(error)) from None
-        return _Answer(response.status, response.headers, body)
+            raise _BrokenError(os_reason(error)) from None
+        return Answer(response.status, response.headers, body)
 
     def _headers(self, shown: Shown, content: str = "") -> urllib3.HTTPHeaderDict:
         headers = urllib3.HTTPHeaderDict({"Accept": JSON, "User-Agent": "kubectl-sched"})
@@ -309,41 +283,6 @@ class Server:
             headers.add(name, value.encode().decode("latin-1"))
         return headers
 
-    def _pool(self, shown: Shown) -> urllib3.PoolManager:
-        """Connections that show this certificate; another one needs others."""
-        with self._lock:
-            key = id(shown)
-            if key not in self._pools:
-                # Holding `shown` itself keeps its id from being given to another.
-                self._pools[key] = (shown, self._new_pool(shown))
-            return self._pools[key][1]
-
-    def _new_pool(self, shown: Shown) -> urllib3.PoolManager:
-        options: dict[str, Any] = {"maxsize": 16}
-        if self.endpoint.server.startswith("https:"):
-            options["ssl_context"] = ssl_context(self.endpoint, shown)
-            if self.endpoint.insecure:
-                import warnings
-
-                warnings.filterwarnings("ignore", category=InsecureRequestWarning)
-                options["cert_reqs"] = "CERT_NONE"
-            if self.endpoint.server_name:
-                options["server_hostname"] = self.endpoint.server_name
-        proxy = self.endpoint.proxy or proxy_from_environment(self.endpoint.server, self._environment)
-        if proxy is None:
-            return urllib3.PoolManager(**options)
-        parts = urlsplit(proxy)
-        if parts.scheme.startswith("socks"):
-            return _socks_pool(proxy, options)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise KubeconfigError(
-                f"the proxy {parts.scheme}://{parts.hostname or ''} is no http, https or socks5 address"
-            )
-        if parts.username:
-            pair = f"{parts.username}:{parts.password or ''}"
-            options["proxy_headers"] = urllib3.make_headers(proxy_basic_auth=pair)
-        return urllib3.ProxyManager(proxy, **options)
-
     def _too_slow(self) -> str:
         limit = self.endpoint.timeout
         if limit:
@@ -354,63 +293,10 @@ class Server:
         """What is worth another try is a _BrokenError, all else a sentence."""
         if isinstance(error, ReadTimeoutError):
             return _TooSlowError(self._too_slow())
-        said = self._unreachable(error)
+        said = unreachable(self.endpoint, error)
         if said and isinstance(error, NewConnectionError) and not isinstance(error, NameResolutionError):
             return _UnsentError(said)
-        return ClusterError(f"{self._name}: {said}") if said else _BrokenError(_plain(error))
-
-    def _unreachable(self, error: HTTPError) -> str | None:
-        """What another try would not change."""
-        if isinstance(error, ProxyError):
-            return f"its proxy does not let us through ({_plain(error.original_error)})"
-        if isinstance(error, NameResolutionError):
-            return "there is no such host"
-        if isinstance(error, NewConnectionError):
-            return f"no connection ({_plain(error.__cause__ or error)})"
-        if isinstance(error, ConnectTimeoutError):
-            return "it does not answer; is it the right address, and is the network up?"
-        cause = error.args[0] if isinstance(error, SSLError) and error.args else None
-        if isinstance(cause, ssl.SSLError) and not isinstance(cause, ssl.SSLEOFError):
-            return distrust(cause, self.endpoint.server_name or urlsplit(self.endpoint.server).hostname or "")
-        return None
-
-    def _refusal(self, answer: _Answer, shown: Shown, attempt: int) -> ResponseError:
-        try:
-            status = decoder(Status).decode(answer.body)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            status = Status(message=" ".join(answer.body[:200].decode(errors="replace").split()))
-        return ResponseError(
-            self._sentence(answer, status, shown, attempt), answer.status, status.reason, status.message
-        )
-
-    def _sentence(self, answer: _Answer, status: Status, shown: Shown, attempt: int) -> str:
-        said = f" ({status.message})" if status.message else ""
-        if answer.status == 401:
-            return f"{self._name} does not accept {self._who(shown)}"
-        if answer.status == 403:
-            return f"{self._name} forbids it{said}"
-        if answer.status in _BUSY:
-            tries = f" after {attempt} tries" if attempt > 1 else ""
-            return f"{self._name} fails with {answer.status}{tries}{said}; try again"
-        if 300 <= answer.status < 400:
-            return f"{self._name} redirects to another address, so it is no API server: check the kubeconfig's server"
-        return f"{self._name} answers with {answer.status}{said}"
-
-    def _who(self, shown: Shown) -> str:
-        user = self.endpoint.user.name
-        name = f" of user {user!r}" if user else ""
-        if shown.authorization is None and not shown.certificate:
-            return f"requests without credentials; the kubeconfig's user{f' {user!r}' if user else ''} has none"
-        if shown.authorization is None:
-            ended = expired_at(shown.certificate.read())
-            when = f", which expired on {ended:%Y-%m-%d}" if ended else ""
-            return f"the client certificate{name}{when}; get a new one"
-        from kubectl_sched.cluster.live.auth_provider import expiry
-
-        ended_at = expiry(shown.authorization.partition(" ")[2])
-        past = 0 < ended_at < time.time()
-        when = f", which expired on {time.strftime('%Y-%m-%d at %H:%M UTC', time.gmtime(ended_at))}" if past else ""
-        return f"the credentials{name}{when}; log in again"
+        return ClusterError(f"{self._name}: {said}") if said else _BrokenError(plain(error))
 
 
 def _body(response: urllib3.BaseHTTPResponse, deadline: float | None, tell: Callable[[int], None]) -> bytes:
@@ -425,15 +311,6 @@ def _body(response: urllib3.BaseHTTPResponse, deadline: float | None, tell: Call
     return b"".join(parts)
 
 
-def _socks_pool(proxy: str, options: dict[str, Any]) -> urllib3.PoolManager:
-    try:
-        from urllib3.contrib.socks import SOCKSProxyManager
-    except ImportError:
-        raise KubeconfigError("a socks5 proxy needs PySocks: pip install 'kubectl-sched[socks]'") from None
-    # kubectl lets the proxy look up the name.
-    return SOCKSProxyManager(proxy.replace("socks5://", "socks5h://", 1), **options)
-
-
 def _backoff(attempt: int) -> float:
     """Seconds: about 0.25, 0.5, 1, 2, scattered so that threads do not come back all at once."""
     return 0.25 * (1 << (attempt - 1)) * random.uniform(0.8, 1.2)  # noqa: S311 - nothing is secret about it
@@ -443,17 +320,3 @@ def _asked_for(headers: Mapping[str, str]) -> float | None:
     """The seconds of Retry-After."""
     text = headers.get("Retry-After", "")
     return float(text) if text.isascii() and text.isdigit() else None
-
-
-def _plain(error: BaseException) -> str:
-    """The innermost reason, without the objects that urllib3 prints."""
-    if isinstance(error, ProtocolError) and len(error.args) > 1 and isinstance(error.args[1], OSError):
-        return _os_reason(error.args[1])
-    if isinstance(error, OSError):
-        return _os_reason(error)
-    text = str(error.args[0]) if error.args else str(error)
-    return text.partition("(")[0].rpartition(">: ")[2].strip(" :'\"").lower() or type(error).__name__
-
-
-def _os_reason(error: OSError) -> str:
-    return (error.strerror or str(error) or type(error).__name__).lower()

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from kubectl_sched.binding.writer import MERGE_PATCH
 from kubectl_sched.cluster.live import transport
 from kubectl_sched.cluster.live.endpoint import Endpoint
 from kubectl_sched.cluster.live.errors import ClusterError, LostResponseError, ResponseError
-from kubectl_sched.cluster.live.transport import MERGE_PATCH, Server
+from kubectl_sched.cluster.live.transport import Server
 
 HANG_UP = 0
 """In the place of a status: the request is read, and the line closed without an answer."""
