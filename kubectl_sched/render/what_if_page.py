@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _ZONE = "topology.kubernetes.io/zone"
 _NODES_SHOWN = 20
 _EVENT_LENGTH = 300
-_BAR = 8
+_BAR = 5
 _WIDTH = 200
 
 

@@ -100,7 +100,11 @@ def in_state(request: Json, simulation: Simulation, done: list[Placement]) -> li
     bound = {placement.pod.key: placement.node for placement in done if placement.is_placed}
     objects = [changed.get((item["kind"], key_of(item)), item) for item in request["objects"]]
     made = [item for key, item in changed.items() if key not in keys]
-    return [on_node(item, bound.get(key_of(item))) if item["kind"] == "Pod" else item for item in (*objects, *made)]
+    nominated = {pod.key: name for name, pods in nodes.nominated.items() for pod in pods}
+    return [
+        on_node(item, bound.get(key_of(item)), nominated.get(key_of(item))) if item["kind"] == "Pod" else item
+        for item in (*objects, *made)
+    ]
 
 
 def key_of(item: Json) -> str:
@@ -108,9 +112,10 @@ def key_of(item: Json) -> str:
     return f"{namespace}/{item['metadata']['name']}" if namespace else str(item["metadata"]["name"])
 
 
-def on_node(pod: Json, node: str | None) -> Json:
+def on_node(pod: Json, node: str | None, nominated: str | None) -> Json:
+    """The pod on its node, or with the nomination that it has by now, as preemption may have cleared it."""
     if node is None:
-        return pod
+        return {**pod, "status": {**pod.get("status", {}), "nominatedNodeName": nominated or ""}}
     status = {**pod.get("status", {}), "phase": "Running", "startTime": "2026-01-01T00:00:00Z"}
     return {**pod, "spec": {**pod["spec"], "nodeName": node}, "status": status}
 
