@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rich.progress import Progress
+    from rich.progress import Progress, TaskID
 
 _PATIENCE_SECONDS = 1.0
+_MOST_LINES = 20
 
 
 @contextmanager
@@ -22,7 +23,7 @@ def progress() -> Iterator[Callable[[str, int, int | None], None] | None]:
         yield None
         return
     bar: Progress | None = None
-    tasks: dict[str, int] = {}
+    tasks: dict[str, TaskID] = {}
     started = time.monotonic()
 
     def tell(what: str, done: int, total: int | None) -> None:
@@ -33,14 +34,22 @@ def progress() -> Iterator[Callable[[str, int, int | None], None] | None]:
             bar = _bar()
             bar.start()
         if what not in tasks:
+            _make_room(bar, tasks)
             tasks[what] = bar.add_task(what, total=total)
-        bar.update(tasks[what], completed=done, total=total)  # type: ignore[arg-type]
+        bar.update(tasks[what], completed=done, total=total)
 
     try:
         yield tell
     finally:
         if bar is not None:
             bar.stop()
+
+
+def _make_room(bar: Progress, tasks: dict[str, TaskID]) -> None:
+    """Take away what is done: a bundle has thousands of files, and every line is drawn again each time."""
+    for what, task in list(tasks.items()):
+        if bar.tasks[bar.task_ids.index(task)].finished or len(tasks) > _MOST_LINES:
+            bar.remove_task(tasks.pop(what))
 
 
 def _bar() -> Progress:
