@@ -111,7 +111,7 @@ class _Program:
             self._tell,
             may_preempt=options.preempt,
         )
-        self._watcher = Watcher(frameworks, kinds, cache, queue, self._binder, self._metrics, say)
+        self._watcher = Watcher(frameworks, cache, queue, self._binder, self._metrics, say)
         if election is not None:
             # Half of what is left for renewing, so that a request that hangs leaves time for another.
             asking = Server(replace(endpoint, timeout=election.terms.renew_deadline / 2), attempts=1)

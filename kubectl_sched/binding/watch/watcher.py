@@ -16,8 +16,9 @@ from msgspec import structs
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.binding.cycle import Bound, Failed, Gone, Taken
-from kubectl_sched.binding.watch.binder import without_preemption
+from kubectl_sched.binding.preemption import without_preemption
 from kubectl_sched.binding.watch.cluster_events import ASSUMED_POD_FORGOTTEN, cluster_event
+from kubectl_sched.binding.watch.kinds import watched_kinds
 from kubectl_sched.binding.watch.messages import Finished, Kept, Led, Stop, Warned
 from kubectl_sched.binding.watch.metrics import ERROR, SCHEDULED, UNSCHEDULABLE
 from kubectl_sched.cluster.live.paths import group_of
@@ -28,7 +29,7 @@ from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.schedule_one import cycle
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Mapping
 
     from kubectl_sched.binding.watch.binder import Binder
     from kubectl_sched.binding.watch.cache import Cache, Delta
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from kubectl_sched.binding.watch.queue import SchedulingQueue
     from kubectl_sched.binding.watch.queued_pod import QueuedPod
     from kubectl_sched.binding.watch.saying import Say
-    from kubectl_sched.cluster.kinds import Kind
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult
 
@@ -56,26 +56,27 @@ class Watcher:
     def __init__(
         self,
         frameworks: Mapping[str, Framework],
-        kinds: Collection[Kind],
         cache: Cache,
         queue: SchedulingQueue,
         binder: Binder,
         metrics: Metrics,
         say: Say,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.inbox: SimpleQueue[Message] = SimpleQueue()
         self._frameworks = frameworks
-        self._unlisted = {kind.name for kind in kinds}
+        self._unlisted = {kind.name for kind in watched_kinds(each.profile for each in frameworks.values())}
         self._cache = cache
         self._queue = queue
         self._binder = binder
         self._metrics = metrics
         self._say = say
+        self._clock = clock
         self._leads = False
         self._stop: Stop | None = None
         self._in_flight = 0
         self._shown_at = 0.0
-        self.alive_at = time.monotonic()
+        self.alive_at = clock()
         """When the loop last went round."""
 
     @property
@@ -86,22 +87,27 @@ class Watcher:
     def run(self) -> Stop:
         """Go on until told to stop."""
         while self._stop is None:
-            now = self.alive_at = time.monotonic()
-            queued = None
-            if self._leads and not self._unlisted and self._in_flight < MOST_IN_FLIGHT:
-                queued = self._queue.pop(now)
-            if queued is not None:
-                self._schedule(queued)
-            self._show(now)
-            self._take_in(wait=queued is None)
+            self.alive_at = self._clock()
+            decided = self.decide()
+            self._show()
+            self._take_in(wait=not decided)
         return self._stop
+
+    def decide(self) -> bool:
+        """Decide about the next pod; False where there is none, or none may be taken now."""
+        if not self._leads or self._unlisted or self._in_flight >= MOST_IN_FLIGHT:
+            return False
+        queued = self._queue.pop(self._clock())
+        if queued is not None:
+            self._schedule(queued)
+        return queued is not None
 
     def drain(self, seconds: float) -> None:
         """Wait until the binding cycles under way are over; no pod is taken any more."""
-        until = time.monotonic() + seconds
-        while self._in_flight and (left := until - time.monotonic()) > 0:
+        until = self._clock() + seconds
+        while self._in_flight and (left := until - self._clock()) > 0:
             try:
-                self._take(self.inbox.get(timeout=left))
+                self.take(self.inbox.get(timeout=left))
             except Empty:
                 break
         if self._in_flight:
@@ -113,18 +119,19 @@ class Watcher:
         """Everything that has come; where there is nothing else to do, the next thing that comes."""
         if wait:
             due = self._queue.wakes_at() if self._leads else None
-            pause = TICK_SECONDS if due is None else min(max(due - time.monotonic(), 0.0), TICK_SECONDS)
+            pause = TICK_SECONDS if due is None else min(max(due - self._clock(), 0.0), TICK_SECONDS)
             try:
-                self._take(self.inbox.get(timeout=pause))
+                self.take(self.inbox.get(timeout=pause))
             except Empty:
                 return
         while self._stop is None:
             try:
-                self._take(self.inbox.get_nowait())
+                self.take(self.inbox.get_nowait())
             except Empty:
                 return
 
-    def _take(self, message: Message) -> None:
+    def take(self, message: Message) -> None:
+        """Take in one thing that has come."""
         match message:
             case Changed(_, item, gone):
                 delta = self._cache.change(item, gone=gone)
@@ -158,7 +165,7 @@ class Watcher:
             self._say.problem(f"{message.kind.plural}: {message.sentence}")
 
     def _apply(self, deltas: list[Delta]) -> None:
-        now = time.monotonic()
+        now = self._clock()
         for delta in deltas:
             if isinstance(delta.new or delta.old, Pod):
                 self._queue_pod(delta, now)
@@ -189,10 +196,10 @@ class Watcher:
     def _schedule(self, queued: QueuedPod) -> None:
         """One scheduling cycle; what comes of it is written in other threads."""
         try:
-            self._attempt(queued, time.monotonic())
+            self._attempt(queued, self._clock())
         except Exception as failure:  # noqa: BLE001 - one pod that nobody has thought of must not stop all others
             self._say.problem(f"pod {queued.key} cannot be judged: {type(failure).__name__}: {failure}")
-            self._queue.failed(queued, time.monotonic())
+            self._queue.failed(queued, self._clock())
 
     def _attempt(self, queued: QueuedPod, began: float) -> None:
         pod = _with_nomination(queued.pod, queued.nominated_node)
@@ -201,7 +208,7 @@ class Watcher:
         for sentence in self._cache.left_out:
             self._say.problem(sentence)
         result = cycle(pod, nodes, framework)
-        self._metrics.decided(time.monotonic() - began)
+        self._metrics.decided(self._clock() - began)
         if result.fits:
             self._bind(queued, result, began)
         elif result.outcome is Outcome.GATED:
@@ -221,7 +228,7 @@ class Watcher:
 
     def _reject(self, queued: QueuedPod, result: ScheduleResult, began: float) -> None:
         """Say why not, and put the pod where it waits."""
-        now = time.monotonic()
+        now = self._clock()
         failed = result.outcome is Outcome.ERROR
         self._metrics.attempted(ERROR if failed else UNSCHEDULABLE, _profile(result), now - began)
         self._say.rejected(result)
@@ -242,7 +249,7 @@ class Watcher:
     def _finish(self, finished: Finished) -> None:
         """A binding cycle is over: the pod has its node, or all that was assumed of it ends."""
         queued, result, outcome, began = finished
-        now = time.monotonic()
+        now = self._clock()
         self._in_flight -= 1
         for sentence in (*outcome.warnings, *outcome.left):
             self._say.problem(sentence)
@@ -269,7 +276,8 @@ class Watcher:
                 if not outcome.changed and not outcome.interrupted:
                     self._binder.report(result, outcome)
 
-    def _show(self, now: float) -> None:
+    def _show(self) -> None:
+        now = self._clock()
         if now - self._shown_at >= TICK_SECONDS:
             self._shown_at = now
             incoming, self._queue.incoming = self._queue.incoming, Counter()
