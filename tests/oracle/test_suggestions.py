@@ -118,12 +118,14 @@ def broken_promise(suggestion: Suggestion, answer: Json) -> str | None:
     return None
 
 
-def check(oracle: Oracle, request: Json, kinds: set[str]) -> None:
+def check(oracle: Oracle, request: Json) -> set[str]:
+    """Ask about every suggestion; gives the names of their kinds of change."""
+    kinds: set[str] = set()
     with TemporaryDirectory() as folder:
         try:
             scheduler, pods = scheduler_of(request, Path(folder), oracle.minor)
         except (ConfigurationError, FeatureGateError):
-            return
+            return kinds
         for key in request["pods"]:
             profile = pods[key].spec.scheduler_name or "default-scheduler"
             for suggestion in suggestions(scheduler, pods[key]):
@@ -133,19 +135,17 @@ def check(oracle: Oracle, request: Json, kinds: set[str]) -> None:
                 told = {"pod": key, "text": suggestion.text, "commands": suggestion.commands, "nodes": suggestion.nodes}
                 assert wrong is None, json.dumps({**told, "real": wrong}, indent=1)
                 kinds.update(change.kind.name for change in suggestion.changes)
+    return kinds
 
 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_the_real_scheduler_does_what_is_promised(oracle: Oracle, gates: frozenset[str], topic: str) -> None:
-    kinds: set[str] = set()
-
     @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=TOO_MUCH)
     @given(requests(topic, gates), st.booleans())
     def holds(request: Json, classes: bool) -> None:
-        check(oracle, {**request, "objects": [*request["objects"], *(CLASSES if classes else [])]}, kinds)
+        check(oracle, {**request, "objects": [*request["objects"], *(CLASSES if classes else [])]})
 
     holds()
-    assert kinds
 
 
 ALL_CASES = {**{kind.name: case for kind, case in CASES.items()}, **WINNING}
@@ -159,8 +159,7 @@ def test_every_kind_of_change_does_what_is_promised(oracle: Oracle, name: str) -
         {**(of_priorities if isinstance(each, PriorityClass) else {"apiVersion": "v1"}), **plain(each)}
         for each in (*case.objects, pod("web-0", **case.spec))
     ]
-    kinds: set[str] = set()
-    check(oracle, {"id": name, "objects": objects, "config": "", "pods": ["default/web-0"]}, kinds)
+    kinds = check(oracle, {"id": name, "objects": objects, "config": "", "pods": ["default/web-0"]})
     assert kinds >= {name} & set(Kind.__members__)
 
 
@@ -176,4 +175,4 @@ def test_and_so_it_does_in_the_scenarios(oracle: Oracle, scenario: Path) -> None
             item["metadata"].setdefault("namespace", "default")
     pending = [item for item in objects if item["kind"] == "Pod" and not item["spec"].get("nodeName")][:2]
     pods = [f"{item['metadata']['namespace']}/{item['metadata']['name']}" for item in pending]
-    check(oracle, {"id": scenario.name, "objects": objects, "config": "", "featureGates": {}, "pods": pods}, set())
+    check(oracle, {"id": scenario.name, "objects": objects, "config": "", "featureGates": {}, "pods": pods})
