@@ -178,6 +178,9 @@ class PreBind:
                 continue
             self._remember(write, first or current, body, after)
             return
+        if first is not None:
+            # It may have been carried out all the same.
+            self.done.append(Done(write, str(first["metadata"]["uid"]), inverse(first, write.body)))
         raise ChangedError(f"{write.kind} {_key(write)} keeps changing")
 
     def _remember(self, write: Write, before: JSON, body: JSON, after: JSON) -> None:
