@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -189,3 +191,13 @@ def test_the_documentation_names_every_key_and_every_entry() -> None:
     for key in EXPLORER:
         name = {"⏎": "enter", "␣": "space", "←→": "`←` `→`"}.get(key.key, f"`{key.key}`")
         assert name in documented
+
+
+def test_the_core_knows_no_textual() -> None:
+    folder = Path("kubectl_sched/tui")
+    core = [path.stem for path in folder.glob("*.py") if path.stem not in {"__init__", "app", "palette"}]
+    script = f"import importlib, sys; [importlib.import_module('kubectl_sched.tui.' + each) for each in {core}]"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{script}; print('textual' in sys.modules)"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False\n"

@@ -107,7 +107,11 @@ class DecisionScreen(Screen[None]):
     async def suggest(self, node: str | None = None) -> None:
         """What would let the pod in, or bring it to one node, as things are now."""
         result = self.view.result
-        found = await self.engine.run(lambda: self._decision.suggestions(result, node))
+        try:
+            found = await self.engine.run(lambda: self._decision.suggestions(result, node))
+        except SchedError as error:
+            self.show(self.view, str(error))
+            return
         if node is not None and not found:
             self.show(self.view, f"no change that was tried brings the pod to {node}")
         self.suggestions, self.chosen_suggestion = found, 0
