@@ -6,9 +6,17 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from kubectl_sched.cluster import read
+from kubectl_sched.cluster.in_force import InForce
+from kubectl_sched.cluster.state import Replay
+from kubectl_sched.cluster.what_if import Question, WhatIf
+
+if TYPE_CHECKING:
+    from kubectl_sched.scheduler.answer import Answer
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 HERE = FIXTURES / "what-if"
@@ -365,3 +373,26 @@ def test_ordinals_beyond_the_replicas_go_first(tmp_path: Path, image: str, parti
     answer = asked("-", "--from", str(extra), stdin=json.dumps(wanted))
     assert list(nodes_of(answer)) == made
     assert any("StatefulSet/db has 2 pods too many, which go first: db-2, db-3" in each for each in answer["warnings"])
+
+
+def interrupted_after(count: int, *targets: str) -> Answer:
+    """What is known when Ctrl-C comes after so many placements."""
+    told = 0
+
+    def report(_done: int, _known: int) -> None:
+        nonlocal told
+        told += 1
+        if told == count:
+            raise KeyboardInterrupt
+
+    in_force = InForce(read([SMALL]), Replay())
+    question = Question(targets, replicas=3)
+    return WhatIf(in_force.dump, lambda name: in_force.assumed(name).configuration, question).answer(report)
+
+
+@pytest.mark.parametrize("manifest_name", ["plain.yaml", "web-2.yaml"])
+def test_an_interrupt_leaves_what_is_known_until_then(manifest_name: str) -> None:
+    answer = interrupted_after(1, str(HERE / manifest_name))
+    assert answer.interrupted
+    assert len(answer.simulated.placements) == 1
+    assert answer.warnings[0].startswith("interrupted: this is what was known until then")
