@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import sys
+from typing import TYPE_CHECKING
 
-import pytest
 from rich.console import Console
 from rich.progress import Progress
 
 from kubectl_sched.render import progress as rendering
+
+if TYPE_CHECKING:
+    import pytest
 
 
 class Screen(io.StringIO):
