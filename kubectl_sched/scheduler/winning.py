@@ -75,7 +75,7 @@ def _preferring_more(result: ScheduleResult, row: int) -> Iterator[Change]:
         for weight in (each for each in _WEIGHTS_TRIED if each > term.weight and _is_met(result, row, term)):
             yield Change(
                 Kind.PREFER_NODE,
-                f"with weight {weight} instead of {term.weight} for its preference number {index + 1}, met there",
+                f"with weight {weight} instead of {term.weight} for its preference of {_words(term)}",
                 pod=lambda pod, at=index, to=weight: _with_weight(pod, at, to),  # type: ignore[misc]
                 cost=(0, weight),
             )
@@ -84,6 +84,16 @@ def _preferring_more(result: ScheduleResult, row: int) -> Iterator[Change]:
 def _is_met(result: ScheduleResult, row: int, term: PreferredSchedulingTerm) -> bool:
     labels, name = result.nodes.node_objects[row].metadata.labels, result.nodes.names[row]
     return parse_node_selector(NodeSelector(node_selector_terms=(term.preference,))).matches(labels, name)
+
+
+def _words(term: PreferredSchedulingTerm) -> str:
+    """`disk=ssd`, `disk In (ssd, nvme), zone Exists`."""
+    told = []
+    for each in (*term.preference.match_expressions, *term.preference.match_fields):
+        values = f" ({', '.join(each.values)})" if each.values else ""
+        is_one = each.operator == "In" and len(each.values) == 1
+        told.append(f"{each.key}={each.values[0]}" if is_one else f"{each.key} {each.operator}{values}")
+    return ", ".join(told)
 
 
 def _with_weight(pod: Pod, index: int, weight: int) -> Pod:
@@ -106,7 +116,7 @@ def _preferring_less(result: ScheduleResult, row: int) -> Iterator[Change]:
         if not _is_met(result, row, term):
             yield Change(
                 Kind.PREFER_LESS,
-                f"without its preference number {index + 1} (weight {term.weight}) for other nodes",
+                f"without its preference of {_words(term)} (weight {term.weight})",
                 pod=lambda pod, at=index: _without_preference(pod, at),  # type: ignore[misc]
                 cost=(term.weight,),
             )
@@ -125,7 +135,7 @@ def _near_less(result: ScheduleResult) -> Iterator[Change]:
         for index, term in enumerate(terms.preferred if terms is not None else ()):
             yield Change(
                 Kind.PREFER_LESS,
-                f"without its preferred {words} number {index + 1} (weight {term.weight})",
+                f"without its preferred {words} over {term.pod_affinity_term.topology_key} (weight {term.weight})",
                 pod=lambda pod, part=part, at=index: _without_near_preference(pod, part, at),  # type: ignore[misc]
                 caution="it may then run near to other pods than it wants",
                 cost=(term.weight,),

@@ -161,7 +161,7 @@ CASES: dict[Kind, Case] = {
     Kind.PREFER_LESS: Case(
         [host("w1"), host("w2", labels={"disk": "ssd"}), blue("w2", **requests(cpu="4"))],
         {**requests(cpu="1"), "affinity": {"nodeAffinity": {PREFERRED: [preferring(10, "disk", "ssd")]}}},
-        "It would land on w1 without its preference number 1 (weight 10) for other nodes.",
+        "It would land on w1 without its preference of disk=ssd (weight 10).",
         "w1",
     ),
     Kind.WEIGH: Case(
@@ -272,7 +272,7 @@ WINNING = {
     "a heavier preference": Case(
         [host("w1", labels={"disk": "ssd"}), host("w2", labels={"zone": "a"})],
         {"affinity": {"nodeAffinity": {PREFERRED: [preferring(10, "disk", "ssd"), preferring(20, "zone", "a")]}}},
-        "It would land on w1 with weight 50 instead of 10 for its preference number 1, met there.",
+        "It would land on w1 with weight 50 instead of 10 for its preference of disk=ssd.",
     ),
     "no preferred neighbours": Case(
         [host("w1"), host("w2", labels={"rack": "r"}), blue("w2", **requests(cpu="4"))],
@@ -280,7 +280,7 @@ WINNING = {
             **requests(cpu="1"),
             "affinity": {"podAffinity": {PREFERRED: [{"weight": 5, "podAffinityTerm": NEAR_BLUE}]}},
         },
-        "It would land on w1 without its preferred pod affinity number 1 (weight 5) (it may then run near to other "
+        "It would land on w1 without its preferred pod affinity over rack (weight 5) (it may then run near to other "
         "pods than it wants).",
     ),
     "no soft spreading": Case(
