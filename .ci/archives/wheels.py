@@ -80,7 +80,9 @@ def download(own: Path, platform: Platform, minor: str, constraints: Path, folde
         missing = sorted({name for name, _ in wave} - found.keys() - {"kubectl-sched"})
         if missing:
             _pip("download", *_target(platform, minor), "-c", str(constraints), "-d", str(folder), *missing)
-        there = {canonicalize_name(path.name.split("-")[0]): path for path in (own, *_fitting(folder, minor))}
+        there: dict[str, Path] = {
+            canonicalize_name(path.name.split("-")[0]): path for path in (own, *_fitting(folder, minor))
+        }
         found |= {name: there[name] for name, _ in wave}
         followed |= wave
         wave = {each for name, extra in wave for each in _required(found[name], extra, platform, minor)} - followed
