@@ -65,7 +65,7 @@ def details(result: ScheduleResult, row: int, width: int) -> list[Line]:
     for each in rejecting:
         lines += (each.line, *each.evidence)
     there = preemption_there(result, row)
-    lines += wrapped(there, width, Tone.CHANGED) if there is not None else []
+    lines += wrapped(there, width) if there is not None else []
     if _position(result, row) is not None:
         lines += score_lines(result, row, width)
     elif not rejecting:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kubectl_sched.tui.screens.explorer_layout import KEYS
 from tests.tui.driving import SSH, WIDE, explorer, on_screen, opened
 
 WEB, API = "web-0", "api-5d9c7b8f6d-m7c5t"
@@ -417,3 +418,15 @@ async def test_a_cluster_without_nodes_is_shown_as_one(tmp_path: Path) -> None:
         assert "fits nowhere: there are no nodes" in screen.lines[0]
         await screen.press("enter", "c", "p", "x", "n", "a", "s", "space", "right", "j")
         assert screen.listed == []
+
+
+@pytest.mark.parametrize("size", [(20, 5), (300, 90)])
+@on_screen
+async def test_no_key_breaks_a_terminal_however_small_or_large(size: tuple[int, int]) -> None:
+    keys = {key for binding in KEYS for key in binding.key.split(",")} - {"e", "q"}
+    async with opened(explorer(WEB), size) as screen:
+        for key in sorted(keys):
+            await screen.press(key, "escape", "escape")
+        await screen.press("j", "enter", "j", "right", "escape", "tab", "G", "question_mark", "j", "escape")
+        assert len(screen.lines) == size[1]
+        assert len(screen.view.result.nodes) == 7
