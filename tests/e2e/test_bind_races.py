@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -144,35 +144,68 @@ def test_a_verdict_that_no_longer_holds_once_the_answer_is_yes_is_made_again_and
     api: Api, control_plane: ControlPlane
 ) -> None:
     pod(api, "asked", "600m", **SMALL)
-    terminal, theirs = pty.openpty()
-    with subprocess.Popen(
-        [sys.executable, "-m", "kubectl_sched", "bind", "pod", "asked"],
-        env={**os.environ, "KUBECONFIG": str(control_plane.kubeconfig)},
-        stdin=theirs,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as process:
-        assert process.stderr is not None
-        assert process.stdout is not None
-        said = read_until(process.stderr.fileno(), "Bind default/asked to small-1? [y/N] ")
+    with at_a_terminal(control_plane, "asked") as (process, terminal):
+        said = read_until(process, "Bind default/asked to small-1? [y/N] ")
         assert "Whether a scheduler serves it is not known" in said
         pod(api, "in-between", "600m", nodeName="small-1")
         os.write(terminal, b"y\n")
-        read_until(process.stderr.fileno(), "Bind default/asked to small-2? [y/N] ")
+        read_until(process, "Bind default/asked to small-2? [y/N] ")
         os.write(terminal, b"y\n")
         assert process.wait(timeout=60) == 0
+        assert process.stdout is not None
         assert "pod default/asked bound to node small-2" in process.stdout.read().decode()
-    os.close(terminal)
-    os.close(theirs)
     assert node_of(api, "asked") == "small-2"
     for name in ("asked", "in-between"):
         api.delete(f"{PODS}/{name}", grace_seconds=0)
 
 
-def read_until(descriptor: int, text: str) -> str:
+@pytest.mark.parametrize(
+    ("answer", "code", "said"),
+    [(b"n\n", 1, "error: nothing was written"), (None, 3, "error: interrupted: nothing was written")],
+    ids=["no", "ctrl-c"],
+)
+def test_whoever_says_no_or_interrupts_the_question_has_written_nothing(
+    api: Api, control_plane: ControlPlane, answer: bytes | None, code: int, said: str
+) -> None:
+    name = f"declined-{code}"
+    pod(api, name)
+    before = versions(api)
+    with at_a_terminal(control_plane, name) as (process, terminal):
+        read_until(process, "? [y/N] ")
+        if answer is None:
+            process.send_signal(signal.SIGINT)
+        else:
+            os.write(terminal, answer)
+        assert process.stderr is not None
+        rest = process.stderr.read().decode()
+        assert (process.wait(timeout=60), rest.splitlines()[-1].removeprefix("? [y/N] ")) == (code, said)
+    assert versions(api) == before
+
+
+@contextmanager
+def at_a_terminal(plane: ControlPlane, name: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """A run that can ask, and where to type the answer."""
+    terminal, theirs = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "kubectl_sched", "bind", "pod", name],
+        env={**os.environ, "KUBECONFIG": str(plane.kubeconfig)},
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        try:
+            yield process, terminal
+        finally:
+            process.kill()
+    os.close(terminal)
+    os.close(theirs)
+
+
+def read_until(process: subprocess.Popen[bytes], text: str) -> str:
+    assert process.stderr is not None
     said = ""
     while text not in said:
-        part = os.read(descriptor, 65536)
+        part = os.read(process.stderr.fileno(), 65536)
         assert part, said
         said += part.decode()
     return said
