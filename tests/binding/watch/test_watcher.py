@@ -78,7 +78,15 @@ class Recorder:
 class AnyCourse(RuleBasedStateMachine):
     """What the server has, of which the watch has delivered a part, and the binding cycles under way."""
 
-    @initialize()
+    @initialize(cpus=st.lists(st.sampled_from([1, 2]), min_size=1, max_size=3))
+    def begin_with_some(self, cpus: list[int]) -> None:
+        """One small node and pods that are known, so that most courses have to do with too little room."""
+        self.begin()
+        self.node_comes_or_changes("n1", 2)
+        self.pods_come(cpus, mine=True)
+        while self.late:
+            self.deliver(self.late.pop(0))
+
     def begin(self) -> None:
         self.now = 0.0
         self.version = 0
@@ -93,8 +101,8 @@ class AnyCourse(RuleBasedStateMachine):
         self.delivered: dict[str, Pod] = {}
         self.ours: dict[str, str] = {}
         """The node of each pod that we have decided about, by uid, until that has come to nothing."""
-        self.late: list[str] = []
-        """The names of pods that have changed since the watch last spoke of them."""
+        self.late: list[tuple[str, Pod | None]] = []
+        """What has become of pods (None: they are gone) that the watch has not told yet, in order."""
         for kind in watched_kinds([FRAMEWORK.profile]):
             self.watcher.take(Replaced(kind, []))
         self.watcher.take(Led(leads=True))
@@ -103,8 +111,7 @@ class AnyCourse(RuleBasedStateMachine):
         self.version += 1
         metadata = structs.replace(item.metadata, resource_version=str(self.version))
         self.server[item.name] = structs.replace(item, metadata=metadata)
-        if item.name not in self.late:
-            self.late.append(item.name)
+        self.late.append((item.name, self.server[item.name]))
 
     @rule(name=st.sampled_from(["n1", "n2"]), cpu=st.sampled_from([2, 4]))
     def node_comes_or_changes(self, name: str, cpu: int) -> None:
@@ -132,8 +139,13 @@ class AnyCourse(RuleBasedStateMachine):
     def pod_goes(self, data: st.DataObject) -> None:
         name = data.draw(st.sampled_from(sorted(self.server)))
         del self.server[name]
-        if name not in self.late:
-            self.late.append(name)
+        self.late.append((name, None))
+
+    @precondition(lambda self: self.server)
+    @rule(data=st.data())
+    def something_is_said_of_a_pod(self, data: st.DataObject) -> None:
+        told = self.server[data.draw(st.sampled_from(sorted(self.server)))]
+        self.put(structs.replace(told, status=structs.replace(told.status, message=f"seen at {self.version}")))
 
     @precondition(lambda self: self.late)
     @rule(data=st.data())
@@ -142,15 +154,13 @@ class AnyCourse(RuleBasedStateMachine):
         for _ in range(data.draw(st.integers(1, len(self.late)))):
             self.deliver(self.late.pop(0))
 
-    def deliver(self, name: str) -> None:
-        item = self.server.get(name)
-        before = self.delivered.get(name)
+    def deliver(self, event: tuple[str, Pod | None]) -> None:
+        name, item = event
         if item is not None:
             self.delivered[name] = item
             self.watcher.take(Changed(BY_NAME["Pod"], item, gone=False))
-        elif before is not None:
-            del self.delivered[name]
-            self.watcher.take(Changed(BY_NAME["Pod"], before, gone=True))
+        else:
+            self.watcher.take(Changed(BY_NAME["Pod"], self.delivered.pop(name), gone=True))
 
     @rule(seconds=st.sampled_from([0.1, 2.0, 400.0]))
     def time_passes(self, seconds: float) -> None:
@@ -265,3 +275,18 @@ def test_who_stands_by_decides_nothing() -> None:
     assert not course.watcher.decide()
     course.watcher.take(Led(leads=True))
     assert course.watcher.decide()
+
+
+def test_what_is_said_late_of_a_pod_that_we_have_bound_is_no_reason_to_decide_again() -> None:
+    course = AnyCourse()
+    course.begin()
+    course.node_comes_or_changes("n1", 4)
+    course.pods_come([1], mine=True)
+    course.deliver(course.late.pop(0))
+    ((name, waiting),) = course.server.items()
+    course.put(structs.replace(waiting, status=structs.replace(waiting.status, message="seen")))
+    course.decides()
+    course.end_well(course.recorder.flying[waiting.metadata.uid])
+    course.deliver(course.late.pop(0))
+    assert not on(course.delivered[name])
+    assert not course.watcher.decide()
