@@ -95,6 +95,18 @@ def _owner(pod: Pod) -> str:
 
 def why(result: ScheduleResult) -> str:
     """The summary without what the other columns say; what leaves no node over comes first."""
+    target = _daemon_target(result)
+    return _why(result) if target is None else f"for {safe(target)}: {_why_there(result, target)}"
+
+
+def _why_there(result: ScheduleResult, target: str) -> str:
+    row = result.nodes.row_of.get(target)
+    if row is None:
+        return "there is no such node"
+    return _why(result) if result.fits or result.current_node else why_not(result, row)
+
+
+def _why(result: ScheduleResult) -> str:
     words = stage_words(result)
     if result.history is not None and result.history.verdict in {"Different", "WouldReject"}:
         return "; ".join(filter(None, (safe(result.history.told), words)))
@@ -102,10 +114,6 @@ def why(result: ScheduleResult) -> str:
         return words
     if result.fits and len(result.best) > 1:
         return f"tied between {listed(result.best)}"
-    target = _daemon_target(result)
-    if target is not None and not result.fits:
-        row = result.nodes.row_of.get(target)
-        return f"for {safe(target)}: {'there is no such node' if row is None else why_not(result, row)}"
     if result.outcome is Outcome.UNSCHEDULABLE and result.pre_filter.is_success and len(result.nodes):
         return "; ".join(reversed(clauses(result)))
     said = summary(result).removeprefix(safe(result.pod.key)).strip()

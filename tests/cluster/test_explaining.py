@@ -301,6 +301,7 @@ def test_a_daemon_sets_pods_say_which_node_each_is_for_and_which_nodes_have_none
     first, second = about.answers(DAEMON)
     assert first.history is not None
     assert "its DaemonSet made it for that node alone" in first.history.told
+    assert why(first).startswith("for w1: ")
     assert why(second).startswith("for w2: wants 100 cpu")
     (told,) = about.about_daemon_sets(DAEMON)
     assert told.startswith("DaemonSet default/agent: 1 of 4 nodes have its pod; w2 has one that waits; w3 has none; ")
