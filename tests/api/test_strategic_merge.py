@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubectl_sched.api.strategic_merge import difference, merge
@@ -33,9 +34,14 @@ def sorted_lists(value: Any) -> Any:
     """Merged lists keep no order."""
     if isinstance(value, dict):
         return {key: sorted_lists(each) for key, each in value.items()}
-    return sorted(map(sorted_lists, value), key=repr) if isinstance(value, list) else value
+    return sorted(map(sorted_lists, value), key=_text) if isinstance(value, list) else value
 
 
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+@settings(max_examples=500)
 @given(specs, specs)
 def test_a_difference_merged_gives_the_other(before: dict[str, Any], after: dict[str, Any]) -> None:
     merged = merge({"spec": before}, difference({"spec": before}, {"spec": after}))
