@@ -130,3 +130,23 @@ def test_a_gate_and_a_foreign_scheduler_are_named(control_plane: ControlPlane) -
         "Kueue holds it back by the gate kueue.x-k8s.io/admission" in program(control_plane, "explain", "gated").stdout
     )
     assert "Volcano" in program(control_plane, "explain", "foreign").stdout
+
+
+def test_a_daemon_sets_nodes_are_told(control_plane: ControlPlane, api: Api) -> None:
+    labels = {"app": "agent"}
+    container = {"name": "c", "image": "i"}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [container], "nodeSelector": {"zone": "z0"}}}
+    spec = {"selector": {"matchLabels": labels}, "template": template}
+    api.create("/apis/apps/v1/namespaces/team/daemonsets", {"metadata": {"name": "agent"}, "spec": spec})
+    until(lambda: sum("nodeName" in each["spec"] for each in agents(api)) == 4)
+    shown = program(control_plane, "explain", "ds/agent", "-n", "team").stdout
+    assert all(f"for n{number}: " in shown for number in (0, 2, 4, 6))
+    assert (
+        "DaemonSet team/agent: 4 of 7 nodes have its pod; its selector, affinity and tolerations leave out n1" in shown
+    )
+    one = agents(api)[0]["metadata"]["name"]
+    assert "made it for that node alone" in program(control_plane, "explain", one, "-n", "team").stdout
+
+
+def agents(api: Api) -> list[Json]:
+    return list(api.get(f"{pods_of('team')}?labelSelector=app=agent")["items"])
