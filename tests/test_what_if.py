@@ -396,3 +396,77 @@ def test_an_interrupt_leaves_what_is_known_until_then(manifest_name: str) -> Non
     assert answer.interrupted
     assert len(answer.simulated.placements) == 1
     assert answer.warnings[0].startswith("interrupted: this is what was known until then")
+
+
+def on_w1(name: str, *, labels: dict[str, str] | None = None, owner: str = "", **spec: Any) -> dict[str, Any]:
+    owners = [{"apiVersion": "apps/v1", "kind": owner, "name": "o", "uid": "o", "controller": True}] if owner else []
+    about = {"name": name, "namespace": "default", "uid": name, "labels": labels or {}, "ownerReferences": owners}
+    spec = {"nodeName": "w1", "containers": [container()], **spec}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": about, "spec": spec, "status": {"phase": "Running"}}
+
+
+def test_a_drain_lists_apart_what_blocks_it_or_does_not_come_back(tmp_path: Path) -> None:
+    local = {"key": "kubernetes.io/hostname", "operator": "In", "values": ["w1"]}
+    affinity = {"required": {"nodeSelectorTerms": [{"matchExpressions": [local]}]}}
+    mirror = on_w1("mirror", owner="Node")
+    mirror["metadata"]["annotations"] = {"kubernetes.io/config.mirror": "x"}
+    items = [
+        mirror,
+        on_w1("scratch", owner="ReplicaSet", volumes=[{"name": "v", "emptyDir": {}}]),
+        on_w1("data", owner="ReplicaSet", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]),
+        on_w1("guarded", owner="ReplicaSet", labels={"app": "guarded"}),
+        {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "c", "namespace": "default"},
+         "spec": {"volumeName": "pv"}},
+        {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "pv"},
+         "spec": {"nodeAffinity": affinity}},
+        {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": "default"},
+         "spec": {"selector": {"matchLabels": {"app": "guarded"}}}, "status": {"disruptionsAllowed": 0}},
+    ]  # fmt: skip
+    extra = tmp_path / "more.json"
+    extra.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    answer = asked("--drain", "w1", "--from", str(extra))
+    notes = [each.removeprefix("draining w1: pods that ") for each in answer["warnings"] if each.startswith("draining")]
+    assert [(note.split()[0], note.rpartition(": ")[2]) for note in notes] == [
+        ("have", "default/bare"),
+        ("are", "default/mirror"),
+        ("lose", "default/scratch"),
+        ("have", "default/data"),
+        ("are", "default/guarded"),
+    ]
+    assert set(nodes_of(answer)) == {"web-1a2b-x", "scratch", "data", "guarded"}
+
+
+def test_helm_and_kustomize_output_pipes_in_as_it_is() -> None:
+    rendered = "\n".join(
+        [
+            "---",
+            "# Source: chart/templates/nothing.yaml",
+            "",
+            "---",
+            "# Source: chart/templates/account.yaml",
+            "apiVersion: v1",
+            "kind: ServiceAccount",
+            "metadata: {name: web}",
+            "---",
+            json.dumps({"apiVersion": "v1", "kind": "List", "items": [stateful("db", "x", 2)]}),
+            "---",
+            "apiVersion: batch/v1",
+            "kind: CronJob",
+            "metadata: {name: nightly}",
+            "spec:",
+            "  jobTemplate:",
+            "    spec: {parallelism: 2, completions: 5, template: {spec: {containers: [{name: main, image: x}]}}}",
+            "",
+        ]
+    )
+    answer = asked("-", stdin=rendered)
+    assert set(nodes_of(answer)) == {"db-0", "db-1", "nightly-0", "nightly-1"}
+
+
+@pytest.mark.parametrize(("policy", "waits"), [("OrderedReady", True), ("Parallel", False)])
+def test_a_set_makes_its_pods_in_order_unless_it_says_otherwise(policy: str, waits: bool) -> None:
+    wanted = stateful("db", "x", 3, podManagementPolicy=policy)
+    wanted["spec"]["template"]["spec"]["nodeSelector"] = {"zone": "nowhere"}
+    answer = asked("-", stdin=json.dumps(wanted))
+    told = "StatefulSet/db makes its pods one after the other: db-1, db-2 are not made before db-0 runs"
+    assert (told in answer["warnings"]) == waits

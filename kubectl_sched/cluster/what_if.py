@@ -24,6 +24,7 @@ from kubectl_sched.cluster.namespace_admission import plugins_on, unknown_notes
 from kubectl_sched.cluster.node_edits import Cluster, node_meant
 from kubectl_sched.cluster.replicas import replicas_of
 from kubectl_sched.cluster.state import snapshot_of
+from kubectl_sched.cluster.what_if_notes import about_order, about_unknown_nodes
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.errors import SchedError
 from kubectl_sched.scheduler.answer import Answer
@@ -148,14 +149,14 @@ class WhatIf:
         nodes, left_out = snapshot_of((*kept, *added), self._configuration_of(DEFAULT_SCHEDULER_NAME))
         scheduler = SeveralSchedulers(self._configuration_of, nodes)
         simulation = Simulation(scheduler, question.choices)
-        nowhere = _about_unknown_nodes(workloads, cluster)
+        nowhere = about_unknown_nodes(workloads, cluster.nodes)
         warnings = (*self._notes, *cluster.notes, *making.notes, *nowhere, *left_out)
         try:
             rollouts = tuple(self._place(simulation, cluster, workloads, report))
         except KeyboardInterrupt:
             until = "interrupted: this is what was known until then, and not all pods were tried"
             return Answer(simulation.result, warnings=(until, *warnings), interrupted=True)
-        return Answer(simulation.result, rollouts, warnings=warnings)
+        return Answer(simulation.result, rollouts, warnings=(*warnings, *about_order(workloads, simulation)))
 
     def _place(
         self, simulation: Simulation, cluster: Cluster, workloads: list[Workload], report: Report | None
@@ -259,14 +260,6 @@ class WhatIf:
         workload = making.workload(replicas, made, is_there=bool(present))
         workload.pods = [*waiting, *workload.pods]
         return workload
-
-
-def _about_unknown_nodes(workloads: list[Workload], cluster: Cluster) -> Iterator[str]:
-    for workload in workloads:
-        named = {pod.spec.node_name for pod in workload.pods} - {"", *cluster.nodes}
-        for name in sorted(named):
-            what = workload.replicas.owner or f"pod {workload.replicas.source.key}"
-            yield f"{what} names node {name}, which does not exist: no scheduler looks at it, and no kubelet runs it"
 
 
 def is_in_cluster(target: str) -> bool:
