@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
+from kubectl_sched.api.decoders import decoder
 from kubectl_sched.cluster.live.connection import Connection
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 
@@ -152,7 +153,7 @@ class _Live(Source):
             token = ""
             while (left := until - time.monotonic()) > 0:
                 query = {"limit": _PAGE, **({"continue": token} if token else {})}
-                page = msgspec.json.decode(server.get(path, query, only_seconds=left), type=_Page)
+                page = decoder(_Page).decode(server.get(path, query, only_seconds=left))
                 come += page.items
                 token = page.metadata.token
                 if not token:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from kubectl_sched.api.decoders import decoder
 from kubectl_sched.cluster.live.errors import ClusterError, KubeconfigError
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def run_plugin(config: Mapping[str, Any], endpoint: Endpoint) -> PluginStatus:
 
 def _understood(printed: bytes, command: str, version: str) -> PluginStatus:
     try:
-        credential = msgspec.json.decode(printed, type=ExecCredential)
+        credential = decoder(ExecCredential).decode(printed)
     except (msgspec.DecodeError, UnicodeDecodeError):
         # Its output may be a secret, so nothing of it is shown.
         raise ClusterError(f"the credential plugin {command} printed no ExecCredential") from None
