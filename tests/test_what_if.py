@@ -176,6 +176,7 @@ def test_a_rollout_gets_stuck_where_anti_affinity_leaves_no_node_for_the_surge()
     answer = asked("web-2.yaml")
     (rollout,) = answer["rollouts"]
     assert (rollout["strategy"], rollout["stuckAt"], len(rollout["remaining"])) == ("RollingUpdate", 1, 2)
+    assert rollout["skew"] == [{"topologyKey": "kubernetes.io/hostname", "before": 0, "after": 0}]
     assert (nodes_of(answer), answer["exit"]) == ({"web-0": None}, 1)
 
 

@@ -88,4 +88,7 @@ def _rollout(rollout: RolledOut) -> dict[str, Any]:
         "steps": rollout.steps,
         "stuckAt": rollout.stuck_at,
         "remaining": sorted(pod.key for pod in rollout.remaining),
+        "skew": [
+            {"topologyKey": each.topology_key, "before": each.before, "after": each.after} for each in rollout.skew
+        ],
     }

@@ -70,10 +70,13 @@ def what_if_sentence(answer: Answer) -> str:
 def about_rollout(rollout: RolledOut) -> str:
     """How many steps a rollout takes, or where it gets stuck."""
     done = f"The rollout of {safe(rollout.owner)} ({rollout.strategy})"
+    skew = "".join(
+        f" Skew over {safe(each.topology_key)}: {each.before} before, {each.after} after." for each in rollout.skew
+    )
     if rollout.stuck_at is None:
-        return f"{done} takes {count(rollout.steps, 'step')}."
+        return f"{done} takes {count(rollout.steps, 'step')}.{skew}"
     left = f"; {count(len(rollout.remaining), 'old pod')} would still be there" if rollout.remaining else ""
-    return f"{done} gets stuck at step {rollout.stuck_at}{left}."
+    return f"{done} gets stuck at step {rollout.stuck_at}{left}.{skew}"
 
 
 def _by_owner(placements: Sequence[Placement]) -> Iterator[Text]:

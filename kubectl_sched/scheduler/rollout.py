@@ -6,10 +6,11 @@ pkg/controller/daemon/update.go. A pod that has a node is taken to be available 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kubectl_sched.scheduler.placement import QueuedPod
+from kubectl_sched.scheduler.skew import Skew, skews
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -60,6 +61,8 @@ class RolledOut:
     steps: int
     stuck_at: int | None
     remaining: tuple[Pod, ...]
+    skew: tuple[Skew, ...] = ()
+    """How unevenly the pods lie before and after, by topology key."""
 
 
 def roll_out(simulation: Simulation, plan: Plan, report: Report | None = None) -> RolledOut:
@@ -69,9 +72,21 @@ def roll_out(simulation: Simulation, plan: Plan, report: Report | None = None) -
     """
     rollout = (_InPlace if plan.strategy.in_place else _ByCount)(simulation, plan, report)
     try:
-        return rollout.run()
+        done = rollout.run()
     finally:
         simulation.placements += rollout.placements
+    if not plan.new or _is_of_daemon_set(plan.new[0]):
+        return done
+    before = [pod.spec.node_name for pod in plan.old]
+    after = [pod.spec.node_name for pod in done.remaining]
+    after += [each.node for each in done.placements if each.node is not None]
+    return replace(done, skew=tuple(skews(plan.new[0], simulation.nodes, before, after)))
+
+
+def _is_of_daemon_set(pod: Pod) -> bool:
+    """Such a pod is for one node, so that there is nothing to spread."""
+    controller = pod.metadata.controller
+    return controller is not None and controller.kind == "DaemonSet"
 
 
 def least_wanted(pods: Sequence[Pod]) -> Pod:
