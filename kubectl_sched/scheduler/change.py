@@ -26,10 +26,10 @@ class Kind(IntEnum):
 
     UNCORDON = auto()
     REQUEST_LESS = auto()
-    LABEL = auto()
     PREFER_NODE = auto()
     """A preference of the pod for one node, or more weight for one that it has."""
 
+    LABEL = auto()
     TOLERATE = auto()
     ALLOW_MORE = auto()
     """One more value for a required label."""

@@ -172,7 +172,7 @@ def _weighing(framework: Framework, plugin: str, weight: int) -> str:
     api_version = framework.handle.release.config_apis[0]
     replaces = f"      disabled:\n      - name: {plugin}\n" if api_version.endswith("v1beta2") else ""
     return (
-        "# in the configuration of kube-scheduler (--config), for it to read at its next start:\n"
+        "# in kube-scheduler's configuration (--config):\n"
         f"apiVersion: {api_version}\n"
         "kind: KubeSchedulerConfiguration\n"
         "profiles:\n"

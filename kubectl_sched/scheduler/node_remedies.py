@@ -75,6 +75,13 @@ def is_free(key: str) -> bool:
     return not domain.endswith(("kubernetes.io", "k8s.io"))
 
 
+def said_of(result: ScheduleResult, row: int, key: str, value: str) -> Change:
+    """A label that says of the row's node what it may not be: the pod wants such a node, and others may, too."""
+    return replace(
+        labelled(result, row, key, value), caution="if that is true of the node: others go by the label, too"
+    )
+
+
 def labelled(result: ScheduleResult, row: int, key: str, value: str) -> Change:
     """The row's node with a label that it has not got yet."""
     name = result.nodes.names[row]

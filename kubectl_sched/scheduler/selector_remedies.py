@@ -11,7 +11,7 @@ from kubectl_sched.api.node_affinity import parse_node_selector
 from kubectl_sched.api.pod import Affinity, NodeAffinity, NodeSelector, NodeSelectorTerm, PreferredSchedulingTerm
 from kubectl_sched.framework.near_miss import nearest
 from kubectl_sched.scheduler.change import Change, Kind, distinct
-from kubectl_sched.scheduler.node_remedies import is_free, labelled
+from kubectl_sched.scheduler.node_remedies import is_free, said_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -81,7 +81,7 @@ def _for_label(place: _Place, key: str, wanted: str) -> Iterator[Change]:
         if meant is not None and meant not in _selector(place.result.pod) and place.labels[meant] == wanted:
             yield _selects(key, wanted, meant, wanted)
         if is_free(key):
-            yield labelled(place.result, place.row, key, wanted)
+            yield said_of(place.result, place.row, key, wanted)
     if not key.endswith(_OF_THE_MACHINE):
         yield Change(
             Kind.SELECT_LESS,
@@ -123,7 +123,7 @@ def _for_affinity(place: _Place, required: NodeSelector) -> Iterator[Change]:
         if requirement.operator == "In" and has is not None:
             yield _allowing(required, index, requirement, has)
         elif has is None and requirement.operator in {"In", "Exists"} and is_free(requirement.key):
-            yield labelled(place.result, place.row, requirement.key, next(iter(requirement.values), "true"))
+            yield said_of(place.result, place.row, requirement.key, next(iter(requirement.values), "true"))
     yield _required_softly(required)
 
 

@@ -17,7 +17,7 @@ from kubectl_sched.api.pod import (
 from kubectl_sched.scheduler import toleration_remedies
 from kubectl_sched.scheduler.change import Change, Kind
 from kubectl_sched.scheduler.evictions import evictable, eviction
-from kubectl_sched.scheduler.node_remedies import is_free, labelled
+from kubectl_sched.scheduler.node_remedies import is_free, said_of
 from kubectl_sched.scheduler.selector_remedies import preferences, prefers, selects_host, with_preferences
 from kubectl_sched.scheduler.weights import points_lost, weight_to_tie, weight_to_win
 
@@ -107,7 +107,7 @@ def _labelling(result: ScheduleResult, row: int) -> Iterator[Change]:
     for term in preferences(result.pod):
         lacking = [each for each in term.preference.match_expressions if each.key not in labels]
         if len(lacking) == 1 and lacking[0].operator in {"In", "Exists"} and is_free(lacking[0].key):
-            yield labelled(result, row, lacking[0].key, next(iter(lacking[0].values), "true"))
+            yield said_of(result, row, lacking[0].key, next(iter(lacking[0].values), "true"))
 
 
 def _preferring_less(result: ScheduleResult, row: int) -> Iterator[Change]:

@@ -66,7 +66,11 @@ CASES: dict[str, tuple[list[KubernetesObject], dict[str, Any], str]] = {
         {"nodeSelector": {"disk-type": "ssd"}},
         "if its nodeSelector asked for disktype=ssd instead of disk-type=ssd.",
     ),
-    "label a node": ([node("w1")], {"nodeSelector": {"ssd": "yes"}}, "after `kubectl label node w1 ssd=yes`."),
+    "label a node": (
+        [node("w1")],
+        {"nodeSelector": {"ssd": "yes"}},
+        "after `kubectl label node w1 ssd=yes` (if that is true of the node: others go by the label, too).",
+    ),
     "leave out a key": (
         [node("w1", labels={"ssd": "no"})],
         {"nodeSelector": {"ssd": "yes"}},
