@@ -471,3 +471,14 @@ def test_a_set_makes_its_pods_in_order_unless_it_says_otherwise(policy: str, wai
     answer = asked("-", stdin=json.dumps(wanted))
     told = "StatefulSet/db makes its pods one after the other: db-1, db-2 are not made before db-0 runs"
     assert (told in answer["warnings"]) == waits
+
+
+@pytest.mark.parametrize(("name", "outcome"), [
+    ("default-scheduler", "Schedulable"), ("my-scheduler", "Schedulable"), ("nobody", "NoProfile"),
+])  # fmt: skip
+def test_each_pod_is_placed_by_the_scheduler_that_serves_it(name: str, outcome: str) -> None:
+    cluster = str(FIXTURES / "schedulers" / "deployment.yaml")
+    answer = asked("-", cluster=cluster, stdin=manifest({"containers": [container()], "schedulerName": name}))
+    assert [each["outcome"] for each in answer["placements"]] == [outcome]
+    found = any("profiles of Deployment kube-system/my-scheduler" in each for each in answer["warnings"])
+    assert found == (name == "my-scheduler")
