@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
+import threading
+from typing import NoReturn
 
 from kubectl_sched.cli.arguments import command_first
 from kubectl_sched.errors import SchedError
+
+_INTERRUPTED = 130
+"""As shells have it: 128 and SIGINT."""
 
 
 def main() -> None:
@@ -16,16 +22,27 @@ def main() -> None:
     # One command makes no garbage worth looking for, and looking through a hundred thousand pods takes seconds.
     gc.disable()
     try:
-        sys.exit(app(command_first(sys.argv[1:]), prog_name="kubectl sched"))
+        _end(app(command_first(sys.argv[1:]), prog_name="kubectl sched"))
     except SchedError as error:
         from kubectl_sched.render.text import safe
 
         print(f"error: {safe(str(error))}", file=sys.stderr)  # noqa: T201 - the one place where errors become text
-        sys.exit(error.exit_code)
+        _end(error.exit_code)
+    except KeyboardInterrupt:
+        _end(_INTERRUPTED)
     except BrokenPipeError:
         # The reader (head, less) has gone; there is nobody left to tell.
         sys.stderr.close()
         sys.exit(0)
+
+
+def _end(code: int | None) -> NoReturn:
+    """Exit, after an error or Ctrl-C without waiting for threads that wait for a server."""
+    if threading.active_count() > 1:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code or 0)
+    sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -56,15 +56,14 @@ def read_live(
     """
     server = Server(endpoint, credentials=credentials)
     lister = Lister(server, progress)
+    pool = ThreadPoolExecutor(thread_name_prefix="list")
     try:
-        with garbage_collection_paused(), ThreadPoolExecutor(thread_name_prefix="list") as pool:
-            try:
-                return _Reading(server, lister, pool).dump(selection)
-            except BaseException:
-                server.stop()
-                raise
+        with garbage_collection_paused():
+            return _Reading(server, lister, pool).dump(selection)
     finally:
+        # What is still under way is not waited for: nobody wants it any more, and a silent server may take minutes.
         lister.close()
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def read_version(server: Server) -> str | None:
