@@ -227,3 +227,9 @@ def test_what_a_chart_holds_besides_workloads_counts(tmp_path: Path) -> None:
     answer = asked(tmp_path, [node("w1")], manifests=[deployment(1, spec), priority, role])
     assert answer["placed"] == 1
     assert "the manifests hold objects that do not matter here or are not applied: 1 Role" in answer["warnings"]
+
+
+def test_a_copy_of_a_node_has_devices_of_its_own(tmp_path: Path) -> None:
+    arguments = ("--find-nodes", "w2")
+    answer = asked(tmp_path, GPUS, *arguments, manifests=[deployment(7, CLAIMING), template()])
+    assert (answer["placed"], answer["nodesNeeded"]) == (7, 2)

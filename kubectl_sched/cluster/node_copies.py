@@ -9,11 +9,12 @@ from msgspec import structs
 from kubectl_sched.api.apps import DaemonSet
 from kubectl_sched.api.meta import Condition, ObjectMeta
 from kubectl_sched.api.pod import Pod
+from kubectl_sched.api.resource import ResourceSlice
 from kubectl_sched.cluster.daemons import pinned, with_daemon_tolerations
 from kubectl_sched.cluster.evictions import is_daemon
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from kubectl_sched.api.core import Node, Taint
     from kubectl_sched.api.meta import KubernetesObject
@@ -39,6 +40,19 @@ def fresh_copy(node: Node, name: str) -> Node:
         ),
         status=structs.replace(node.status, conditions=(ready,), images=(), volumes_attached=()),
     )
+
+
+def slices_of_copy(node: str, copy: str, objects: Iterable[KubernetesObject]) -> Iterator[ResourceSlice]:
+    """The node's own devices, as its drivers will publish them on the copy; nobody has them yet."""
+    for item in objects:
+        if isinstance(item, ResourceSlice) and item.spec.node_name == node:
+            name, pool = (_of_copy(text, node, copy) for text in (item.name, item.spec.pool.name))
+            spec = structs.replace(item.spec, node_name=copy, pool=structs.replace(item.spec.pool, name=pool))
+            yield structs.replace(item, metadata=ObjectMeta(name=name, uid=f"whatif/ResourceSlice/{name}"), spec=spec)
+
+
+def _of_copy(text: str, node: str, copy: str) -> str:
+    return text.replace(node, copy) if node in text else f"{text}-{copy}"
 
 
 def _is_transient(taint: Taint) -> bool:

@@ -19,7 +19,7 @@ from kubectl_sched.api.validation import label_key_errors, label_value_errors
 from kubectl_sched.cluster.daemons import runs_on
 from kubectl_sched.cluster.documents import read_document
 from kubectl_sched.cluster.evictions import comes_back, drain_notes, is_daemon, is_static
-from kubectl_sched.cluster.node_copies import daemon_on, daemon_templates, fresh_copy
+from kubectl_sched.cluster.node_copies import daemon_on, daemon_templates, fresh_copy, slices_of_copy
 from kubectl_sched.cluster.values import typed
 from kubectl_sched.errors import SchedError
 from kubectl_sched.scheduler.leaving import Changes, all_changed, changed, left_behind, recreated
@@ -107,6 +107,7 @@ class Cluster:
                 number += 1
             copy = fresh_copy(original, f"{original.name}-add-{number}")
             self.nodes[copy.name] = copy
+            self.others += list(slices_of_copy(original.name, copy.name, self.others))
             if drivers is not None:
                 named = structs.replace(drivers.metadata, name=copy.name, uid="")
                 self.others.append(structs.replace(drivers, metadata=named))
