@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from kubectl_sched.api.strategic_merge import merge
 from kubectl_sched.cluster.kinds import BY_NAME
 from kubectl_sched.cluster.layouts import kind_of_word
-from kubectl_sched.api.strategic_merge import merge
 from kubectl_sched.cluster.values import fields, head, plain
 
 if TYPE_CHECKING:

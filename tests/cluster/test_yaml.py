@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kubectl_sched.api.strategic_merge import merge
 from kubectl_sched.cluster import Dump, DumpError
 from kubectl_sched.cluster.documents import read_document, read_documents
-from kubectl_sched.api.strategic_merge import merge
 from kubectl_sched.cluster.yaml_documents import documents
 from kubectl_sched.cluster.yaml_scalars import resolve
 from tests.cluster.manifests import keys
