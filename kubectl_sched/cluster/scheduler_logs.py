@@ -42,9 +42,7 @@ _AMONG_OBJECTS = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 
-_WRITTEN_AT = re.compile(
-    r"^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)(?: (?:std(?:out|err) [FP] )?|$)", re.MULTILINE
-)
+_WRITTEN_AT = re.compile(r"^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)(?: (?:std(?:out|err) [FP] )?|$)", re.MULTILINE)
 """What container runtimes and `--timestamps` put before every line."""
 
 _BLOCK = re.compile(r'Using component config" config=<\n(?P<text>(?:\t.*\n)+) >')
