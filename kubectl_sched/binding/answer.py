@@ -25,6 +25,8 @@ class Answer:
     bound_to: str | None = None
     warnings: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+    """Those of the warnings that stood in a plan which was shown."""
 
 
 def as_data(answer: Answer, dry_run: str, explanation: dict[str, Any]) -> dict[str, Any]:

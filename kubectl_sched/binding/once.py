@@ -20,7 +20,7 @@ from kubectl_sched.binding.situation import Situation, against, refusal
 from kubectl_sched.binding.unreserve import removal_of
 from kubectl_sched.cluster.live.errors import ClusterError
 from kubectl_sched.errors import SchedError
-from kubectl_sched.render.summary import summary
+from kubectl_sched.render.summary import decision
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,7 +150,7 @@ class _Once:
         return True
 
     def _does_not_fit(self, situation: Situation, plan: BindingPlan) -> Answer:
-        result, said = situation.result, summary(situation.result)
+        result, said = situation.result, decision(situation.result)
         if self._order.dry_run == "none" and plan.writes and self._may_report(plan):
             with self._tools.uninterrupted():
                 self._warn(*report_failure(self._tools.writer, self._tools.recorder, without_preemption(result)))
@@ -253,8 +253,8 @@ class _Once:
         bound_to: str | None = None,
         left: tuple[str, ...] = (),
     ) -> Answer:
-        warnings = tuple(self._warnings)
-        return Answer(outcome, exit_code, message, plan, situation.result, bound_to, warnings, left)
+        told = self._shown.notes if self._shown is not None else ()
+        return Answer(outcome, exit_code, message, plan, situation.result, bound_to, tuple(self._warnings), left, told)
 
 
 class _Events(msgspec.Struct, frozen=True):

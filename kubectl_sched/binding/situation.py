@@ -80,11 +80,6 @@ def situation_of(dump: Dump, selection: Selection, order: Order) -> Situation:
     )
 
 
-def _stale(dump: Dump, pod: Pod) -> tuple[ResourceClaim, ...]:
-    claims = (item for item in dump.objects if isinstance(item, ResourceClaim))
-    return tuple(claim for claim in claims if is_extended_claim_of(pod, claim))
-
-
 def refusal(situation: Situation, order: Order) -> str | None:
     """Why the pod is not to be bound, whatever the filters say; None where nothing stands against it."""
     key, result = situation.pod.key, situation.result

@@ -78,7 +78,7 @@ def _print_help(name: str) -> NoReturn:
 
 def _unknown(name: str, prog_name: str) -> str:
     if name.startswith("-"):
-        return f"unknown flag {name}: name a command first (see {prog_name} --help)"
+        return f"there is no command before {name}: name one first (see {prog_name} --help)"
     from difflib import get_close_matches
 
     near = get_close_matches(name, COMMANDS, n=1)
@@ -88,6 +88,6 @@ def _unknown(name: str, prog_name: str) -> str:
 
 def _in_one_sentence(error: Any) -> BaseException:
     """What is wrong with the command line, as all other bad input is said."""
-    message = error.format_message().strip()
+    message = " ".join(error.format_message().split())
     path = error.ctx.command_path if error.ctx else "kubectl sched"
     return SchedError(f"{message.rstrip('.')} (see {path} --help)")

@@ -125,7 +125,7 @@ def _print(answer: Answer, order: Order, output: str) -> None:
         told = explanation(answer.result, summary(answer.result))
         write_data(as_data(answer, order.dry_run, told), output)
     else:
-        shown = answer.plan.notes if output != "name" and answer.outcome != "Refused" else ()
+        shown = answer.told if output != "name" else ()
         new = (warning for warning in answer.warnings if warning not in shown)
         sys.stderr.write("".join(f"warning: {safe(warning)}\n" for warning in new))
     if answer.exit_code != 0:

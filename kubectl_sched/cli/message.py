@@ -28,10 +28,10 @@ def message(
 def explain_message(words: Sequence[str], output: str, color: str) -> None:
     """Print what each clause of the text means; `-` reads it from standard input."""
     from kubectl_sched.render.message import message_data, message_lines
-    from kubectl_sched.render.show import PAGES, write_data
+    from kubectl_sched.render.show import write_data
     from kubectl_sched.scheduler.fit_error_text import parse
 
-    if output in PAGES:
+    if output not in {"table", "json", "yaml"}:
         raise SchedError(f"there is no -o {output} of a message: it is table, json or yaml")
     text = sys.stdin.read() if list(words) == ["-"] else " ".join(words)
     understood = parse(text)

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 def summary(result: ScheduleResult) -> str:
     """What became of the pod: first what is true of it where that is no scheduling problem, then the replay."""
     words = stage_words(result)
-    return f"{words}. {_replay(result)}" if words is not None else _replay(result)
+    return f"{words}. {decision(result)}" if words is not None else decision(result)
 
 
-def _replay(result: ScheduleResult) -> str:
+def decision(result: ScheduleResult) -> str:
+    """What the replay says of the pod, whatever else is true of it."""
     name = safe(result.pod.key)
     if result.stage is not None and result.stage.name == "NotCreated":
         return f"{name} was never created: {safe('; '.join(result.stage.evidence))}"

@@ -88,7 +88,7 @@ def test_help_may_come_first() -> None:
     [
         (["exlpain"], 'error: unknown command "exlpain" for "kubectl sched" (did you mean explain?)'),
         (["frobnicate"], 'error: unknown command "frobnicate" for "kubectl sched" (see kubectl sched --help)'),
-        (["--frobnicate"], "error: unknown flag --frobnicate: name a command first (see kubectl sched --help)"),
+        (["--frobnicate"], "error: there is no command before --frobnicate: name one first (see kubectl sched --help)"),
         (["explain", "--frobnicate"], "error: No such option: --frobnicate (see kubectl sched explain --help)"),
     ],
 )
