@@ -83,8 +83,7 @@ def _head(result: ScheduleResult) -> Iterator[str]:
         yield text(would)
     for suggestion in result.suggestions:
         yield text(suggestion.text)
-        commands = [command for command in suggestion.commands if command not in suggestion.text]
-        yield from (fenced(command, "sh") for command in commands)
+        yield from (fenced(command, "sh") for command in suggestion.commands_below)
 
 
 def _nodes(result: ScheduleResult, display: Display) -> Iterator[str]:

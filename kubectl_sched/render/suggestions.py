@@ -14,9 +14,8 @@ if TYPE_CHECKING:
 
 
 def lines_of(suggestion: Suggestion, width: int) -> list[Text]:
-    """The sentence, and below it each command that is not in it already."""
-    commands = (each for each in suggestion.commands if each not in suggestion.text)
-    return [Text(safe(suggestion.text)), *(Text(shown(each, width)) for each in commands)]
+    """The sentence, and below it what to paste."""
+    return [Text(safe(suggestion.text)), *(Text(shown(each, width)) for each in suggestion.commands_below)]
 
 
 def shown(command: str, width: int) -> str:

@@ -165,6 +165,12 @@ class Suggestion(Record, frozen=True):
         return "; ".join(cautions) or None
 
     @property
+    def commands_below(self) -> tuple[str, ...]:
+        """What to paste: all commands, so that none is forgotten; nothing where the sentence holds them all."""
+        said = self.text
+        return () if all(command in said for command in self.commands) else self.commands
+
+    @property
     def text(self) -> str:
         """The sentence, with what it gives up in brackets."""
         how = ", ".join(change.text for change in self.changes[:-1])

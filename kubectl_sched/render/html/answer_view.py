@@ -35,7 +35,7 @@ _OUTCOMES = {
 
 
 class Proposal(Record, frozen=True):
-    """Changes that were replayed together: the sentence, and those of their commands that it does not have."""
+    """Changes that were replayed together: the sentence, and what to paste where that does not hold it all."""
 
     sentence: str
     commands: tuple[str, ...]
@@ -132,8 +132,7 @@ def _about(result: ScheduleResult, node: str | None) -> Iterator[str]:
 
 def _proposals(result: ScheduleResult) -> Iterator[Proposal]:
     for suggestion in result.suggestions:
-        commands = tuple(command for command in suggestion.commands if command not in suggestion.text)
-        yield Proposal(suggestion.text, commands)
+        yield Proposal(suggestion.text, suggestion.commands_below)
 
 
 def _facts(result: ScheduleResult) -> Iterator[tuple[str, str]]:
