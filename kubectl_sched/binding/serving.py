@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.schedulers import Lease
-from kubectl_sched.binding.watch.settings import lease_name
-from kubectl_sched.cluster.known_schedulers import product_pods
+from kubectl_sched.cluster.known_schedulers import lease_name, product_pods
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.times import moment

@@ -7,10 +7,12 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.schedulers import Lease
 from kubectl_sched.cluster.found_schedulers import FoundScheduler, find_schedulers
-from kubectl_sched.cluster.known_schedulers import PRODUCTS, product_pods
+from kubectl_sched.cluster.known_schedulers import PRODUCTS, lease_name, product_pods
 from kubectl_sched.cluster.kubernetes_version import detect_version
 from kubectl_sched.cluster.scheduler_configurations import ConfigurationSource, of_unseen_scheduler
 from kubectl_sched.cluster.state import configuration_for, scheduler_for
@@ -97,12 +99,23 @@ class InForce:
     def assumed(self, scheduler_name: str) -> Assumed:
         """The configuration for pods of that schedulerName."""
         if scheduler_name not in self.used:
-            owner = None if self._replay.config is not None else self.owner(scheduler_name)
-            key = id(owner) if owner is not None else 0
-            if key not in self._assumed:
-                self._assumed[key] = self._of_nobody() if owner is None else self._of(owner)
-            self.used[scheduler_name] = self._assumed[key]
+            self.used[scheduler_name] = self._found_for(scheduler_name)
         return self.used[scheduler_name]
+
+    def _found_for(self, scheduler_name: str) -> Assumed:
+        owner = lease = None
+        if self._replay.config is None:
+            owner = self.owner(scheduler_name)
+            lease = self.lease_of_unseen(scheduler_name)
+        key = id(owner or lease) if owner or lease else 0
+        if key not in self._assumed:
+            if owner is not None:
+                self._assumed[key] = self._of(owner)
+            elif lease is not None:
+                self._assumed[key] = self._of_watcher(scheduler_name, lease)
+            else:
+                self._assumed[key] = self._of_nobody()
+        return self._assumed[key]
 
     def owner(self, scheduler_name: str) -> FoundScheduler | None:
         """The scheduler that has a profile of the name: one that serves it, else one that would."""
@@ -172,6 +185,16 @@ class InForce:
         renewed = f"; {lease.spec.holder_identity} renews the Lease {lease.key}" if lease is not None else ""
         told = f"default profile assumed: {source.source}{renewed}{_fetched_by(source)}"
         return Assumed(configuration_for(self.dump, self._replay), told)
+
+    def _of_watcher(self, scheduler_name: str, lease: Lease) -> Assumed:
+        """The default profile under the name that is served, as `bind --watch` has it without a configuration."""
+        configuration = configuration_for(self.dump, self._replay)
+        profile = structs.replace(configuration.profiles[DEFAULT_SCHEDULER_NAME], scheduler_name=scheduler_name)
+        told = (
+            f"default profile assumed: {lease.spec.holder_identity} renews the Lease {lease.key}, and what it runs "
+            "with cannot be seen; --config FILE gives it"
+        )
+        return Assumed(structs.replace(configuration, profiles={scheduler_name: profile}), told)
 
     @cached_property
     def _version(self) -> KubeVersion | None:
@@ -249,10 +272,20 @@ class InForce:
         """The default scheduler's, where somebody who cannot be seen has renewed it lately."""
         if any(each.lease_key == _DEFAULT_LEASE for each in self.found):
             return None
-        leases = (item for item in self.dump.objects if isinstance(item, Lease) and item.key == _DEFAULT_LEASE)
-        lease = next(leases, None)
-        age = seconds_between(lease.spec.renew_time, self.dump.taken_at) if lease is not None else None
-        return lease if age is not None and age < _UNTOUCHED_SECONDS else None
+        return next((lease for lease in self._renewed if lease.key == _DEFAULT_LEASE), None)
+
+    def lease_of_unseen(self, scheduler_name: str) -> Lease | None:
+        """The Lease that somebody who cannot be seen renews to serve the name, such as `bind --watch` outside."""
+        if scheduler_name == DEFAULT_SCHEDULER_NAME or self.dump.scheduler_configuration is not None:
+            return None
+        names = {scheduler_name, lease_name(scheduler_name)}
+        return next((lease for lease in self._renewed if lease.name in names), None)
+
+    @cached_property
+    def _renewed(self) -> list[Lease]:
+        leases = (item for item in self.dump.objects if isinstance(item, Lease) and item.spec.holder_identity)
+        aged = ((lease, seconds_between(lease.spec.renew_time, self.dump.taken_at)) for lease in leases)
+        return [lease for lease, age in aged if age is not None and age < _UNTOUCHED_SECONDS]
 
     @property
     def _sees_control_plane(self) -> bool:

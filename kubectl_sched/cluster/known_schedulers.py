@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kubectl_sched.api.pod import Pod
+
+
+_NO_NAME = re.compile(r"[^a-z0-9.-]+")
+
+
+def lease_name(scheduler_name: str) -> str:
+    """The Lease by which the replicas of `bind --watch` that serve this name find out who of them leads."""
+    return f"kubectl-sched-{_NO_NAME.sub('-', scheduler_name.lower())}"
 
 
 class Product(NamedTuple):

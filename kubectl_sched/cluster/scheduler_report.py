@@ -24,6 +24,7 @@ def scheduler_report(in_force: InForce) -> dict[str, Any]:
         items += _unseen(in_force, asked)
     pods = [item for item in in_force.dump.objects if isinstance(item, Pod)]
     items += (item for name in asked for item in _of_product(name, asked[name], pods))
+    items += (item for name in asked for item in _by_lease(name, asked, in_force))
     served = {profile["schedulerName"] for item in items if item["serves"] for profile in item["profiles"]}
     return {
         "apiVersion": "kubectl-sched/v1",
@@ -105,6 +106,15 @@ def _unseen(in_force: InForce, asked: Mapping[str, tuple[int, int]]) -> Iterator
     profiles = [_profile(name, asked) for name in assumed.configuration.profiles]
     item = _assumed("assumed", DEFAULT_SCHEDULER_NAME, assumed.evidence, profiles)
     yield {**item, "version": str(assumed.configuration.version), "leaderElection": _held(in_force.renewed_lease)}
+
+
+def _by_lease(name: str, asked: Mapping[str, tuple[int, int]], in_force: InForce) -> Iterator[dict[str, Any]]:
+    """Who serves the name without a pod to be seen, such as `bind --watch` outside of the cluster."""
+    lease = in_force.lease_of_unseen(name) if in_force.owner(name) is None else None
+    if lease is not None:
+        assumed = in_force.assumed(name)
+        item = _assumed("assumed", name, assumed.evidence, [_profile(name, asked)])
+        yield {**item, "version": str(assumed.configuration.version), "leaderElection": _held(lease)}
 
 
 def _held(lease: Lease | None) -> dict[str, Any] | None:

@@ -13,6 +13,7 @@ from kubectl_sched.cluster import Dump, read
 from kubectl_sched.cluster.in_force import InForce
 from kubectl_sched.cluster.scheduler_report import scheduler_report
 from kubectl_sched.cluster.state import Replay
+from kubectl_sched.scheduler.result import Outcome
 from tests.cluster.manifests import NODE, listing, obj
 
 if TYPE_CHECKING:
@@ -201,3 +202,20 @@ def test_a_scheduler_that_cannot_be_seen_is_there_where_somebody_renews_its_leas
     (item,) = report(read_text(listing(NODE, waiting, apiserver, renewed)))["items"]
     assert item["leaderElection"]["holder"] == "host_1"
     assert item["configuration"]["source"].endswith("host_1 renews the Lease kube-system/kube-scheduler")
+
+
+def test_a_watcher_outside_of_the_cluster_serves_whose_lease_it_renews(read_text: Callable[..., Dump]) -> None:
+    waiting = {**obj("Pod", "po37", "default"), "spec": {"schedulerName": "by-hand", "containers": [{"name": "c"}]}}
+    lease = {
+        **obj("Lease", "kubectl-sched-by-hand", "kube-system", "coordination.k8s.io/v1"),
+        "spec": {"holderIdentity": "host_1", "renewTime": "2026-06-01T12:00:00.000000Z"},
+    }
+    alone = InForce(read_text(listing(NODE, waiting)), Replay())
+    assert alone.missing_scheduler(pod(alone.dump, "po37"))
+    served = InForce(read_text(listing(NODE, waiting, lease)), Replay())
+    assert served.missing_scheduler(pod(served.dump, "po37")) == ()
+    assert served.explain(pod(served.dump, "po37")).outcome is not Outcome.NO_PROFILE
+    assert "host_1 renews the Lease kube-system/kubectl-sched-by-hand" in served.notes[0]
+    data = report(served.dump)
+    assert data["unserved"] == []
+    assert scheduler("by-hand", data)["leaderElection"]["holder"] == "host_1"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import re
 import uuid
 from typing import TYPE_CHECKING, Final
 
@@ -11,6 +10,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.binding.watch.election import Terms
 from kubectl_sched.binding.watch.queued_pod import Backoff
+from kubectl_sched.cluster.known_schedulers import lease_name
 from kubectl_sched.config.duration import InvalidDuration, parse_duration
 from kubectl_sched.config.types import LeaderElectionConfiguration
 from kubectl_sched.errors import SchedError
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from kubectl_sched.config import Configuration, ResolvedProfile
 
 _KUBE_SCHEDULERS_LEASE: Final = LeaderElectionConfiguration().resource_name
-_NO_NAME: Final = re.compile(r"[^a-z0-9.-]+")
 _JITTER: Final = 1.2
 
 
@@ -164,11 +163,6 @@ def _seconds(flag: str, given: str | None, default: float) -> float:
         return parse_duration(given) / 1e9
     except InvalidDuration as wrong:
         raise SchedError(f"--leader-elect-{flag} {given}: {wrong}; it takes a duration such as 15s") from None
-
-
-def lease_name(scheduler_name: str) -> str:
-    """The Lease by which the replicas that serve this name find out who of them leads: no other scheduler's."""
-    return f"kubectl-sched-{_NO_NAME.sub('-', scheduler_name.lower())}"
 
 
 def identity() -> str:

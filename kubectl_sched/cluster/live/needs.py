@@ -105,7 +105,7 @@ def scheduler_needs(pods: Iterable[Pod]) -> tuple[Need, ...]:
     """
     schedulers = [pod for pod in pods if scheduler_container(pod) is not None]
     if not schedulers:
-        return (Need("Scheduler"), Need("SchedulerConfiguration"), _named("Lease", _SYSTEM, "kube-scheduler"))
+        return (Need("Scheduler"), Need("SchedulerConfiguration"), Need("Lease", _SYSTEM))
     config_maps = (
         _named("ConfigMap", pod.metadata.namespace, name) for pod in schedulers for name in _config_maps(pod)
     )

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from kubectl_sched.binding.watch.election import Terms
-from kubectl_sched.binding.watch.settings import WatchOptions, address, check_flags, lease_name, settings
+from kubectl_sched.binding.watch.settings import WatchOptions, address, check_flags, settings
+from kubectl_sched.cluster.known_schedulers import lease_name
 from kubectl_sched.config import Configuration, load_configuration
 from kubectl_sched.errors import SchedError
 
