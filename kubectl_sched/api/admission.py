@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from kubectl_sched.api.affinity import Toleration
 from kubectl_sched.api.core import ResourceList
 from kubectl_sched.api.meta import KubernetesObject, Part
-from kubectl_sched.api.pod import Toleration
 
 
 class LimitRangeItem(Part, frozen=True):

@@ -7,7 +7,8 @@ from typing import TypeAlias
 import msgspec
 
 from kubectl_sched.api.meta import Int32, KubernetesObject, LabelSelector, ObjectMeta, Part
-from kubectl_sched.api.pod import PersistentVolumeClaimTemplate, PodSpec
+from kubectl_sched.api.pod import PodSpec
+from kubectl_sched.api.pod_volumes import PersistentVolumeClaimTemplate
 
 IntOrPercent: TypeAlias = int | str
 """A number, or a share in percent such as `25%`."""

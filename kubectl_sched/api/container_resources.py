@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
-from kubectl_sched.api.pod import Container
+from kubectl_sched.api.containers import Container
 from kubectl_sched.api.quantity import ZERO, Quantity, parse_quantity, parse_resource_list
 from kubectl_sched.api.resource_names import is_huge_page_resource_name, is_supported_pod_level_resource
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from kubectl_sched.api.pod import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
+from kubectl_sched.api.affinity import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from kubectl_sched.api.storage import CSIPersistentVolumeSource, PersistentVolumeSpec, VolumeNodeAffinity
 
 if TYPE_CHECKING:
-    from kubectl_sched.api.pod import AzureDisk, Volume
+    from kubectl_sched.api.pod_volumes import AzureDisk, Volume
     from kubectl_sched.api.storage import PersistentVolume
 
 _ZONE: Final = "topology.kubernetes.io/zone"

@@ -29,6 +29,7 @@ from kubectl_sched.api.validation import aggregate, child, invalid, not_supporte
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kubectl_sched.api import affinity
     from kubectl_sched.api import pod as api
 
 METADATA_NAME: Final = "metadata.name"
@@ -122,7 +123,7 @@ class RequiredNodeAffinity(msgspec.Struct, frozen=True):
 
 
 @lru_cache(maxsize=1 << 14)
-def parse_node_selector(selector: api.NodeSelector, path: str = "") -> NodeSelector:
+def parse_node_selector(selector: affinity.NodeSelector, path: str = "") -> NodeSelector:
     """Parse lazily (NewLazyErrorNodeSelector): errors stay in the terms. `path` begins the fields they name."""
     at = child(path, "nodeSelectorTerms")
     return NodeSelector(
@@ -134,7 +135,7 @@ def parse_node_selector(selector: api.NodeSelector, path: str = "") -> NodeSelec
     )
 
 
-def strict_node_selector(selector: api.NodeSelector, path: str = "") -> NodeSelector:
+def strict_node_selector(selector: affinity.NodeSelector, path: str = "") -> NodeSelector:
     """Parse or raise InvalidSelector with all errors (NewNodeSelector)."""
     parsed = parse_node_selector(selector, path)
     if parsed.error is not None:
@@ -144,7 +145,7 @@ def strict_node_selector(selector: api.NodeSelector, path: str = "") -> NodeSele
 
 @lru_cache(maxsize=1 << 14)
 def parse_preferred_terms(
-    preferred: tuple[api.PreferredSchedulingTerm, ...], path: str = ""
+    preferred: tuple[affinity.PreferredSchedulingTerm, ...], path: str = ""
 ) -> PreferredSchedulingTerms:
     """Parse or raise InvalidSelector with all errors (NewPreferredSchedulingTerms)."""
     terms = tuple(
@@ -158,7 +159,7 @@ def parse_preferred_terms(
     return PreferredSchedulingTerms(terms)
 
 
-def _is_empty(term: api.NodeSelectorTerm) -> bool:
+def _is_empty(term: affinity.NodeSelectorTerm) -> bool:
     return not term.match_expressions and not term.match_fields
 
 
@@ -167,7 +168,7 @@ def _flattened(terms: tuple[Term, ...]) -> str | None:
     return aggregate(errors) if errors else None
 
 
-def _parse_term(term: api.NodeSelectorTerm, path: str) -> Term:
+def _parse_term(term: affinity.NodeSelectorTerm, path: str) -> Term:
     requirements: list[Requirement] = []
     errors: list[str] = []
     for index, expression in enumerate(term.match_expressions):

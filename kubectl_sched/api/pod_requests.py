@@ -35,8 +35,9 @@ from kubectl_sched.api.resource_names import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
+    from kubectl_sched.api.containers import ResourceRequirements
     from kubectl_sched.api.core import ResourceList
-    from kubectl_sched.api.pod import Pod, ReportedResources, ResourceRequirements
+    from kubectl_sched.api.pod import Pod, ReportedResources
     from kubectl_sched.api.quantity import Quantity
 
 P = ParamSpec("P")

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import msgspec
 
+from kubectl_sched.api.affinity import NodeSelector
 from kubectl_sched.api.core import RawQuantity, ResourceList
 from kubectl_sched.api.meta import Condition, Int64, KubernetesObject, ObjectMeta, Part
-from kubectl_sched.api.pod import NodeSelector
 
 FIRST_AVAILABLE_MAX_SIZE = 8
 """FirstAvailableDeviceRequestMaxSize: how many alternatives a request may list."""

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import msgspec
 
+from kubectl_sched.api.affinity import NodeSelector
 from kubectl_sched.api.core import ObjectReference, RawQuantity, ResourceList
 from kubectl_sched.api.meta import Int32, KubernetesObject, LabelSelector, Part
-from kubectl_sched.api.pod import (
+from kubectl_sched.api.pod_volumes import (
     AWSElasticBlockStore,
     AzureDisk,
     AzureFile,
     Cinder,
     GCEPersistentDisk,
-    NodeSelector,
     PersistentVolumeClaimSpec,
     PortworxVolume,
     VsphereVolume,

@@ -14,8 +14,8 @@ from kubectl_sched.api.validation import is_decimal_integer, parse_int64
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+    from kubectl_sched.api.affinity import Toleration
     from kubectl_sched.api.core import Taint
-    from kubectl_sched.api.pod import Toleration
 
 NO_SCHEDULE: Final = "NoSchedule"
 PREFER_NO_SCHEDULE: Final = "PreferNoSchedule"

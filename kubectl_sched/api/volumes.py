@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from kubectl_sched.api.validation import quoted
 
 if TYPE_CHECKING:
-    from kubectl_sched.api.pod import Pod, Volume
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.api.pod_volumes import Volume
     from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
 
 NOT_SUPPORTED_PROVISIONER = "kubernetes.io/no-provisioner"

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from kubectl_sched.api.admission import LimitRange, RuntimeClass
+from kubectl_sched.api.affinity import PodAffinity, Toleration
 from kubectl_sched.api.container_resources import PodResourcesOptions, aggregate_container_limits
 from kubectl_sched.api.container_resources import aggregate_container_requests as container_requests
+from kubectl_sched.api.containers import ResourceRequirements
 from kubectl_sched.api.core import Namespace
 from kubectl_sched.api.meta import LabelSelectorRequirement
-from kubectl_sched.api.pod import PodAffinity, PodSecurityContext, ResourceRequirements, Toleration
+from kubectl_sched.api.pod import PodSecurityContext
 from kubectl_sched.api.policy import PriorityClass
 from kubectl_sched.api.quantity import parse_resource_list
 from kubectl_sched.api.resource_names import is_huge_page_resource_name, is_supported_pod_level_resource
@@ -35,9 +37,11 @@ from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from kubectl_sched.api.affinity import PodAffinityTerm, TopologySpreadConstraint
+    from kubectl_sched.api.containers import Container
     from kubectl_sched.api.core import ResourceList
     from kubectl_sched.api.meta import Labels, LabelSelector
-    from kubectl_sched.api.pod import Container, Pod, PodAffinityTerm, TopologySpreadConstraint
+    from kubectl_sched.api.pod import Pod
     from kubectl_sched.snapshot import Objects
 
 _SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}

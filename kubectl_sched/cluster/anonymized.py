@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 from msgspec import structs
 
-from kubectl_sched.api import pod, storage
+from kubectl_sched.api import affinity, storage
 from kubectl_sched.api.resource import DEVICE_CLASS_RESOURCE_PREFIX
 from kubectl_sched.cluster.pseudonyms import Pseudonyms
 from kubectl_sched.cluster.scheduler_configurations import parsed
@@ -139,7 +139,7 @@ def _resource(new: Pseudonyms, name: str) -> str:
     return next(iter(_resources(new, {name: 0})))
 
 
-def _match_fields(new: Pseudonyms, fields: tuple[pod.NodeSelectorRequirement, ...]) -> tuple[Any, ...]:
+def _match_fields(new: Pseudonyms, fields: tuple[affinity.NodeSelectorRequirement, ...]) -> tuple[Any, ...]:
     """The only field is metadata.name."""
     return tuple(structs.replace(each, values=new.names(each.values)) for each in fields)
 
@@ -223,8 +223,8 @@ def _plugin_config(new: Pseudonyms, config: Any) -> Any:
         return config
     changed = dict(arguments)
     for key, kind in (
-        ("addedAffinity", pod.NodeAffinity),
-        ("defaultConstraints", tuple[pod.TopologySpreadConstraint, ...]),
+        ("addedAffinity", affinity.NodeAffinity),
+        ("defaultConstraints", tuple[affinity.TopologySpreadConstraint, ...]),
     ):
         if arguments.get(key):
             changed[key] = msgspec.to_builtins(_inside(new, msgspec.convert(arguments[key], kind)))

@@ -10,14 +10,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from kubectl_sched.api.affinity import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from kubectl_sched.api.core import ObjectReference
 from kubectl_sched.api.meta import Annotations, ObjectMeta
-from kubectl_sched.api.pod import (
-    NodeSelector,
-    NodeSelectorRequirement,
-    NodeSelectorTerm,
-    PodResourceClaimStatus,
-)
+from kubectl_sched.api.pod import PodResourceClaimStatus
 from kubectl_sched.api.quantity import parse_quantity
 from kubectl_sched.api.resource import ResourceClaim, ResourceClaimTemplate
 from kubectl_sched.api.storage import (
@@ -38,7 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_sched.api.meta import KubernetesObject
-    from kubectl_sched.api.pod import PersistentVolumeClaimTemplate, Pod
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.api.pod_volumes import PersistentVolumeClaimTemplate
     from kubectl_sched.snapshot import Objects
 
 

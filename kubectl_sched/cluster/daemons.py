@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from kubectl_sched.api.meta import ObjectMeta, OwnerReference
-from kubectl_sched.api.node_affinity import METADATA_NAME, RequiredNodeAffinity
-from kubectl_sched.api.pod import (
+from kubectl_sched.api.affinity import (
     Affinity,
     NodeAffinity,
     NodeSelector,
     NodeSelectorRequirement,
     NodeSelectorTerm,
-    Pod,
     Toleration,
 )
+from kubectl_sched.api.meta import ObjectMeta, OwnerReference
+from kubectl_sched.api.node_affinity import METADATA_NAME, RequiredNodeAffinity
+from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.taints import find_untolerated_taint
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from kubectl_sched.api.pod import Container
+    from kubectl_sched.api.containers import Container
     from kubectl_sched.cluster.dump import Dump
 
 _TAG = re.compile(r":(v?\d+\.\d+[^@:/]*)")

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_sched.api.admission import LimitRange, LimitRangeItem
+    from kubectl_sched.api.containers import Container
     from kubectl_sched.api.core import ResourceList
-    from kubectl_sched.api.pod import Container, Pod
+    from kubectl_sched.api.pod import Pod
 
     Amounts = Mapping[str, Quantity]
 

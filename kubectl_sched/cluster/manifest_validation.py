@@ -16,19 +16,17 @@ from kubectl_sched.cluster.refused_manifest import RefusedError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_sched.api.core import ResourceList
-    from kubectl_sched.api.meta import LabelSelector
-    from kubectl_sched.api.pod import (
-        Container,
+    from kubectl_sched.api.affinity import (
         NodeSelectorRequirement,
         NodeSelectorTerm,
-        Pod,
         PodAffinityTerm,
-        PodSpec,
-        ResourceRequirements,
         Toleration,
         TopologySpreadConstraint,
     )
+    from kubectl_sched.api.containers import Container, ResourceRequirements
+    from kubectl_sched.api.core import ResourceList
+    from kubectl_sched.api.meta import LabelSelector
+    from kubectl_sched.api.pod import Pod, PodSpec
 
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _RESTART_POLICIES = ("Always", "OnFailure", "Never")

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import structs
 
+from kubectl_sched.api.affinity import Toleration
 from kubectl_sched.api.core import Namespace
-from kubectl_sched.api.pod import Pod, Toleration
+from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.pod_qos import pod_qos
 from kubectl_sched.cluster.refused_manifest import RefusedError
 from kubectl_sched.cluster.scheduler_flags import admission_plugins

@@ -23,7 +23,8 @@ from kubectl_sched.api.apps import (
     StatefulSet,
 )
 from kubectl_sched.api.meta import LabelSelector, ObjectMeta, OwnerReference
-from kubectl_sched.api.pod import PersistentVolumeClaimVolumeSource, Pod, Volume
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.api.pod_volumes import PersistentVolumeClaimVolumeSource, Volume
 from kubectl_sched.cluster.daemons import daemon_pods
 from kubectl_sched.errors import SchedError
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.apps import JobSpec, PodTemplateSpec
     from kubectl_sched.api.core import Node
     from kubectl_sched.api.meta import KubernetesObject, Labels
-    from kubectl_sched.api.pod import PersistentVolumeClaimTemplate
+    from kubectl_sched.api.pod_volumes import PersistentVolumeClaimTemplate
 
 _HASH_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 _APPS, _BATCH, _CORE = "apps/v1", "batch/v1", "v1"

@@ -16,8 +16,9 @@ from kubectl_sched.api.pod import Pod
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from kubectl_sched.api.containers import Container
     from kubectl_sched.api.meta import KubernetesObject
-    from kubectl_sched.api.pod import Container, PodSpec
+    from kubectl_sched.api.pod import PodSpec
 
 NAME = "kube-scheduler"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kubectl_sched.api.pod import Toleration
+    from kubectl_sched.api.affinity import Toleration
 
 
 def merged_tolerations(tolerations: Sequence[Toleration]) -> tuple[Toleration, ...]:

@@ -12,8 +12,8 @@ from typing import Annotated, Any, Final, TypeAlias
 
 import msgspec
 
+from kubectl_sched.api.affinity import NodeAffinity, TopologySpreadConstraint
 from kubectl_sched.api.meta import Part
-from kubectl_sched.api.pod import NodeAffinity, TopologySpreadConstraint
 
 Int32: TypeAlias = Annotated[int, msgspec.Meta(title="int32", ge=-(2**31), le=2**31 - 1)]
 Int64: TypeAlias = Annotated[int, msgspec.Meta(title="int64", ge=-(2**63), le=2**63 - 1)]

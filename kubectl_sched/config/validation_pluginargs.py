@@ -39,7 +39,7 @@ from kubectl_sched.config.types import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kubectl_sched.api.pod import NodeSelectorRequirement, NodeSelectorTerm, TopologySpreadConstraint
+    from kubectl_sched.api.affinity import NodeSelectorRequirement, NodeSelectorTerm, TopologySpreadConstraint
     from kubectl_sched.config.features import Features
     from kubectl_sched.config.types import ScoringStrategy
     from kubectl_sched.config.versions import Release

@@ -15,7 +15,7 @@ from kubectl_sched.dynamic_resource_allocation.failures import AllocationFailed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from kubectl_sched.api import pod as pods
+    from kubectl_sched.api import affinity
     from kubectl_sched.api.core import Node
     from kubectl_sched.api.resource import Device, DeviceTaintRule, ResourceSlice
 
@@ -105,7 +105,7 @@ class SliceIndex:
         return [*self._on_node.get(name, ()), *self._shared]
 
 
-def node_matches(node: Node, node_name: str | None, all_nodes: bool, selector: pods.NodeSelector | None) -> bool:
+def node_matches(node: Node, node_name: str | None, all_nodes: bool, selector: affinity.NodeSelector | None) -> bool:
     """Whether a slice or device can be reached from the node (NodeMatches); raises InvalidSelector."""
     if node_name:
         return node.metadata.name == node_name

@@ -23,7 +23,8 @@ from kubectl_sched.snapshot.node_table import NodeTable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kubectl_sched.api.pod import Container, Pod
+    from kubectl_sched.api.containers import Container
+    from kubectl_sched.api.pod import Pod
     from kubectl_sched.config.types import Extender
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.arrays import Rows

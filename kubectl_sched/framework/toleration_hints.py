@@ -9,8 +9,8 @@ from kubectl_sched.framework.near_miss import folded, is_near, odd_character
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from kubectl_sched.api.affinity import Toleration
     from kubectl_sched.api.core import Taint
-    from kubectl_sched.api.pod import Toleration
 
 
 def toleration_text(toleration: Toleration) -> str:

@@ -32,9 +32,10 @@ from kubectl_sched.framework.toleration_hints import toleration_hints
 from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
+    from kubectl_sched.api.affinity import Toleration
     from kubectl_sched.api.core import Node, Taint
     from kubectl_sched.api.meta import Condition
-    from kubectl_sched.api.pod import Pod, Toleration
+    from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.evidence import JSON
     from kubectl_sched.framework.handle import Handle

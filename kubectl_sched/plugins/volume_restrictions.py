@@ -22,7 +22,8 @@ from kubectl_sched.record import Record
 from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
-    from kubectl_sched.api.pod import Pod, Volume
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.api.pod_volumes import Volume
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.status import NodeToStatus

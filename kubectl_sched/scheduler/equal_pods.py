@@ -27,7 +27,8 @@ from kubectl_sched.scheduler.sampling import num_feasible_nodes_to_find
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_sched.api.pod import Pod, Volume
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.api.pod_volumes import Volume
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult

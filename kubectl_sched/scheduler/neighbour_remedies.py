@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubectl_sched.api.pod import PodAffinity, WeightedPodAffinityTerm
+from kubectl_sched.api.affinity import PodAffinity, WeightedPodAffinityTerm
 from kubectl_sched.scheduler.change import Change, Kind
 from kubectl_sched.scheduler.evictions import evictable, eviction
 from kubectl_sched.scheduler.node_remedies import give_topology_key, join_a_domain
@@ -14,7 +14,8 @@ from kubectl_sched.scheduler.node_remedies import give_topology_key, join_a_doma
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_sched.api.pod import Affinity, Pod, TopologySpreadConstraint
+    from kubectl_sched.api.affinity import Affinity, TopologySpreadConstraint
+    from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.scheduler.change import Way
     from kubectl_sched.scheduler.result import ScheduleResult

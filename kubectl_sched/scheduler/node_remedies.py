@@ -13,8 +13,8 @@ from kubectl_sched.scheduler.change import Change, Kind
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kubectl_sched.api.affinity import PodAffinityTerm
     from kubectl_sched.api.core import Node
-    from kubectl_sched.api.pod import PodAffinityTerm
     from kubectl_sched.scheduler.change import Way
     from kubectl_sched.scheduler.result import ScheduleResult
 

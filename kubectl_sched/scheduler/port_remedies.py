@@ -14,7 +14,8 @@ from kubectl_sched.snapshot.host_ports import host_ports
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_sched.api.pod import Container, Pod
+    from kubectl_sched.api.containers import Container
+    from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.change import Way
     from kubectl_sched.scheduler.result import ScheduleResult
 

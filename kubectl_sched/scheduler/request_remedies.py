@@ -15,7 +15,8 @@ from kubectl_sched.scheduler.evictions import eviction, making_room
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from kubectl_sched.api.pod import Container, Pod, ResourceRequirements
+    from kubectl_sched.api.containers import Container, ResourceRequirements
+    from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.change import Way
     from kubectl_sched.scheduler.result import ScheduleResult
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
+from kubectl_sched.api.affinity import Affinity, NodeAffinity, NodeSelector, NodeSelectorTerm, PreferredSchedulingTerm
 from kubectl_sched.api.node_affinity import parse_node_selector
-from kubectl_sched.api.pod import Affinity, NodeAffinity, NodeSelector, NodeSelectorTerm, PreferredSchedulingTerm
 from kubectl_sched.framework.near_miss import nearest
 from kubectl_sched.scheduler.change import Change, Kind, distinct
 from kubectl_sched.scheduler.node_remedies import is_free, said_of
@@ -16,7 +16,8 @@ from kubectl_sched.scheduler.node_remedies import is_free, said_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from kubectl_sched.api.pod import NodeSelectorRequirement, Pod
+    from kubectl_sched.api.affinity import NodeSelectorRequirement
+    from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.change import Way
     from kubectl_sched.scheduler.result import ScheduleResult
 

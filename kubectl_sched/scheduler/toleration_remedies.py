@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec.structs import replace
 
-from kubectl_sched.api.pod import Toleration
+from kubectl_sched.api.affinity import Toleration
 from kubectl_sched.api.taints import DO_NOT_SCHEDULE, PREFER_NO_SCHEDULE, tolerated
 from kubectl_sched.framework.toleration_hints import toleration_hints, toleration_text
 from kubectl_sched.scheduler import node_remedies

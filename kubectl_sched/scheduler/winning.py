@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubectl_sched.api.node_affinity import parse_node_selector
-from kubectl_sched.api.pod import (
+from kubectl_sched.api.affinity import (
     Affinity,
     NodeSelector,
     NodeSelectorRequirement,
     NodeSelectorTerm,
     PreferredSchedulingTerm,
 )
+from kubectl_sched.api.node_affinity import parse_node_selector
 from kubectl_sched.scheduler import toleration_remedies
 from kubectl_sched.scheduler.change import Change, Kind
 from kubectl_sched.scheduler.evictions import evictable, eviction
@@ -24,7 +24,8 @@ from kubectl_sched.scheduler.weights import points_lost, weight_to_tie, weight_t
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_sched.api.pod import Pod, PodAffinity
+    from kubectl_sched.api.affinity import PodAffinity
+    from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.change import Way
     from kubectl_sched.scheduler.result import ScheduleResult
 

@@ -22,7 +22,9 @@ from kubectl_sched.snapshot.node_table import NodeTable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kubectl_sched.api.pod import Container, PodSpec, Toleration
+    from kubectl_sched.api.affinity import Toleration
+    from kubectl_sched.api.containers import Container
+    from kubectl_sched.api.pod import PodSpec
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot import Snapshot
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from kubectl_sched.api.pod import Toleration
+from kubectl_sched.api.affinity import Toleration
 from kubectl_sched.api.quantity import InvalidQuantity, parse_quantity
 from kubectl_sched.api.resource_names import PODS, is_scalar_resource_name
 from kubectl_sched.api.taints import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from kubectl_sched.api.csi_translation import TranslationError, handle_of_inline, in_tree_plugin, translated
-from kubectl_sched.api.pod import Volume
+from kubectl_sched.api.pod_volumes import Volume
 from kubectl_sched.api.storage import PersistentVolume
 
 ZONE = "topology.kubernetes.io/zone"

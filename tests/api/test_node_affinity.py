@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from kubectl_sched.api.affinity import NodeSelector, PreferredSchedulingTerm
 from kubectl_sched.api.labels import InvalidSelector
 from kubectl_sched.api.node_affinity import (
     RequiredNodeAffinity,
@@ -12,7 +13,7 @@ from kubectl_sched.api.node_affinity import (
     parse_preferred_terms,
     strict_node_selector,
 )
-from kubectl_sched.api.pod import NodeSelector, Pod, PreferredSchedulingTerm
+from kubectl_sched.api.pod import Pod
 
 LABELS = {"zone": "a", "cores": "8", "disk": "ssd"}
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from kubectl_sched.api.affinity import Toleration
 from kubectl_sched.api.core import Taint
-from kubectl_sched.api.pod import Toleration
 from kubectl_sched.api.taints import (
     count_intolerable_prefer_no_schedule,
     find_untolerated_taint,

@@ -6,20 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from kubectl_sched.api.core import Node, NodeStatus
-from kubectl_sched.api.meta import LabelSelector, ObjectMeta
-from kubectl_sched.api.pod import (
+from kubectl_sched.api.affinity import (
     Affinity,
-    Container,
-    Pod,
     PodAffinity,
     PodAffinityTerm,
-    PodSpec,
-    PodStatus,
-    ResourceRequirements,
     TopologySpreadConstraint,
     WeightedPodAffinityTerm,
 )
+from kubectl_sched.api.containers import Container, ResourceRequirements
+from kubectl_sched.api.core import Node, NodeStatus
+from kubectl_sched.api.meta import LabelSelector, ObjectMeta
+from kubectl_sched.api.pod import Pod, PodSpec, PodStatus
 from kubectl_sched.cluster import Dump
 from kubectl_sched.cluster.state import Replay, configuration_for, scheduler_for
 

@@ -35,8 +35,10 @@ def audit_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def plane(audit_log: Path) -> Iterator[ControlPlane]:
     policy = audit_log.with_name("policy.yaml")
     policy.write_text("apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Metadata}]\n")
-    flags = (f"--audit-policy-file={policy}", f"--audit-log-path={audit_log}", "--audit-log-mode=blocking-strict")
-    flags += ("--enable-admission-plugins=PodNodeSelector,PodTolerationRestriction",)
+    flags = (
+        *(f"--audit-policy-file={policy}", f"--audit-log-path={audit_log}", "--audit-log-mode=blocking-strict"),
+        "--enable-admission-plugins=PodNodeSelector,PodTolerationRestriction",
+    )
     try:
         with ControlPlane(extra_apiserver_flags=flags) as plane:
             with Api(plane.port, ADMIN_TOKEN) as api:

@@ -14,7 +14,9 @@ import pytest
 from msgspec import structs
 
 from kubectl_sched.api.admission import LimitRange, RuntimeClass
-from kubectl_sched.api.pod import Container, Pod, PodSecurityContext, PodSpec, SecurityContext, Volume
+from kubectl_sched.api.containers import Container, SecurityContext
+from kubectl_sched.api.pod import Pod, PodSecurityContext, PodSpec
+from kubectl_sched.api.pod_volumes import Volume
 from kubectl_sched.api.policy import PriorityClass
 from kubectl_sched.api.quantity import parse_quantity
 from kubectl_sched.cluster.admission import Admission

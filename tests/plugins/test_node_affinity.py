@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kubectl_sched.api import affinity
 from kubectl_sched.api import pod as api
 from kubectl_sched.config.types import NodeAffinityArgs
 from kubectl_sched.framework.cycle_state import CycleState, PluginError
@@ -140,19 +141,19 @@ def test_preferred_weights_add_up_and_are_normalized() -> None:
 
 
 ADDED = NodeAffinityArgs(
-    added_affinity=api.NodeAffinity(
-        required=api.NodeSelector(
+    added_affinity=affinity.NodeAffinity(
+        required=affinity.NodeSelector(
             node_selector_terms=(
-                api.NodeSelectorTerm(
-                    match_expressions=(api.NodeSelectorRequirement(key="zone", operator="In", values=("a",)),)
+                affinity.NodeSelectorTerm(
+                    match_expressions=(affinity.NodeSelectorRequirement(key="zone", operator="In", values=("a",)),)
                 ),
             )
         ),
         preferred=(
-            api.PreferredSchedulingTerm(
+            affinity.PreferredSchedulingTerm(
                 weight=3,
-                preference=api.NodeSelectorTerm(
-                    match_expressions=(api.NodeSelectorRequirement(key="pool", operator="In", values=("cpu",)),)
+                preference=affinity.NodeSelectorTerm(
+                    match_expressions=(affinity.NodeSelectorRequirement(key="pool", operator="In", values=("cpu",)),)
                 ),
             ),
         ),

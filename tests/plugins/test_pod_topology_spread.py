@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from kubectl_sched.api import apps
+from kubectl_sched.api import affinity, apps
 from kubectl_sched.api import pod as api
 from kubectl_sched.config.types import PodTopologySpreadArgs
 from kubectl_sched.framework.cycle_state import CycleState, PluginError
@@ -284,7 +284,7 @@ def test_system_defaults_spread_what_a_service_selects_over_hosts_and_zones() ->
 
 
 def test_listed_defaults_can_keep_nodes_out() -> None:
-    stored = msgspec.convert(constraint(labelSelector=None), api.TopologySpreadConstraint)
+    stored = msgspec.convert(constraint(labelSelector=None), affinity.TopologySpreadConstraint)
     args = PodTopologySpreadArgs(default_constraints=(stored,), defaulting_type="List")
     plugin = make(PodTopologySpread, args)
     nodes = snapshot(*zones(1, 0).node_objects, *web("a"), service("web", {"app": "web"}))

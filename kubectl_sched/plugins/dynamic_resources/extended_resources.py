@@ -27,7 +27,8 @@ from kubectl_sched.plugins.dynamic_resources.claims import SPECIAL_NAME
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kubectl_sched.api.pod import Container, Pod
+    from kubectl_sched.api.containers import Container
+    from kubectl_sched.api.pod import Pod
     from kubectl_sched.config.device_rules import DeviceRules
     from kubectl_sched.snapshot import NodeInfo, Snapshot
 

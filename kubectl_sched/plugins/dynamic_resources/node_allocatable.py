@@ -10,11 +10,7 @@ import msgspec
 
 from kubectl_sched.api.container_resources import PodResourcesOptions
 from kubectl_sched.api.labels import InvalidSelector
-from kubectl_sched.api.pod import (
-    NodeAllocatableMapping,
-    NodeAllocatableOverhead,
-    NodeAllocatableResourceClaimStatus,
-)
+from kubectl_sched.api.pod import NodeAllocatableMapping, NodeAllocatableOverhead, NodeAllocatableResourceClaimStatus
 from kubectl_sched.api.pod_requests import in_scheduler_units, pod_requests
 from kubectl_sched.api.quantity import ZERO, Quantity, parse_quantity
 from kubectl_sched.api.resource_names import is_huge_page_resource_name, is_supported_pod_level_resource

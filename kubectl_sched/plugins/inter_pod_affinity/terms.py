@@ -19,8 +19,9 @@ from kubectl_sched.api.validation import aggregate
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
+    from kubectl_sched.api.affinity import Affinity, PodAffinity, PodAffinityTerm
     from kubectl_sched.api.meta import Labels
-    from kubectl_sched.api.pod import Affinity, Pod, PodAffinity, PodAffinityTerm
+    from kubectl_sched.api.pod import Pod
     from kubectl_sched.snapshot import Column, PodTable
     from kubectl_sched.snapshot.objects import Objects
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from kubectl_sched.api.affinity import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from kubectl_sched.api.node_affinity import METADATA_NAME, parse_node_selector
-from kubectl_sched.api.pod import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.label_hints import label_hints
 from kubectl_sched.framework.near_miss import nearest
@@ -16,7 +16,7 @@ from kubectl_sched.snapshot.node_selection import nodes_selected
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kubectl_sched.api.pod import PreferredSchedulingTerm
+    from kubectl_sched.api.affinity import PreferredSchedulingTerm
     from kubectl_sched.framework.evidence import JSON
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.arrays import Integers, Mask, Rows

@@ -30,7 +30,7 @@ from kubectl_sched.snapshot import Column
 from kubectl_sched.snapshot.node_selection import nodes_of_term, nodes_required, nodes_selected
 
 if TYPE_CHECKING:
-    from kubectl_sched.api import pod as api
+    from kubectl_sched.api import affinity
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.config.types import NodeAffinityArgs
     from kubectl_sched.framework.cycle_state import CycleState
@@ -143,7 +143,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         )
 
 
-def named_nodes(required: api.NodeSelector) -> frozenset[str] | None:
+def named_nodes(required: affinity.NodeSelector) -> frozenset[str] | None:
     """The names that the terms' matchFields ask for; None where some term asks for none.
 
     Filter accepts one value only in such a requirement, yet here all its values count.
@@ -161,7 +161,7 @@ def named_nodes(required: api.NodeSelector) -> frozenset[str] | None:
     return names
 
 
-def _required(pod: Pod) -> api.NodeSelector | None:
+def _required(pod: Pod) -> affinity.NodeSelector | None:
     node_affinity = pod.spec.affinity.node_affinity if pod.spec.affinity else None
     return node_affinity.required if node_affinity else None
 

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_sched.api.csi_translation import InTreePlugin
-    from kubectl_sched.api.pod import Pod, Volume
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.api.pod_volumes import Volume
     from kubectl_sched.api.storage import CSIPersistentVolumeSource
     from kubectl_sched.config.versions import Release
     from kubectl_sched.snapshot.objects import Objects
