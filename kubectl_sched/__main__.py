@@ -6,23 +6,24 @@ import gc
 import os
 import sys
 import threading
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from kubectl_sched.cli.arguments import command_first
 from kubectl_sched.errors import SchedError
 
 _INTERRUPTED = 130
 """As shells have it: 128 and SIGINT."""
+_FAILED = 3
 
 
 def main() -> None:
     """Run the program on the process's arguments, and exit with its code."""
-    from kubectl_sched.cli.app import app
-
     # One command makes no garbage worth looking for, and looking through a hundred thousand pods takes seconds.
     gc.disable()
     try:
-        _end(app(command_first(sys.argv[1:]), prog_name="kubectl sched"))
+        code = _run()
+        sys.stdout.flush()
+        _end(code)
     except SchedError as error:
         from kubectl_sched.render.text import safe
 
@@ -34,6 +35,20 @@ def main() -> None:
         # The reader (head, less) has gone; there is nobody left to tell.
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:
+        where = error.filename or "the output"
+        print(f"error: {where} could not be written: {error.strerror}", file=sys.stderr, flush=True)  # noqa: T201 - as above
+        # What could not be written stays in the stream, and would fail again on the way out.
+        os._exit(_FAILED)
+
+
+def _run() -> Any:
+    from kubectl_sched.cli.app import app
+
+    try:
+        return app(command_first(sys.argv[1:]), prog_name="kubectl sched")
+    except SystemExit as ended:
+        return ended.code
 
 
 def _end(code: int | None) -> NoReturn:

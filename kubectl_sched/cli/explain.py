@@ -164,7 +164,7 @@ def _answered(asked: _Asked, dump: Dump, selection: Selection) -> int:
     in_force = InForce(dump, asked.replay, asked.profile, client)
     in_force.check_profile()
     explaining = Explaining(dump, in_force, Question(asked.at_decision, asked.drifted))
-    one = selection.is_one_pod
+    one = selection.is_one_pod and not asked.drifted  # which may leave none
     results = [_more(asked, in_force, result, one=one) for result in explaining.answers(selection)]
     joint = explaining.together(results) if not one and selection.pending else None
     display = Display(asked.output, asked.color, asked.all_nodes, asked.node, asked.evidence, one=one, together=joint)

@@ -52,7 +52,8 @@ class Document(NamedTuple):
 def documents(data: bytes, source: str, *, strict: bool = False) -> Iterator[Document]:
     """Every document that is not empty; a mistake in one leaves the others readable.
 
-    `strict` refuses duplicate keys, of which otherwise the last counts.
+    `strict` refuses duplicate keys, of which otherwise the last counts. On top of a document they are always refused:
+    two documents that lost the line between them would else be one of them.
     """
     start, line = 0, 1
     for end in [*(match.start() for match in _SEPARATOR.finditer(data)), len(data)]:
@@ -165,8 +166,10 @@ class _Builder:
         key = as_key(value) if value is None or isinstance(value, str | int | float) else None
         if key is None:
             raise self.error("a key is null, a mapping or a list", event.start_mark)
-        if self._strict and key in self._container:
-            raise self.error(f"key {key!r} is already set", event.start_mark)
+        on_top = len(self._stack) == 1
+        if (self._strict or on_top) and key in self._container:
+            joined = "; were two files joined without a line --- between them?" if on_top else ""
+            raise self.error(f"key {key!r} is already set{joined}", event.start_mark)
         self._key = key
 
     def _put(self, value: Any, event: Any) -> None:

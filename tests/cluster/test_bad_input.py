@@ -46,6 +46,7 @@ COMPACT = json.dumps(listing(NODE, POD))
         ("{}", "no Kubernetes objects"),
         ('{"kind": 7, "metadata": {"name": []}}', "no Kubernetes objects"),
         (json.dumps({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 403}), "only Status"),
+        ("kind: Node\nmetadata: {name: a}\nkind: Node\nmetadata: {name: b}\n", "without a line --- between them"),
         ("kind: Pod\n\tmetadata: x\n", "at line 2: a tab indents the line"),
         ("kind: Pod\nmetadata:\n  name: a\n   labels: b\n", "at line 4: the indentation or a bracket is wrong"),
         ("kind: Pod\nmetadata: {name: a\n", "the indentation or a bracket is wrong"),
