@@ -75,7 +75,7 @@ def test_plain_scalars_mean_what_they_mean_to_kubectl(text: str, value: Any) -> 
             {"a": "yes", "b": "1", "c": "1\n", "d": "1", "e": 7},
         ),
         ("yes: 1\n1: 2\n1.5: 3\n", {"true": 1, "1": 2, "1.5": 3}),
-        ("a: 1\na: 2\n", {"a": 2}),
+        ("m: {a: 1, a: 2}\n", {"m": {"a": 2}}),
         ("x: &x {a: 1, b: 2}\nw: {<<: *x, b: 3}\n", {"x": {"a": 1, "b": 2}, "w": {"a": 1, "b": 3}}),
         (
             "x: &x {a: 1}\nz: &z {a: 2, c: 3}\nw:\n  <<: [*x, *z]\n",
