@@ -241,7 +241,13 @@ def test_what_the_api_server_would_refuse(spec: dict[str, Any], said: str) -> No
         ([], "name a manifest or a workload"),
         (["--drain", "w3"], "no node matches w3"),
         (["--taint", "w1=x:Never"], "the effect is one of"),
+        (["--taint", "w1=x"], "--taint w1=x: write NODE=KEY[=VALUE]:EFFECT"),
+        (["--taint", "w1=x=y"], "--taint w1=x=y: write NODE=KEY[=VALUE]:EFFECT"),
         (["--label", "w1"], "write NODE=KEY=VALUE"),
+        (["--add-nodes", "999999999999=w1"], "--add-nodes 999999999999=w1: a what-if adds at most 100,000 nodes"),
+        (["plain.yaml", "--replicas", "9" * 5000], "a what-if makes at most 1,000,000 pods of a workload"),
+        (["deployment/web", "--replicas", "1000001"], "a what-if makes at most 1,000,000 pods of a workload"),
+        ([""], "a manifest's path is empty: name a file"),
         (["--add-nodes", "w1"], "write N=NODE"),
         (["deployment/wbe"], "near it: web"),
         (["plain.yaml", "--replicas", "some"], "neither a number nor max"),
@@ -251,6 +257,16 @@ def test_what_the_api_server_would_refuse(spec: dict[str, Any], said: str) -> No
 )
 def test_wrong_usage_is_one_sentence(arguments: list[str], said: str) -> None:
     assert said.lower() in refused(*arguments).lower()
+
+
+@pytest.mark.parametrize("replicas", ["2", "max"])
+def test_a_daemon_set_has_no_replicas(replicas: str) -> None:
+    labels = {"app": "agent"}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [container()]}}
+    spec = {"selector": {"matchLabels": labels}, "template": template}
+    made = {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "made"}, "spec": spec}
+    said = refused("-", "--replicas", replicas, stdin=json.dumps(made))
+    assert said.startswith("error: --replicas does not apply to DaemonSet/made")
 
 
 SELECTED = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,7 +14,7 @@ from kubectl_sched.cluster.live.connection import Connection  # noqa: TC001 - ty
 from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.cluster.dump import Dump
@@ -64,9 +65,17 @@ def diff(
     dump, selection = read_source(from_, connection, selection)
     other = _read(to_from) if to_from else dump
     before = InForce(dump, Replay(config, kube_version, feature_gates))
-    after = InForce(
-        other, Replay(to_config or config, to_kube_version or kube_version, to_feature_gates or feature_gates)
+    replay = Replay(
+        to_config or config,
+        to_kube_version or kube_version,
+        to_feature_gates or feature_gates,
+        "--to-config" if to_config else "--config",
     )
+    after = InForce(other, replay)
+    given = {"--to-config": to_config, "--to-kube-version": to_kube_version, "--to-feature-gates": to_feature_gates}
+    before.assumed(DEFAULT_SCHEDULER_NAME)
+    with _naming([f"{flag} {value}" for flag, value in given.items() if value]):
+        after.assumed(DEFAULT_SCHEDULER_NAME)
     pods = {pod.key: pod for pod in select(dump.objects, selection)}
     there = pods if other is dump else _pods(other)
     both = [key for key in pods if key in there]
@@ -82,10 +91,23 @@ def diff(
     sys.exit(show_diff(comparison, output.value, color.value))
 
 
+@contextmanager
+def _naming(flags: Sequence[str]) -> Iterator[None]:
+    """Says of what is refused that these flags asked for it, unless it is said already."""
+    try:
+        yield
+    except SchedError as error:
+        if not flags or str(error).startswith("--"):
+            raise
+        raise SchedError(f"{', '.join(flags)}: {error}") from None
+
+
 def _read(paths: Sequence[str]) -> Dump:
     from kubectl_sched.cluster import read
     from kubectl_sched.render.progress import progress
 
+    if not all(paths):
+        raise SchedError("--to-from is given an empty path; name a file, a directory, an archive or -")
     with progress() as report:
         return read(paths, progress=report)
 

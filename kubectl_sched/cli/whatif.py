@@ -137,8 +137,11 @@ def _server(connection: Connection) -> DryRun:
 
 
 def _count(replicas: str | None) -> int | None:
-    if replicas in {None, "max"}:
+    from kubectl_sched.cluster.counts import decimal, pods_counted
+
+    if replicas is None or replicas == "max":
         return None
-    if not replicas.isdecimal():
+    count = decimal(replicas)
+    if count is None:
         raise SchedError(f"--replicas {replicas}: it is neither a number nor max")
-    return int(replicas)
+    return pods_counted(count, f"--replicas {replicas}")

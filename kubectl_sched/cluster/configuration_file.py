@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def read_configuration(path: str) -> Mapping[str, Any]:
+def read_configuration(path: str, flag: str = "--config") -> Mapping[str, Any]:
     """The KubeSchedulerConfiguration that a file (`-`: standard input) holds in any of these forms; not yet looked at.
 
-    An empty file gives an empty mapping. Raises SchedError where there is no single document.
+    An empty file gives an empty mapping. Raises SchedError, naming the flag, where there is no single document.
     """
-    where = f"--config {path}"
+    where = f"{flag} {path}"
     try:
         data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     except OSError as error:

@@ -79,6 +79,8 @@ def _about(passed_over: Mapping[str, int]) -> Iterator[str]:
 
 
 def _files(path: str) -> list[str]:
+    if not path:
+        raise SchedError("a manifest's path is empty: name a file, a directory, - or a workload such as deployment/web")
     if path == "-" or not Path(path).is_dir():
         return [path]
     files = sorted(str(file) for file in Path(path).iterdir() if file.suffix in _SUFFIXES and file.is_file())

@@ -16,6 +16,7 @@ from kubectl_sched.api.selector_text import parse_selector
 from kubectl_sched.api.storage import CSINode
 from kubectl_sched.api.taints import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE, find_untolerated_taint, tolerates
 from kubectl_sched.api.validation import label_key_errors, label_value_errors
+from kubectl_sched.cluster.counts import decimal, nodes_counted
 from kubectl_sched.cluster.daemons import runs_on
 from kubectl_sched.cluster.documents import read_document
 from kubectl_sched.cluster.evictions import comes_back, drain_notes, is_daemon, is_static
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect=NO_SCHEDULE)
 _EFFECTS = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
+_TAINT_FORM = "NODE=KEY[=VALUE]:EFFECT, or NODE=KEY[:EFFECT]-"
 
 
 class Edit(NamedTuple):
@@ -146,10 +148,12 @@ def _has_claims(pod: Pod) -> bool:
 
 
 def _add_nodes(cluster: Cluster, value: str) -> None:
-    count, equals, what = value.partition("=")
-    if not equals or not count.isdecimal() or not what:
+    number, _, what = value.partition("=")
+    count = decimal(number)
+    if count is None or not what:
         raise SchedError(f"--add-nodes {value}: write N=NODE, such as 3=worker-1 or 3=node.yaml")
-    cluster.add_copies(node_meant(cluster, what, "--add-nodes"), int(count))
+    count = nodes_counted(count, f"--add-nodes {value}")
+    cluster.add_copies(node_meant(cluster, what, "--add-nodes"), count)
 
 
 def node_meant(cluster: Cluster, text: str, flag: str) -> Node:
@@ -214,7 +218,7 @@ def _with_taints(node: Node, taints: tuple[Taint, ...], *, unschedulable: bool) 
 
 
 def _taint(cluster: Cluster, value: str) -> None:
-    where, change = _node_and_change(value, "--taint", "NODE=KEY[=VALUE]:EFFECT, or NODE=KEY[:EFFECT]-")
+    where, change = _node_and_change(value, "--taint", _TAINT_FORM)
     for node in cluster.matching(where, "--taint"):
         if change.endswith("-"):
             key, _, effect = change[:-1].partition(":")
@@ -233,8 +237,10 @@ def _taint(cluster: Cluster, value: str) -> None:
 def _parsed_taint(text: str, value: str) -> Taint:
     pair, colon, effect = text.rpartition(":")
     key, _, taint_value = pair.partition("=")
+    if not colon or not key:
+        raise SchedError(f"--taint {value}: write {_TAINT_FORM}")
     problems = label_key_errors(key) + label_value_errors(taint_value)
-    if not colon or effect not in _EFFECTS:
+    if effect not in _EFFECTS:
         problems.append(f"the effect is one of {', '.join(_EFFECTS)}")
     if problems:
         raise SchedError(f"--taint {value}: {problems[0]}")

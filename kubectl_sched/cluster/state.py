@@ -23,11 +23,15 @@ if TYPE_CHECKING:
 
 
 class Replay(Record, frozen=True):
-    """Whose scheduler to replay: the flags of the same names, None where they are not given."""
+    """Whose scheduler to replay: the flags of the same names, None where they are not given.
+
+    `config_flag` is the flag that named the configuration, for what is said of its file.
+    """
 
     config: str | None = None
     kube_version: str | None = None
     feature_gates: str | None = None
+    config_flag: str = "--config"
 
 
 def configuration_for(dump: Dump, replay: Replay) -> Configuration:
@@ -38,7 +42,7 @@ def configuration_for(dump: Dump, replay: Replay) -> Configuration:
     if replay.config is not None:
         from kubectl_sched.cluster.configuration_file import read_configuration  # YAML is slow to import
 
-        document = read_configuration(replay.config)
+        document = read_configuration(replay.config, replay.config_flag)
     if version is None and not _selects_version(document):
         version = detect_version(dump.objects, dump.server_version)
     return load_configuration(document, version, overrides)

@@ -10,6 +10,7 @@ from kubectl_sched.api.meta import ObjectMeta
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.cluster.admission import Admission
 from kubectl_sched.cluster.applied import applied
+from kubectl_sched.cluster.counts import pods_counted
 from kubectl_sched.cluster.existing import (
     existing_item,
     missing_of,
@@ -239,10 +240,16 @@ class WhatIf:
 
     def _count(self, replicas: Replicas, cluster: Cluster) -> int:
         if replicas.fixed:
+            if self._question.replicas is not None or self._question.fill:
+                raise SchedError(
+                    f"--replicas does not apply to {replicas.owner}: it has a pod on each node that its pods may run on"
+                )
             return replicas.count
         if self._question.fill:
             return 1 + sum(_pods_allowed(node) for node in cluster.nodes.values())
-        return replicas.count if self._question.replicas is None else self._question.replicas
+        if self._question.replicas is not None:
+            return self._question.replicas
+        return pods_counted(replicas.count, f"{replicas.owner} wants {replicas.count:,}")
 
     def _missing(
         self, replicas: Replicas, present: list[Pod], count: int, cluster: Cluster, making: Making

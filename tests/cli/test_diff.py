@@ -164,3 +164,26 @@ def test_names_are_for_scripts(dump: str, config: Any, capsys: pytest.CaptureFix
 def test_something_to_compare_with_is_needed(dump: str) -> None:
     with pytest.raises(SchedError, match="say what to compare with: --to-config"):
         app(["diff", "--from", dump], standalone_mode=False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--to-config", "nowhere"], "--to-config nowhere: No such file"),
+        (["--to-kube-version", "next"], "--to-kube-version next: 'next' is not a Kubernetes version"),
+        (["--to-feature-gates", "Nope=true"], "--to-feature-gates Nope=true: kube-scheduler refuses these"),
+        (["--to-from", ""], "--to-from is given an empty path"),
+        (["--config", "nowhere", "--to-kube-version", "1.36"], "--config nowhere: No such file"),
+    ],
+)
+def test_what_cannot_be_compared_with_is_named_by_its_flag(dump: str, arguments: list[str], said: str) -> None:
+    with pytest.raises(SchedError) as refused:
+        app(["diff", "--from", dump, *arguments], standalone_mode=False)
+    assert str(refused.value).startswith(said)
+
+
+def test_a_refused_configuration_to_compare_with_is_named(dump: str, config: Any) -> None:
+    bad = config("parallelism: -1")
+    with pytest.raises(SchedError) as refused:
+        app(["diff", "--from", dump, "--to-config", bad], standalone_mode=False)
+    assert str(refused.value).startswith(f"--to-config {bad}: kube-scheduler refuses this configuration")
