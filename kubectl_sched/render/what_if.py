@@ -31,10 +31,10 @@ def show_what_if(answer: Answer, version: str, output: str, color: str, warnings
 
         write_page(what_if_markdown(answer, version, warnings))
     else:
-        from kubectl_sched.render.terminal import print_parts
+        from kubectl_sched.render.terminal import console_for, print_parts
         from kubectl_sched.render.what_if_page import page
 
-        print_parts(page(answer, warnings), color)
+        print_parts(page(answer, warnings, console_for(color).width), color)
     if answer.interrupted:
         return 1
     if answer.simulated.stopped is not None:

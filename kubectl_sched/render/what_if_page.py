@@ -8,7 +8,7 @@ from rich.text import Text
 
 from kubectl_sched.api.quantity import bytes_text, cpu_text
 from kubectl_sched.render.summary import summary
-from kubectl_sched.render.tables import one_line_each
+from kubectl_sched.render.tables import aligned, one_line_each
 from kubectl_sched.render.text import count, listed, safe
 
 if TYPE_CHECKING:
@@ -22,22 +22,26 @@ if TYPE_CHECKING:
 _ZONE = "topology.kubernetes.io/zone"
 _NODES_SHOWN = 20
 _EVENT_LENGTH = 300
-_BAR = 5
+_BARS = (8, 5, 3, 0)
+"""How long bars may be; the longest that the terminal has room for is taken."""
+
 _WIDTH = 200
+"""Where nothing says how wide a line may be."""
 
 
-def page(answer: Answer, warnings: Sequence[str]) -> Iterator[Text]:
-    """The page, line by line."""
+def page(answer: Answer, warnings: Sequence[str], width: int) -> Iterator[Text]:
+    """The page, line by line, each row of a table on one line of at most so many columns."""
     simulated = answer.simulated
+    width = min(width, _WIDTH)
     fits = not simulated.unplaced
     yield Text(what_if_sentence(answer), style="bold green" if fits else "bold red")
     for rollout in answer.rollouts:
         yield Text(about_rollout(rollout))
     if len(simulated.placements) > 0:
         yield Text("")
-        yield from _by_owner(simulated.placements)
+        yield from _by_owner(simulated.placements, width)
         yield Text("")
-        yield from _by_node(simulated)
+        yield from _by_node(simulated, width)
         yield from _by_zone(simulated)
     if simulated.first_unplaced is not None:
         yield Text("")
@@ -79,9 +83,9 @@ def about_rollout(rollout: RolledOut) -> str:
     return f"{done} gets stuck at step {rollout.stuck_at}{left}.{skew}"
 
 
-def _by_owner(placements: Sequence[Placement]) -> Iterator[Text]:
+def _by_owner(placements: Sequence[Placement], width: int) -> Iterator[Text]:
     rows = [(owner, f"{placed:,}", f"{unplaced:,}", why) for owner, placed, unplaced, why in workloads(placements)]
-    yield from one_line_each(("WORKLOAD", "PLACED", "NOT PLACED", "WHY"), rows, _WIDTH, numbers=frozenset({1, 2}))
+    yield from one_line_each(("WORKLOAD", "PLACED", "NOT PLACED", "WHY"), rows, width, numbers=frozenset({1, 2}))
 
 
 def workloads(placements: Sequence[Placement]) -> Iterator[tuple[str, int, int, str]]:
@@ -108,18 +112,26 @@ def _why(placement: Placement) -> str:
     return safe(placement.event or placement.outcome.value)[:_EVENT_LENGTH]
 
 
-def _by_node(simulated: Simulated) -> Iterator[Text]:
+def _by_node(simulated: Simulated, width: int) -> Iterator[Text]:
     changed = filled_nodes(simulated)
-    rows = [
-        (safe(name), f"+{number:,}", *(_share(simulated, name, resource) for resource in ("cpu", "memory", "pods")))
-        for name, number in changed[:_NODES_SHOWN]
-        if name in simulated.after.row_of
-    ]
-    if rows:
-        headings = ("NODE", "PODS", "CPU REQUESTED", "MEMORY REQUESTED", "PODS OF")
-        yield from one_line_each(headings, rows, _WIDTH, numbers=frozenset({1}))
+    shown = [(name, number) for name, number in changed[:_NODES_SHOWN] if name in simulated.after.row_of]
+    if shown:
+        tables = (_node_table(simulated, shown, bar) for bar in _BARS)
+        roomy = next((rows for rows in tables if max(map(len, aligned(rows))) <= width), None)
+        headings, *rows = roomy or _node_table(simulated, shown, 0)
+        yield from one_line_each(headings, rows, width, numbers=frozenset({1}))
     if len(changed) > _NODES_SHOWN:
         yield Text(f"and {count(len(changed) - _NODES_SHOWN, 'more node')} (-o json has all)")
+
+
+def _node_table(simulated: Simulated, nodes: Sequence[tuple[str, int]], bar: int) -> list[tuple[str, ...]]:
+    return [
+        ("NODE", "NEW", "CPU REQUESTED", "MEMORY REQUESTED", "PODS"),
+        *(
+            (safe(name), f"+{number:,}", *(_share(simulated, name, each, bar) for each in ("cpu", "memory", "pods")))
+            for name, number in nodes
+        ),
+    ]
 
 
 def filled_nodes(simulated: Simulated) -> list[tuple[str, int]]:
@@ -131,11 +143,11 @@ def filled_nodes(simulated: Simulated) -> list[tuple[str, int]]:
     return sorted(per_node.items(), key=lambda item: (-item[1], item[0]))
 
 
-def _share(simulated: Simulated, name: str, resource: str) -> str:
-    """`######.. 4 -> 6 of 8`."""
+def _share(simulated: Simulated, name: str, resource: str, bar: int) -> str:
+    """`######.. 4 -> 6 of 8`, without the bar where it has no length."""
     told, filling = filled(simulated, name, resource)
-    full = round(_BAR * filling)
-    return f"{'#' * full}{'.' * (_BAR - full)} {told}"
+    full = round(bar * filling)
+    return f"{'#' * full}{'.' * (bar - full)} {told}".lstrip()
 
 
 def filled(simulated: Simulated, name: str, resource: str) -> tuple[str, float]:
