@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 from typer.core import TyperCommand
 
+from kubectl_sched.cli.arguments import TAKE_A_VALUE
 from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS = ("explain", "message", "whatif", "bind", "diff", "profiles", "schedulers", "snapshot", "completion")
+COMMANDS = (
+    *("explain", "message", "whatif", "bind", "diff", "profiles", "schedulers", "snapshot", "completion", "version"),
+)
 """Each is the function of that name in the module of that name; `help_texts` has what help says of it."""
 
 HELP_FLAGS = ("-h", "--help")
@@ -39,8 +42,10 @@ def app(arguments: Sequence[str], prog_name: str = "kubectl sched", **settings: 
         name, rest = (rest[0], ["--help"]) if rest else ("--help", [])
     if name in {*HELP_FLAGS, "options"}:
         _print_help(name)
+    if name == "--version":
+        name = "version"
     if name not in COMMANDS:
-        raise SchedError(_unknown(name, prog_name))
+        raise SchedError(_misplaced(name, rest, prog_name) if name.startswith("-") else _unknown(name, prog_name))
     try:
         return command(name).main(rest, f"{prog_name} {name}", **{**settings, "standalone_mode": False})
     except UsageError as error:
@@ -76,9 +81,17 @@ def _print_help(name: str) -> NoReturn:
     sys.exit(0)
 
 
+def _misplaced(flag: str, rest: Sequence[str], prog_name: str) -> str:
+    """What is wrong with a line that begins with a flag."""
+    if flag in TAKE_A_VALUE and not rest:
+        return f"{flag} needs a value, and a command beside it (see {prog_name} --help)"
+    behind = next((word for word in rest if word in COMMANDS), None) if flag not in TAKE_A_VALUE else None
+    if behind is not None:
+        return f"{flag} belongs behind the command: write {behind} {flag} ... (see {prog_name} {behind} --help)"
+    return f"there is no command before {flag}: name one first (see {prog_name} --help)"
+
+
 def _unknown(name: str, prog_name: str) -> str:
-    if name.startswith("-"):
-        return f"there is no command before {name}: name one first (see {prog_name} --help)"
     from difflib import get_close_matches
 
     near = get_close_matches(name, COMMANDS, n=1)

@@ -183,6 +183,19 @@ stands in PATH beside kubectl-sched.""",
         ),
         "completion bash|zsh|fish",
     ),
+    "version": CommandHelp(
+        "Print the version, and which Kubernetes it replays",
+        """\
+Print the program's version, and which minors of Kubernetes it replays to the letter.
+
+The same as --version. docs/versions.md says how the minors differ.""",
+        (
+            Example("For a bug report", "kubectl sched version"),
+            Example("As data", "kubectl sched version -o json"),
+            Example("The same without kubectl", "kubectl-sched version -o yaml"),
+        ),
+        "version [options]",
+    ),
 }
 
 GROUPS: Final[dict[str, tuple[str, ...]]] = {
@@ -190,6 +203,6 @@ GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "What-if Commands": ("whatif", "diff"),
     "Binding Commands": ("bind",),
     "Scheduler Commands": ("schedulers", "profiles"),
-    "Other Commands": ("snapshot", "completion"),
+    "Other Commands": ("snapshot", "completion", "version"),
 }
 """How the commands stand together in the help as a whole."""

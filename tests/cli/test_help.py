@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shlex
+from importlib.metadata import version
 
 import pytest
 
@@ -10,6 +12,7 @@ from kubectl_sched.cli.app import COMMANDS, command
 from kubectl_sched.cli.arguments import command_first
 from kubectl_sched.cli.help_texts import COMMANDS as HELP
 from kubectl_sched.cli.help_texts import GROUPS
+from kubectl_sched.config.versions import NEWEST, OLDEST_EXACT, SUPPORTED
 from tests.terminal import on_terminal
 
 EXAMPLES = [(name, example.line) for name in COMMANDS for example in HELP[name].examples]
@@ -89,9 +92,29 @@ def test_help_may_come_first() -> None:
         (["exlpain"], 'error: unknown command "exlpain" for "kubectl sched" (did you mean explain?)'),
         (["frobnicate"], 'error: unknown command "frobnicate" for "kubectl sched" (see kubectl sched --help)'),
         (["--frobnicate"], "error: there is no command before --frobnicate: name one first (see kubectl sched --help)"),
+        (["--from"], "error: --from needs a value, and a command beside it (see kubectl sched --help)"),
+        (["-n", "shop"], "error: there is no command before -n: name one first (see kubectl sched --help)"),
+        (
+            ["-l", "app=api", "explain"],
+            "error: -l belongs behind the command: write explain -l ... (see kubectl sched explain --help)",
+        ),
         (["explain", "--frobnicate"], "error: No such option: --frobnicate (see kubectl sched explain --help)"),
     ],
 )
 def test_what_is_not_there_is_said_in_one_sentence(arguments: list[str], said: str) -> None:
     shown, code = on_terminal(arguments, columns=200)
     assert (shown.strip(), code) == (said, 2)
+
+
+@pytest.mark.parametrize("arguments", [["version"], ["--version"]])
+def test_the_version_comes_with_the_minors_that_are_replayed(arguments: list[str]) -> None:
+    said = f"kubectl-sched {version('kubectl-sched')} (replays Kubernetes {OLDEST_EXACT} to {NEWEST})"
+    shown, code = on_terminal(arguments)
+    assert (shown.strip(), code) == (said, 0)
+
+
+def test_the_version_is_data_too() -> None:
+    shown, code = on_terminal(["version", "-o", "json"])
+    data = json.loads(shown)
+    assert (code, data["kind"], data["version"]) == (0, "Version", version("kubectl-sched"))
+    assert data["kubernetesVersions"] == [str(each) for each in SUPPORTED if each >= OLDEST_EXACT]

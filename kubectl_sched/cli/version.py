@@ -1,0 +1,36 @@
+"""`version`: which release this is, for a bug report."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+
+class VersionOutput(StrEnum):
+    """How a program may have it."""
+
+    json = "json"
+    yaml = "yaml"
+
+
+def version(
+    output: Annotated[
+        VersionOutput | None, typer.Option("--output", "-o", metavar="json|yaml", help="As data; else a line.")
+    ] = None,
+) -> None:
+    """Print the program's version and the Kubernetes minors that it replays."""
+    from importlib.metadata import version as version_of
+
+    from kubectl_sched.config.versions import OLDEST_EXACT, SUPPORTED
+
+    own = version_of("kubectl-sched")
+    replayed = [str(each) for each in SUPPORTED if each >= OLDEST_EXACT]
+    if output is None:
+        print(f"kubectl-sched {own} (replays Kubernetes {replayed[0]} to {replayed[-1]})")  # noqa: T201 - it was asked for
+        return
+    from kubectl_sched.render.show import write_data
+
+    data = {"apiVersion": "kubectl-sched/v1", "kind": "Version", "version": own, "kubernetesVersions": replayed}
+    write_data(data, output.value)
