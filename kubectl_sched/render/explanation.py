@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.framework.status import Code
 from kubectl_sched.scheduler.change import Promise
 from kubectl_sched.scheduler.result import Outcome
@@ -28,12 +29,12 @@ def explanation(
     result: ScheduleResult, summary: str, *, evidence: Callable[[int], bool] | None = None
 ) -> dict[str, Any]:
     """The whole of it; `evidence` says for which rows the evidence is added."""
-    pod, framework, state = result.pod, result.framework, result.state
+    pod, state = result.pod, result.state
     return {
         "apiVersion": API_VERSION,
         "kind": "Explanation",
         "pod": {"namespace": pod.metadata.namespace, "name": pod.metadata.name},
-        "schedulerName": framework.profile.scheduler_name if framework else pod.spec.scheduler_name,
+        "schedulerName": pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME,
         "kubernetesVersion": result.kubernetes_version,
         "currentNode": result.current_node,
         "outcome": result.outcome.value,

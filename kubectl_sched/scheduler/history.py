@@ -33,7 +33,7 @@ class History(Record, frozen=True):
     """The placement of a bound pod against the replay without it."""
 
     verdict: str
-    """Same, Tied, Different, WouldReject or NotScheduled."""
+    """Same, Tied, Different, WouldReject, NotScheduled or, where nothing can be replayed, Unknown."""
 
     scheduled_by: str | None
     at: str | None
@@ -58,11 +58,13 @@ class Observed(Record, frozen=True):
 
 
 def history_of(result: ScheduleResult, around: Surroundings) -> History | None:
-    """None for a pod that is on no node, or on one that is not there."""
+    """None for a pod that is on no node, on one that is not there, or that neither a replay nor an event tells of."""
     pod, node = result.pod, result.current_node
     row = result.nodes.row_of.get(node or "")
-    if node is None or row is None or result.verdict is None:
+    if node is None or row is None:
         return None
+    if result.verdict is None:
+        return _without_replay(result, around)
     event = next((event for event in around.events(pod) if event.reason == "Scheduled"), None)
     by, at, how = _placed_by(pod, event, around)
     if by is None and event is None and how:
@@ -74,6 +76,17 @@ def history_of(result: ScheduleResult, around: Surroundings) -> History | None:
     return History(
         verdict, by, at, f"placed{who}{f' at {at}' if at else ''}; {relation}", difference, pods, nodes, unknown
     )
+
+
+def _without_replay(result: ScheduleResult, around: Surroundings) -> History | None:
+    """Who placed it is told by the event alone, where how its scheduler is configured is not known."""
+    event = next((event for event in around.events(result.pod) if event.reason == "Scheduled"), None)
+    if result.outcome is not Outcome.NO_PROFILE or event is None:
+        return None
+    by, at, _ = _placed_by(result.pod, event, around)
+    when = f" at {at}" if at else ""
+    told = f"placed by {by}{when}; how that is configured is not known, so what it would do now is not replayed"
+    return History("Unknown", by, at or None, told)
 
 
 def _placed_by(pod: Pod, event: Event | None, around: Surroundings) -> tuple[str | None, str | None, str]:

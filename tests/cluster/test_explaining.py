@@ -20,6 +20,7 @@ from kubectl_sched.errors import SchedError
 from kubectl_sched.render.explanation import explanation
 from kubectl_sched.render.pods import why
 from kubectl_sched.render.summary import summary
+from kubectl_sched.scheduler.result import Outcome
 from tests.plugins.clusters import node, pod, requests
 
 if TYPE_CHECKING:
@@ -240,6 +241,22 @@ def test_the_event_tells_which_scheduler_it_was_and_when() -> None:
     )
     assert result.history is not None
     assert (result.history.scheduled_by, result.history.at) == ("batch", EARLY)
+
+
+def test_the_event_tells_which_scheduler_it_was_also_where_that_cannot_be_replayed() -> None:
+    bound = pod(on="w1", status=BOUND, schedulerName="nobody")
+    result = answer([node("w1"), bound, event("Pod/web-0", "Scheduled", "assigned", "nobody", at=EARLY)])
+    assert result.outcome is Outcome.NO_PROFILE
+    assert result.history is not None
+    assert (result.history.verdict, result.history.scheduled_by, result.history.at) == ("Unknown", "nobody", EARLY)
+    assert answer([node("w1"), bound]).history is None
+
+
+def test_data_has_the_pods_own_scheduler_name_whatever_profile_is_replayed() -> None:
+    dump = Dump((node("w1"), pod(schedulerName="by-hand")), present=frozenset({"Node", "Pod"}))
+    (result,) = Explaining(dump, InForce(dump, Replay(), "default-scheduler")).answers(Selection(("web-0",)))
+    assert result.outcome is Outcome.SCHEDULABLE
+    assert explanation(result, summary(result))["schedulerName"] == "by-hand"
 
 
 def test_a_static_pod_was_never_scheduled() -> None:
