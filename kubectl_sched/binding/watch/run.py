@@ -128,7 +128,7 @@ class _Program:
         checks = {"/healthz": self._ill, "/livez": self._ill, "/readyz": self._unready}
         serving = Serving(self._listen, checks, self._metrics.text) if self._listen else None
         if serving is not None:
-            self._say.note(f"Serves /healthz, /readyz and /metrics on port {serving.port}.")
+            self._say.note(f"Serves /healthz, /livez, /readyz and /metrics on {serving.at}.")
         try:
             with self._signals():
                 for reflector in self._reflectors:

@@ -22,6 +22,7 @@ class Serving:
 
     def __init__(self, listen: str, checks: Mapping[str, Callable[[], str]], metrics: Callable[[], bytes]) -> None:
         host, port = address(listen)
+        self._host = host
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self) -> None:
@@ -56,6 +57,13 @@ class Serving:
     def port(self) -> int:
         """The port that it listens on."""
         return int(self._server.server_address[1])
+
+    @property
+    def at(self) -> str:
+        """`127.0.0.1:10259`, or where it listens on all addresses `port 10259 of all addresses`."""
+        if not self._host:
+            return f"port {self.port} of all addresses"
+        return f"[{self._host}]:{self.port}" if ":" in self._host else f"{self._host}:{self.port}"
 
     def close(self) -> None:
         """Listen no longer."""

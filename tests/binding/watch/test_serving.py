@@ -84,3 +84,13 @@ def test_metrics_have_kube_schedulers_names(served: Serving, metrics: Metrics) -
 def test_a_port_that_is_taken_is_one_sentence(served: Serving, metrics: Metrics) -> None:
     with pytest.raises(SchedError, match="address already in use"):
         Serving(f"127.0.0.1:{served.port}", {}, metrics.text)
+
+
+@pytest.mark.parametrize(
+    ("listen", "at"),
+    [("127.0.0.1:0", "127.0.0.1:{}"), (":0", "port {} of all addresses"), ("[::1]:0", "[::1]:{}")],
+)
+def test_it_says_where_it_listens(listen: str, at: str, metrics: Metrics) -> None:
+    serving = Serving(listen, {}, metrics.text)
+    serving.close()
+    assert serving.at == at.format(serving.port)
