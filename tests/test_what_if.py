@@ -472,7 +472,8 @@ def test_helm_and_kustomize_output_pipes_in_as_it_is() -> None:
             "metadata: {name: nightly}",
             "spec:",
             "  jobTemplate:",
-            "    spec: {parallelism: 2, completions: 5, template: {spec: {containers: [{name: main, image: x}]}}}",
+            "    spec: {parallelism: 2, completions: 5, template:",
+            "      {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}",
             "",
         ]
     )
@@ -498,3 +499,68 @@ def test_each_pod_is_placed_by_the_scheduler_that_serves_it(name: str, outcome: 
     assert [each["outcome"] for each in answer["placements"]] == [outcome]
     found = any("profiles of Deployment kube-system/my-scheduler" in each for each in answer["warnings"])
     assert found == (name == "my-scheduler")
+
+
+def workload(version: str = "apps/v1", kind: str = "Deployment", replicas: int = 1, **metadata: Any) -> dict[str, Any]:
+    labels = {"app": "made"}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [container()]}}
+    spec = {"replicas": replicas, "selector": {"matchLabels": labels}, "template": template}
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": "made", **metadata}, "spec": spec}
+
+
+def listed(*items: dict[str, Any]) -> str:
+    return json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
+
+
+@pytest.mark.parametrize("version", ["extensions/v1beta1", "apps/v1beta2", "v1"])
+def test_a_version_that_no_kubernetes_serves_is_named(version: str) -> None:
+    said = refused("-", stdin=listed(workload(version)))
+    assert said == f"error: -: Deployment made: no supported Kubernetes has this kind in {version}: write apps/v1\n"
+
+
+def test_a_version_is_needed() -> None:
+    assert "Deployment made: apiVersion is not set: write apps/v1" in refused("-", stdin=listed(workload("")))
+
+
+def test_a_namesake_of_another_group_is_passed_over() -> None:
+    answer = asked("-", stdin=listed(workload(), workload("batch.volcano.sh/v1alpha1", "Job")))
+    assert list(nodes_of(answer)) == ["made-0"]
+    assert any("not applied: 1 Job" in warning for warning in answer["warnings"])
+
+
+def test_a_name_that_is_no_dns_subdomain_is_refused() -> None:
+    assert 'pod default/Web would be refused: metadata.name: Invalid value: "Web"' in refused(
+        "-", stdin=manifest({"containers": [container()]}).replace('"made"', '"Web"')
+    )
+
+
+def test_a_namespace_that_does_not_exist_is_refused_unless_the_manifests_bring_it() -> None:
+    inside = workload(namespace="elsewhere")
+    done = run("--from", str(FIXTURES / "demo"), "-", stdin=listed(inside))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert 'Deployment elsewhere/made would be refused: namespaces "elsewhere" not found' in done.stderr
+    brought = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "elsewhere"}}
+    assert asked("-", stdin=listed(inside, brought), cluster=str(FIXTURES / "demo"))["placed"] == 1
+
+
+def test_a_dump_without_namespaces_says_nothing_of_them() -> None:
+    assert asked("-", stdin=listed(workload(namespace="elsewhere")))["placed"] == 1
+
+
+def test_of_a_workload_that_is_there_twice_the_last_counts() -> None:
+    answer = asked("-", stdin=listed(workload(replicas=1), workload(replicas=2)))
+    assert list(nodes_of(answer)) == ["made-0", "made-1"]
+    assert (
+        "the manifests hold Deployment default/made 2 times: the last one counts, as with kubectl apply"
+        in (answer["warnings"])
+    )
+
+
+def test_a_pod_that_is_there_twice_is_refused() -> None:
+    assert 'pods "plain" already exists: the manifests hold it 2 times' in refused("plain.yaml", "plain.yaml")
+
+
+def test_pods_whose_names_are_generated_may_be_alike() -> None:
+    pod = json.loads(manifest({"containers": [container()]}))
+    pod["metadata"] = {"generateName": "made-"}
+    assert list(nodes_of(asked("-", stdin=listed(pod, pod)))) == ["made-0", "made-1"]

@@ -1,4 +1,4 @@
-"""What Kubernetes accepts as label keys, label values and integers, and its sentences about those it refuses.
+"""What Kubernetes accepts as names, label keys, label values and integers, and its sentences about those it refuses.
 
 Answers to k8s.io/apimachinery/pkg/api/validate/content, pkg/util/validation/field and pkg/util/errors, in the words of
 1.36.
@@ -16,6 +16,8 @@ _NAME_FORMAT: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _NAME: Final = re.compile(_NAME_FORMAT)
 _SUBDOMAIN_FORMAT: Final = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
 _SUBDOMAIN: Final = re.compile(_SUBDOMAIN_FORMAT)
+_DNS_LABEL_FORMAT: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_DNS_LABEL: Final = re.compile(_DNS_LABEL_FORMAT)
 _DECIMAL: Final = re.compile("0|-?[1-9][0-9]*")
 _INTEGER: Final = re.compile("[+-]?[0-9]+")
 _INT64_DIGITS: Final = 400
@@ -29,9 +31,13 @@ _VALUE_IS_WRONG: Final = (
     f"a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', {_ENDS} "
     f"(e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '({_NAME_FORMAT})?')"
 )
-_PREFIX_IS_WRONG: Final = (
+_SUBDOMAIN_IS_WRONG: Final = (
     f"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', {_ENDS} "
     f"(e.g. 'example.com', regex used for validation is '{_SUBDOMAIN_FORMAT}')"
+)
+_DNS_LABEL_IS_WRONG: Final = (
+    f"a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', {_ENDS} "
+    f"(e.g. 'my-name',  or '123-abc', regex used for validation is '{_DNS_LABEL_FORMAT}')"
 )
 _ESCAPES: Final = {
     "\a": r"\a", "\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\v": r"\v", "\\": r"\\", '"': r"\"",
@@ -60,6 +66,22 @@ def label_value_errors(value: str) -> list[str]:
     errors = ["must be no more than 63 bytes"] if _too_long(value, 63) else []
     if value and not _NAME.fullmatch(value):
         errors.append(_VALUE_IS_WRONG)
+    return errors
+
+
+def subdomain_errors(name: str) -> list[str]:
+    """What is wrong with the name of most objects (IsDNS1123Subdomain); nothing if it is valid."""
+    errors = ["must be no more than 253 characters"] if _too_long(name, 253) else []
+    if not _SUBDOMAIN.fullmatch(name):
+        errors.append(_SUBDOMAIN_IS_WRONG)
+    return errors
+
+
+def dns_label_errors(name: str) -> list[str]:
+    """What is wrong with a name that may have no dots (IsDNS1123Label); nothing if it is valid."""
+    errors = ["must be no more than 63 characters"] if _too_long(name, 63) else []
+    if not _DNS_LABEL.fullmatch(name):
+        errors.append("must not contain dots" if _SUBDOMAIN.fullmatch(name) else _DNS_LABEL_IS_WRONG)
     return errors
 
 
@@ -118,7 +140,7 @@ def _prefix_errors(prefix: str) -> list[str]:
         return ["prefix part must be non-empty"]
     errors = ["prefix part must be no more than 253 bytes"] if _too_long(prefix, 253) else []
     if not _SUBDOMAIN.fullmatch(prefix):
-        errors.append(f"prefix part {_PREFIX_IS_WRONG}")
+        errors.append(f"prefix part {_SUBDOMAIN_IS_WRONG}")
     return errors
 
 

@@ -117,7 +117,7 @@ class DryRun:
 
     def _asked(self, method: str, path: str, body: JSON, what: str) -> JSON:
         """The answer to a dry run; a PATCH is a server-side apply."""
-        query = {"dryRun": "All", "fieldManager": _MANAGER}
+        query = {"dryRun": "All", "fieldManager": _MANAGER, "fieldValidation": "Strict"}
         applies = method == "PATCH"
         try:
             answer = self._server.write(

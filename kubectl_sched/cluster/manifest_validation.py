@@ -11,7 +11,7 @@ from kubectl_sched.api.labels import InvalidSelector, selector_of
 from kubectl_sched.api.quantity import InvalidQuantity, parse_quantity
 from kubectl_sched.api.resource_names import is_extended_resource_name, is_huge_page_resource_name
 from kubectl_sched.api.validation import invalid, label_key_errors, label_value_errors, not_supported
-from kubectl_sched.cluster.refused_manifest import RefusedError
+from kubectl_sched.cluster.refused_manifest import refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +54,7 @@ def check_quantities(pod: Pod) -> None:
                 (f"{path}.limits", container.resources.limits),
                 (f"{path}.requests", container.resources.requests),
             ]
-    _refuse(pod, [problem for path, resources in lists for problem in _unreadable(resources, path)])
+    refuse(pod, [problem for path, resources in lists for problem in _unreadable(resources, path)])
 
 
 def _unreadable(resources: ResourceList, path: str) -> Iterator[str]:
@@ -82,7 +82,7 @@ def check_label_keys(pod: Pod) -> None:
             for index, key in enumerate(each.match_label_keys)
             if key in stated
         ]
-    _refuse(pod, problems)
+    refuse(pod, problems)
 
 
 def validate(pod: Pod, *, comparison: bool = False) -> None:
@@ -96,14 +96,7 @@ def validate(pod: Pod, *, comparison: bool = False) -> None:
         for index, toleration in enumerate(pod.spec.tolerations)
         for problem in _toleration(toleration, f"spec.tolerations[{index}]", operators)
     )
-    _refuse(pod, [*_metadata(pod), *_spec(pod), *tolerations])
-
-
-def _refuse(pod: Pod, problems: list[str]) -> None:
-    if problems:
-        field, _, reason = problems[0].partition(": ")
-        more = f" (and {len(problems) - 1} more: {'; '.join(problems[1:])})" if len(problems) > 1 else ""
-        raise RefusedError(pod, field, reason + more)
+    refuse(pod, [*_metadata(pod), *_spec(pod), *tolerations])
 
 
 def _metadata(pod: Pod) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,7 +22,9 @@ from kubectl_sched.api.pod import Pod
 from kubectl_sched.cluster.applied import APPLIED
 from kubectl_sched.cluster.documents import read_documents
 from kubectl_sched.cluster.kinds import BY_TYPE, serves
+from kubectl_sched.cluster.refused_manifest import RefusedError
 from kubectl_sched.cluster.values import typed
+from kubectl_sched.cluster.workload_validation import check_workload
 from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
@@ -32,6 +35,11 @@ if TYPE_CHECKING:
 
 PLACEABLE = (Pod, Deployment, ReplicaSet, StatefulSet, Job, CronJob, DaemonSet, ReplicationController)
 _BY_NAME: dict[str, type[KubernetesObject]] = {kind.__name__: kind for kind in (*PLACEABLE, *APPLIED)}
+_SERVED = {
+    kind.__name__: "v1" if kind in {Pod, ReplicationController} else "batch/v1" if kind in {Job, CronJob} else "apps/v1"
+    for kind in PLACEABLE
+}
+_BUILT_IN = frozenset({"", "apps", "batch", "extensions"})
 _SUFFIXES = frozenset({".json", ".yaml", ".yml"})
 
 
@@ -47,7 +55,8 @@ def read_manifests(paths: Sequence[str], namespace: str, dry_run: DryRun | None 
     """Everything in the files; with `dry_run` as its server would store it.
 
     A path is a file, a directory (its .json, .yaml and .yml files) or `-`. What names no namespace is in `namespace`.
-    Raises SchedError where a file cannot be read or a field has the wrong type.
+    Raises SchedError where a file cannot be read or a field has the wrong type, RefusedError for what the API server
+    would not store.
     """
     found: list[KubernetesObject] = []
     others: list[KubernetesObject] = []
@@ -56,8 +65,9 @@ def read_manifests(paths: Sequence[str], namespace: str, dry_run: DryRun | None 
         for file in _files(path):
             for document in read_documents(file):
                 whole = document if dry_run is None else dry_run.stored(document, namespace)
-                item = _object(whole, file, namespace)
+                item = _object(whole, file, namespace, len(found))
                 if isinstance(item, PLACEABLE):
+                    check_workload(item)
                     found.append(item)
                 elif item is not None:
                     others.append(item)
@@ -69,7 +79,20 @@ def read_manifests(paths: Sequence[str], namespace: str, dry_run: DryRun | None 
         kinds = f" but {', '.join(held)}" if held else ""
         raise SchedError(f"{', '.join(paths)}: there is nothing that makes pods in it{kinds}")
     said = tuple(dry_run.notes) if dry_run is not None else ()
-    return Manifests(tuple(found), tuple(others), (*said, *_about(passed_over)))
+    last = {(type(item), item.key): item for item in found}
+    notes = (*said, *_about_repeated(found), *_about(passed_over))
+    return Manifests(tuple(last.values()), tuple(others), notes)
+
+
+def _about_repeated(found: Sequence[KubernetesObject]) -> Iterator[str]:
+    """Objects that stand in the manifests again. Raises RefusedError for a Pod, whose spec cannot be changed."""
+    counts = Counter((type(item), item.key) for item in found)
+    for (kind, key), count in counts.items():
+        if count > 1 and kind is Pod:
+            again = next(item for item in found if isinstance(item, Pod) and item.key == key)
+            raise RefusedError(again, "", f'pods "{again.name}" already exists: the manifests hold it {count} times')
+        if count > 1:
+            yield f"the manifests hold {kind.__name__} {key} {count} times: the last one counts, as with kubectl apply"
 
 
 def _about(passed_over: Mapping[str, int]) -> Iterator[str]:
@@ -89,8 +112,10 @@ def _files(path: str) -> list[str]:
     return files
 
 
-def _object(document: Mapping[str, Any], source: str, namespace: str) -> KubernetesObject | None:
+def _object(document: Mapping[str, Any], source: str, namespace: str, number: int) -> KubernetesObject | None:
+    """`number` ends the name of what has a generateName only."""
     kind = _BY_NAME.get(str(document.get("kind")))
+    _check_version(document, source)
     if kind is None or not serves(BY_TYPE[kind], str(document.get("apiVersion") or "")):
         return None
     try:
@@ -101,8 +126,21 @@ def _object(document: Mapping[str, Any], source: str, namespace: str) -> Kuberne
     if not metadata.name and not metadata.generate_name:
         raise SchedError(f"{source}: a {kind.__name__} has no metadata.name")
     where = (metadata.namespace or namespace) if BY_TYPE[kind].namespaced else ""
-    named = structs.replace(metadata, name=metadata.name or f"{metadata.generate_name}0", namespace=where)
+    named = structs.replace(metadata, name=metadata.name or f"{metadata.generate_name}{number}", namespace=where)
     return structs.replace(item, metadata=named)
+
+
+def _check_version(document: Mapping[str, Any], source: str) -> None:
+    """Refuses what no supported Kubernetes serves; a namesake of another group is something else."""
+    served, version = _SERVED.get(str(document.get("kind"))), str(document.get("apiVersion") or "")
+    if served is None or version == served:
+        return
+    if not version:
+        raise SchedError(f"{source}: {_where(document)}: apiVersion is not set: write {served}")
+    if version.rpartition("/")[0] in _BUILT_IN:
+        raise SchedError(
+            f"{source}: {_where(document)}: no supported Kubernetes has this kind in {version}: write {served}"
+        )
 
 
 def _where(document: Mapping[str, Any]) -> str:

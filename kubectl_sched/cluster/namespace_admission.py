@@ -1,6 +1,7 @@
-"""What a namespace's annotations give its pods, where the admission plugins that read them are on.
+"""Which namespaces there are, and what their annotations give pods, where the admission plugins that read them are on.
 
-Answers to plugin/pkg/admission/podnodeselector and podtolerationrestriction. Both are off by default; that they are on
+Answers to plugin/pkg/admission/podnodeselector and podtolerationrestriction, and to the server's own namespace
+lifecycle. The two plugins are off by default; that they are on
 is known from the command line of a kube-apiserver that runs as a pod. What their configuration files say is not known.
 """
 
@@ -23,9 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.cluster.dump import Dump
 
 POD_NODE_SELECTOR = "PodNodeSelector"
 POD_TOLERATION_RESTRICTION = "PodTolerationRestriction"
+_ALWAYS_THERE = frozenset({"default", "kube-node-lease", "kube-public", "kube-system"})
 _UNDER_PRESSURE = Toleration(key="node.kubernetes.io/memory-pressure", operator="Exists", effect="NoSchedule")
 
 
@@ -52,6 +55,20 @@ def unknown_notes(objects: Sequence[KubernetesObject], namespaces: Iterable[str]
                     f"namespace {item.name} has annotations for the node selector or tolerations of its pods: they are "
                     "not applied, as no kube-apiserver is seen that has these admission plugins on"
                 )
+
+
+def check_namespaces(items: Iterable[KubernetesObject], objects: Iterable[KubernetesObject], dump: Dump) -> None:
+    """Raises RefusedError for an item whose namespace is in neither the cluster nor the manifests, both in `objects`.
+
+    A dump without Namespaces says nothing of them; one that holds only some has others by what is in them.
+    """
+    if "Namespace" not in dump.present:
+        return
+    known = {item.name for item in objects if isinstance(item, Namespace)}
+    known |= _ALWAYS_THERE | {item.namespace for item in dump.objects}
+    for item in items:
+        if item.namespace not in known:
+            raise RefusedError(item, "", f'namespaces "{item.namespace}" not found')
 
 
 def with_namespace_selector(pod: Pod, namespace: Namespace) -> Pod:

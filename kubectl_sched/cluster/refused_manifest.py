@@ -7,14 +7,26 @@ from typing import TYPE_CHECKING
 from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
-    from kubectl_sched.api.pod import Pod
+    from collections.abc import Sequence
+
+    from kubectl_sched.api.meta import KubernetesObject
 
 
 class RefusedError(SchedError):
-    """The API server would not store the pod: `field` is the path, empty where it is about the pod as a whole."""
+    """The API server would not store the object: `field` is the path, empty where it is about the object as a whole."""
 
-    def __init__(self, pod: Pod, field: str, reason: str) -> None:
+    def __init__(self, item: KubernetesObject, field: str, reason: str) -> None:
         self.field = field
         self.reason = reason
         path = f"{field}: " if field else ""
-        super().__init__(f"pod {pod.metadata.namespace}/{pod.metadata.name} would be refused: {path}{reason}")
+        kind = type(item).__name__
+        what = "pod" if kind == "Pod" else kind
+        super().__init__(f"{what} {item.key} would be refused: {path}{reason}")
+
+
+def refuse(item: KubernetesObject, problems: Sequence[str]) -> None:
+    """Raises RefusedError for the problems (`field.path: reason`), if there are any."""
+    if problems:
+        field, _, reason = problems[0].partition(": ")
+        more = f" (and {len(problems) - 1} more: {'; '.join(problems[1:])})" if len(problems) > 1 else ""
+        raise RefusedError(item, field, reason + more)

@@ -21,7 +21,7 @@ from kubectl_sched.cluster.existing import (
 )
 from kubectl_sched.cluster.making import Making, Workload
 from kubectl_sched.cluster.manifests import Manifests, read_manifests
-from kubectl_sched.cluster.namespace_admission import plugins_on, unknown_notes
+from kubectl_sched.cluster.namespace_admission import check_namespaces, plugins_on, unknown_notes
 from kubectl_sched.cluster.node_edits import Cluster, node_meant
 from kubectl_sched.cluster.replicas import replicas_of
 from kubectl_sched.cluster.state import snapshot_of
@@ -94,6 +94,8 @@ class WhatIf:
         for target in question.targets:
             if is_in_cluster(target):
                 self._items.append((existing_item(target, dump.objects, question.namespace), False))
+        if dry_run is None:
+            check_namespaces(manifests.items, self._objects, dump)
         if plugins is None and dry_run is None:
             used = {item.namespace for item, _ in self._items}
             self._notes = (*self._notes, *unknown_notes(self._objects, used))

@@ -21,8 +21,10 @@ from kubectl_sched.api.policy import PriorityClass
 from kubectl_sched.api.quantity import parse_quantity
 from kubectl_sched.cluster.admission import Admission
 from kubectl_sched.cluster.refused_manifest import RefusedError
+from kubectl_sched.cluster.workload_validation import check_workload
 from kubectl_sched.config import Features, KubeVersion
 from kubectl_sched.snapshot import Objects
+from tests.cluster.workloads import PATHS, WRITTEN
 from tests.e2e.api import Api, ApiError
 from tests.e2e.test_agreement import populate, random_pods
 
@@ -145,6 +147,18 @@ def test_pods_are_as_the_api_server_stores_them(api: Api, admission: Admission) 
         compared += 1
     assert compared > int(os.environ.get("E2E_PODS", "200")) // 2
     assert refused > 10
+
+
+def test_workloads_are_refused_for_what_the_api_server_refuses_them_for(api: Api) -> None:
+    for written in WRITTEN:
+        real = dry_run(api, f"{PATHS[written.kind]}?dryRun=All", written.body)
+        assert isinstance(real, str) == bool(written.field), (written, real)
+        if not written.field:
+            continue
+        with pytest.raises(RefusedError) as refused:
+            check_workload(msgspec.convert(written.body, written.kind))
+        reason, _, _ = refused.value.reason.partition(" (and ")
+        assert f"{refused.value.field}: {reason}" in str(real), written
 
 
 def dry_run(api: Api, path: str, wanted: Json) -> Json | str:
