@@ -158,7 +158,7 @@ def _answered(asked: _Asked, dump: Dump, selection: Selection) -> int:
     from kubectl_sched.cluster.completeness import completeness
     from kubectl_sched.cluster.explaining import Explaining, Question
     from kubectl_sched.cluster.in_force import InForce
-    from kubectl_sched.render.show import Display, show
+    from kubectl_sched.render.show import Display, check_is_node, show
 
     client = _extender_client(asked.paths) if asked.call_extenders else None
     in_force = InForce(dump, asked.replay, asked.profile, client)
@@ -166,6 +166,8 @@ def _answered(asked: _Asked, dump: Dump, selection: Selection) -> int:
     explaining = Explaining(dump, in_force, Question(asked.at_decision, asked.drifted))
     one = selection.is_one_pod and not asked.drifted  # which may leave none
     results = [_more(asked, in_force, result, one=one) for result in explaining.answers(selection)]
+    if asked.node is not None and not results:
+        check_is_node(asked.node, in_force.default_scheduler.nodes)
     joint = explaining.together(results) if not one and selection.pending else None
     display = Display(asked.output, asked.color, asked.all_nodes, asked.node, asked.evidence, one=one, together=joint)
     notes = [*explaining.about_daemon_sets(selection), *in_force.notes, *completeness(dump, results)]

@@ -198,7 +198,8 @@ class InForce:
 
     @cached_property
     def _version(self) -> KubeVersion | None:
-        return KubeVersion.parse(self._replay.kube_version) if self._replay.kube_version else None
+        given = self._replay.kube_version
+        return KubeVersion.parse(given) if given is not None else None
 
     def explain_at_decision(self, pod: Pod, around: Surroundings) -> ScheduleResult:
         """The cycle for a bound pod without what is younger than its placement, as far as that is known."""

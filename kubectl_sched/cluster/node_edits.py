@@ -84,7 +84,11 @@ class Cluster:
 
     def matching(self, text: str, flag: str) -> list[Node]:
         """The nodes that NODE means: a name, a shell pattern, or a label selector in parentheses."""
-        if text.startswith("(") and text.endswith(")"):
+        if not text:
+            raise SchedError(f"{flag}: it names no node: give a name, a pattern (gpu-*) or a selector ((zone=a))")
+        if text.startswith("(") and not text.endswith(")"):
+            raise SchedError(f"{flag} {text}: the parenthesis is not closed")
+        if text.startswith("("):
             selector = parse_selector(text[1:-1])
             found = [node for node in self.nodes.values() if selector.matches(node.metadata.labels)]
         elif text in self.nodes:

@@ -37,7 +37,7 @@ class Replay(Record, frozen=True):
 def configuration_for(dump: Dump, replay: Replay) -> Configuration:
     """The configuration in force: the one given, else the defaults of the version that the cluster runs."""
     overrides = parse_feature_gates(replay.feature_gates) if replay.feature_gates else None
-    version = KubeVersion.parse(replay.kube_version) if replay.kube_version else None
+    version = KubeVersion.parse(replay.kube_version) if replay.kube_version is not None else None
     document = None
     if replay.config is not None:
         from kubectl_sched.cluster.configuration_file import read_configuration  # YAML is slow to import

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.scheduler.joint import Together
     from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.snapshot import Snapshot
 
 PAGES = frozenset({"html", "markdown"})
 """The formats that are whole pages to hand on."""
@@ -71,13 +72,18 @@ def warn(sentences: Sequence[str]) -> None:
 
 def check_node(results: Sequence[ScheduleResult], display: Display) -> None:
     """Raises SchedError for a --node that there is not."""
-    for result in results:
-        if display.node is not None and display.node not in result.nodes.row_of:
-            from difflib import get_close_matches
+    if display.node is not None:
+        for result in results:
+            check_is_node(display.node, result.nodes)
 
-            near = get_close_matches(display.node, result.nodes.names, n=3)
-            hint = f"; near it: {', '.join(near)}" if near else ""
-            raise SchedError(f"there is no node {display.node}{hint}")
+
+def check_is_node(name: str, nodes: Snapshot) -> None:
+    """Raises SchedError for a node that there is not."""
+    if name not in nodes.row_of:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, nodes.names, n=3)
+        raise SchedError(f"there is no node {name}" + (f"; near it: {', '.join(near)}" if near else ""))
 
 
 def _write(results: Sequence[ScheduleResult], display: Display, notes: Sequence[str]) -> None:

@@ -121,6 +121,8 @@ def test_pods_are_named_as_in_kubectl(kubectl_sched: Callable[..., Answer], argu
         ("pod urgent-0", "Pod default/urgent-0 was skipped: spec.priority: "),
         ("-A pod urgent-0", "Pod default/urgent-0 was skipped: spec.priority"),
         ("web-0 --node w9", "there is no node w9"),
+        ("-l nope=x --node w9", "there is no node w9"),
+        ("web-0 --kube-version=", "a Kubernetes version is empty"),
         ("web-0 --profile nope", "--profile nope: the configuration has only default-scheduler"),
         ("web-0 --kube-version abc", "'abc' is not a Kubernetes version"),
         ("web-0 --feature-gates Nope=true", "unrecognized feature gate: Nope"),
@@ -141,6 +143,19 @@ def test_what_is_wrong_is_one_sentence(kubectl_sched: Callable[..., Answer], arg
     assert (answer.code, answer.out) == (2, "")
     assert said in answer.err
     assert answer.err.startswith(("error: ", "Usage: "))
+
+
+@pytest.mark.parametrize(
+    ("drained", "said"),
+    [
+        ("", "--drain: it names no node"),
+        ("(zone=a", "--drain (zone=a: the parenthesis is not closed"),
+    ],
+)
+def test_a_drain_of_no_node_is_refused(kubectl_sched: Callable[..., Answer], drained: str, said: str) -> None:
+    answer = kubectl_sched("whatif", "--drain", drained, "--from", "dump.json")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith(f"error: {said}")
 
 
 @pytest.mark.parametrize("arguments", [["explain", "\x1b[31mx\n"], ["explain", "web-0", "--node", "\x1b[31mx"]])
