@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+import sys
+
 from kubectl_sched.cli import options
+from kubectl_sched.cli.connection import takes_connection
+from kubectl_sched.cluster.live.connection import Connection  # noqa: TC001 - typer reads it
 
 
+@takes_connection
 def profiles(
+    namespace: options.Namespace = None,  # noqa: ARG001 - every command takes it, and no cluster is asked
     config: options.Config = None,
     kube_version: options.KubeVersionOption = None,
     feature_gates: options.FeatureGates = None,
     output: options.OutputOption = options.Output.table,
     color: options.ColorOption = options.Color.auto,
+    *,
+    connection: Connection,  # noqa: ARG001 - as above
 ) -> None:
     """Show each profile of a configuration resolved, and what differs from the default."""
     from kubectl_sched.cluster.dump import Dump
     from kubectl_sched.cluster.state import Replay, configuration_for
-    from kubectl_sched.config import load_configuration, parse_feature_gates
+    from kubectl_sched.config import NEWEST, load_configuration, parse_feature_gates
     from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
     from kubectl_sched.render.profiles import show_profiles
 
     configuration = configuration_for(Dump(), Replay(config, kube_version, feature_gates))
+    if kube_version is None and configuration.version == NEWEST:
+        # An old apiVersion selects a minor by itself, and never this one.
+        told = f"the newest supported version, {NEWEST}, is assumed: --kube-version gives another"
+        print(f"note: {told}", file=sys.stderr, flush=True)  # noqa: T201 - beside the answer, which may be data
     overrides = parse_feature_gates(feature_gates) if feature_gates else None
     defaults = load_configuration(None, configuration.version, overrides)
     show_profiles(configuration, defaults.profiles[DEFAULT_SCHEDULER_NAME], output.value, color.value)

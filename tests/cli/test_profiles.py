@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from kubectl_sched.cli.app import app
+from kubectl_sched.config import NEWEST
 from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
@@ -104,6 +105,19 @@ def test_without_a_configuration_the_defaults_are_shown(capsys: pytest.CaptureFi
     said = capsys.readouterr().out
     assert said.startswith("default-scheduler, as kube-scheduler 1.33 runs it; as the default profile is\n")
     assert "TaintToleration 3" in said
+
+
+def test_the_version_that_is_assumed_is_said(tuned: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(["--config", str(tuned), "-o", "name"])
+    assumed = f"note: the newest supported version, {NEWEST}, is assumed: --kube-version gives another\n"
+    assert capsys.readouterr().err == assumed
+    run(["--config", str(tuned), "-o", "name", "--kube-version", str(NEWEST)])
+    assert capsys.readouterr().err == ""
+
+
+def test_it_takes_the_connection_flags_and_needs_no_cluster(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["-n", "shop", "--server", "http://127.0.0.1:9", "--context", "nowhere", "-o", "name"])
+    assert capsys.readouterr().out == "profile/default-scheduler\n"
 
 
 @pytest.mark.parametrize(
