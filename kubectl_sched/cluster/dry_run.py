@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 _MANAGER = "kubectl-sched"
 _REFUSALS = frozenset({400, 403, 404, 409, 413, 422})
-_CONFLICT, _NOT_FOUND = 409, 404
+_FORBIDDEN, _NOT_FOUND = 403, 404
+_NOT_TYPED = "failed to create typed patch object"
 _PER_POD = ("volumes", "affinity", "tolerations")
 """What controllers put into the pods of one template, each its own."""
 
@@ -129,7 +130,7 @@ class DryRun:
                 repeatable=True,
             )
         except ResponseError as refusal:
-            if refusal.status not in _REFUSALS or " cannot " in refusal.message:
+            if not _is_about_the_object(refusal):
                 raise
             raise RefusedByServerError(f"the server refuses {what}: {refusal.message or refusal}") from None
         decoded: JSON = msgspec.json.decode(answer)
@@ -158,6 +159,13 @@ class DryRun:
     def _note(self, text: str) -> None:
         if text not in self.notes:
             self.notes.append(text)
+
+
+def _is_about_the_object(refusal: ResponseError) -> bool:
+    """Rather than about who asks, or a server that fails; a field that nobody knows fails an apply with a 500."""
+    if refusal.status == _FORBIDDEN and " cannot " in refusal.message:
+        return False
+    return refusal.status in _REFUSALS or _NOT_TYPED in refusal.message
 
 
 def _path(version: str, plural: str, namespace: str) -> str:

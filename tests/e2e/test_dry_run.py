@@ -122,13 +122,15 @@ def test_pods_of_sets_keep_what_is_their_own(plane: ControlPlane, tmp_path: Path
         (deployment("default", 1, ports=[{"containerPort": 99999}]), "must be between 1 and 65535"),
         (deployment("default", 1, app="other"), "field is immutable"),
         (deployment("nowhere", 1), 'namespaces "nowhere" not found'),
+        (deployment("limited", 1, portz=[]), 'unknown field "spec.template.spec.containers[0].portz"'),
+        (deployment("default", 1, portz=[]), "portz: field not declared in schema"),
         (deployment("strict", 1), 'violates PodSecurity "restricted:latest"'),
         ({"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "t"}}, "does not know Thing"),
     ],
 )
 def test_the_server_refuses_in_its_own_words(plane: ControlPlane, tmp_path: Path, item: Json, said: str) -> None:
     done = whatif(plane, tmp_path, item, deployment("limited", 1))
-    assert (done.returncode, done.stdout) == (2, "")
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
     assert said in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
