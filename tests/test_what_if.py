@@ -564,3 +564,19 @@ def test_pods_whose_names_are_generated_may_be_alike() -> None:
     pod = json.loads(manifest({"containers": [container()]}))
     pod["metadata"] = {"generateName": "made-"}
     assert list(nodes_of(asked("-", stdin=listed(pod, pod)))) == ["made-0", "made-1"]
+
+
+def test_names_alone_are_on_stdout_and_what_they_rest_on_is_on_stderr() -> None:
+    spec = {"containers": [container(requests={"cpu": "900"})]}
+    done = run("-", "--replicas", "2", "--from", SMALL, "-o", "name", stdin=manifest(spec))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "warning: default profile assumed: " in done.stderr
+    assert "warning: default/made-0 and 1 more pod have no node: 0/" in done.stderr
+    bound = run("-", "--from", SMALL, "-o", "name", stdin=manifest({**spec, "nodeName": "nope"}))
+    assert (bound.returncode, bound.stdout) == (1, "")
+    assert "names node nope, which does not exist" in bound.stderr
+
+
+def test_the_age_of_the_dump_is_said_in_data_too() -> None:
+    answer = asked("-", cluster=str(FIXTURES / "demo"), stdin=manifest({"containers": [container()]}))
+    assert any(warning.startswith("about the dump: it is of 2026-06-01T03:00:12Z") for warning in answer["warnings"])

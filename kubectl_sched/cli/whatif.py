@@ -90,6 +90,7 @@ def whatif(
     """Say where pods would land, whether they fit, and how many more do."""
     from kubectl_sched.cli.edits import in_order
     from kubectl_sched.cli.source import read_whole
+    from kubectl_sched.cluster.completeness import completeness
     from kubectl_sched.cluster.in_force import InForce
     from kubectl_sched.cluster.state import Replay
     from kubectl_sched.cluster.what_if import Question, WhatIf
@@ -124,7 +125,9 @@ def whatif(
         asked = _server(connection) if dry_run is DryRunOption.server else None
         answer = WhatIf(dump, lambda name: in_force.assumed(name).configuration, question, asked).answer(report)
     version = in_force.assumed(profile or DEFAULT_SCHEDULER_NAME).configuration.version
-    warnings = (*in_force.notes, *dump.warnings, *in_force.warnings)
+    first = answer.simulated.first_unplaced
+    lacking = completeness(dump, [first] if first is not None else [])
+    warnings = (*in_force.notes, *lacking, *dump.warnings, *in_force.warnings)
     sys.exit(show_what_if(answer, str(version), output.value, color.value, warnings))
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from kubectl_sched.render.show import write_data, write_page
+from kubectl_sched.render.show import warn, write_data, write_page
+from kubectl_sched.render.text import count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from kubectl_sched.scheduler.answer import Answer
     from kubectl_sched.scheduler.placement import Placement
@@ -22,6 +23,7 @@ def show_what_if(answer: Answer, version: str, output: str, color: str, warnings
     elif output == "name":
         placed = (each for each in answer.simulated.placements if each.is_placed)
         sys.stdout.write("".join(f"pod/{each.pod.name} node/{each.node}\n" for each in placed))
+        warn([*answer.warnings, *warnings, *_without_node(answer.simulated.placements)])
     elif output == "html":
         from kubectl_sched.render.html.page import what_if_html
 
@@ -41,6 +43,17 @@ def show_what_if(answer: Answer, version: str, output: str, color: str, warnings
         return 0
     stuck = any(rollout.stuck_at is not None for rollout in answer.rollouts)
     return 1 if answer.simulated.unplaced or stuck else 0
+
+
+def _without_node(placements: Sequence[Placement]) -> Iterator[str]:
+    """Why pods have no node, a sentence for each reason."""
+    waiting: dict[str, list[str]] = {}
+    for each in placements:
+        if not each.is_placed:
+            waiting.setdefault(each.event or each.outcome.value, []).append(each.pod.key)
+    for reason, (first, *others) in waiting.items():
+        they = f"{first} and {count(len(others), 'more pod')} have" if others else f"{first} has"
+        yield f"{they} no node: {reason}"
 
 
 def what_if(answer: Answer, version: str, warnings: Sequence[str]) -> dict[str, Any]:
