@@ -37,8 +37,6 @@ class KubeVersion(msgspec.Struct, frozen=True, order=True):
     @classmethod
     def parse(cls, text: str) -> KubeVersion:
         """Read `1.36`, `v1.36.2`, `1.36.2-gke.100` or `1.36+`; the patch does not matter."""
-        if not text:
-            raise SchedError(f"a Kubernetes version is empty; write it as {NEWEST}")
         found = re.match(r"\s*v?(\d+)\.(\d+)(?:$|[.+\-\s])", text)
         if found is None:
             raise SchedError(f"{text!r} is not a Kubernetes version; write it as {NEWEST}")

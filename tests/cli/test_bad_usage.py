@@ -122,7 +122,7 @@ def test_pods_are_named_as_in_kubectl(kubectl_sched: Callable[..., Answer], argu
         ("-A pod urgent-0", "Pod default/urgent-0 was skipped: spec.priority"),
         ("web-0 --node w9", "there is no node w9"),
         ("-l nope=x --node w9", "there is no node w9"),
-        ("web-0 --kube-version=", "a Kubernetes version is empty"),
+        ("web-0 --kube-version=", "'' is not a Kubernetes version; write it as "),
         ("web-0 --profile nope", "--profile nope: the configuration has only default-scheduler"),
         ("web-0 --kube-version abc", "'abc' is not a Kubernetes version"),
         ("web-0 --feature-gates Nope=true", "unrecognized feature gate: Nope"),
