@@ -33,6 +33,7 @@ P = ParamSpec("P")
 DEMO = Path("fixtures/demo")
 SSH = (80, 24)
 WIDE = (160, 40)
+_MOST_STEPS = 20
 FORMATS = tuple(each.value for each in PageOutput)
 
 
@@ -119,10 +120,15 @@ class Screen:
         await self.press("enter")
 
     async def settle(self) -> None:
-        """Wait until nothing is left to draw."""
-        await self.pilot.pause()
-        await self.app.workers.wait_for_complete()
-        await self.pilot.pause()
+        """Wait until nothing is left to draw: what a screen ends with is drawn by the one below it, a step later."""
+        before = None
+        for _ in range(_MOST_STEPS):
+            if (now := self.text) == before:
+                break
+            before = now
+            await self.pilot.pause()
+            await self.app.workers.wait_for_complete()
+            await self.pilot.pause()
 
 
 @asynccontextmanager
