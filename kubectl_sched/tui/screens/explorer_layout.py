@@ -6,7 +6,7 @@ from textual.binding import Binding
 
 LAYOUT = """
 ExplorerScreen #sentence { height: auto; text-style: bold; }
-ExplorerScreen #status { height: 1; }
+ExplorerScreen #status { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
 ExplorerScreen #main { height: 1fr; }
 ExplorerScreen #nodes { height: 1fr; }
 ExplorerScreen #side { height: 42%; min-height: 10; border-top: solid $primary; }
