@@ -20,7 +20,7 @@ from tests.e2e.api import Api, Json
 from tests.e2e.binding_cluster import PODS, until
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
 
-_PORT = re.compile(r"on port (\d+)")
+_PORT = re.compile(r"/metrics on \S+:(\d+)\.")
 _BINDING = re.compile(r"/api/v1/namespaces/[^/]+/pods/[^/]+/binding")
 
 
