@@ -31,6 +31,9 @@ pytestmark = pytest.mark.e2e
 OURS, THEIRS = "ours", "default-scheduler"
 NODES, NODE_MILLI_CPU = 100, 16_000
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kubectl-sched-ours"
+KILL_SECONDS = 20.0
+"""How often the leader is killed."""
+
 SHORT_TERMS = (
     "--leader-elect-lease-duration=5s",
     "--leader-elect-renew-deadline=3s",
@@ -133,7 +136,8 @@ def test_replicas_that_are_killed_lose_nothing_and_bind_nothing_twice(
         until(lambda: holder(api))
         creator.start()
         try:
-            for _ in range(2):
+            for _ in range(3):
+                next_kill = time.monotonic() + KILL_SECONDS
                 leader = next(each for each in running if leads(each))
                 before = api.get(LEASE)["spec"]
                 leader.kill()
@@ -146,6 +150,7 @@ def test_replicas_that_are_killed_lose_nothing_and_bind_nothing_twice(
                 reached = len(created)
                 until(partial(has_node, api, created, reached))
                 running[-1].until_ready()
+                time.sleep(max(0.0, next_kill - time.monotonic()))
         finally:
             stop.set()
             creator.join()
