@@ -1,6 +1,7 @@
-"""The binding cycle of one pod: WaitOnPermit, PreBind, Bind, PostBind (bindingCycle in pkg/scheduler/schedule_one.go).
+"""The binding cycle of one pod: PreBind and Bind (bindingCycle in pkg/scheduler/schedule_one.go).
 
-No in-tree plugin has a PostBind. Whatever goes wrong, what PreBind wrote is taken back or named.
+A pod that would wait in Permit is refused before, and no in-tree plugin has a PostBind. Whatever goes wrong, what
+PreBind wrote is taken back or named.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -24,12 +25,12 @@ from kubectl_sched.binding.writer import CONFLICT, NOT_FOUND
 from kubectl_sched.cluster.live.errors import ClusterError, LostResponseError, ResponseError
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.errors import SchedError
-from kubectl_sched.framework.status import SUCCESS, Code, Status, error
+from kubectl_sched.framework.status import SUCCESS, Status, error
 from kubectl_sched.plugins.dynamic_resources.state import STATE as CLAIMS
 from kubectl_sched.scheduler.reserve import reserved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from threading import Event
 
     from kubectl_sched.api.pod import Pod
@@ -39,9 +40,6 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.reservation import Reservation
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult
-
-Permit: TypeAlias = "Callable[[Event], Status]"
-"""WaitOnPermit: returns once the pod may go on, was rejected, or the event was set."""
 
 _TRIES = 5
 
@@ -97,18 +95,16 @@ class BindingCycle:
         node: str,
         stop: Event,
         reservations: Sequence[Reservation] | None = None,
-        permit: Permit | None = None,
     ) -> Bound | Taken | Gone | Failed:
         """Bind the result's pod to the node. `reservations` are what Reserve gave for both; None: it is asked here.
 
-        Once `stop` is set no wait goes on, and what was done is taken back. Raises nothing but what the writer's
-        `may_write` raises before anything was written.
+        Once `stop` is set no wait goes on, and what was done is taken back.
         """
         if reservations is None:
             reservations = reserved(result, node, now())
         assert result.framework is not None  # noqa: S101 - a pod that no profile serves is never bound
         run = _Run(self._writer, self._recorder, result, result.framework, node, stop)
-        return run.ended(reservations, permit)
+        return run.ended(reservations)
 
 
 class _Run:
@@ -134,9 +130,9 @@ class _Run:
         self._warnings: list[str] = []
         self._nominated_before: str | None = None
 
-    def ended(self, reservations: Sequence[Reservation], permit: Permit | None) -> Bound | Taken | Gone | Failed:
+    def ended(self, reservations: Sequence[Reservation]) -> Bound | Taken | Gone | Failed:
         try:
-            outcome = self._cycle(reservations, permit)
+            outcome = self._cycle(reservations)
         except PreBindError as failure:
             said = f'running PreBind plugin "{failure.plugin}": {failure}'
             outcome = Failed(status=error(said).by(failure.plugin))
@@ -161,12 +157,9 @@ class _Run:
         used = told.resource_claim_name if told is not None else None
         return [done for done in self._pre_bind.done if done.undoing is None and done.write.name != used]
 
-    def _cycle(self, reservations: Sequence[Reservation], permit: Permit | None) -> Bound | Taken | Gone | Failed:
-        if permit is not None or self._pre_binds(reservations):
+    def _cycle(self, reservations: Sequence[Reservation]) -> Bound | Taken | Gone | Failed:
+        if self._pre_binds(reservations):
             self._nominate()
-        status = permit(self._stop) if permit is not None else SUCCESS
-        if not status.is_success:
-            return Failed(status=status)
         self._pre_bind.carry_out(reservations)
         if self._pre_bind.pod_version is not None:
             self._pod = _at(self._pod, self._pre_bind.pod_version)
@@ -290,8 +283,3 @@ def now() -> str:
 
 def _at(pod: Pod, version: str) -> Pod:
     return replace(pod, metadata=replace(pod.metadata, resource_version=version))
-
-
-def is_rejection(failed: Failed) -> bool:
-    """Whether Permit said no, which is all that makes a pod unschedulable so late."""
-    return failed.status.code in {Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.binding.cycle import is_rejection, now, scheduler_name
+from kubectl_sched.binding.cycle import now, scheduler_name
 from kubectl_sched.binding.events import Told, failed_scheduling
 from kubectl_sched.binding.pod_status import SCHEDULER_ERROR, UNSCHEDULABLE, NotScheduled, status_change
 from kubectl_sched.binding.requests import patch_pod_status
@@ -36,8 +36,7 @@ def report_of(result: ScheduleResult, failed: Failed | None = None) -> Report | 
     A gated pod is in no queue, and one that no profile serves is nobody's to speak of.
     """
     if failed is not None:
-        reason = UNSCHEDULABLE if is_rejection(failed) else SCHEDULER_ERROR
-        return _report(reason, _rejected_by_permit(failed) if is_rejection(failed) else failed.status.message, "")
+        return _report(SCHEDULER_ERROR, failed.status.message, "")
     if result.outcome is Outcome.DELETING:
         pod = result.pod
         note = f"skip schedule deleting pod: {pod.namespace}/{pod.name}"
@@ -60,10 +59,6 @@ def fit_error_message(result: ScheduleResult) -> str:
     said = result.post_filter.status.message if result.post_filter is not None else ""
     assert result.framework is not None  # noqa: S101 - without one there is no verdict
     return fit_error(result.pre_filter, result.verdict, said, result.framework.handle.release.fit_error)
-
-
-def _rejected_by_permit(failed: Failed) -> str:
-    return f"0/1 nodes are available: 1 {failed.status.message}."
 
 
 def _nominated(result: ScheduleResult) -> str | None:

@@ -11,7 +11,7 @@ from kubectl_sched.cluster.live.errors import ResponseError
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from kubectl_sched.cluster.live.transport import Server
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
 PLAIN = "application/json"
-NOT_FOUND, CONFLICT, TOO_MANY_REQUESTS = 404, 409, 429
+NOT_FOUND, CONFLICT = 404, 409
 
 
 class Request(Record, frozen=True):
@@ -37,31 +37,16 @@ class Request(Record, frozen=True):
     repeatable: bool = True
     patient: bool = True
 
-    @property
-    def line(self) -> str:
-        """As an audit log has it: `PATCH /api/v1/persistentvolumes/pv-1`."""
-        return f"{self.method} {self.path}"
-
-
-def _always() -> None:
-    """Nothing forbids writing."""
-
 
 class Writer:
-    """Sends requests, from any thread. With `dry_run` the server only says whether it would have carried them out.
+    """Sends requests, from any thread. With `dry_run` the server only says whether it would have carried them out."""
 
-    `may_write` is called right before each request and raises a SchedError where writing is no longer ours to do: where
-    the leadership is lost.
-    """
-
-    def __init__(self, server: Server, *, dry_run: bool = False, may_write: Callable[[], None] = _always) -> None:
+    def __init__(self, server: Server, *, dry_run: bool = False) -> None:
         self._server = server
         self.dry_run = dry_run
-        self._may_write = may_write
 
     def send(self, request: Request) -> JSON:
         """What the server answers. Raises what Server.write raises."""
-        self._may_write()
         answer = self._server.write(
             request.method,
             request.path,

@@ -65,10 +65,6 @@ class Binder:
         self._binding.shutdown(wait=False, cancel_futures=True)
         self._reporting.shutdown(wait=False, cancel_futures=True)
 
-    def finish_reports(self) -> None:
-        """Wait until what is to be said has been said."""
-        self._reporting.shutdown(wait=True)
-
     def _bind(
         self, queued: QueuedPod, result: ScheduleResult, node: str, reservations: Sequence[Reservation], began: float
     ) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from msgspec import structs
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 _REMOVED_ONE_BY_ONE: Final = 8
 _LEAST_TO_REBUILD: Final = 1_000
-
-K = TypeVar("K", bound="KubernetesObject")
 
 
 class Delta(NamedTuple):

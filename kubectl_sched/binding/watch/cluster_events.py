@@ -34,9 +34,6 @@ class Action(Flag):
     UPDATE = auto()
 
 
-NODE_UPDATE = Action.NODE_ALLOCATABLE | Action.NODE_LABEL | Action.NODE_TAINT | Action.NODE_DECLARED_FEATURE
-
-
 class ClusterEvent(NamedTuple):
     """What has been done to an object of that kind; of pods, to one that has a node."""
 
@@ -113,7 +110,6 @@ REGISTERED: Final[dict[str, tuple[ClusterEvent, ...]]] = {
 }
 """What may make a pod schedulable that the plugin has rejected. A change of the pod itself always may."""
 
-NODE_ADDED = ClusterEvent("Node", Action.ADD)
 ASSUMED_POD_FORGOTTEN = ClusterEvent("Pod", Action.DELETE)
 
 
