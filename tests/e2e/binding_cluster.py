@@ -6,8 +6,7 @@ import os
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -147,15 +146,6 @@ class Program:
         assert done.returncode == 0, (done.returncode, done.stdout, done.stderr)
         answer: Json = json.loads(done.stdout)
         return answer
-
-
-def until(found: Callable[[], Any], seconds: float = 60) -> Any:
-    """What it gives as soon as that is true."""
-    deadline = time.monotonic() + seconds
-    while not (value := found()):
-        assert time.monotonic() < deadline, "it did not come to be in time"
-        time.sleep(0.05)
-    return value
 
 
 def node_of(api: Api, name: str) -> str:

@@ -6,10 +6,8 @@ victims are those of preemption.
 
 import os
 import re
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,6 +15,7 @@ from tests.decisions import explain
 from tests.e2e import kubelet
 from tests.e2e.api import Api, ApiError, Json
 from tests.e2e.control_plane import ControlPlane
+from tests.e2e.patience import until
 from tests.oracle.generate.nodes import nodes
 from tests.oracle.generate.pods import PRIORITIES, pending_pods
 from tests.oracle.generate.samples import samples
@@ -102,22 +101,26 @@ def name_of(pod: Json) -> str:
 
 def check(api: Api, pod: Json, explained: Json, log: Path) -> None:
     """What happens is what was explained."""
-    told = f"{name_of(pod)}: {explained}"
-    decided = eventually(lambda: outcome(api, pod))
+    name = name_of(pod)
+
+    def told() -> str:
+        return f"{name} was explained as {explained}; the log of kube-scheduler says of it\n{said_of(log, name)}"
+
+    decided = until(lambda: outcome(api, pod), told)
     if explained["outcome"] == "Schedulable":
-        assert decided["spec"].get("nodeName") in explained["best"], told
+        assert decided["spec"].get("nodeName") in explained["best"], told()
         if len(explained["feasible"]) > 1:
             expected = scores_of(explained)
-            eventually(lambda: logged_scores(log, name_of(pod)) == expected or None, told)
+            until(lambda: logged_scores(log, name) == expected, told)
         return
-    assert "nodeName" not in decided["spec"], told
-    assert eventually(lambda: event(api, pod)) == explained["event"], told
+    assert "nodeName" not in decided["spec"], told()
+    assert until(lambda: event(api, pod), told) == explained["event"], told()
     post_filter = explained["postFilter"]
     if post_filter and post_filter["victims"]:
-        eventually(lambda: terminating(api) or None, told)
-        nominated = eventually(lambda: api.get(kubelet.pod_path(pod))["status"].get("nominatedNodeName"), told)
+        until(lambda: terminating(api), told)
+        nominated = until(lambda: api.get(kubelet.pod_path(pod))["status"].get("nominatedNodeName"), told)
         if nominated == post_filter["nominatedNode"]:
-            eventually(lambda: terminating(api) == sorted(post_filter["victims"]) or None, told)
+            until(lambda: terminating(api) == sorted(post_filter["victims"]), told)
 
 
 def outcome(api: Api, pod: Json) -> Json | None:
@@ -154,6 +157,12 @@ def logged_scores(log: Path, pod: str) -> dict[tuple[str, str], int]:
     return {(plugin, node): int(score) for about, plugin, node, score in found if about == pod}
 
 
+def said_of(log: Path, pod: str) -> str:
+    """The lines of kube-scheduler's log that name the pod, without what the API answered."""
+    lines = (line for line in log.read_text(errors="replace").splitlines() if f'"{pod}"' in line)
+    return "\n".join(line[:500] for line in lines if "round_trippers" not in line and "request.go" not in line)
+
+
 def settle(api: Api, pod: Json, number: int) -> None:
     """The kubelet starts the pod, or else the pod is given up; its victims go."""
     now = api.get(kubelet.pod_path(pod))
@@ -162,12 +171,3 @@ def settle(api: Api, pod: Json, number: int) -> None:
     else:
         api.delete(kubelet.pod_path(pod), grace_seconds=0)
     kubelet.finish_terminating(api)
-
-
-def eventually(ask: Callable[[], Any], told: str = "") -> Any:
-    """The first answer that is not None, within some seconds."""
-    deadline = time.monotonic() + 20
-    while (answer := ask()) is None:
-        assert time.monotonic() < deadline, f"nothing came of it: {told}"
-        time.sleep(0.02)
-    return answer

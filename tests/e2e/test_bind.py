@@ -30,12 +30,12 @@ from tests.e2e.binding_cluster import (
     pod,
     provisioner,
     resource_claim,
-    until,
     uses,
     versions,
     volume,
 )
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
+from tests.e2e.patience import until
 from tests.oracle.build import GoMissingError
 
 pytestmark = pytest.mark.e2e

@@ -40,11 +40,11 @@ from tests.e2e.binding_cluster import (
     node,
     node_of,
     pod,
-    until,
     versions,
     volume,
 )
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
+from tests.e2e.patience import until
 from tests.oracle.build import GoMissingError
 
 pytestmark = pytest.mark.e2e

@@ -6,14 +6,13 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.api import Api
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
+from tests.e2e.patience import until
 
 pytestmark = pytest.mark.e2e
 
@@ -41,18 +40,11 @@ def test_nothing_is_left_when_the_run_ends(ending: signal.Signals) -> None:
         assert listens(port)
         os.kill(run.pid, ending)
         run.communicate()
-    eventually(lambda: not listens(port))
-    eventually(lambda: not kubeconfig.parent.exists())
+    until(lambda: not listens(port))
+    until(lambda: not kubeconfig.parent.exists())
 
 
 def listens(port: int) -> bool:
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
         return True
     return False
-
-
-def eventually(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,10 +17,11 @@ from kubectl_sched.scheduler.change import Kind, Promise
 from kubectl_sched.scheduler.suggestions import suggest
 from tests.e2e.api import Api, ApiError
 from tests.e2e.control_plane import ControlPlane
+from tests.e2e.patience import until
 from tests.oracle.build import GoMissingError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from kubectl_sched.scheduler.change import Suggestion
@@ -99,24 +99,23 @@ def paste(commands: tuple[str, ...], control_plane: ControlPlane) -> None:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert done.returncode == 0, (commands, done.stderr)
 
 
-def placed(api: Api) -> str | None:
+def placed(api: Api) -> str:
     """Where kube-scheduler puts the pod."""
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        try:
-            name: str | None = api.get(f"{PODS}/web")["spec"].get("nodeName")
-        except ApiError:
-            name = None
-        if name:
-            return name
-        time.sleep(0.1)
-    return None
+    return until(lambda: node_of(api), lambda: f"it is on no node: {api.get(PODS)}")
+
+
+def node_of(api: Api) -> str | None:
+    try:
+        name: str | None = api.get(f"{PODS}/web")["spec"].get("nodeName")
+    except ApiError:  # the workload makes it anew
+        return None
+    return name
 
 
 @pytest.fixture(scope="module")
@@ -160,13 +159,6 @@ def pods_of_workloads(api: Api) -> list[Json]:
     return [each for each in api.get(PODS)["items"] if each["metadata"].get("ownerReferences")]
 
 
-def waiting_for(found: Callable[[], list[Any]]) -> list[Any]:
-    deadline = time.monotonic() + 30
-    while not (result := found()) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    return result
-
-
 @pytest.mark.parametrize("kind", WORKLOADS)
 def test_the_workload_is_changed_where_it_makes_its_pods(
     control_plane: ControlPlane, api: Api, kind: str, tmp_path: Path
@@ -175,13 +167,13 @@ def test_the_workload_is_changed_where_it_makes_its_pods(
     api.delete(f"{PODS}/web", grace_seconds=0)
     api.merge("/api/v1/nodes/n0", {"metadata": {"labels": {"kubernetes.io/os": "linux"}}})
     api.create(f"/apis/apps/v1/namespaces/default/{kind}", workload(kind))
-    (made,) = waiting_for(lambda: pods_of_workloads(api))
+    (made,) = until(lambda: pods_of_workloads(api))
     tolerating = next(iter(suggestions(api, tmp_path, "1.36", made["metadata"]["name"])))
     assert tolerating.changes[0].kind is Kind.TOLERATE
     paste(tolerating.commands, control_plane)
-    bound = waiting_for(lambda: [each for each in pods_of_workloads(api) if each["spec"].get("nodeName") == "n0"])
+    bound = until(lambda: [each for each in pods_of_workloads(api) if each["spec"].get("nodeName") == "n0"])
     assert bound
     stored = api.get(f"/apis/apps/v1/namespaces/default/{kind}/web")["spec"]["template"]["spec"]
     assert [each["key"] for each in stored["tolerations"]] == ["own", "dedicated"]
     api.delete(f"/apis/apps/v1/namespaces/default/{kind}/web")
-    assert waiting_for(lambda: [] if pods_of_workloads(api) else [True])
+    assert until(lambda: [] if pods_of_workloads(api) else [True])

@@ -4,8 +4,7 @@ Only what it draws (names, share IDs) and the time are left aside.
 """
 
 import json
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from kubectl_sched.scheduler.reserve import reserved
 from kubectl_sched.scheduler.result import ScheduleResult
 from tests.e2e.api import LISTS, Api, Json
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
+from tests.e2e.patience import until
 from tests.oracle.build import GoMissingError
 
 pytestmark = pytest.mark.e2e
@@ -204,14 +204,14 @@ def test_volumes_are_taken_as_kube_scheduler_takes_them(server: Api, tmp_path: P
             "resources": {"requests": {"storage": "1Gi"}},
         }
         server.create("/api/v1/namespaces/default/persistentvolumeclaims", {"metadata": {"name": name}, "spec": claim})
-    eventually(lambda: server.get(f"{STORAGE[0]}/disk")["status"].get("phase") == "Available" or None)
+    until(lambda: server.get(f"{STORAGE[0]}/disk")["status"].get("phase") == "Available" or None)
     volumes = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in ("local", "made")]
     before = everything(server)
     pod = server.create(PODS, {"metadata": {"name": "stored"}, "spec": {**pod_spec([]), "volumes": volumes}})
     found = {type(each.item): each for each in explained(before, pod, "w1", tmp_path)}
     path = "/api/v1/namespaces/default/persistentvolumeclaims"
-    made = eventually(lambda: selected(server.get(f"{path}/made")))
-    local = eventually(lambda: bound(server.get(f"{path}/local")))
+    made = until(lambda: selected(server.get(f"{path}/made")))
+    local = until(lambda: bound(server.get(f"{path}/local")))
     disk = server.get(f"{STORAGE[0]}/disk")
     assert set(found) == {PersistentVolume, PersistentVolumeClaim}
     (write,) = found[PersistentVolume].writes
@@ -259,7 +259,7 @@ def check_claims(server: Api, folder: Path, name: str, spec: Json) -> None:
     """Create the pod, see where it goes, and compare what was written with what we would have."""
     before = everything(server)
     pod = server.create(PODS, {"metadata": {"name": name}, "spec": spec})
-    on = eventually(lambda: server.get(f"{PODS}/{name}")["spec"].get("nodeName"))
+    on = until(lambda: server.get(f"{PODS}/{name}")["spec"].get("nodeName"))
     found = explained(before, pod, on, folder)
     assert found
     written: dict[str, Json] = {}
@@ -342,12 +342,3 @@ def explained(before: list[Json], pod: Json, on: str, folder: Path) -> tuple[Res
     result = result_of(before, pod, folder)
     assert on in result.best
     return reserved(result, on, NOW)
-
-
-def eventually(ask: Callable[[], Any]) -> Any:
-    """The first answer that is not None, within some seconds."""
-    deadline = time.monotonic() + 20
-    while (answer := ask()) is None:
-        assert time.monotonic() < deadline, "nothing came of it"
-        time.sleep(0.02)
-    return answer

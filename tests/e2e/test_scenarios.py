@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from tests.e2e.api import Api, ApiError, Json
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
 from tests.e2e.kubelet import Kubelet, finish_terminating
+from tests.e2e.patience import until
 from tests.e2e.test_live import pod, pods_of, program
 
 if TYPE_CHECKING:
@@ -39,16 +39,6 @@ def control_plane() -> Iterator[ControlPlane]:
             until(lambda: exists(api, f"/api/v1/namespaces/{SYSTEM}"))
             api.create(pods_of(SYSTEM), static("kube-apiserver", "v1.36.2"))
         yield plane
-
-
-def until(found: Callable[[], Any], seconds: float = 30) -> Any:
-    """What is found in the end."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if value := found():
-            return value
-        time.sleep(0.1)
-    pytest.fail("it did not come to be")
 
 
 def exists(api: Api, path: str) -> Json | None:

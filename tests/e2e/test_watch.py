@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.api import Api, ApiError, Json
-from tests.e2e.binding_cluster import PODS, node, node_of, until
+from tests.e2e.binding_cluster import PODS, node, node_of
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
 from tests.e2e.faults import Fault, FaultyServer, Handler, expired, hang_up, late, status
+from tests.e2e.patience import until
 from tests.e2e.watchers import (
     WatcherProcess,
     all_bound,
@@ -88,7 +89,7 @@ def with_ample_room(plane: ControlPlane, api: Api, audit_log: Path) -> None:
     theirs = [plain_pod(f"theirs-{number}", THEIRS) for number in range(250)]
     began = time.monotonic()
     create_pods(plane, [pod for four in zip(*[iter(wanted)] * 4, theirs, strict=True) for pod in four])
-    pods = until(lambda: all_bound(api, 1250), 120)
+    pods = until(lambda: all_bound(api, 1250))
     took = time.monotonic() - began
     by = bindings(audit_log)
     assert {name: len(programs) for name, programs in by.items()} == dict.fromkeys(pods, 1)
@@ -111,7 +112,7 @@ def on_full_nodes(plane: ControlPlane, api: Api) -> None:
     create_pods(plane, fill)
     racing = [plain_pod(f"race-{who}-{number}", who, "400m") for number in range(90) for who in (OURS, THEIRS)]
     create_pods(plane, racing)
-    pods = until(lambda: all_bound(api, 1250 + NODES + len(racing)), 120)
+    pods = until(lambda: all_bound(api, 1250 + NODES + len(racing)))
     used = used_by_node(list(pods.values()))
     overcommitted = {name for name, milli in used.items() if milli > NODE_MILLI_CPU}
     print(f"on nodes 95 % full, {len(overcommitted)} of {NODES} were overcommitted by the race of {len(racing)} pods")
@@ -228,7 +229,7 @@ def test_all_pods_end_bound_whatever_the_network_does(control_plane: ControlPlan
             for batch in range(4):
                 create_pods(control_plane, [plain_pod(f"p{batch}-{number}", OURS) for number in range(50)])
                 proxy.cut_watches()
-            until(lambda: all_bound(api, 200), 120)
+            until(lambda: all_bound(api, 200))
             assert "kubectl_sched_watch_disturbances_total" in watcher.ask("/metrics")
             assert watcher.stop() == 0
     assert {name: len(by) for name, by in bindings(audit_log).items()} == dict.fromkeys(pods_by_name(api), 1)

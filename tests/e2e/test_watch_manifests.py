@@ -24,11 +24,11 @@ from tests.e2e.binding_cluster import (
     pod,
     provisioner,
     resource_claim,
-    until,
     uses,
     volume,
 )
 from tests.e2e.control_plane import ControlPlane
+from tests.e2e.patience import until
 from tests.e2e.watchers import WatcherProcess, audited_plane, noted
 from tests.oracle.build import GoMissingError
 

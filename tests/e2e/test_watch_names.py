@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.api import Api, Json
-from tests.e2e.binding_cluster import CLAIMS, PODS, VOLUMES, events, node, node_of, until, volume
+from tests.e2e.binding_cluster import CLAIMS, PODS, VOLUMES, events, node, node_of, volume
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
+from tests.e2e.patience import until
 from tests.e2e.watchers import WatcherProcess, plain_pod
 from tests.oracle.build import GoMissingError
 

@@ -21,6 +21,7 @@ from kubectl_sched.scheduler.placement import Placement
 from tests.e2e import kubelet
 from tests.e2e.api import LISTS, Api, ApiError, Json
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
+from tests.e2e.patience import until
 from tests.oracle.build import GoMissingError
 
 pytestmark = pytest.mark.e2e
@@ -62,7 +63,7 @@ def server(plane: ControlPlane) -> Iterator[Api]:
         for path in COLLECTIONS.values():
             for item in api.get(path)["items"]:
                 api.delete(f"{path}/{item['metadata']['name']}")
-        until(api, lambda: not without_owner(api))
+        meanwhile(api, lambda: not without_owner(api))
 
 
 def without_owner(api: Api) -> list[Json]:
@@ -128,7 +129,7 @@ def test_a_manifest_of_a_daemon_set_lands_on_each_node_as_said(server: Api, tmp_
     item = workload("DaemonSet", "agent", template("agent", nodeSelector={"zone": "za"}))
     said = {each.node for each in ask(server, tmp_path, item).simulated.placements}
     server.create(COLLECTIONS["DaemonSet"], item)
-    until(server, lambda: {pod["spec"].get("nodeName") for pod in pods(server)} == said)
+    meanwhile(server, lambda: {pod["spec"].get("nodeName") for pod in pods(server)} == said)
     assert said == {"n0", "n1"}
 
 
@@ -169,7 +170,7 @@ def roll(server: Api, folder: Path, before: Json, after: Json, count: int) -> No
     """Roll the workload out, and compare how many old and new pods there are once nothing moves any more."""
     path = COLLECTIONS[before["kind"]]
     server.create(path, before)
-    until(server, lambda: len(ready(server)) == count)
+    meanwhile(server, lambda: len(ready(server)) == count)
     answer = ask(server, folder, after)
     (rollout,) = answer.rollouts
     old = {pod["metadata"]["uid"] for pod in pods(server)}
@@ -185,9 +186,9 @@ def roll(server: Api, folder: Path, before: Json, after: Json, count: int) -> No
         refused = [pod for pod in new if is_refused(pod)]
         return (len(left), len(running), bool(refused)) == (len(rollout.remaining), placed, False in made)
 
-    until(server, is_as_said)
+    meanwhile(server, is_as_said)
     time.sleep(1)
-    until(server, is_as_said)
+    meanwhile(server, is_as_said)
     assert (rollout.stuck_at is None) == (not rollout.remaining and made == {True})
 
 
@@ -215,15 +216,15 @@ def ask(server: Api, folder: Path, manifest: Json) -> Answer:
 
 def check(server: Api, said: Placement, known: set[str]) -> None:
     """The pod that comes next lands on one of the tied nodes, or fails with the very event."""
-    pod = until(server, lambda: decided(server, known))
+    pod = meanwhile(server, lambda: decided(server, known))
     if said.is_placed:
         assert pod["spec"].get("nodeName") in said.tied
-        until(server, lambda: is_ready(server.get(kubelet.pod_path(pod))))
+        meanwhile(server, lambda: is_ready(server.get(kubelet.pod_path(pod))))
         return
     assert "nodeName" not in pod["spec"]
     selector = f"involvedObject.name={pod['metadata']['name']},reason=FailedScheduling"
     path = f"/api/v1/namespaces/default/events?fieldSelector={selector}"
-    until(server, lambda: said.event in [each["message"] for each in server.get(path)["items"]])
+    meanwhile(server, lambda: said.event in [each["message"] for each in server.get(path)["items"]])
 
 
 def decided(server: Api, known: set[str]) -> Json | None:
@@ -253,16 +254,23 @@ def condition(pod: Json, name: str) -> str | None:
     return next((each["status"] for each in pod["status"].get("conditions", ()) if each["type"] == name), None)
 
 
-def until(server: Api, ask: Callable[[], Any]) -> Any:
-    """The first true answer, within some time; meanwhile pods start on their nodes, and those to be deleted go."""
-    deadline = time.monotonic() + 25
-    while not (answer := ask()):
-        assert time.monotonic() < deadline, "nothing came of it"
-        kubelet.finish_terminating(server)
-        for pod in pods(server):
-            if "nodeName" in pod["spec"] and not is_ready(pod):
-                conditions = [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}]
-                status = {"phase": "Running", "startTime": "2026-01-01T00:00:00Z", "conditions": conditions}
-                server.merge(f"{kubelet.pod_path(pod)}/status", {"status": status})
-        time.sleep(0.05)
-    return answer
+def start_and_finish(server: Api) -> None:
+    """Pods start on their nodes, and those to be deleted go."""
+    kubelet.finish_terminating(server)
+    for pod in pods(server):
+        if "nodeName" in pod["spec"] and not is_ready(pod):
+            conditions = [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}]
+            status = {"phase": "Running", "startTime": "2026-01-01T00:00:00Z", "conditions": conditions}
+            server.merge(f"{kubelet.pod_path(pod)}/status", {"status": status})
+
+
+def meanwhile(server: Api, ask: Callable[[], Any]) -> Any:
+    """The first true answer; until then the kubelets do their part."""
+
+    def asked() -> Any:
+        answer = ask()
+        if not answer:
+            start_and_finish(server)
+        return answer
+
+    return until(asked)

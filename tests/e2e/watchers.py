@@ -17,8 +17,9 @@ from typing import Self
 from urllib.request import urlopen
 
 from tests.e2e.api import Api, Json
-from tests.e2e.binding_cluster import PODS, until
+from tests.e2e.binding_cluster import PODS
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
+from tests.e2e.patience import until
 
 _PORT = re.compile(r"/metrics on \S+:(\d+)\.")
 _BINDING = re.compile(r"/api/v1/namespaces/[^/]+/pods/[^/]+/binding")
