@@ -23,7 +23,7 @@ from kubectl_sched.binding.unreserve import unreserve
 from kubectl_sched.binding.waiting import Waiting, has_binding_conditions
 from kubectl_sched.binding.writer import CONFLICT, NOT_FOUND
 from kubectl_sched.cluster.live.errors import ClusterError, LostResponseError, ResponseError
-from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
+from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.status import SUCCESS, Status, error
 from kubectl_sched.plugins.dynamic_resources.state import STATE as CLAIMS
@@ -254,7 +254,7 @@ class _Run:
 
     def _tell(self, told: Told) -> None:
         try:
-            failure = self._recorder.record(self._pod, scheduler_name(self._pod), told)
+            failure = self._recorder.record(self._pod, scheduler_name_of(self._pod), told)
         except SchedError as error_:
             failure = f"the event {told.reason} of pod {self._pod.key} was not written: {error_}"
         if failure is not None:
@@ -269,11 +269,6 @@ def is_judged_alike(pod: Pod, other: Pod) -> bool:
         and replace(pod.spec, node_name="") == replace(other.spec, node_name="")
         and pod.metadata.deletion_timestamp == other.metadata.deletion_timestamp
     )
-
-
-def scheduler_name(pod: Pod) -> str:
-    """In whose name events about the pod are written: the schedulerName that it asks for."""
-    return pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME
 
 
 def now() -> str:

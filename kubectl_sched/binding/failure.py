@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.binding.cycle import now, scheduler_name
+from kubectl_sched.binding.cycle import now
 from kubectl_sched.binding.events import Told, failed_scheduling
 from kubectl_sched.binding.pod_status import SCHEDULER_ERROR, UNSCHEDULABLE, NotScheduled, status_change
 from kubectl_sched.binding.requests import patch_pod_status
 from kubectl_sched.binding.writer import NOT_FOUND
 from kubectl_sched.cluster.live.errors import ClusterError, ResponseError
+from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.framework.fit_error import NO_NODES_AVAILABLE, event_note, fit_error
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.result import Outcome
@@ -78,7 +79,7 @@ def report_failure(
     report = report_of(result, failed)
     if report is None or result.framework is None:
         return ()
-    failure = recorder.record(result.pod, scheduler_name(result.pod), report.told)
+    failure = recorder.record(result.pod, scheduler_name_of(result.pod), report.told)
     warnings = [failure] if failure is not None else []
     change = failure_change(result, report)
     if not change:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.binding.cycle import now, scheduler_name
+from kubectl_sched.binding.cycle import now
 from kubectl_sched.binding.events import event_of, failed_scheduling, scheduled
 from kubectl_sched.binding.failure import failure_change, report_of
 from kubectl_sched.binding.pod_status import status_change
@@ -12,6 +12,7 @@ from kubectl_sched.binding.preemption import victims_of, without_preemption
 from kubectl_sched.binding.requests import bind_pod, create_event, evict_pod, patch_pod_status, pre_bind
 from kubectl_sched.binding.situation import against, refusal, target
 from kubectl_sched.binding.unreserve import removal_of
+from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.plugins.dynamic_resources.state import STATE as CLAIMS
 from kubectl_sched.render.plan import BindingPlan, PlannedWrite
 from kubectl_sched.render.summary import summary
@@ -82,8 +83,8 @@ def binding_writes(result: ScheduleResult, node: str) -> tuple[PlannedWrite, ...
     for reservation in reservations:
         planned += (_planned(pre_bind(write), _words(reservation, write)) for write in reservation.writes)
     planned.append(_planned(bind_pod(pod, node), f"bind the pod to {node}"))
-    event = event_of(pod, scheduled(pod, node), scheduler_name(pod), "", 0)
-    planned.append(_planned(create_event(event), f"event Scheduled, from {scheduler_name(pod)}"))
+    event = event_of(pod, scheduled(pod, node), scheduler_name_of(pod), "", 0)
+    planned.append(_planned(create_event(event), f"event Scheduled, from {scheduler_name_of(pod)}"))
     return tuple(planned)
 
 
@@ -100,8 +101,8 @@ def failure_writes(result: ScheduleResult) -> tuple[PlannedWrite, ...]:
     if report is None or result.framework is None:
         return ()
     pod = result.pod
-    event = event_of(pod, failed_scheduling(report.told.note), scheduler_name(pod), "", 0)
-    planned = [_planned(create_event(event), f"event {report.told.reason}, from {scheduler_name(pod)}")]
+    event = event_of(pod, failed_scheduling(report.told.note), scheduler_name_of(pod), "", 0)
+    planned = [_planned(create_event(event), f"event {report.told.reason}, from {scheduler_name_of(pod)}")]
     change = failure_change(result, report)
     if change:
         said = (

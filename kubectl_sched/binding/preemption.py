@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.binding.cycle import scheduler_name
 from kubectl_sched.binding.events import preempted
 from kubectl_sched.binding.requests import evict_pod, pod_path
 from kubectl_sched.binding.writer import NOT_FOUND
 from kubectl_sched.cluster.live.errors import ClusterError, ResponseError
+from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def evict_victims(rehearsal: Writer, writer: Writer, recorder: EventRecorder, re
             refused.append(said)
             break
         evicted.append(victim)
-        warning = recorder.record(victim, scheduler_name(result.pod), preempted(result.pod, node))
+        warning = recorder.record(victim, scheduler_name_of(result.pod), preempted(result.pod, node))
         if warning is not None:
             warnings.append(warning)
     return Preempted(node, tuple(evicted), tuple(refused), tuple(warnings))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.schedulers import Lease
 from kubectl_sched.cluster.known_schedulers import lease_name, product_pods
+from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.times import moment
@@ -36,7 +37,7 @@ class Serving(Record, frozen=True):
 
 def serving(pod: Pod, dump: Dump, in_force: InForce, now: datetime) -> Serving:
     """Who serves the pod's schedulerName: by a Lease that is being renewed, or by a scheduler's pod that is ready."""
-    name = pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME
+    name = scheduler_name_of(pod)
     owner = in_force.owner(name)
     if owner is not None and owner.problems:
         return Serving(STOPPED, f"{owner.key} has the profile {name}, but {owner.problems[0]}")

@@ -12,6 +12,7 @@ from kubectl_sched.binding.serving import RUNNING, Serving, serving
 from kubectl_sched.cluster.explaining import Explaining
 from kubectl_sched.cluster.in_force import InForce
 from kubectl_sched.cluster.state import Replay
+from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
@@ -87,7 +88,7 @@ def refusal(situation: Situation, order: Order) -> str | None:
     if own is not None:
         return f"pod {key} {own}"
     if situation.serving.state == RUNNING and not order.take_over:
-        name = situation.pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME
+        name = scheduler_name_of(situation.pod)
         return f"pod {key} is served by {name}: {situation.serving.evidence}; --take-over binds it all the same"
     if result.outcome is Outcome.NO_PROFILE:
         return f"pod {key} is served by no profile: {'; '.join(result.warnings)} (--profile names one)"

@@ -17,6 +17,7 @@ from kubectl_sched.cluster.kubernetes_version import detect_version
 from kubectl_sched.cluster.scheduler_configurations import ConfigurationSource, of_unseen_scheduler
 from kubectl_sched.cluster.state import configuration_for, scheduler_for
 from kubectl_sched.config import KubeVersion, load_configuration, parse_feature_gates
+from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
@@ -77,7 +78,7 @@ class InForce:
 
     def scheduler(self, pod: Pod) -> Scheduler:
         """The scheduler that serves the pod, or the default one if nobody does."""
-        assumed = self.assumed(self._profile or pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME)
+        assumed = self.assumed(self._profile or scheduler_name_of(pod))
         key = id(assumed.configuration)
         if key not in self._schedulers:
             self._schedulers[key], left_out = scheduler_for(self.dump, assumed.configuration, self._client)
@@ -207,7 +208,7 @@ class InForce:
         at = event.last_seen if event is not None else bound_at(pod)
         if not pod.spec.node_name or not at:
             return self.explain(pod)
-        name = self._profile or pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME
+        name = self._profile or scheduler_name_of(pod)
         before = replace(self.dump, objects=tuple(around.before(at, pod)))
         scheduler, left_out = scheduler_for(before, self.assumed(name).configuration, self._client)
         self.left_out.update(dict.fromkeys(left_out))
@@ -215,7 +216,7 @@ class InForce:
 
     def missing_scheduler(self, pod: Pod) -> tuple[str, ...]:
         """Why nobody serves the pod, and who there is; nothing where somebody does or must be assumed to."""
-        name = pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME
+        name = scheduler_name_of(pod)
         owner = self.owner(name)
         if owner is not None:
             first, rest = owner.problems[:1], owner.problems[1:]
@@ -314,9 +315,9 @@ class InForce:
     def asked_for(self) -> dict[str, tuple[int, int]]:
         """For each schedulerName that pods ask for: how many have not ended, and how many of them have no node."""
         alive = [item for item in self.dump.objects if isinstance(item, Pod) and not item.has_ended]
-        names = Counter(pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME for pod in alive)
+        names = Counter(scheduler_name_of(pod) for pod in alive)
         waiting = (pod for pod in alive if not pod.spec.node_name)
-        pending = Counter(pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME for pod in waiting)
+        pending = Counter(scheduler_name_of(pod) for pod in waiting)
         return {name: (names[name], pending[name]) for name in sorted(names)}
 
 

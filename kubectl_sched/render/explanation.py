@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
+from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.framework.status import Code
 from kubectl_sched.scheduler.change import Promise
 from kubectl_sched.scheduler.result import Outcome
@@ -34,7 +34,7 @@ def explanation(
         "apiVersion": API_VERSION,
         "kind": "Explanation",
         "pod": {"namespace": pod.metadata.namespace, "name": pod.metadata.name},
-        "schedulerName": pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME,
+        "schedulerName": scheduler_name_of(pod),
         "kubernetesVersion": result.kubernetes_version,
         "currentNode": result.current_node,
         "outcome": result.outcome.value,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
+from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.surroundings import bound_at
@@ -93,7 +93,7 @@ def _placed_by(pod: Pod, event: Event | None, around: Surroundings) -> tuple[str
     """Which scheduler, when, and if none did, why that is certain."""
     at = event.last_seen if event is not None else bound_at(pod)
     if event is not None:
-        return event.component or pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME, at, ""
+        return event.component or scheduler_name_of(pod), at, ""
     owner = pod.metadata.controller
     if pod.metadata.annotations.config_mirror is not None or (owner is not None and owner.kind == "Node"):
         return None, at, "no scheduler placed it: it is a static pod, which the kubelet of its node makes"
@@ -101,7 +101,7 @@ def _placed_by(pod: Pod, event: Event | None, around: Surroundings) -> tuple[str
     why = _never_asked(pod, missing, around)
     if why is not None:
         return None, None, f"no scheduler was ever asked: its manifest had the nodeName ({why})"
-    return None if missing else pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME, at, ""
+    return None if missing else scheduler_name_of(pod), at, ""
 
 
 def _never_asked(pod: Pod, missing: tuple[str, ...], around: Surroundings) -> str | None:
@@ -182,7 +182,7 @@ def observed_of(result: ScheduleResult, around: Surroundings) -> Observed | None
     if result.current_node or pod.has_ended:
         return None
     events = around.events(pod)
-    name = pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME
+    name = scheduler_name_of(pod)
     own = next(
         (event for event in events if event.reason == "FailedScheduling" and event.component == name and event.text),
         None,

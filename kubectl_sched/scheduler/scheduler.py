@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
+from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.framework.handle import Handle
 from kubectl_sched.framework.runtime import Framework
 from kubectl_sched.plugins import make_plugins
@@ -55,7 +55,7 @@ class Scheduler:
         nominated: dict[str, tuple[Pod, ...]] = {}
         for pod in nodes.pending:
             name = pod.status.nominated_node_name
-            framework = self.framework(_scheduler_name(pod)) if name in nodes.row_of else None
+            framework = self.framework(scheduler_name_of(pod)) if name in nodes.row_of else None
             if framework and (gated_too or framework.run_pre_enqueue(pod, nodes).is_success):
                 nominated[name] = (*nominated.get(name, ()), pod)
         return replace(nodes, nominated=nominated)
@@ -63,12 +63,12 @@ class Scheduler:
     @cached_property
     def waiting(self) -> list[Pod]:
         """The pending pods that this scheduler serves and that no PreEnqueue plugin holds back."""
-        served = ((pod, self.framework(_scheduler_name(pod))) for pod in self.nodes.pending)
+        served = ((pod, self.framework(scheduler_name_of(pod))) for pod in self.nodes.pending)
         return [pod for pod, framework in served if framework and framework.run_pre_enqueue(pod, self.nodes).is_success]
 
     def explain(self, pod: Pod, profile: str | None = None) -> ScheduleResult:
         """The cycle for the pod under its own profile, or under the named one."""
-        framework = self.framework(profile or _scheduler_name(pod))
+        framework = self.framework(profile or scheduler_name_of(pod))
         if framework is None:
             return no_profile(pod, self.nodes, str(self.configuration.version), self._known_profiles())
         result = schedule_one(pod, self.nodes, framework)
@@ -78,7 +78,7 @@ class Scheduler:
 
     def cycle(self, pod: Pod, nodes: Snapshot, profile: str | None = None) -> ScheduleResult:
         """The cycle for a pod that runs nowhere yet, over another state of the cluster, and without warnings."""
-        framework = self.framework(profile or _scheduler_name(pod))
+        framework = self.framework(profile or scheduler_name_of(pod))
         if framework is None:
             return no_profile(pod, nodes, str(self.configuration.version), self._known_profiles())
         return cycle(pod, nodes, framework)
@@ -105,8 +105,3 @@ class Scheduler:
         from kubectl_sched.scheduler.suggestions import suggest  # several pods at once are explained without
 
         return replace(result, suggestions=suggest(result, node_name))
-
-
-def _scheduler_name(pod: Pod) -> str:
-    """The API server never stores an empty schedulerName; a dump written by hand means its default."""
-    return pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME

@@ -30,7 +30,7 @@ from kubectl_sched.cluster.live.lists import Lister
 from kubectl_sched.cluster.live.transport import Server
 from kubectl_sched.cluster.live.watching import Reflector
 from kubectl_sched.cluster.state import Replay, configuration_for
-from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
+from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.scheduler.scheduler import Scheduler
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def _gated_by(frameworks: dict[str, Framework], cache: Cache) -> Callable[[Pod],
     nothing = cache.snapshot({})
 
     def gated_by(pod: Pod) -> str | None:
-        framework = frameworks[pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME]
+        framework = frameworks[scheduler_name_of(pod)]
         # Of the cluster PreEnqueue asks only whether the pod's claims are there.
         status = framework.run_pre_enqueue(pod, cache.snapshot({}) if pod.spec.resource_claims else nothing)
         return None if status.is_success else status.plugin

@@ -23,7 +23,7 @@ from kubectl_sched.binding.watch.messages import Finished, Kept, Led, Stop, Warn
 from kubectl_sched.binding.watch.metrics import ERROR, SCHEDULED, UNSCHEDULABLE
 from kubectl_sched.cluster.live.paths import group_of
 from kubectl_sched.cluster.live.watching import Changed, Disturbed, Replaced
-from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
+from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.scheduler.reserve import reserved, reserved_pod
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.schedule_one import cycle
@@ -189,7 +189,7 @@ class Watcher:
             self._queue.move(ASSUMED_POD_FORGOTTEN, now)  # the room that was kept for it is free
 
     def _is_ours(self, pod: Pod) -> bool:
-        return (pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME) in self._frameworks
+        return scheduler_name_of(pod) in self._frameworks
 
     # One pod
 
@@ -203,7 +203,7 @@ class Watcher:
 
     def _attempt(self, queued: QueuedPod, began: float) -> None:
         pod = _with_nomination(queued.pod, queued.nominated_node)
-        framework = self._frameworks[pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME]
+        framework = self._frameworks[scheduler_name_of(pod)]
         nodes = self._cache.snapshot(self._queue.nominated())
         for sentence in self._cache.left_out:
             self._say.problem(sentence)
