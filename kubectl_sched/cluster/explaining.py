@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kubectl_sched.cluster.selection import select, workloads_named
 from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
-from kubectl_sched.scheduler.history import history_of, observed_of
+from kubectl_sched.scheduler.history import history_of, observed_of, placed_by_another
 from kubectl_sched.scheduler.stage import stage_of
 from kubectl_sched.scheduler.surroundings import Surroundings
 
@@ -61,8 +61,10 @@ class Explaining:
             if self._question.at_decision
             else self.in_force.explain(pod)
         )
+        told = placed_by_another(result, self.around)
         return replace(
             result,
+            warnings=(*result.warnings, told) if told is not None else result.warnings,
             stage=stage_of(result, self.around),
             history=history_of(result, self.around),
             observed=observed_of(result, self.around),

@@ -33,7 +33,7 @@ class History(Record, frozen=True):
     """The placement of a bound pod against the replay without it."""
 
     verdict: str
-    """Same, Tied, Different, WouldReject, NotScheduled or, where nothing can be replayed, Unknown."""
+    """Same, Tied, Different, WouldReject or NotScheduled."""
 
     scheduled_by: str | None
     at: str | None
@@ -58,17 +58,17 @@ class Observed(Record, frozen=True):
 
 
 def history_of(result: ScheduleResult, around: Surroundings) -> History | None:
-    """None for a pod that is on no node, on one that is not there, or that neither a replay nor an event tells of."""
+    """None for a pod that is on no node, on one that is not there, or whose placement cannot be replayed."""
     pod, node = result.pod, result.current_node
     row = result.nodes.row_of.get(node or "")
     if node is None or row is None:
         return None
-    if result.verdict is None:
-        return _without_replay(result, around)
-    event = next((event for event in around.events(pod) if event.reason == "Scheduled"), None)
+    event = _scheduled(pod, around)
     by, at, how = _placed_by(pod, event, around)
     if by is None and event is None and how:
         return History("NotScheduled", None, at, how)
+    if result.verdict is None:
+        return None
     pods, nodes = around.since(at) if at is not None else (0, 0)
     verdict, relation, difference = _relation(result, row)
     unknown = tuple(_unknown(event, at, pods, nodes))
@@ -78,15 +78,18 @@ def history_of(result: ScheduleResult, around: Surroundings) -> History | None:
     )
 
 
-def _without_replay(result: ScheduleResult, around: Surroundings) -> History | None:
-    """Who placed it is told by the event alone, where how its scheduler is configured is not known."""
-    event = next((event for event in around.events(result.pod) if event.reason == "Scheduled"), None)
-    if result.outcome is not Outcome.NO_PROFILE or event is None:
+def placed_by_another(result: ScheduleResult, around: Surroundings) -> str | None:
+    """Who placed a pod whose scheduler cannot be replayed, in a sentence; None where no event tells, or it can be."""
+    event = _scheduled(result.pod, around)
+    if result.outcome is not Outcome.NO_PROFILE or result.current_node is None or event is None:
         return None
     by, at, _ = _placed_by(result.pod, event, around)
     when = f" at {at}" if at else ""
-    told = f"placed by {by}{when}; how that is configured is not known, so what it would do now is not replayed"
-    return History("Unknown", by, at or None, told)
+    return f"placed by {by}{when}; how that is configured is not known, so what it would do now is not replayed"
+
+
+def _scheduled(pod: Pod, around: Surroundings) -> Event | None:
+    return next((event for event in around.events(pod) if event.reason == "Scheduled"), None)
 
 
 def _placed_by(pod: Pod, event: Event | None, around: Surroundings) -> tuple[str | None, str | None, str]:

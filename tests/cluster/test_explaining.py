@@ -247,9 +247,19 @@ def test_the_event_tells_which_scheduler_it_was_also_where_that_cannot_be_replay
     bound = pod(on="w1", status=BOUND, schedulerName="nobody")
     result = answer([node("w1"), bound, event("Pod/web-0", "Scheduled", "assigned", "nobody", at=EARLY)])
     assert result.outcome is Outcome.NO_PROFILE
+    assert result.history is None
+    told = f"placed by nobody at {EARLY}; how that is configured is not known, so what it would do now is not replayed"
+    assert told in result.warnings
+    assert not any("placed by" in warning for warning in answer([node("w1"), bound]).warnings)
+
+
+def test_a_static_pod_was_never_scheduled_whoever_it_names() -> None:
+    metadata = {"annotations": {"kubernetes.io/config.mirror": "x"}}
+    static = pod(on="w1", status=BOUND, schedulerName="nobody", metadata=metadata)
+    result = answer([node("w1"), static])
+    assert result.outcome is Outcome.NO_PROFILE
     assert result.history is not None
-    assert (result.history.verdict, result.history.scheduled_by, result.history.at) == ("Unknown", "nobody", EARLY)
-    assert answer([node("w1"), bound]).history is None
+    assert result.history.verdict == "NotScheduled"
 
 
 def test_data_has_the_pods_own_scheduler_name_whatever_profile_is_replayed() -> None:
