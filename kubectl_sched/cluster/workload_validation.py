@@ -9,11 +9,20 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from kubectl_sched.api.apps import CronJob, DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
+from kubectl_sched.api.apps import (
+    CronJob,
+    DaemonSet,
+    Deployment,
+    Job,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+)
 from kubectl_sched.api.labels import InvalidSelector, selector_of
 from kubectl_sched.api.meta import LabelSelector
 from kubectl_sched.api.validation import dns_label_errors, invalid, not_supported, subdomain_errors
 from kubectl_sched.cluster.refused_manifest import refuse
+from kubectl_sched.cluster.strategy_validation import not_negative, strategy_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,16 +49,18 @@ def _name(item: KubernetesObject) -> Iterator[str]:
 def _spec(item: KubernetesObject) -> Iterator[str]:
     match item:
         case Deployment() | ReplicaSet() | StatefulSet():
-            yield from _not_negative("spec.replicas", item.spec.replicas)
+            yield from not_negative("spec.replicas", item.spec.replicas)
             if item.spec.selector is None:
                 yield "spec.selector: Required value"
             yield from _selected(item.spec.selector, item.spec.template, _noun(item))
             yield from _always(item.spec.template)
+            yield from strategy_problems(item)
         case DaemonSet():
             yield from _selected(item.spec.selector, item.spec.template, _noun(item))
             yield from _always(item.spec.template)
+            yield from strategy_problems(item)
         case ReplicationController():
-            yield from _not_negative("spec.replicas", item.spec.replicas)
+            yield from not_negative("spec.replicas", item.spec.replicas)
             yield from _of_controller(item)
         case Job():
             yield from _job(item.spec, "spec")
@@ -102,8 +113,8 @@ def _always(template: PodTemplateSpec) -> Iterator[str]:
 
 
 def _job(spec: JobSpec, path: str) -> Iterator[str]:
-    yield from _not_negative(f"{path}.parallelism", spec.parallelism)
-    yield from _not_negative(f"{path}.completions", spec.completions)
+    yield from not_negative(f"{path}.parallelism", spec.parallelism)
+    yield from not_negative(f"{path}.completions", spec.completions)
     mode = spec.completion_mode
     if mode not in {None, "NonIndexed", "Indexed"}:
         yield not_supported(f"{path}.completionMode", str(mode), ("NonIndexed", "Indexed"))
@@ -111,8 +122,3 @@ def _job(spec: JobSpec, path: str) -> Iterator[str]:
         yield f"{path}.completions: Required value: when completion mode is Indexed"
     if spec.template.spec.restart_policy in {"", "Always"}:
         yield f'{path}.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"'
-
-
-def _not_negative(path: str, number: int | None) -> Iterator[str]:
-    if number is not None and number < 0:
-        yield f"{path}: Invalid value: {number}: must be greater than or equal to 0"

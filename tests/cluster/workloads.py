@@ -66,6 +66,47 @@ _MISMATCH = "spec.template.metadata.labels"
 _POLICY = "spec.template.spec.restartPolicy"
 _CONTROLLER: Json = {"selector": LABELS}
 
+
+def _rolling(**stated: Any) -> Json:
+    return {"type": "RollingUpdate", "rollingUpdate": stated}
+
+
+_STRATEGY, _UPDATE = "spec.strategy.rollingUpdate", "spec.updateStrategy.rollingUpdate"
+_DEPLOYMENT_STRATEGIES: tuple[tuple[str, Json], ...] = (
+    ("", {"type": "Recreate"}),
+    ("", {"type": "RollingUpdate"}),
+    ("", _rolling(maxSurge=1, maxUnavailable=0)),
+    ("", _rolling(maxSurge="200%", maxUnavailable="0%")),
+    ("", _rolling(maxSurge="1%", maxUnavailable="1%")),
+    ("spec.strategy", {"type": "Canary"}),
+    ("spec.strategy", {"type": "Canary", "rollingUpdate": {"maxSurge": "10%"}}),
+    (_STRATEGY, {"type": "Recreate", "rollingUpdate": {"maxSurge": 1}}),
+    (f"{_STRATEGY}.maxUnavailable", _rolling(maxSurge=0, maxUnavailable=0)),
+    (f"{_STRATEGY}.maxUnavailable", _rolling(maxSurge="0%", maxUnavailable="0%")),
+    (f"{_STRATEGY}.maxUnavailable", _rolling(maxUnavailable="101%")),
+    (f"{_STRATEGY}.maxUnavailable", _rolling(maxUnavailable="half")),
+    (f"{_STRATEGY}.maxSurge", _rolling(maxSurge=-1)),
+    (f"{_STRATEGY}.maxSurge", _rolling(maxSurge="10")),
+)
+_SET_STRATEGIES: tuple[tuple[str, Json], ...] = (
+    ("", {"type": "OnDelete"}),
+    ("", _rolling(partition=2)),
+    ("spec.updateStrategy", {"type": "Recreate"}),
+    ("spec.updateStrategy", {"type": "Recreate", "rollingUpdate": {"partition": 1}}),
+    (_UPDATE, {"type": "OnDelete", "rollingUpdate": {"partition": 1}}),
+    (f"{_UPDATE}.partition", _rolling(partition=-1)),
+)
+_DAEMON_STRATEGIES: tuple[tuple[str, Json], ...] = (
+    ("", {"type": "OnDelete"}),
+    ("", _rolling(maxUnavailable="20%")),
+    ("", _rolling(maxSurge=1, maxUnavailable=0)),
+    ("spec.updateStrategy", {"type": "Recreate"}),
+    (f"{_UPDATE}.maxSurge", _rolling(maxSurge=1)),
+    (f"{_UPDATE}.maxSurge", _rolling(maxSurge="101%", maxUnavailable=0)),
+    (f"{_UPDATE}.maxUnavailable", _rolling(maxUnavailable=0)),
+    (f"{_UPDATE}.maxUnavailable", _rolling(maxUnavailable="1")),
+)
+
 WRITTEN: tuple[Written, ...] = (
     Written(Pod, "", _named("web.v1", {"containers": CONTAINERS})),
     Written(Pod, "metadata.name", _named("Web", {"containers": CONTAINERS})),
@@ -86,6 +127,13 @@ WRITTEN: tuple[Written, ...] = (
         )
     ),
     _replicated(Deployment, name="web.v1"),
+    *(_replicated(Deployment, field, strategy=strategy) for field, strategy in _DEPLOYMENT_STRATEGIES),
+    *(_replicated(StatefulSet, field, updateStrategy=strategy) for field, strategy in _SET_STRATEGIES),
+    *(_replicated(DaemonSet, field, updateStrategy=strategy) for field, strategy in _DAEMON_STRATEGIES),
+    _replicated(StatefulSet, podManagementPolicy="Parallel"),
+    _replicated(StatefulSet, "spec.podManagementPolicy", podManagementPolicy="Ordered"),
+    _replicated(StatefulSet, ordinals={"start": 5}),
+    _replicated(StatefulSet, "spec.ordinals.start", ordinals={"start": -1}),
     _replicated(StatefulSet, "metadata.name", "web.v1"),
     _replicated(StatefulSet, "metadata.name", "w" * 64),
     _replicated(DaemonSet),
