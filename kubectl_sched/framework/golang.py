@@ -21,8 +21,10 @@ def truncated_divisions(dividends: Integers, divisors: Integers | int) -> Intege
     """The same for arrays; a divisor of 0 gives 0."""
     divisors = np.broadcast_to(np.asarray(divisors, dtype=np.int64), dividends.shape)
     quotients = np.zeros(dividends.shape, dtype=np.int64)
-    np.floor_divide(np.abs(dividends), np.abs(divisors), out=quotients, where=divisors != 0)
-    return np.where((dividends < 0) == (divisors < 0), quotients, -quotients)
+    np.floor_divide(dividends, divisors, out=quotients, where=divisors != 0)
+    # No absolute values here: that of the smallest integer is negative.
+    rounded_down = ((dividends < 0) != (divisors < 0)) & (quotients * divisors != dividends) & (divisors != 0)
+    return np.where(rounded_down, quotients + 1, quotients)
 
 
 def round_half_away(number: float) -> float:

@@ -8,8 +8,14 @@ import msgspec
 import pytest
 
 from kubectl_sched.api.resource import DeviceClass, ResourceClaim, ResourceSlice
-from kubectl_sched.config.types import NodeResourcesFitArgs, ResourceSpec, ScoringStrategy
-from kubectl_sched.framework.cycle_state import CycleState
+from kubectl_sched.config.types import (
+    NodeResourcesBalancedAllocationArgs,
+    NodeResourcesFitArgs,
+    ResourceSpec,
+    ScoringStrategy,
+)
+from kubectl_sched.framework.cycle_state import CycleState, PluginError
+from kubectl_sched.plugins.node_resources.balanced_allocation import NodeResourcesBalancedAllocation
 from kubectl_sched.plugins.node_resources.fit import NodeResourcesFit
 from tests.plugins.clusters import make, node, pod, scored, snapshot
 
@@ -81,3 +87,13 @@ def test_evidence_counts_devices_too() -> None:
     nodes = snapshot(node("w1"), device_class(), published("p", 2, nodeName="w1"))
     (evidence,) = make(NodeResourcesFit, ARGS).explain_score(CycleState(), WANTING, nodes, 0)
     assert evidence.text == f"1 of 2 {GPU} would be requested: 50 points, as fuller nodes get more"
+
+
+def test_balanced_allocation_goes_down_over_a_selector() -> None:
+    resources = (ResourceSpec(name="cpu"), ResourceSpec(name=GPU))
+    balanced = make(NodeResourcesBalancedAllocation, NodeResourcesBalancedAllocationArgs(resources=resources))
+    without = snapshot(node("w1"), device_class(), published("p", 2, nodeName="w1"))
+    assert scored(balanced, WANTING, without) == [62]
+    nodes = snapshot(node("w1"), device_class('device.driver == "example.com"'), published("p", 2, nodeName="w1"))
+    with pytest.raises(PluginError, match="kube-scheduler crashes while it scores devices"):
+        scored(balanced, WANTING, nodes)

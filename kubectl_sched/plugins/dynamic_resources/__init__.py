@@ -96,11 +96,11 @@ class DynamicResources(
         )
 
     def _may_claim_extended_resources(self, pod: Pod) -> bool:
-        return self._enabled("DRAExtendedResource") and any(
-            "/" in name
-            for container in (*pod.spec.init_containers, *pod.spec.containers)
-            for name in container.resources.requests
-        )
+        if not self._enabled("DRAExtendedResource"):
+            return False
+        containers = (*pod.spec.init_containers, *pod.spec.containers)
+        asked = (pod.spec.overhead, *(container.resources.requests for container in containers))
+        return any("/" in name for requests in asked for name in requests)
 
     def explain_pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> tuple[Evidence, ...]:
         """Which claim or class is missing, and what it may have been meant for."""

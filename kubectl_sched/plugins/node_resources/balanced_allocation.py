@@ -54,7 +54,7 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         counted = {spec.name: requests.get(spec.name, 0) for spec in self._resources}
         if not any(counted.values()):
             return None
-        return PreScoreState(counted, device_counts(self._resources, nodes, self._handle))
+        return PreScoreState(counted, device_counts(self._resources, nodes, self._handle, selects=False))
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Status:
         """Skip best-effort pods, which would all go to the best balanced node."""

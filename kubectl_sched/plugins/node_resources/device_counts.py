@@ -6,11 +6,12 @@ read only where a class backs a resource that the profile scores.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.api.labels import InvalidSelector
 from kubectl_sched.api.resource import DeviceClass, ResourceClaim, ResourceSlice
 from kubectl_sched.api.resource_names import is_dra_extended_resource_name
+from kubectl_sched.framework.cycle_state import PluginError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,8 +23,16 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot import Snapshot
 
 
-def device_counts(resources: Sequence[ResourceSpec], nodes: Snapshot, handle: Handle) -> DeviceCounts | None:
-    """None where devices do not count: without the feature, before 1.35, or where no class backs a scored resource."""
+_CRASH: Final = "kube-scheduler crashes while it scores devices (invalid memory address or nil pointer dereference)"
+
+
+def device_counts(
+    resources: Sequence[ResourceSpec], nodes: Snapshot, handle: Handle, *, selects: bool = True
+) -> DeviceCounts | None:
+    """None where devices do not count: without the feature, before 1.35, or where no class backs a scored resource.
+
+    `selects` says whether the plugin can evaluate selectors: NodeResourcesBalancedAllocation is made without the means.
+    """
     if not handle.features.enabled("DRAExtendedResource") or handle.release.device_class_hides_missing_resource:
         return None
     names = [spec.name for spec in resources if is_dra_extended_resource_name(spec.name)]
@@ -34,13 +43,13 @@ def device_counts(resources: Sequence[ResourceSpec], nodes: Snapshot, handle: Ha
 
     class_name = class_of_resource(classes, handle.release.devices)
     backed = {name: class_name[name] for name in names if name in class_name}
-    return DeviceCounts(backed, nodes.whole, handle) if backed else None
+    return DeviceCounts(backed, nodes.whole, handle, selects=selects) if backed else None
 
 
 class DeviceCounts:
     """The devices of one cluster, by class and node."""
 
-    def __init__(self, class_of: Mapping[str, str], nodes: Snapshot, handle: Handle) -> None:
+    def __init__(self, class_of: Mapping[str, str], nodes: Snapshot, handle: Handle, *, selects: bool) -> None:
         from kubectl_sched.dynamic_resource_allocation.allocated import gather
         from kubectl_sched.dynamic_resource_allocation.devices import SliceIndex
         from kubectl_sched.dynamic_resource_allocation.selectors import Selectors
@@ -49,6 +58,7 @@ class DeviceCounts:
         self._classes = {name: nodes.objects.get(DeviceClass, one) for name, one in class_of.items()}
         self._index = SliceIndex(nodes.objects.all(ResourceSlice))
         self._allocated = gather(nodes.objects.all(ResourceClaim), consumable)
+        self._selects = selects
         self._selectors = Selectors(
             handle.release.devices,
             consumable_capacity=consumable,
@@ -91,6 +101,8 @@ class DeviceCounts:
         for selector in device_class.spec.selectors:
             if selector.cel is None:
                 continue
+            if not self._selects:
+                raise PluginError(f"{_CRASH}: DeviceClass {device_class.name} has a selector")
             answer = self._selectors.ask(selector.cel.expression, device)
             if answer.compile_error is not None or answer.error is not None:
                 return None

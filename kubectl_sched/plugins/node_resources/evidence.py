@@ -8,7 +8,7 @@ import numpy as np
 
 from kubectl_sched.api.resource_names import CPU, MEMORY, PODS
 from kubectl_sched.framework.amounts import amount_text, amount_texts, unit_of
-from kubectl_sched.framework.clauses import counted
+from kubectl_sched.framework.clauses import counted, pods
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.near_miss import nearest
 
@@ -112,7 +112,7 @@ def _full(nodes: Snapshot, rows: Rows) -> str:
     capacity = nodes.allocatable(PODS)
     row = _greatest(capacity - nodes.pod_count, nodes, rows)
     emptiest = "" if len(rows) == 1 else f"the emptiest, {nodes.names[row]}, has "
-    return f"are full: {emptiest}{nodes.pod_count[row]} pods of {capacity[row]}"
+    return f"are full: {emptiest}{pods(int(nodes.pod_count[row]))} of {capacity[row]}"
 
 
 def _too_small(resource: str, wanted: int, capacity: int, nodes: Snapshot, largest: str) -> str:
@@ -150,7 +150,7 @@ def _user_facts(user: _User) -> JSON:
 
 
 def _pods_text(used: int, capacity: int) -> str:
-    return f"has {used} pods and takes at most {capacity}"
+    return f"has {pods(int(used))} and takes at most {capacity}"
 
 
 def _text(resource: str, wanted: int, used: int, capacity: int, users: list[_User]) -> str:

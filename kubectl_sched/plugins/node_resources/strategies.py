@@ -155,8 +155,8 @@ class RequestedToCapacityRatio(Strategy):
         )
 
     def points(self, requested: Integers, allocatable: Integers) -> Integers:
-        """The curve's value at the utilization in whole percent."""
-        utilization = truncated_divisions(requested * MAX_UTILIZATION, allocatable)
+        """The curve's value at the utilization in whole percent; one that overflows is below the first point."""
+        utilization = np.maximum(truncated_divisions(requested * MAX_UTILIZATION, allocatable), 0)
         return self._points_at[np.where(requested > allocatable, MAX_UTILIZATION, utilization)]
 
     def _counts(self, points: Integers, allocatable: Integers) -> Mask:
