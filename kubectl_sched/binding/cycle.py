@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -21,7 +22,6 @@ from kubectl_sched.binding.reading import read_pod
 from kubectl_sched.binding.requests import bind_pod, patch_pod_status
 from kubectl_sched.binding.unreserve import unreserve
 from kubectl_sched.binding.waiting import Waiting, has_binding_conditions
-from kubectl_sched.binding.writer import CONFLICT, NOT_FOUND
 from kubectl_sched.cluster.live.errors import ClusterError, LostResponseError, ResponseError
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.errors import SchedError
@@ -221,7 +221,7 @@ class _Run:
                 lost = True
             except ResponseError as failure:
                 lost = failure.after_lost
-                if not lost and failure.status not in {CONFLICT, NOT_FOUND}:
+                if not lost and failure.status not in {HTTPStatus.CONFLICT, HTTPStatus.NOT_FOUND}:
                     return self._refused(failure.message or str(failure))
             else:
                 return Bound(node=self._node)

@@ -6,6 +6,7 @@ import platform
 import threading
 import time
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_sched.binding.requests import create_event, patch_event
@@ -19,8 +20,6 @@ FINISH_SECONDS = 360.0
 """An event that does not come again for so long is over; the next like it is a new one."""
 
 _KEPT = 4096
-_ALREADY_EXISTS = 409
-_GONE = 404
 
 
 class Told(NamedTuple):
@@ -109,7 +108,7 @@ class EventRecorder:
         try:
             self._write(*series)
         except ClusterError as error:
-            if isinstance(error, ResponseError) and error.status == _ALREADY_EXISTS:
+            if isinstance(error, ResponseError) and error.status == HTTPStatus.CONFLICT:
                 return None  # an answer was lost, and the event is there
             return f"the event {told.reason} of pod {pod.key} could not be written: {error}"
         return None
@@ -136,7 +135,7 @@ class EventRecorder:
         try:
             self._writer.send(patch_event(event, series))
         except ResponseError as error:
-            if error.status != _GONE:
+            if error.status != HTTPStatus.NOT_FOUND:
                 raise
             self._writer.send(create_event({**event, "series": series}))
 

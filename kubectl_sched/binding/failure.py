@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from kubectl_sched.binding.cycle import now
 from kubectl_sched.binding.events import Told, failed_scheduling
 from kubectl_sched.binding.pod_status import SCHEDULER_ERROR, UNSCHEDULABLE, NotScheduled, status_change
 from kubectl_sched.binding.requests import patch_pod_status
-from kubectl_sched.binding.writer import NOT_FOUND
 from kubectl_sched.cluster.live.errors import ClusterError, ResponseError
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.framework.fit_error import NO_NODES_AVAILABLE, event_note, fit_error
@@ -87,7 +87,7 @@ def report_failure(
     try:
         writer.send(patch_pod_status(result.pod, change))
     except ClusterError as error:
-        if not (isinstance(error, ResponseError) and error.status == NOT_FOUND):
+        if not (isinstance(error, ResponseError) and error.status == HTTPStatus.NOT_FOUND):
             warnings.append(f"the condition of pod {result.pod.key} could not be written: {error}")
     return tuple(warnings)
 

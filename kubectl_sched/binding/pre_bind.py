@@ -8,6 +8,7 @@ kept.
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -20,7 +21,6 @@ from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
 from kubectl_sched.binding.merge_patch import inverse, merged
 from kubectl_sched.binding.reading import find
 from kubectl_sched.binding.requests import collection_path, pre_bind
-from kubectl_sched.binding.writer import CONFLICT, JSON
 from kubectl_sched.cluster.live.errors import LostResponseError, ResponseError
 from kubectl_sched.dynamic_resource_allocation.configs import device_configs
 from kubectl_sched.errors import SchedError
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from threading import Event
 
     from kubectl_sched.api.meta import KubernetesObject
-    from kubectl_sched.binding.writer import Writer
+    from kubectl_sched.binding.writer import JSON, Writer
     from kubectl_sched.framework.reservation import Reservation
     from kubectl_sched.scheduler.result import ScheduleResult
 
@@ -172,7 +172,7 @@ class PreBind:
                 after = self._writer.send(request)
             except (ResponseError, LostResponseError) as error:
                 unknown = isinstance(error, LostResponseError) or error.after_lost
-                if not unknown and not (isinstance(error, ResponseError) and error.status == CONFLICT):
+                if not unknown and not (isinstance(error, ResponseError) and error.status == HTTPStatus.CONFLICT):
                     raise
                 first = first or (current if unknown else None)
                 continue

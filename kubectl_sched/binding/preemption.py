@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -15,7 +16,6 @@ from msgspec.structs import replace
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.binding.events import preempted
 from kubectl_sched.binding.requests import evict_pod, pod_path
-from kubectl_sched.binding.writer import NOT_FOUND
 from kubectl_sched.cluster.live.errors import ClusterError, ResponseError
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.record import Record
@@ -85,7 +85,7 @@ def _refusal(writer: Writer, victim: Pod) -> str | None:
     try:
         writer.send(evict_pod(victim))
     except ResponseError as error:
-        if error.status == NOT_FOUND:
+        if error.status == HTTPStatus.NOT_FOUND:
             return None
         return f"pod {victim.key} may not be evicted: {error.message or error}"
     except ClusterError as error:

@@ -6,11 +6,11 @@ to the next attempt. Whoever binds one pod by hand may not try again, so that th
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from kubectl_sched.binding.reading import find
 from kubectl_sched.binding.requests import delete, pre_bind
-from kubectl_sched.binding.writer import CONFLICT, NOT_FOUND
 from kubectl_sched.cluster.live.errors import ClusterError, ResponseError
 from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.reservation import Write
@@ -71,9 +71,9 @@ def _undone(writer: Writer, pod: Pod, done: Done) -> str | None:
         try:
             writer.send(pre_bind(undoing, path, done.uid, version))
         except ResponseError as error:
-            if error.status == NOT_FOUND:
+            if error.status == HTTPStatus.NOT_FOUND:
                 return None
-            if error.status != CONFLICT:
+            if error.status != HTTPStatus.CONFLICT:
                 raise
         else:
             return None
@@ -113,7 +113,7 @@ def _deleted(writer: Writer, done: Done) -> str | None:
     try:
         writer.send(delete(write.kind, write.name, write.namespace, done.uid))
     except ResponseError as error:
-        if error.status not in {NOT_FOUND, CONFLICT}:
+        if error.status not in {HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT}:
             raise
     except ClusterError as error:
         return f"{_named(done)} was made and could not be deleted: {error}"

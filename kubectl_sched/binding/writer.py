@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import msgspec
@@ -21,7 +22,6 @@ T = TypeVar("T")
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
 PLAIN = "application/json"
-NOT_FOUND, CONFLICT = 404, 409
 
 
 class Request(Record, frozen=True):
@@ -73,6 +73,6 @@ class Writer:
         try:
             return self._server.get(path, query)
         except ResponseError as error:
-            if error.status == NOT_FOUND:
+            if error.status == HTTPStatus.NOT_FOUND:
                 return None
             raise

@@ -6,6 +6,7 @@ import random
 import threading
 import time
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 JITTER = 1.2
 """Who waits for the Lease asks after once to 2.2 times the retry period (JitterFactor)."""
 
-_NOT_FOUND = 404
 _API = "/apis/coordination.k8s.io/v1"
 
 
@@ -125,7 +125,7 @@ class Elector:
         try:
             self._lease = msgspec.json.decode(self._server.get(f"{self._collection}/{self._name}"), type=dict[str, Any])
         except ResponseError as error:
-            if error.status != _NOT_FOUND:
+            if error.status != HTTPStatus.NOT_FOUND:
                 raise
             self._lease = {}
             self._observed = Observed()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
+from http import HTTPStatus
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Final
 
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 TICK_SECONDS: Final = 1.0
 """The longest that the loop waits for news, so that it is seen to be alive and metrics are never older."""
 
-_FORBIDDEN: Final = 403
 
 MOST_IN_FLIGHT: Final = 500
 """Binding cycles under way; with more, the next decision waits for one of them."""
@@ -157,7 +157,7 @@ class Watcher:
 
     def _disturbed(self, message: Disturbed) -> None:
         self._metrics.disturbed(message.kind.plural)
-        if message.status == _FORBIDDEN and message.kind.name in self._unlisted:
+        if message.status == HTTPStatus.FORBIDDEN and message.kind.name in self._unlisted:
             group = group_of(message.kind) or '""'
             rule = f"{{apiGroups: [{group}], resources: [{message.kind.plural}], verbs: [list, watch]}}"
             self._stop = Stop(f"{message.sentence}; the missing rule: {rule}", exit_code=3)

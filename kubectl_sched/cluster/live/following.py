@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import suppress
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from kubectl_sched.cluster.kinds import BY_NAME
@@ -37,7 +38,6 @@ CALM_SECONDS = 0.5
 
 _LOOK_SECONDS = 0.1
 _RESTS = 2
-_GONE = 410
 
 
 class Following:
@@ -93,7 +93,7 @@ class _Bell:
                 self.rang.set()
         except ResponseError as error:
             self.listens = False
-            if error.status == _GONE:
+            if error.status == HTTPStatus.GONE:
                 self.rang.set()
         except Exception:  # noqa: BLE001 - the line may break or be closed in any way; the next reading will tell
             self.listens = False

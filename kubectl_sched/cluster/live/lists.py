@@ -6,6 +6,7 @@ import re
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -25,7 +26,6 @@ PAGE = 500
 """Objects a request, as kubectl and client-go ask."""
 
 RESTARTS = 3
-_GONE, _NOT_FOUND, _FORBIDDEN = 410, 404, 403
 
 _HEAD = re.compile(rb'\s*\{(?:"kind":"\w*",)?(?:"apiVersion":"[^"]*",)?"metadata":(\{[^{}]*\})')
 
@@ -82,9 +82,9 @@ class Lister:
             try:
                 return self._restarting(kind, path, at, _selecting(selectors))._replace(path=path)
             except ResponseError as error:
-                if error.status == _FORBIDDEN and group_of(kind) and not self._serves(path, kind):
+                if error.status == HTTPStatus.FORBIDDEN and group_of(kind) and not self._serves(path, kind):
                     continue
-                if error.status != _NOT_FOUND:
+                if error.status != HTTPStatus.NOT_FOUND:
                     raise
         return Listed(kind, [])
 
@@ -94,7 +94,7 @@ class Lister:
         try:
             return f'"name":"{kind.plural}"'.encode() in self._server.get(version).replace(b'": "', b'":"')
         except ResponseError as error:
-            return error.status != _NOT_FOUND
+            return error.status != HTTPStatus.NOT_FOUND
 
     def _restarting(self, kind: Kind, path: str, at: str, query: dict[str, str]) -> Listed:
         """A state that the server no longer has is given up for its present one; the last resort is one large page."""
@@ -105,7 +105,7 @@ class Lister:
             try:
                 return self._pages(kind, path, {**query, **limit, **exact})
             except ResponseError as error:
-                outdated = error.status == _GONE or (exact and "resource version" in error.message.lower())
+                outdated = error.status == HTTPStatus.GONE or (exact and "resource version" in error.message.lower())
                 if whole or not outdated:
                     raise
         raise AssertionError

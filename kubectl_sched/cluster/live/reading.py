@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from kubectl_sched.cluster.live.endpoint import Endpoint
     from kubectl_sched.cluster.selection import Selection
 
-_FORBIDDEN = 403
 _NOT_ENDED = "status.phase!=Succeeded,status.phase!=Failed"
 """kube-scheduler itself never sees pods that have ended."""
 
@@ -106,7 +106,7 @@ class _Reading:
             try:
                 state = list_meta(page.result()).resource_version
             except ResponseError as error:
-                if error.status != _FORBIDDEN:
+                if error.status != HTTPStatus.FORBIDDEN:
                     raise
                 self._refused(Need(kind), error)
         return state
@@ -149,7 +149,7 @@ class _Reading:
         try:
             return self._lister.list(BY_NAME["Pod"], namespace, at, **selectors)
         except ResponseError as error:
-            if error.status != _FORBIDDEN:
+            if error.status != HTTPStatus.FORBIDDEN:
                 raise
             where = f"in namespace {namespace}" if namespace else "in all namespaces"
             rule = Forbidden("Pod", "", "pods").rule
@@ -165,7 +165,7 @@ class _Reading:
         try:
             return _in_their_namespace(self._lister.list(BY_NAME[owner], namespace, self._at).objects)
         except ResponseError as error:
-            if error.status != _FORBIDDEN:
+            if error.status != HTTPStatus.FORBIDDEN:
                 raise
             return []
 
@@ -204,7 +204,7 @@ class _Reading:
             try:
                 results.append(future.result())
             except ResponseError as error:
-                if error.status != _FORBIDDEN:
+                if error.status != HTTPStatus.FORBIDDEN:
                     raise
                 self._refused(need, error)
                 if BY_NAME[need.kind].namespaced and not need.namespace:
@@ -217,7 +217,7 @@ class _Reading:
             try:
                 results.append(self._lister.list(BY_NAME[need.kind], namespace, self._at))
             except ResponseError as error:
-                if error.status != _FORBIDDEN:
+                if error.status != HTTPStatus.FORBIDDEN:
                     raise
         return results
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ssl
 import time
+from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
@@ -66,9 +67,9 @@ def refusal(endpoint: Endpoint, answer: Answer, shown: Shown, attempt: int) -> R
 
 def _sentence(endpoint: Endpoint, answer: Answer, status: Status, shown: Shown, attempt: int) -> str:
     said = f" ({status.message})" if status.message else ""
-    if answer.status == 401:
+    if answer.status == HTTPStatus.UNAUTHORIZED:
         return f"{server_name(endpoint)} does not accept {_who(endpoint, shown)}"
-    if answer.status == 403:
+    if answer.status == HTTPStatus.FORBIDDEN:
         return f"{server_name(endpoint)} forbids it{said}"
     if answer.status in BUSY:
         tries = f" after {attempt} tries" if attempt > 1 else ""

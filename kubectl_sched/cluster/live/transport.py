@@ -10,6 +10,7 @@ import os
 import random
 import threading
 import time
+from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlencode
 
@@ -40,7 +41,6 @@ ATTEMPTS = 5
 LONGEST_WAIT_SECONDS = 30.0
 _CHUNK = 1 << 18
 
-_UNTOUCHED = 429
 """Of those that are busy the one that says that nothing was done."""
 
 JSON = "application/json"
@@ -118,9 +118,9 @@ class Server:
                     raise ClusterError(f"{self._name}: the connection broke {tries} ({error})") from None
                 self._wait(_backoff(attempt))
                 continue
-            if answer.status == 200:
+            if answer.status == HTTPStatus.OK:
                 return answer.body
-            if answer.status == 401 and self._credentials.renewable and not renewed:
+            if answer.status == HTTPStatus.UNAUTHORIZED and self._credentials.renewable and not renewed:
                 renewed = True
                 self._credentials.shown(refused=shown)
             elif answer.status in BUSY and attempt < attempts:
@@ -138,7 +138,7 @@ class Server:
         self._go_on()
         try:
             response = self._opened(url, shown)
-            if response.status == 200:
+            if response.status == HTTPStatus.OK:
                 return response
             answer = Answer(response.status, response.headers, response.read(decode_content=True))
             response.release_conn()
@@ -148,7 +148,7 @@ class Server:
             raise ClusterError(str(text)) from None
         except OSError as error:
             raise ClusterError(f"{self._name}: the connection broke ({os_reason(error)})") from None
-        if answer.status == 401 and self._credentials.renewable:
+        if answer.status == HTTPStatus.UNAUTHORIZED and self._credentials.renewable:
             self._credentials.shown(refused=shown)
         raise refusal(self.endpoint, answer, shown, 1)
 
@@ -204,12 +204,12 @@ class Server:
                 continue
             if 200 <= answer.status < 300:
                 return answer.body
-            if answer.status == 401 and self._credentials.renewable and not renewed:
+            if answer.status == HTTPStatus.UNAUTHORIZED and self._credentials.renewable and not renewed:
                 renewed = True
                 self._credentials.shown(refused=shown)
                 continue
-            lost = lost or (answer.status in BUSY and answer.status != _UNTOUCHED)
-            again = patient if answer.status == _UNTOUCHED else repeatable and answer.status in BUSY
+            lost = lost or (answer.status in BUSY and answer.status != HTTPStatus.TOO_MANY_REQUESTS)
+            again = patient if answer.status == HTTPStatus.TOO_MANY_REQUESTS else repeatable and answer.status in BUSY
             if last or not again:
                 refused = refusal(self.endpoint, answer, shown, attempt)
                 refused.after_lost = lost

@@ -11,6 +11,7 @@ import threading
 import time
 from contextlib import suppress
 from functools import cache
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -39,7 +40,6 @@ WATCH_SECONDS = 300
 
 _SHORTEST_SECONDS = 1.0
 _CHUNK = 1 << 16
-_GONE, _NOT_FOUND = 410, 404
 
 
 class Replaced(NamedTuple):
@@ -165,7 +165,7 @@ class Reflector:
                 return
             except ClusterError as error:
                 self._disturbed(error)
-                if isinstance(error, ResponseError) and error.status == _NOT_FOUND:
+                if isinstance(error, ResponseError) and error.status == HTTPStatus.NOT_FOUND:
                     return
             else:
                 if version == self._version and time.monotonic() - began < _SHORTEST_SECONDS:
@@ -183,7 +183,7 @@ class Reflector:
         try:
             response = self._server.stream(path, query | ({"fieldSelector": self._fields} if self._fields else {}))
         except ResponseError as error:
-            if error.status == _GONE:
+            if error.status == HTTPStatus.GONE:
                 raise _ExpiredError from None
             raise
         self._response = response
@@ -206,7 +206,7 @@ class Reflector:
             raise ClusterError(f"the watch of {self._kind.plural} sent no JSON") from None
         if event.type == "ERROR":
             status = decoder(_Status).decode(event.object)
-            if status.code == _GONE:
+            if status.code == HTTPStatus.GONE:
                 raise _ExpiredError
             raise ClusterError(f"the watch of {self._kind.plural} failed: {status.message}")
         head = decoder(_Head).decode(event.object).metadata
