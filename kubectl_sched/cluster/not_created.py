@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 _QUOTA = re.compile(
     r"exceeded quota: (?P<name>[^,]+), requested: (?P<asked>.+), used: (?P<used>.+), limited: (?P<limit>.+)"
 )
-_WEBHOOK = re.compile(r'admission webhook "(?P<name>[^"]+)" denied the request:? ?(?P<why>.*)')
+_WEBHOOK = re.compile(r'admission webhook "(?P<name>[^"]+)" denied the request:?(?P<why>.*)', re.DOTALL)
+_SILENT_WEBHOOK = re.compile(
+    r'failed calling webhook "(?P<name>[^"]+)": (?:failed to call webhook: )?(?P<why>.*)', re.DOTALL
+)
 
 
 def not_created(
@@ -95,12 +98,14 @@ def _result(event: Event, owner: tuple[str, str, str], missing: int | None, node
 
 def _reasons(text: str) -> Iterator[str]:
     """The event in plain words where it is about a quota or a webhook, else as it is."""
-    quota, webhook = _QUOTA.search(text), _WEBHOOK.search(text)
+    quota, webhook, silent = _QUOTA.search(text), _WEBHOOK.search(text), _SILENT_WEBHOOK.search(text)
     if quota is not None:
         used = f"{quota['used']} of {quota['limit']} are used"
         yield f"the ResourceQuota {quota['name']} does not allow it: a pod asks for {quota['asked']}, and {used}"
     elif webhook is not None:
-        why = f": {webhook['why']}" if webhook["why"] else ""
-        yield f"the webhook {webhook['name']} refuses it{why}"
+        why = " ".join(webhook["why"].split())
+        yield f"the webhook {webhook['name']} refuses it{f': {why}' if why else ''}"
+    elif silent is not None:
+        yield f"the webhook {silent['name']} cannot be asked: {' '.join(silent['why'].split())}"
     else:
         yield text

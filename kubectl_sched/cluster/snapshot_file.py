@@ -37,6 +37,7 @@ EVENT_REASONS = frozenset(
         "FailedAttachVolume",
         "FailedBinding",
         "FailedCreate",
+        "FailedCreatePodSandBox",
         "FailedMount",
         "FailedScheduling",
         "Nominated",

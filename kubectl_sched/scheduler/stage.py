@@ -22,39 +22,54 @@ KNOWN_GATES = {
     "kueue.x-k8s.io/": "Kueue",
     "jobset.sigs.k8s.io/": "JobSet",
     "karpenter.sh/": "Karpenter",
-    "volcano.sh/": "Volcano",
+    "scheduling.volcano.sh/": "Volcano",
     "scheduling.run.ai/": "Run:ai",
     "gke.io/": "GKE",
     "grove.io/": "Grove",
     "multiarch.openshift.io/": "OpenShift's Multiarch Tuning Operator",
+    "ApplicationAwareQuotaGate": "KubeVirt's Application Aware Quota",
 }
 
 _REFUSALS = frozenset(
     {
         "AppArmor",
+        "EmptyPodSharedPoolError",
+        "InitContainerRestartPolicyForbidden",
         "InvalidNodeInfo",
         "NodeAffinity",
         "NodeName",
         "NodePorts",
         "NodeResourcesFit",
+        "NodeShutdown",
         "PodFeatureUnsupported",
+        "PodLevelResourcesNotSupported",
         "PodOSNotSupported",
         "PodOSSelectorNodeLabelDoesNotMatch",
         "PreemptionError",
+        "SMTAlignmentError",
         "SupplementalGroupsPolicyNotSupported",
         "SysctlForbidden",
         "TaintToleration",
-        "Terminated",
         "TopologyAffinityError",
         "UnexpectedAdmissionError",
         "UnexpectedPredicateFailureType",
         "UnknownReason",
+        "VolumeAttachmentLimitExceeded",
     }
 )
-"""Why the kubelet's own admission refuses a pod (pkg/kubelet/lifecycle/predicate.go), besides OutOf and a resource."""
+"""Why kubelets refuse pods (pkg/kubelet/kubelet.go: admissionRejectionReasons), besides OutOf and a resource."""
+
+_UNDER_PRESSURE = "The node had condition"
+"""By these words an eviction that is a refusal is told from one of a pod that ran (pkg/kubelet/eviction)."""
+
+_REPLACING = frozenset({"DaemonSet", "ReplicaSet", "ReplicationController", "StatefulSet"})
 
 _PREEMPTED = re.compile(r"Preempted by (?:pod )?(\S+?)(?: on node (\S+))?\.?$")
-_WAITING_FOR_VOLUME = frozenset({"FailedMount", "FailedAttachVolume"})
+_WAITING_FOR = {
+    "FailedAttachVolume": "it waits for a volume",
+    "FailedCreatePodSandBox": "its sandbox cannot be made",
+    "FailedMount": "it waits for a volume",
+}
 _UNHURRIED = frozenset({"", "ContainerCreating", "PodInitializing"})
 
 
@@ -100,13 +115,30 @@ def _condition(pod: Pod, kind: str) -> Condition | None:
 
 def _ended(pod: Pod, around: Surroundings) -> Stage:
     reason = pod.status.reason
-    told = f"{reason}: {pod.status.message}" if pod.status.message else reason
-    if pod.status.phase == "Failed" and (reason in _REFUSALS or reason.startswith("OutOf")):
-        return Stage("RefusedByKubelet", pod.status.start_time or pod.metadata.creation_timestamp, (told,))
+    message = _without_full_stop(pod.status.message)
+    told = f"{reason}: {message}" if message else reason
+    if pod.status.phase == "Failed" and _is_refusal(pod):
+        since = pod.status.start_time or pod.metadata.creation_timestamp
+        return Stage("RefusedByKubelet", since, (told, *_its_successor(pod)))
     ready = _condition(pod, "Ready")
     since = ready.last_transition_time if ready is not None else pod.status.start_time
     evidence = (f"its phase is {pod.status.phase}", *filter(None, [told]), *preempted_by(pod, around))
     return Stage("Finished", since, evidence)
+
+
+def _is_refusal(pod: Pod) -> bool:
+    reason = pod.status.reason
+    if reason == "Evicted":
+        return _UNDER_PRESSURE in pod.status.message
+    return reason in _REFUSALS or reason.startswith("OutOf")
+
+
+def _its_successor(pod: Pod) -> Iterator[str]:
+    owner = pod.metadata.controller
+    if owner is None:
+        yield "it stays as it is, and nothing makes another: delete it and create it again"
+    elif owner.kind in _REPLACING:
+        yield f"it stays as it is, and {owner.kind} {owner.name} makes another in its place"
 
 
 def preempted_by(pod: Pod, around: Surroundings) -> tuple[str, ...]:
@@ -119,31 +151,41 @@ def preempted_by(pod: Pod, around: Surroundings) -> tuple[str, ...]:
     found = _PREEMPTED.search(text)
     if found is None:
         return (f"it was preempted: {text or (disrupted.message if disrupted else '')}",)
-    by = around.pod_of_uid(found[1])
-    who = f"{by.key} (priority {by.priority})" if by is not None else f"{found[1]}, which is gone"
+    by = around.pod_of_uid(found[1]) or around.pod_of_key(found[1])
+    who = f"{by.key} (priority {by.priority})" if by is not None else f"a pod that is gone ({found[1]})"
     return (f"it was preempted by {who}{f' on {found[2]}' if found[2] else ''}",)
+
+
+def _without_full_stop(text: str) -> str:
+    """A text that goes on after it."""
+    return text.rstrip(". \n")
 
 
 def _bound(result: ScheduleResult, around: Surroundings) -> Stage:
     pod = result.pod
     if pod.status.phase == "Running":
-        return Stage("Running", pod.status.start_time, (*_resize(result), *preempted_by(pod, around)))
+        told = (*_resize(result), *_waiting_containers(pod), *preempted_by(pod, around))
+        return Stage("Running", pod.status.start_time, told)
     return Stage("Bound", bound_at(pod), tuple(_waits_for(pod, around)))
 
 
 def _waits_for(pod: Pod, around: Surroundings) -> Iterator[str]:
-    statuses = (*pod.status.init_container_statuses, *pod.status.container_statuses)
-    waiting = [(status, status.state.waiting) for status in statuses if status.state.waiting is not None]
-    for status, state in waiting:
-        if state.reason not in _UNHURRIED:
-            told = f"container {status.name} waits: {state.reason}"
-            yield f"{told} ({state.message})" if state.message else told
-    volume = next((event for event in around.events(pod) if event.reason in _WAITING_FOR_VOLUME), None)
-    if volume is not None:
-        yield f"it waits for a volume: {volume.text}"
-    if not statuses:
+    waiting = tuple(_waiting_containers(pod))
+    yield from waiting
+    event = next((event for event in around.events(pod) if event.reason in _WAITING_FOR), None)
+    if event is not None and not waiting:  # volumes and the sandbox come before every container
+        yield f"{_WAITING_FOR[event.reason]}: {_without_full_stop(event.text)}"
+    if not (pod.status.init_container_statuses or pod.status.container_statuses):
         yield "its kubelet has not reported a container of it yet"
     yield from preempted_by(pod, around)
+
+
+def _waiting_containers(pod: Pod) -> Iterator[str]:
+    for status in (*pod.status.init_container_statuses, *pod.status.container_statuses):
+        waiting = status.state.waiting
+        if waiting is not None and waiting.reason not in _UNHURRIED:
+            told = f"container {status.name} waits: {waiting.reason}"
+            yield f"{told} ({waiting.message})" if waiting.message else told
 
 
 def _resize(result: ScheduleResult) -> Iterator[str]:

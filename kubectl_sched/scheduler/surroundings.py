@@ -71,6 +71,10 @@ class Surroundings:
         """The pod of that UID, None where it is gone."""
         return self._by_uid.get(uid)
 
+    def pod_of_key(self, key: str) -> Pod | None:
+        """The pod of that `namespace/name`, as events of older schedulers tell of pods."""
+        return next((item for item in self.objects if isinstance(item, Pod) and item.key == key), None)
+
     def since(self, time: str) -> tuple[int, int]:
         """How many of the pods that are on a node, and how many nodes, are younger than that."""
         then = moment(time)

@@ -113,7 +113,52 @@ def test_who_preempted_a_pod_is_found_by_its_uid() -> None:
         "it was preempted by default/vip (priority 9) on w1"
         in staged(pod(on="w1", status=status), pod("vip", on="w1", priority=9), preempted)[2]
     )
-    assert "it was preempted by uid-vip, which is gone" in staged(pod(on="w1", status=status), preempted)[2]
+    gone = staged(pod(on="w1", status=status), preempted)[2]
+    assert "it was preempted by a pod that is gone (uid-vip) on w1" in gone
+
+
+def test_who_preempted_a_pod_is_found_by_its_name_in_the_events_of_older_schedulers() -> None:
+    preempted = event("Pod/web-0", "Preempted", "Preempted by default/vip on node w1")
+    _, _, evidence = staged(pod(on="w1", status={"phase": "Failed"}), pod("vip", on="w1", priority=9), preempted)
+    assert "it was preempted by default/vip (priority 9) on w1" in evidence
+
+
+@pytest.mark.parametrize(
+    ("reason", "message", "name"),
+    [
+        ("NodeShutdown", "Pod was rejected as the node is shutting down.", "RefusedByKubelet"),
+        ("Terminated", "Pod was terminated in response to imminent node shutdown.", "Finished"),
+        ("Evicted", "Pod was rejected: The node had condition: [DiskPressure]. ", "RefusedByKubelet"),
+        ("Evicted", "The node was low on resource: memory.", "Finished"),
+        ("SMTAlignmentError", "", "RefusedByKubelet"),
+    ],
+)
+def test_a_refusal_is_told_from_an_end(reason: str, message: str, name: str) -> None:
+    status = {"phase": "Failed", "reason": reason, "message": message, "startTime": NOON}
+    stage, _, evidence = staged(pod(on="w1", status=status))
+    assert stage == name
+    assert not any(part.endswith((".", " ")) for part in evidence.split("; "))
+
+
+def test_a_pod_that_was_refused_is_told_what_becomes_of_it() -> None:
+    status = {"phase": "Failed", "reason": "OutOfcpu", "startTime": NOON}
+    assert staged(pod(on="w1", status=status))[2].endswith("nothing makes another: delete it and create it again")
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "r", "controller": True}
+    owned = pod(on="w1", status=status, metadata={"ownerReferences": [owner]})
+    assert staged(owned)[2].endswith("ReplicaSet web makes another in its place")
+
+
+def test_a_pod_that_has_no_sandbox_is_told_why() -> None:
+    failed = event("Pod/web-0", "FailedCreatePodSandBox", "no IP addresses available.", "kubelet")
+    _, _, evidence = staged(pod(on="w1", status=waiting("ContainerCreating")), failed)
+    assert evidence == "its sandbox cannot be made: no IP addresses available"
+    _, _, later = staged(pod(on="w1", status=waiting("ImagePullBackOff")), failed)
+    assert later == "container main waits: ImagePullBackOff"
+
+
+def test_a_pod_that_runs_but_whose_container_fails_is_told_so() -> None:
+    status = {**waiting("CrashLoopBackOff", "back-off 5m0s"), "phase": "Running"}
+    assert staged(pod(on="w1", status=status))[2] == "container main waits: CrashLoopBackOff (back-off 5m0s)"
 
 
 @pytest.mark.parametrize(
@@ -185,6 +230,15 @@ WEBHOOK = 'Error creating: admission webhook "policy.example.com" denied the req
     [
         (QUOTA, "the ResourceQuota team does not allow it: a pod asks for cpu=1, and cpu=3 of cpu=3 are used"),
         (WEBHOOK, "the webhook policy.example.com refuses it: no label"),
+        (
+            'Error creating: admission webhook "a.b" denied the request: \n\nblocked by\n  policies',
+            "the webhook a.b refuses it: blocked by policies",
+        ),
+        (
+            'Error creating: Internal error occurred: failed calling webhook "a.b": failed to call webhook: Post "x": '
+            "connection refused",
+            'the webhook a.b cannot be asked: Post "x": connection refused',
+        ),
         ("Error creating: no", "Error creating: no"),
     ],
 )
