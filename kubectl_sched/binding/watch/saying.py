@@ -63,7 +63,8 @@ class Say:
             self._line(message if node is not None else f"{pod.key}: {message}")
 
     def _line(self, text: str) -> None:
-        print(safe(text), file=sys.stderr, flush=True)  # noqa: T201 - the log
+        with self._lock:  # print writes a line and its end one after the other
+            print(safe(text), file=sys.stderr, flush=True)  # noqa: T201 - the log
 
 
 def _json(pod: Pod, outcome: str, node: str | None, message: str) -> str:

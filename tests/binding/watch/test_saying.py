@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+from io import StringIO
 
 import pytest
 
@@ -56,3 +59,21 @@ def test_quiet_leaves_only_what_goes_wrong_and_says_it_once(capsys: pytest.Captu
 def test_no_text_of_a_cluster_moves_the_cursor(capsys: pytest.CaptureFixture[str]) -> None:
     Say().problem("pod \x1b[2J")
     assert "\x1b" not in capsys.readouterr().err
+
+
+class Slow(StringIO):
+    """Lets other threads in after each write."""
+
+    def write(self, text: str, /) -> int:
+        written = super().write(text)
+        time.sleep(0.001)
+        return written
+
+
+def test_lines_of_several_threads_stay_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = Slow()
+    monkeypatch.setattr("sys.stderr", shown)
+    sentences = [f"thread {number} says so" for number in range(20)]
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(Say().note, sentences))
+    assert sorted(shown.getvalue().splitlines()) == sorted(sentences)
