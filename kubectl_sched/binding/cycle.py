@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from kubectl_sched.binding.pod_status import status_change
 from kubectl_sched.binding.pre_bind import ChangedError, InterruptedByUserError, PreBind, PreBindError
 from kubectl_sched.binding.reading import read_pod
 from kubectl_sched.binding.requests import bind_pod, patch_pod_status
+from kubectl_sched.binding.timestamps import time_now
 from kubectl_sched.binding.unreserve import unreserve
 from kubectl_sched.binding.waiting import Waiting, has_binding_conditions
 from kubectl_sched.cluster.live.errors import ClusterError, LostResponseError, ResponseError
@@ -101,7 +101,7 @@ class BindingCycle:
         Once `stop` is set no wait goes on, and what was done is taken back.
         """
         if reservations is None:
-            reservations = reserved(result, node, now())
+            reservations = reserved(result, node, time_now())
         assert result.framework is not None  # noqa: S101 - a pod that no profile serves is never bound
         run = _Run(self._writer, self._recorder, result, result.framework, node, stop)
         return run.ended(reservations)
@@ -181,7 +181,7 @@ class _Run:
         """Tell others where the pod will be while it waits; failing to is not worth failing for."""
         if not self._framework.handle.features.enabled("NominatedNodeNameForExpectation"):
             return
-        change = status_change(self._pod, None, self._node, now=now())
+        change = status_change(self._pod, None, self._node, now=time_now())
         if not change:
             return
         try:
@@ -269,11 +269,6 @@ def is_judged_alike(pod: Pod, other: Pod) -> bool:
         and replace(pod.spec, node_name="") == replace(other.spec, node_name="")
         and pod.metadata.deletion_timestamp == other.metadata.deletion_timestamp
     )
-
-
-def now() -> str:
-    """The present time as objects hold it: RFC 3339, UTC, whole seconds."""
-    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _at(pod: Pod, version: str) -> Pod:

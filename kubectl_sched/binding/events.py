@@ -5,11 +5,11 @@ from __future__ import annotations
 import platform
 import threading
 import time
-from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_sched.binding.requests import create_event, patch_event
+from kubectl_sched.binding.timestamps import micro_time, micro_time_now
 from kubectl_sched.cluster.live.errors import ClusterError, ResponseError
 
 if TYPE_CHECKING:
@@ -77,12 +77,6 @@ def _reference(pod: Pod) -> JSON:
     }
 
 
-def micro_time(nanoseconds: int) -> str:
-    """A MicroTime: `2026-01-02T03:04:05.678901Z`."""
-    seconds, rest = divmod(nanoseconds, 1_000_000_000)
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest // 1000:06d}Z"
-
-
 class _Series(NamedTuple):
     event: JSON
     times: int
@@ -131,7 +125,7 @@ class EventRecorder:
         if count == 1:
             self._writer.send(create_event(event))
             return
-        series = {"count": count, "lastObservedTime": micro_time(time.time_ns())}
+        series = {"count": count, "lastObservedTime": micro_time_now()}
         try:
             self._writer.send(patch_event(event, series))
         except ResponseError as error:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from kubectl_sched.binding.cycle import now
 from kubectl_sched.binding.events import Told, failed_scheduling
 from kubectl_sched.binding.pod_status import SCHEDULER_ERROR, UNSCHEDULABLE, NotScheduled, status_change
 from kubectl_sched.binding.requests import patch_pod_status
+from kubectl_sched.binding.timestamps import time_now
 from kubectl_sched.cluster.live.errors import ClusterError, ResponseError
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.framework.fit_error import NO_NODES_AVAILABLE, event_note, fit_error
@@ -97,7 +97,7 @@ def failure_change(result: ScheduleResult, report: Report) -> JSON:
     assert result.framework is not None  # noqa: S101 - else there is no report
     tracks = result.framework.handle.features.enabled("PodObservedGenerationTracking")
     generation = result.pod.metadata.generation if tracks or _tracked_before(result.pod) else 0
-    return status_change(result.pod, report.condition, report.nominated, now=now(), generation=generation)
+    return status_change(result.pod, report.condition, report.nominated, now=time_now(), generation=generation)
 
 
 def _tracked_before(pod: Pod) -> bool:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.binding.cycle import now
-from kubectl_sched.binding.events import event_of, failed_scheduling, scheduled
+from kubectl_sched.binding.events import event_of, preempted, scheduled
 from kubectl_sched.binding.failure import failure_change, report_of
 from kubectl_sched.binding.pod_status import status_change
 from kubectl_sched.binding.preemption import victims_of, without_preemption
 from kubectl_sched.binding.requests import bind_pod, create_event, evict_pod, patch_pod_status, pre_bind
 from kubectl_sched.binding.situation import against, refusal, target
+from kubectl_sched.binding.timestamps import time_now
 from kubectl_sched.binding.unreserve import removal_of
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.plugins.dynamic_resources.state import STATE as CLAIMS
@@ -76,9 +76,9 @@ def in_words(plan: BindingPlan) -> str:
 def binding_writes(result: ScheduleResult, node: str) -> tuple[PlannedWrite, ...]:
     """In order, what BindingCycle writes if all goes well."""
     pod = result.pod
-    reservations = reserved(result, node, now())
+    reservations = reserved(result, node, time_now())
     planned: list[PlannedWrite] = []
-    if _nominates(result, reservations) and (change := status_change(pod, None, node, now=now())):
+    if _nominates(result, reservations) and (change := status_change(pod, None, node, now=time_now())):
         planned.append(_planned(patch_pod_status(pod, change), f"nominate the pod to {node} while it waits"))
     for reservation in reservations:
         planned += (_planned(pre_bind(write), _words(reservation, write)) for write in reservation.writes)
@@ -101,7 +101,7 @@ def failure_writes(result: ScheduleResult) -> tuple[PlannedWrite, ...]:
     if report is None or result.framework is None:
         return ()
     pod = result.pod
-    event = event_of(pod, failed_scheduling(report.told.note), scheduler_name_of(pod), "", 0)
+    event = event_of(pod, report.told, scheduler_name_of(pod), "", 0)
     planned = [_planned(create_event(event), f"event {report.told.reason}, from {scheduler_name_of(pod)}")]
     change = failure_change(result, report)
     if change:
@@ -117,10 +117,10 @@ def failure_writes(result: ScheduleResult) -> tuple[PlannedWrite, ...]:
 
 def eviction_writes(result: ScheduleResult) -> Iterator[PlannedWrite]:
     """The evictions, and what each victim is told."""
-    found = victims_of(result)
-    for victim in found[1] if found is not None else ():
+    node, victims = victims_of(result) or ("", ())
+    for victim in victims:
         yield _planned(evict_pod(victim), "evict, if its disruption budgets allow it")
-        event = event_of(victim, failed_scheduling(""), "", "", 0)
+        event = event_of(victim, preempted(result.pod, node), scheduler_name_of(result.pod), "", 0)
         yield _planned(create_event(event), f"event Preempted, about {victim.key}")
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
 
 _TRIES = 5
-PLUGINS = {
+_PLUGIN_OF = {
     "PersistentVolume": "VolumeBinding",
     "PersistentVolumeClaim": "VolumeBinding",
     "ResourceClaim": "DynamicResources",
@@ -115,7 +115,7 @@ class PreBind:
                     self._patch(reservation, write)
             except (ResponseError, LostResponseError) as error:
                 said = error.message if isinstance(error, ResponseError) else ""
-                raise PreBindError(PLUGINS[write.kind], said or str(error)) from None
+                raise PreBindError(_PLUGIN_OF[write.kind], said or str(error)) from None
 
     def _create(self, reservation: Reservation, write: Write) -> str:
         """The name that the server gave; an answer that was lost is looked for."""

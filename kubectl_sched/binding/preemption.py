@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.binding.events import preempted
 from kubectl_sched.binding.requests import evict_pod, pod_path
+from kubectl_sched.binding.waiting import POLL_SECONDS
 from kubectl_sched.cluster.live.errors import ClusterError, ResponseError
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.record import Record
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 _BEYOND_GRACE_SECONDS = 30
 _DEFAULT_GRACE_SECONDS = 30
-_POLL_SECONDS = 0.5
 
 
 class Preempted(Record, frozen=True):
@@ -100,7 +100,7 @@ def await_gone(writer: Writer, victims: Sequence[Pod], stop: Event) -> tuple[str
     left = list(victims)
     while True:
         left = [victim for victim in left if _is_there(writer, victim)]
-        if not left or time.monotonic() >= deadline or stop.wait(_POLL_SECONDS):
+        if not left or time.monotonic() >= deadline or stop.wait(POLL_SECONDS):
             return tuple(victim.key for victim in left)
 
 

@@ -13,7 +13,6 @@ from kubectl_sched.record import Record
 from kubectl_sched.scheduler.times import moment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
     from datetime import datetime
 
     from kubectl_sched.cluster.dump import Dump
@@ -46,7 +45,8 @@ def serving(pod: Pod, dump: Dump, in_force: InForce, now: datetime) -> Serving:
     held = next((lease for lease in leases if is_renewed(lease, now)), None)
     if held is not None:
         return Serving(RUNNING, f"{held.spec.holder_identity} holds the Lease {held.key} and renews it")
-    pods = owner.pods if owner is not None else product_pods(name, _pods(dump))
+    seen = [item for item in dump.objects if isinstance(item, Pod)]
+    pods = owner.pods if owner is not None else product_pods(name, seen)
     ready = next((each for each in pods if _is_ready(each)), None)
     if ready is not None:
         return Serving(RUNNING, f"its pod {ready.key} is ready")
@@ -76,8 +76,3 @@ def is_renewed(lease: Lease, now: datetime) -> bool:
 def _is_ready(pod: Pod) -> bool:
     ready = any(each.type == "Ready" and each.status == "True" for each in pod.status.conditions)
     return ready and pod.metadata.deletion_timestamp is None and not pod.has_ended
-
-
-def _pods(dump: Dump) -> Sequence[Pod]:
-    found: Iterable[Pod] = (item for item in dump.objects if isinstance(item, Pod))
-    return list(found)

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.runtime import Framework
 
 POLL_SECONDS = 0.5
+"""How often the server is asked whether what is waited for has come."""
+
 _BIND_TIMEOUT_SECONDS = 600.0
 _VOLUMES, _DEVICES = "VolumeBinding", "DynamicResources"
 

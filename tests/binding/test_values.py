@@ -10,11 +10,12 @@ from kubectl_sched.api.meta import ObjectMeta
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.schedulers import Lease, LeaseSpec
 from kubectl_sched.binding.cycle import Failed
-from kubectl_sched.binding.events import EventRecorder, Told, event_of, micro_time, scheduled
+from kubectl_sched.binding.events import EventRecorder, Told, event_of, scheduled
 from kubectl_sched.binding.failure import report_of
 from kubectl_sched.binding.leftovers import leftovers
 from kubectl_sched.binding.pod_status import NotScheduled, status_change
 from kubectl_sched.binding.serving import RUNNING, STOPPED, UNKNOWN, serving
+from kubectl_sched.binding.timestamps import micro_time
 from kubectl_sched.binding.writer import Request, Writer
 from kubectl_sched.cluster.dump import Dump
 from kubectl_sched.cluster.in_force import InForce

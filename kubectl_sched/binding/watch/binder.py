@@ -10,7 +10,7 @@ from kubectl_sched.binding.cycle import BindingCycle, Failed
 from kubectl_sched.binding.events import EventRecorder
 from kubectl_sched.binding.failure import report_failure
 from kubectl_sched.binding.preemption import evict_victims, without_preemption
-from kubectl_sched.binding.watch.messages import Finished, Kept, Warned
+from kubectl_sched.binding.watch.messages import Finished, NoneEvicted, Warned
 from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.status import error
 
@@ -95,5 +95,5 @@ class Binder:
         """What went wrong, and whether anybody was told to go; if nobody, no room needs to be kept."""
         preempted = evict_victims(self._rehearsal, self._writer, self._recorder, result)
         if not preempted.evicted:
-            self._tell(Kept(result.pod))
+            self._tell(NoneEvicted(result.pod))
         return (*preempted.refused, *preempted.warnings), bool(preempted.evicted)

@@ -10,6 +10,9 @@ import msgspec
 
 from kubectl_sched.record import Record
 
+JITTER_FACTOR = 1.2
+"""Who waits for the Lease asks after once to 2.2 times the retry period."""
+
 
 class Terms(Record, frozen=True):
     """How the election is held; all times in seconds."""

@@ -5,13 +5,23 @@ from __future__ import annotations
 import random
 import threading
 import time
-from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kubectl_sched.binding.watch.election import LeaseSpec, Observed, Terms, leads, may_take, observe, released, taken
+from kubectl_sched.binding.timestamps import micro_time_now
+from kubectl_sched.binding.watch.election import (
+    JITTER_FACTOR,
+    LeaseSpec,
+    Observed,
+    Terms,
+    leads,
+    may_take,
+    observe,
+    released,
+    taken,
+)
 from kubectl_sched.cluster.live.errors import ClusterError, ResponseError
 
 if TYPE_CHECKING:
@@ -19,9 +29,6 @@ if TYPE_CHECKING:
 
     from kubectl_sched.binding.watch.saying import Say
     from kubectl_sched.cluster.live.transport import Server
-
-JITTER = 1.2
-"""Who waits for the Lease asks after once to 2.2 times the retry period (JitterFactor)."""
 
 _API = "/apis/coordination.k8s.io/v1"
 
@@ -75,7 +82,7 @@ class Elector:
 
     def _run(self) -> None:
         while not self._try():
-            pause = self._terms.retry_period * (1 + JITTER * random.random())  # noqa: S311 - no secret
+            pause = self._terms.retry_period * (1 + JITTER_FACTOR * random.random())  # noqa: S311 - no secret
             if self._stopped.wait(pause):
                 return
         self._on_change(True)
@@ -110,7 +117,7 @@ class Elector:
         record = self._observed.record
         if record is not None and record.holder == self._terms.identity and self.leads():
             try:
-                self._write(taken(record, self._terms, _now()), now)
+                self._write(taken(record, self._terms, micro_time_now()), now)
             except ResponseError as refused:
                 self._say.problem(f"the Lease could not be renewed at once: {refused.message}")
             else:
@@ -118,7 +125,7 @@ class Elector:
         self._read(now)
         if not may_take(self._observed, self._terms, now):
             return False
-        self._write(taken(self._observed.record, self._terms, _now()), now)
+        self._write(taken(self._observed.record, self._terms, micro_time_now()), now)
         return True
 
     def _read(self, now: float) -> None:
@@ -155,7 +162,7 @@ class Elector:
         if record is None or record.holder != self._terms.identity:
             return
         try:
-            self._write(released(record, _now()), time.monotonic())
+            self._write(released(record, micro_time_now()), time.monotonic())
         except ClusterError as error:
             self._say.problem(f"the Lease could not be given up, so that others wait for its end: {error}")
 
@@ -181,7 +188,3 @@ def _written(record: LeaseSpec) -> dict[str, Any]:
         "renewTime": record.renew_time,
         "leaseTransitions": record.lease_transitions,
     }
-
-
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

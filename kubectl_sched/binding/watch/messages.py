@@ -22,8 +22,8 @@ class Finished(NamedTuple):
     began: float
 
 
-class Kept(NamedTuple):
-    """No victim had to go for this pod, so that no room is to be kept for it."""
+class NoneEvicted(NamedTuple):
+    """None of the pod's victims was evicted, so that no room is to be kept for it."""
 
     pod: Pod
 
@@ -47,4 +47,4 @@ class Stop(NamedTuple):
     exit_code: int = 0
 
 
-Message: TypeAlias = Changed | Replaced | Disturbed | Finished | Kept | Warned | Led | Stop
+Message: TypeAlias = Changed | Replaced | Disturbed | Finished | NoneEvicted | Warned | Led | Stop

@@ -25,7 +25,6 @@ LONGEST_UNSCHEDULABLE_SECONDS: Final = 300.0
 FLUSH_SECONDS: Final = 30.0
 """How often it is looked who has waited so long (flushUnschedulablePodsLeftover)."""
 
-
 _ENTRIES_KEPT: Final = 1_000
 
 _Entry = tuple[Any, int, QueuedPod]
@@ -185,12 +184,12 @@ class SchedulingQueue:
         if self._lands(queued):
             self._activate(queued, now, "Again")
 
-    # Between the places
-
     def drop(self, queued: QueuedPod) -> None:
         """The pod in flight is no longer ours to place."""
         if self._lands(queued):
             self.delete(queued.key)
+
+    # Between the places
 
     def _lands(self, queued: QueuedPod) -> bool:
         """Whether the pod in flight is still ours to put somewhere: not if it was deleted, or deleted and made anew."""

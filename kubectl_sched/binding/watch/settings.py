@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from kubectl_sched.binding.watch.election import Terms
+from kubectl_sched.binding.watch.election import JITTER_FACTOR, Terms
 from kubectl_sched.binding.watch.queued_pod import Backoff
 from kubectl_sched.cluster.known_schedulers import lease_name
 from kubectl_sched.config.duration import InvalidDuration, parse_duration
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from kubectl_sched.config import Configuration, ResolvedProfile
 
 _KUBE_SCHEDULERS_LEASE: Final = LeaderElectionConfiguration().resource_name
-_JITTER: Final = 1.2
 
 
 class WatchOptions(Record, frozen=True):
@@ -148,9 +147,9 @@ def _check_terms(terms: Terms) -> None:
         raise SchedError("--leader-elect-lease-duration must be at least 1s: a Lease holds whole seconds")
     if terms.lease_duration <= terms.renew_deadline:
         raise SchedError("--leader-elect-lease-duration must be longer than --leader-elect-renew-deadline")
-    if terms.renew_deadline <= _JITTER * terms.retry_period:
+    if terms.renew_deadline <= JITTER_FACTOR * terms.retry_period:
         raise SchedError(
-            f"--leader-elect-renew-deadline must be longer than {_JITTER:g} times --leader-elect-retry-period"
+            f"--leader-elect-renew-deadline must be longer than {JITTER_FACTOR:g} times --leader-elect-retry-period"
         )
     if terms.retry_period <= 0:
         raise SchedError("--leader-elect-retry-period must be longer than 0s")

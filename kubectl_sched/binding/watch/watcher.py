@@ -18,9 +18,10 @@ from msgspec import structs
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.binding.cycle import Bound, Failed, Gone, Taken
 from kubectl_sched.binding.preemption import without_preemption
+from kubectl_sched.binding.timestamps import time_now
 from kubectl_sched.binding.watch.cluster_events import ASSUMED_POD_FORGOTTEN, cluster_event
 from kubectl_sched.binding.watch.kinds import watched_kinds
-from kubectl_sched.binding.watch.messages import Finished, Kept, Led, Stop, Warned
+from kubectl_sched.binding.watch.messages import Finished, Led, NoneEvicted, Stop, Warned
 from kubectl_sched.binding.watch.metrics import ERROR, SCHEDULED, UNSCHEDULABLE
 from kubectl_sched.cluster.live.paths import group_of
 from kubectl_sched.cluster.live.watching import Changed, Disturbed, Replaced
@@ -143,7 +144,7 @@ class Watcher:
                 self._finish(message)
             case Disturbed():
                 self._disturbed(message)
-            case Kept(pod):
+            case NoneEvicted(pod):
                 queued = self._queue.get(pod.key)
                 if queued is not None and queued.pod.metadata.uid == pod.metadata.uid:
                     self._queue.nominate(queued, "")
@@ -219,7 +220,7 @@ class Watcher:
     def _bind(self, queued: QueuedPod, result: ScheduleResult, began: float) -> None:
         """Assume the pod on one of the best nodes, by chance as kube-scheduler does, and begin its binding cycle."""
         node = result.nominated_first or random.choice(result.best)  # noqa: S311 - no secret
-        reservations = reserved(result, node, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
+        reservations = reserved(result, node, time_now())
         others = [each.item for each in reservations if not isinstance(each.item, Pod)]
         self._cache.assume(reserved_pod(result.pod, reservations), node, others)
         self._queue.nominate(queued, "")
