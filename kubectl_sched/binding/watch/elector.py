@@ -130,16 +130,15 @@ class Elector:
 
     def _read(self, now: float) -> None:
         try:
-            self._lease = msgspec.json.decode(self._server.get(f"{self._collection}/{self._name}"), type=dict[str, Any])
+            answer = self._server.get(f"{self._collection}/{self._name}")
         except ResponseError as error:
             if error.status != HTTPStatus.NOT_FOUND:
                 raise
             self._lease = {}
             self._observed = Observed()
             return
-        except msgspec.DecodeError:
-            raise ClusterError("the server's answer is no Lease") from None
-        self._observed = observe(self._observed, msgspec.convert(self._lease.get("spec") or {}, LeaseSpec), now)
+        self._lease, record = _lease_in(answer)
+        self._observed = observe(self._observed, record, now)
 
     def _write(self, record: LeaseSpec, now: float) -> None:
         """Create the Lease, or replace it at the resourceVersion that we know, keeping whatever else it holds."""
@@ -154,8 +153,8 @@ class Elector:
                 "spec": _written(record),
             }
             answer = self._server.write("POST", self._collection, msgspec.json.encode(body))
-        self._lease = msgspec.json.decode(answer, type=dict[str, Any])
-        self._observed = Observed(msgspec.convert(self._lease.get("spec") or {}, LeaseSpec), now)
+        self._lease, stored = _lease_in(answer)
+        self._observed = Observed(stored, now)
 
     def _release(self) -> None:
         record = self._observed.record
@@ -171,6 +170,15 @@ class Elector:
         if holder != self._reported:
             self._reported = holder
             self._say.note(_about(holder, self._terms.identity))
+
+
+def _lease_in(answer: bytes) -> tuple[dict[str, Any], LeaseSpec]:
+    """The whole Lease, and what of it the election is about. Raises ClusterError for what is none."""
+    try:
+        lease = msgspec.json.decode(answer, type=dict[str, Any])
+        return lease, msgspec.convert(lease.get("spec") or {}, LeaseSpec)
+    except msgspec.DecodeError:
+        raise ClusterError("the server's answer is no Lease") from None
 
 
 def _about(holder: str, identity: str) -> str:
