@@ -40,7 +40,8 @@ def url() -> Iterator[str]:
             self.end_headers()
             self.wfile.write(answer)
 
-        do_PUT = do_POST
+        def do_PUT(self) -> None:
+            self.do_POST()
 
         def log_message(self, *_: object) -> None:
             pass
