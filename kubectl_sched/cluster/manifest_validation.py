@@ -7,14 +7,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.api.labels import InvalidSelector, selector_of
 from kubectl_sched.api.quantity import InvalidQuantity, parse_quantity
-from kubectl_sched.api.resource_names import is_extended_resource_name, is_huge_page_resource_name
-from kubectl_sched.api.validation import invalid, label_key_errors, label_value_errors, not_supported
+from kubectl_sched.api.validation import (
+    dns_label_errors,
+    invalid,
+    is_decimal_integer,
+    label_key_errors,
+    label_value_errors,
+    not_supported,
+    parse_int64,
+    quoted,
+    subdomain_errors,
+)
 from kubectl_sched.cluster.refused_manifest import refuse
+from kubectl_sched.cluster.resource_validation import (
+    container_resource_problems,
+    overhead_problems,
+    pod_resource_problems,
+)
+from kubectl_sched.cluster.volume_validation import resource_claim_problems, volume_problems
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from kubectl_sched.api.affinity import (
         NodeSelectorRequirement,
@@ -23,7 +37,7 @@ if TYPE_CHECKING:
         Toleration,
         TopologySpreadConstraint,
     )
-    from kubectl_sched.api.containers import Container, ResourceRequirements
+    from kubectl_sched.api.containers import Container
     from kubectl_sched.api.core import ResourceList
     from kubectl_sched.api.meta import LabelSelector
     from kubectl_sched.api.pod import Pod, PodSpec
@@ -31,9 +45,15 @@ if TYPE_CHECKING:
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _RESTART_POLICIES = ("Always", "OnFailure", "Never")
 _NODE_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
+_SELECTOR_OPERATORS = frozenset({"In", "NotIn", "Exists", "DoesNotExist"})
 _OPERATORS = ("Equal", "Exists")
 _COMPARISONS = ("Lt", "Gt")
+_PREEMPTION_POLICIES = ("Never", "PreemptLowerPriority")
+_INCLUSION_POLICIES = ("Honor", "Ignore")
+_OPERATING_SYSTEMS = ("linux", "windows")
 _LARGEST_PORT = 65535
+_LONGEST_DEADLINE = 2**31 - 1
+_DECIMAL_IS_WRONG = "must be a valid decimal integer in canonical form"
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
@@ -96,7 +116,8 @@ def validate(pod: Pod, *, comparison: bool = False) -> None:
         for index, toleration in enumerate(pod.spec.tolerations)
         for problem in _toleration(toleration, f"spec.tolerations[{index}]", operators)
     )
-    refuse(pod, [*_metadata(pod), *_spec(pod), *tolerations])
+    volumes = (*volume_problems(pod), *resource_claim_problems(pod))
+    refuse(pod, [*_metadata(pod), *volumes, *_spec(pod), *tolerations])
 
 
 def _metadata(pod: Pod) -> Iterator[str]:
@@ -108,6 +129,9 @@ def _metadata(pod: Pod) -> Iterator[str]:
 def _spec(pod: Pod) -> Iterator[str]:
     spec = pod.spec
     yield from _containers(spec)
+    yield from pod_resource_problems(pod)
+    if spec.host_network:
+        yield from _host_ports(spec)
     if spec.restart_policy and spec.restart_policy not in _RESTART_POLICIES:
         yield not_supported("spec.restartPolicy", spec.restart_policy, _RESTART_POLICIES)
     for key, value in (spec.node_selector or {}).items():
@@ -116,17 +140,48 @@ def _spec(pod: Pod) -> Iterator[str]:
     yield from _spread(spec.topology_spread_constraints)
     yield from _node_affinity(pod)
     yield from _pod_affinity(pod)
+    yield from _gates(spec)
+    if spec.node_name:
+        yield from (invalid("spec.nodeName", spec.node_name, said) for said in subdomain_errors(spec.node_name))
+    policy = spec.preemption_policy
+    if policy is not None and policy not in _PREEMPTION_POLICIES:
+        yield not_supported("spec.preemptionPolicy", policy, _PREEMPTION_POLICIES)
+    yield from overhead_problems(spec.overhead, "spec.overhead")
+    if spec.os is not None and not spec.os.name:
+        yield "spec.os.name: Required value"
+    elif spec.os is not None and spec.os.name not in _OPERATING_SYSTEMS:
+        yield not_supported("spec.os", spec.os.name, _OPERATING_SYSTEMS)
+    deadline = spec.active_deadline_seconds
+    if deadline is not None and not 1 <= deadline <= _LONGEST_DEADLINE:
+        yield _number("spec.activeDeadlineSeconds", deadline, f"must be between 1 and {_LONGEST_DEADLINE}, inclusive")
+
+
+def _gates(spec: PodSpec) -> Iterator[str]:
+    seen: set[str] = set()
+    for index, gate in enumerate(spec.scheduling_gates):
+        path = f"spec.schedulingGates[{index}]"
+        yield from (invalid(path, gate.name, said) for said in label_key_errors(gate.name))
+        if gate.name in seen:
+            yield f"{path}: Duplicate value: {quoted(gate.name)}"
+        seen.add(gate.name)
     if spec.scheduling_gates and spec.node_name:
         yield "spec.nodeName: Forbidden: cannot be set until all schedulingGates have been cleared"
-    if spec.resources is not None:
-        yield from _resources(spec.resources, "spec.resources")
-    yield from _amounts(spec.overhead, "spec.overhead")
+
+
+def _host_ports(spec: PodSpec) -> Iterator[str]:
+    """On the host's network a container's port is the host's."""
+    for number, container in enumerate(spec.containers):
+        for index, port in enumerate(container.ports):
+            if port.host_port != port.container_port:
+                path = f"spec.containers[{number}].ports[{index}].hostPort"
+                yield _number(path, port.host_port, "must match `containerPort` when `hostNetwork` is true")
 
 
 def _containers(spec: PodSpec) -> Iterator[str]:
     if not spec.containers:
         yield "spec.containers: Required value"
     names: set[str] = set()
+    claims = [claim.name for claim in spec.resource_claims]
     for field, containers in (("containers", spec.containers), ("initContainers", spec.init_containers)):
         taken: set[str] = set()
         for index, container in enumerate(containers):
@@ -134,12 +189,19 @@ def _containers(spec: PodSpec) -> Iterator[str]:
             yield from _taken_ports(container, path, taken if field == "containers" else set())
             if not container.name:
                 yield f"{path}.name: Required value"
-            elif container.name in names:
-                yield f'{path}.name: Duplicate value: "{container.name}"'
+            else:
+                yield from (invalid(f"{path}.name", container.name, said) for said in dns_label_errors(container.name))
+            if container.name and container.name in names:
+                yield f"{path}.name: Duplicate value: {quoted(container.name)}"
             names.add(container.name)
             if not container.image:
                 yield f"{path}.image: Required value"
-            yield from _container(container, path)
+            elif container.image != container.image.strip():
+                yield invalid(f"{path}.image", container.image, "must not have leading or trailing whitespace")
+            yield from _container(container, path, claims)
+            if container.restart_policy not in {None, *_RESTART_POLICIES}:
+                stated = container.restart_policy or ""
+                yield not_supported(f"{path}.restartPolicy", stated, sorted(_RESTART_POLICIES))
 
 
 def _taken_ports(container: Container, path: str, taken: set[str]) -> Iterator[str]:
@@ -151,42 +213,18 @@ def _taken_ports(container: Container, path: str, taken: set[str]) -> Iterator[s
         taken.add(text)
 
 
-def _container(container: Container, path: str) -> Iterator[str]:
-    yield from _resources(container.resources, f"{path}.resources")
+def _container(container: Container, path: str, pod_claims: Collection[str]) -> Iterator[str]:
+    yield from container_resource_problems(container.resources, f"{path}.resources", pod_claims)
     for index, port in enumerate(container.ports):
         where = f"{path}.ports[{index}]"
-        if not 0 < port.container_port <= _LARGEST_PORT:
-            yield invalid(f"{where}.containerPort", str(port.container_port), "must be between 1 and 65535, inclusive")
+        if not port.container_port:
+            yield f"{where}.containerPort: Required value"
+        elif not 0 < port.container_port <= _LARGEST_PORT:
+            yield _number(f"{where}.containerPort", port.container_port, "must be between 1 and 65535, inclusive")
         if port.host_port and not 0 < port.host_port <= _LARGEST_PORT:
-            yield invalid(f"{where}.hostPort", str(port.host_port), "must be between 1 and 65535, inclusive")
+            yield _number(f"{where}.hostPort", port.host_port, "must be between 1 and 65535, inclusive")
         if port.protocol and port.protocol not in {"TCP", "UDP", "SCTP"}:
             yield not_supported(f"{where}.protocol", port.protocol, ("SCTP", "TCP", "UDP"))
-
-
-def _amounts(resources: ResourceList, path: str) -> Iterator[str]:
-    for name, raw in resources.items():
-        quantity = parse_quantity(raw)
-        if quantity.unscaled < 0:
-            yield invalid(f"{path}[{name}]", str(raw), "must be greater than or equal to 0")
-        if is_extended_resource_name(name) and quantity.milli_value() % 1000:
-            yield invalid(f"{path}[{name}]", str(raw), "must be an integer")
-
-
-def _resources(resources: ResourceRequirements, path: str) -> Iterator[str]:
-    problems = [*_amounts(resources.limits, f"{path}.limits"), *_amounts(resources.requests, f"{path}.requests")]
-    yield from problems
-    if problems:
-        return
-    for name, raw in resources.requests.items():
-        limit = resources.limits.get(name)
-        exact = is_extended_resource_name(name) or is_huge_page_resource_name(name)
-        if limit is None:
-            if exact:
-                yield f"{path}.limits: Required value: Limit must be set for non overcommitable resources"
-        elif exact and parse_quantity(raw) != parse_quantity(limit):
-            yield invalid(f"{path}.requests", str(raw), f"must be equal to {name} limit of {limit}")
-        elif parse_quantity(raw) > parse_quantity(limit):
-            yield invalid(f"{path}.requests", str(raw), f"must be less than or equal to {name} limit of {limit}")
 
 
 def _toleration(toleration: Toleration, path: str, operators: tuple[str, ...]) -> Iterator[str]:
@@ -195,6 +233,12 @@ def _toleration(toleration: Toleration, path: str, operators: tuple[str, ...]) -
     elif toleration.operator != "Exists":
         said = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
         yield invalid(f"{path}.operator", toleration.operator, said)
+    if toleration.operator in {"", "Equal"}:
+        problems = label_value_errors(toleration.value)
+        if problems:
+            yield invalid(f"{path}.operator", toleration.value, ";".join(problems))
+    if toleration.operator in _COMPARISONS and toleration.operator in operators:
+        yield from _compared(toleration.value, f"{path}.value")
     if toleration.operator and toleration.operator not in operators:
         yield not_supported(f"{path}.operator", toleration.operator, operators)
     if toleration.operator == "Exists" and toleration.value:
@@ -205,12 +249,21 @@ def _toleration(toleration: Toleration, path: str, operators: tuple[str, ...]) -
         yield invalid(f"{path}.effect", toleration.effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")
 
 
+def _compared(value: str, path: str) -> Iterator[str]:
+    """What Lt and Gt compare is a whole number of 64 bits."""
+    if not is_decimal_integer(value):
+        yield invalid(path, value, _DECIMAL_IS_WRONG)
+    if parse_int64(value) is None:
+        why = "value out of range" if is_decimal_integer(value) else "invalid syntax"
+        yield invalid(path, value, f"strconv.ParseInt: parsing {quoted(value)}: {why}")
+
+
 def _spread(constraints: tuple[TopologySpreadConstraint, ...]) -> Iterator[str]:
-    seen: set[tuple[str, str]] = set()
+    pairs = [(each.topology_key, each.when_unsatisfiable) for each in constraints]
     for index, each in enumerate(constraints):
         path = f"spec.topologySpreadConstraints[{index}]"
         if each.max_skew <= 0:
-            yield invalid(f"{path}.maxSkew", str(each.max_skew), "must be greater than zero")
+            yield _number(f"{path}.maxSkew", each.max_skew, "must be greater than zero")
         if not each.topology_key:
             yield f"{path}.topologyKey: Required value: can not be empty"
         if each.when_unsatisfiable not in {"DoNotSchedule", "ScheduleAnyway"}:
@@ -218,14 +271,19 @@ def _spread(constraints: tuple[TopologySpreadConstraint, ...]) -> Iterator[str]:
                 f"{path}.whenUnsatisfiable", each.when_unsatisfiable, ("DoNotSchedule", "ScheduleAnyway")
             )
         pair = (each.topology_key, each.when_unsatisfiable)
-        if pair in seen:
+        if pair in pairs[index + 1 :]:
             yield f'{path}.{{topologyKey, whenUnsatisfiable}}: Duplicate value: "{{{pair[0]}, {pair[1]}}}"'
-        seen.add(pair)
         if each.min_domains is not None and each.min_domains <= 0:
-            yield invalid(f"{path}.minDomains", str(each.min_domains), "must be greater than zero")
+            yield _number(f"{path}.minDomains", each.min_domains, "must be greater than zero")
         if each.min_domains is not None and each.when_unsatisfiable != "DoNotSchedule":
             said = "can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ScheduleAnyway"
-            yield invalid(f"{path}.minDomains", str(each.min_domains), said)
+            yield _number(f"{path}.minDomains", each.min_domains, said)
+        for field, policy in (
+            ("nodeAffinityPolicy", each.node_affinity_policy),
+            ("nodeTaintsPolicy", each.node_taints_policy),
+        ):
+            if policy is not None and policy not in _INCLUSION_POLICIES:
+                yield not_supported(f"{path}.{field}", policy, _INCLUSION_POLICIES)
         yield from _label_keys(each.match_label_keys, each.label_selector, f"{path}.matchLabelKeys")
         yield from _twice_asked(each.label_selector, each.match_label_keys, path)
         yield from _selector(each.label_selector, f"{path}.labelSelector")
@@ -252,10 +310,29 @@ def _label_keys(keys: tuple[str, ...], selector: LabelSelector | None, path: str
 
 
 def _selector(selector: LabelSelector | None, path: str) -> Iterator[str]:
-    try:
-        selector_of(selector)
-    except InvalidSelector as error:
-        yield f"{path}: {error.reason}"
+    """unversionedvalidation.ValidateLabelSelector."""
+    if selector is None:
+        return
+    for key, value in selector.match_labels.items():
+        yield from (invalid(f"{path}.matchLabels", key, said) for said in label_key_errors(key))
+        yield from (invalid(f"{path}.matchLabels", value, said) for said in label_value_errors(value))
+    for index, expression in enumerate(selector.match_expressions):
+        where = f"{path}.matchExpressions[{index}]"
+        operator, values = expression.operator, expression.values
+        if operator in {"In", "NotIn"} and not values:
+            yield f"{where}.values: Required value: must be specified when `operator` is 'In' or 'NotIn'"
+        elif operator in {"Exists", "DoesNotExist"} and values:
+            yield f"{where}.values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+        elif operator not in _SELECTOR_OPERATORS:
+            yield invalid(f"{where}.operator", operator, "not a valid selector operator")
+        yield from (invalid(f"{where}.key", expression.key, said) for said in label_key_errors(expression.key))
+        for position, value in enumerate(values):
+            yield from (invalid(f"{where}.values[{position}]", value, said) for said in label_value_errors(value))
+
+
+def _number(path: str, number: int, detail: str) -> str:
+    """A field.Invalid error about a number."""
+    return f"{path}: Invalid value: {number}: {detail}"
 
 
 def _node_affinity(pod: Pod) -> Iterator[str]:
@@ -289,7 +366,7 @@ def _pod_affinity(pod: Pod) -> Iterator[str]:
 
 def _weight(weight: int, path: str) -> Iterator[str]:
     if not 1 <= weight <= 100:
-        yield invalid(f"{path}.weight", str(weight), "must be in the range 1-100")
+        yield _number(f"{path}.weight", weight, "must be in the range 1-100")
 
 
 def _pod_term(term: PodAffinityTerm, path: str) -> Iterator[str]:
@@ -299,6 +376,8 @@ def _pod_term(term: PodAffinityTerm, path: str) -> Iterator[str]:
         yield from (
             invalid(f"{path}.topologyKey", term.topology_key, said) for said in label_key_errors(term.topology_key)
         )
+    for name in term.namespaces:
+        yield from (invalid(f"{path}.namespace", name, said) for said in dns_label_errors(name))
     yield from _label_keys(term.match_label_keys, term.label_selector, f"{path}.matchLabelKeys")
     yield from _label_keys(term.mismatch_label_keys, term.label_selector, f"{path}.mismatchLabelKeys")
     for index, key in enumerate(term.match_label_keys):
@@ -323,6 +402,8 @@ def _node_term(term: NodeSelectorTerm, path: str, *, required: bool) -> Iterator
         elif len(expression.values) != 1:
             said = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
             yield f"{where}.values: Required value: {said}"
+        for position, value in enumerate(expression.values if expression.key == "metadata.name" else ()):
+            yield from (invalid(f"{where}.values[{position}]", value, said) for said in subdomain_errors(value))
 
 
 def _values(expression: NodeSelectorRequirement, path: str, *, required: bool) -> Iterator[str]:

@@ -24,6 +24,7 @@ from kubectl_sched.cluster.refused_manifest import RefusedError
 from kubectl_sched.cluster.workload_validation import check_workload
 from kubectl_sched.config import Features, KubeVersion
 from kubectl_sched.snapshot import Objects
+from tests.cluster.pods import WRITTEN_PODS, pod_of
 from tests.cluster.workloads import PATHS, WRITTEN
 from tests.e2e.api import Api, ApiError
 from tests.e2e.test_agreement import populate, random_pods
@@ -159,6 +160,18 @@ def test_workloads_are_refused_for_what_the_api_server_refuses_them_for(api: Api
             check_workload(msgspec.convert(written.body, written.kind))
         reason, _, _ = refused.value.reason.partition(" (and ")
         assert f"{refused.value.field}: {reason}" in str(real), written
+
+
+def test_pods_are_refused_for_what_the_api_server_refuses_them_for(api: Api, admission: Admission) -> None:
+    for field, spec in WRITTEN_PODS:
+        real = dry_run(api, "/api/v1/namespaces/kube-public/pods?dryRun=All", pod_of(spec))
+        assert isinstance(real, str) == bool(field), (spec, real)
+        if not field:
+            continue
+        with pytest.raises(RefusedError) as refused:
+            admission.admitted(msgspec.convert(pod_of(spec), Pod))
+        reason, _, _ = refused.value.reason.partition(" (and ")
+        assert f"{refused.value.field}: {reason}" in str(real), spec
 
 
 def dry_run(api: Api, path: str, wanted: Json) -> Json | str:
