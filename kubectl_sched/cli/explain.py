@@ -40,7 +40,7 @@ def explain(
     all_namespaces: options.AllNamespaces = False,
     selector: options.LabelSelector = None,
     pending: Annotated[bool, typer.Option("--pending", help="All pods that no node has yet.")] = False,
-    node: Annotated[str | None, typer.Option("--node", metavar="NAME", help="Show this node in full.")] = None,
+    node: options.NodeName = None,
     all_nodes: Annotated[bool, typer.Option("--all", help="Show every node (as -o wide).")] = False,
     evidence: Annotated[
         bool, typer.Option("--evidence", help="Add evidence to every verdict in JSON and YAML.")
@@ -158,6 +158,7 @@ def _answered(asked: _Asked, dump: Dump, selection: Selection) -> int:
     from kubectl_sched.cluster.completeness import completeness
     from kubectl_sched.cluster.explaining import Explaining, Question
     from kubectl_sched.cluster.in_force import InForce
+    from kubectl_sched.cluster.selection import about_none
     from kubectl_sched.render.show import Display, check_is_node, show
 
     client = _extender_client(asked.paths) if asked.call_extenders else None
@@ -168,9 +169,10 @@ def _answered(asked: _Asked, dump: Dump, selection: Selection) -> int:
     results = [_more(asked, in_force, result, one=one) for result in explaining.answers(selection)]
     if asked.node is not None and not results:
         check_is_node(asked.node, in_force.default_scheduler.nodes)
+    about = about_none(dump.objects, selection) if not results and not asked.drifted else ()
     joint = explaining.together(results) if not one and selection.pending else None
     display = Display(asked.output, asked.color, asked.all_nodes, asked.node, asked.evidence, one=one, together=joint)
-    notes = [*explaining.about_daemon_sets(selection), *in_force.notes, *completeness(dump, results)]
+    notes = [*about, *explaining.about_daemon_sets(selection), *in_force.notes, *completeness(dump, results)]
     warnings = [*in_force.warnings, *dump.warnings]
     if client is not None and client.sent_in_part:
         warnings.append(

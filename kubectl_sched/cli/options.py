@@ -38,6 +38,13 @@ class Color(StrEnum):
     never = "never"
 
 
+def _named(value: str | None) -> str | None:
+    """The value. Refuses an empty one, which a script gives whose variable is not set."""
+    if value == "":
+        raise typer.BadParameter("it is given an empty name")
+    return value
+
+
 From = Annotated[
     list[str] | None,
     typer.Option("--from", metavar="PATH", help="Read a dump (file, directory, archive or - for stdin); repeatable."),
@@ -47,10 +54,18 @@ AllNamespaces = Annotated[bool, typer.Option("--all-namespaces", "-A", help="Loo
 LabelSelector = Annotated[
     str | None, typer.Option("--selector", "-l", help="Only pods whose labels match, as kubectl's -l.")
 ]
-Config = Annotated[str | None, typer.Option("--config", metavar="FILE", help="A KubeSchedulerConfiguration to replay.")]
+Config = Annotated[
+    str | None,
+    typer.Option("--config", metavar="FILE", callback=_named, help="A KubeSchedulerConfiguration to replay."),
+]
 Profile = Annotated[
     str | None,
-    typer.Option("--profile", metavar="NAME", help="The profile by schedulerName; the default is the pod's own."),
+    typer.Option(
+        "--profile", metavar="NAME", callback=_named, help="The profile by schedulerName; the default is the pod's own."
+    ),
+]
+NodeName = Annotated[
+    str | None, typer.Option("--node", metavar="NAME", callback=_named, help="Show this node in full.")
 ]
 KubeVersionOption = Annotated[
     str | None, typer.Option("--kube-version", metavar="1.36", help="Whose behaviour to replay.")

@@ -31,7 +31,10 @@ class _Conflict(NamedTuple):
 
 
 class Collection:
-    """Grows while files are read; `dump` is what has come together, `passed_over` the kinds that are not read."""
+    """Grows while files are read; `dump` is what has come together.
+
+    `passed_over` are the kinds that are not read, `refusals` what servers said where objects were asked for.
+    """
 
     def __init__(self) -> None:
         self._objects: dict[tuple[type[KubernetesObject], str, str], KubernetesObject] = {}
@@ -40,6 +43,7 @@ class Collection:
         self._conflicts: list[_Conflict] = []
         self._server_version: str | None = None
         self.passed_over: set[str] = set()
+        self.refusals: dict[str, None] = {}
         self.scheduler_configuration: dict[str, Any] | None = None
 
     def warn(self, sentence: str) -> None:
@@ -108,7 +112,10 @@ class Collection:
         ]
         if nodes and lost:
             example = f"Pod {lost[0].key} to {lost[0].spec.node_name}"
-            yield f"{len(lost)} pods are bound to nodes that are not in the dump and do not count, such as {example}"
+            if len(lost) == 1:
+                yield f"1 pod is bound to a node that is not in the dump and does not count: {example}"
+                return
+            yield f"{len(lost):,} pods are bound to nodes that are not in the dump and do not count, such as {example}"
 
     @property
     def dump(self) -> Dump:

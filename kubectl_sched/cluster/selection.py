@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from kubectl_sched.api.selector_text import parse_selector
 from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_sched.api.meta import KubernetesObject
 
@@ -80,6 +80,21 @@ def select(objects: Sequence[KubernetesObject], selection: Selection, warnings: 
     return found
 
 
+def about_none(objects: Sequence[KubernetesObject], selection: Selection) -> Iterator[str]:
+    """What is there instead, where nothing was found."""
+    if not any(isinstance(item, Pod) for item in objects):
+        yield "no pods at all were read (`kubectl get pods -A -o json` has them)"
+        return
+    elsewhere = select(objects, replace(selection, namespace=None))
+    others = select(objects, replace(selection, pending=False)) if selection.pending else []
+    if elsewhere:
+        pods = "such pod is" if len(elsewhere) == 1 else "such pods are"
+        yield f"{len(elsewhere):,} {pods} in other namespaces (-A), such as {elsewhere[0].key}"
+    elif others:
+        pods = "is 1 pod, but it is" if len(others) == 1 else f"are {len(others):,} pods, but none of them is"
+        yield f"there {pods} {'not ' if len(others) == 1 else ''}pending; pods are explained by name, too"
+
+
 def workloads_named(selection: Selection) -> list[tuple[str, str]]:
     """(kind, name) of the workloads among the targets."""
     return [(kind, name) for kind, name in _names(selection.targets) if kind != "Pod"]
@@ -139,13 +154,16 @@ def _unknown_pod(name: str, namespace: str | None, pods: list[Pod]) -> str:
     elsewhere = sorted({pod.metadata.namespace for pod in pods if pod.metadata.name == name})
     if elsewhere:
         return f"there is no pod {name} {place}; there is one in {', '.join(elsewhere)} (-n {elsewhere[0]})"
+    if not pods:
+        return f"there is no pod {name} {place}: no pods at all were read (`kubectl get pods -A -o json` has them)"
     here = sorted(pod.metadata.name for pod in pods if namespace in {None, pod.metadata.namespace})
     near = get_close_matches(name, here, n=3, cutoff=0.5)
     if near:
         return f"there is no pod {name} {place}; near it: {', '.join(near)}"
-    return (
-        f"there is no pod {name} {place}, which has {len(here)} pods; another namespace is chosen with -n, all with -A"
-    )
+    if name.lower() in WORKLOAD_WORDS:
+        return f"there is no pod {name} {place}; for the pods of a workload name it, as in {name.lower()}/web"
+    many = f"which has {len(here):,} {'pod' if len(here) == 1 else 'pods'}" if here else "which has none"
+    return f"there is no pod {name} {place}, {many}; another namespace is chosen with -n, all with -A"
 
 
 def _of_workload(

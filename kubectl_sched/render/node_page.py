@@ -42,7 +42,6 @@ def node_page(result: ScheduleResult, row: int, width: int, *, one: bool) -> Ite
     if there is not None:
         yield Text(f"\n{there}")
     yield from _what_it_would_take(result, row, width, asked=one and result.extended is None)
-    yield from (Text(f"note: {safe(note)}", style="dim") for note in result.warnings)
 
 
 def _filters(result: ScheduleResult, row: int) -> Iterator[RenderableType]:
@@ -52,6 +51,7 @@ def _filters(result: ScheduleResult, row: int) -> Iterator[RenderableType]:
     rejected = {status.plugin: status for status in result.rejections(row)}
     passing: list[str] = []
     skipped: list[str] = []
+    never_run: list[str] = []
     for plugin in result.framework.filter_plugins if result.framework else ():
         status = rejected.get(plugin.name)
         if status is not None:
@@ -60,8 +60,10 @@ def _filters(result: ScheduleResult, row: int) -> Iterator[RenderableType]:
             table.add_row("", Text(status.code.value, "dim"))
         elif plugin.name in result.verdicts:
             passing.append(plugin.name)
-        else:
+        elif result.state is not None and plugin.name in result.state.skip_filter_plugins:
             skipped.append(plugin.name)
+        else:
+            never_run.append(plugin.name)
     if rejected:
         yield Text()
         yield table
@@ -69,6 +71,8 @@ def _filters(result: ScheduleResult, row: int) -> Iterator[RenderableType]:
         yield Text(f"\npass: {', '.join(passing)}")
     if skipped:
         yield Text(f"skipped, as nothing of the pod concerns them: {', '.join(skipped)}", style="dim")
+    if never_run:
+        yield Text(f"not run, as PreFilter ends the cycle: {', '.join(never_run)}", style="dim")
 
 
 def _scores(result: ScheduleResult, row: int) -> Iterator[RenderableType]:

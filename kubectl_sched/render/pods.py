@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from kubectl_sched.render.node_words import why_not
-from kubectl_sched.render.reasons import clauses
+from kubectl_sched.render.reasons import last_first
 from kubectl_sched.render.summary import summary
 from kubectl_sched.render.tables import one_line_each
 from kubectl_sched.render.text import count, listed, safe, shortened
 from kubectl_sched.render.truth import stage_words
 from kubectl_sched.scheduler.result import Outcome
+from kubectl_sched.scheduler.warnings import NOT_SCORED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -59,7 +60,7 @@ def pod_notes(results: Sequence[ScheduleResult]) -> Iterator[str]:
     """What is to know beside the verdicts, with the pods that it is about."""
     about: dict[str, list[ScheduleResult]] = {}
     for result in results:
-        for warning in result.warnings:
+        for warning in (each for each in result.warnings if each != NOT_SCORED):  # a list shows no points
             about.setdefault(warning, []).append(result)
     for warning, concerned in list(about.items())[:_WARNINGS_SHOWN]:
         whom = concerned[0].pod.key if len(concerned) == 1 else count(len(concerned), "pod")
@@ -112,10 +113,10 @@ def _why(result: ScheduleResult) -> str:
         return "; ".join(filter(None, (safe(result.history.told), words)))
     if words is not None:
         return words
-    if result.fits and len(result.best) > 1:
+    if result.fits and len(result.best) > 1 and result.nominated_first is None:
         return f"tied between {listed(result.best)}"
     if result.outcome is Outcome.UNSCHEDULABLE and result.pre_filter.is_success and len(result.nodes):
-        return "; ".join(reversed(clauses(result)))
+        return "; ".join(last_first(result))
     said = summary(result).removeprefix(safe(result.pod.key)).strip()
     return said.removeprefix("would land on ").removeprefix("scores highest on ")
 

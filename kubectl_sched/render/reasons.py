@@ -12,6 +12,8 @@ from kubectl_sched.framework.status import SUCCESS
 from kubectl_sched.render.text import clipped, listed, safe
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot.arrays import Mask, Rows
 
@@ -22,36 +24,75 @@ _OUTSIDE = "are outside "
 
 def clauses(result: ScheduleResult) -> list[str]:
     """What each plugin says of the nodes that were left when its turn came, in run order, each with its subject."""
-    left: Mask = np.ones(len(result.nodes), dtype=np.bool_)
-    left[result.feasible] = False
-    dropped_by: list[tuple[str, Rows, int]] = []
-    for plugin, mask in result.rejection_masks.items():
-        dropped = np.flatnonzero(left & mask)
-        if len(dropped):
-            dropped_by.append((plugin, dropped, int(left.sum())))
-            left &= ~mask
     told: list[str] = []
     rest = "others"
-    for plugin, dropped, before in _worth_telling(dropped_by):
-        said = reason(result, plugin, dropped)
-        told.append(f"{_subject(result, dropped, before, rest, first=not told)} {agreeing(len(dropped), said)}")
+    left = len(result.nodes) - len(result.feasible)
+    for rows, said in _told(result):
+        told.append(f"{_subject(result, rows, left, rest, first=not told)} {agreeing(len(rows), said)}")
         rest = "inside" if said.startswith(_OUTSIDE) else "others"
-    hidden = sum(len(rows) for _, rows, _ in dropped_by) - sum(len(rows) for _, rows, _ in _worth_telling(dropped_by))
-    if hidden:
-        told.append(f"other plugins reject {hidden:,} more")
-    remaining = int(left.sum())
-    for rows, said in _left_over(result, np.flatnonzero(left)):
-        told.append(f"{_subject(result, rows, remaining, rest, first=not told)} {agreeing(len(rows), said)}")
-        remaining -= len(rows)
+        left -= len(rows)
     return told
 
 
-def _worth_telling(dropped_by: list[tuple[str, Rows, int]]) -> list[tuple[str, Rows, int]]:
-    """Those that drop the most nodes, and the last, which leaves none; in run order."""
-    if len(dropped_by) <= _CLAUSES_SHOWN:
-        return dropped_by
-    most = sorted(dropped_by[:-1], key=lambda each: -len(each[1]))[: _CLAUSES_SHOWN - 1]
-    return [each for each in dropped_by if each in most or each is dropped_by[-1]]
+def last_first(result: ScheduleResult) -> list[str]:
+    """The same with what leaves no node over first, so that no clause refers to one before it."""
+    *before, last = _told(result)
+    several = (("the last", last), *(("", each) for each in reversed(before))) if before else (("all", last),)
+    return [f"{_on_its_own(result, rows, which)} {agreeing(len(rows), said)}" for which, (rows, said) in several]
+
+
+def _told(result: ScheduleResult) -> list[tuple[Rows, str]]:
+    """Which nodes are out for what; the plugins that there is no room for together, before the last."""
+    left: Mask = np.ones(len(result.nodes), dtype=np.bool_)
+    left[result.feasible] = False
+    dropped = _dropped(result, left)
+    shown = _worth_telling([len(rows) for _, rows in dropped])
+    told = [(rows, reason(result, plugin, rows)) for plugin, rows in (dropped[index] for index in shown)]
+    for _, rows in dropped:
+        left[rows] = False
+    told += _left_over(result, np.flatnonzero(left))
+    hidden = [each for index, each in enumerate(dropped) if index not in shown]
+    if hidden:
+        rows = np.concatenate([rows for _, rows in hidden])
+        told.insert(len(told) - 1, (rows, f"are kept out by {listed([plugin for plugin, _ in hidden])}"))
+    return told
+
+
+def _dropped(result: ScheduleResult, left: Mask) -> list[tuple[str, Rows]]:
+    """Which of the nodes that are left each plugin drops when its turn comes; what PreFilter leaves out comes first."""
+    left = left.copy()
+    dropped: list[tuple[str, Rows]] = []
+    for plugin, mask in (*_narrowing(result), *result.rejection_masks.items()):
+        rows = np.flatnonzero(left & mask)
+        if len(rows):
+            dropped.append((plugin, rows))
+            left[rows] = False
+    return dropped
+
+
+def _narrowing(result: ScheduleResult) -> Iterator[tuple[str, Mask]]:
+    """The nodes outside what PreFilter names, under the plugin that narrowed the search and rejects them as well."""
+    if result.pre_filter_nodes is None:
+        return
+    outside = np.array([name not in result.pre_filter_nodes for name in result.nodes.names], dtype=np.bool_)
+    for plugin in result.narrowed_by:
+        if plugin in result.rejection_masks:
+            yield plugin, outside & result.rejection_masks[plugin]
+
+
+def _worth_telling(sizes: list[int]) -> list[int]:
+    """Which of them: those that drop the most nodes, and the last, which leaves none; in run order."""
+    if len(sizes) <= _CLAUSES_SHOWN:
+        return list(range(len(sizes)))
+    *others, last = range(len(sizes))
+    return sorted([*sorted(others, key=lambda index: -sizes[index])[: _CLAUSES_SHOWN - 1], last])
+
+
+def _on_its_own(result: ScheduleResult, rows: Rows, which: str) -> str:
+    """The node where it is one, else how many they are: `w1`, `all`, `the last 3`, `3`."""
+    if len(rows) == 1:
+        return safe(result.nodes.names[int(rows[0])])
+    return which if which == "all" else f"{which} {len(rows):,}".lstrip()
 
 
 def _subject(result: ScheduleResult, dropped: Rows, before: int, rest: str, *, first: bool) -> str:
@@ -108,16 +149,11 @@ def main_reason(result: ScheduleResult, rows: Rows) -> str:
     """What is said of most of these rejected nodes: the first plugin against each of them counts."""
     left: Mask = np.zeros(len(result.nodes), dtype=np.bool_)
     left[rows] = True
-    best: tuple[int, str, Rows] | None = None
-    for plugin, mask in result.rejection_masks.items():
-        dropped = np.flatnonzero(left & mask)
-        if len(dropped) and (best is None or len(dropped) > best[0]):
-            best = (len(dropped), plugin, dropped)
-        left &= ~mask
-    if best is None:
+    dropped = _dropped(result, left)
+    if dropped:
+        plugin, some = max(dropped, key=lambda each: len(each[1]))
+        said = reason(result, plugin, some)
+    else:
         some, said = max(_left_over(result, rows), key=lambda each: len(each[0]))
-        said = agreeing(len(some), said)
-        return said if len(some) == len(rows) else f"{len(some):,} {said}"
-    count, plugin, dropped = best
-    said = agreeing(count, reason(result, plugin, dropped))
-    return said if count == len(rows) else f"{count:,} {said}"
+    said = agreeing(len(some), said)
+    return said if len(some) == len(rows) else f"{len(some):,} {said}"

@@ -81,9 +81,10 @@ def _currently(result: ScheduleResult) -> str:
     node = result.current_node
     if not node:
         return ""
-    if node in result.best:
-        return "; it runs there" if len(result.best) == 1 else f"; it runs on {safe(node)}"
-    return f"; it runs on {safe(node)}"
+    is_best = result.best == (node,)
+    if result.pod.status.phase == "Running":
+        return f"; it runs {'there' if is_best else f'on {safe(node)}'}"
+    return f"; it {'was' if result.pod.has_ended else 'is'} bound {'there' if is_best else f'to {safe(node)}'}"
 
 
 def _lead(result: ScheduleResult) -> str:

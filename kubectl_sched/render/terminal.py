@@ -14,7 +14,7 @@ from rich.text import Text
 
 from kubectl_sched.render.answer import answer
 from kubectl_sched.render.node_page import node_page
-from kubectl_sched.render.pods import pods_table
+from kubectl_sched.render.pods import in_sum, pods_table
 from kubectl_sched.render.screen import LINES, fitted, lines_of
 from kubectl_sched.render.text import safe
 from kubectl_sched.render.wide import wide
@@ -82,13 +82,21 @@ def _in_full(
     results: Sequence[ScheduleResult], display: Display, notes: Sequence[str], width: int
 ) -> Iterable[RenderableType]:
     if not results:
-        return (Text("no pods match"),)
+        return (Text("no pods match"), *_noted(notes))
     if display.node is not None:
         name = display.node
         pages = (node_page(result, result.nodes.row_of[name], width, one=display.one) for result in results)
-        said = dict.fromkeys((*(warning for result in results for warning in result.warnings), *notes))
-        noted = [Text(), *(Text(f"note: {safe(note)}", style="dim") for note in said)] if said else []
-        return (*chain.from_iterable(pages), *noted)
-    if display.all_nodes or display.output == "wide":
-        return chain.from_iterable(wide(result, notes, width) for result in results)
-    return pods_table(results, notes, width, display.together)
+        warnings = (warning for result in results for warning in result.warnings)
+        return (*chain.from_iterable(pages), *_noted((*warnings, *notes)))
+    if not display.all_nodes and display.output != "wide":
+        return pods_table(results, notes, width, display.together)
+    if display.one:
+        return wide(results[0], notes, width)
+    each_in_full = ((*wide(result, (), width), Text()) for result in results)
+    return (*chain.from_iterable(each_in_full), Text(in_sum(results, display.together)), *_noted(notes))
+
+
+def _noted(notes: Iterable[str]) -> Iterable[RenderableType]:
+    """Each once, below an empty line."""
+    lines = [Text(f"note: {safe(note)}", style="dim") for note in dict.fromkeys(notes)]
+    return (Text(), *lines) if lines else ()

@@ -15,6 +15,7 @@ from kubectl_sched.render.suggestions import lines_of
 from kubectl_sched.render.summary import summary
 from kubectl_sched.render.tables import aligned, plain_table
 from kubectl_sched.render.text import count, safe, shortened
+from kubectl_sched.render.truth import truth
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,6 +31,8 @@ _NAME_LENGTH = 60
 def wide(result: ScheduleResult, notes: Sequence[str], width: int) -> Iterator[RenderableType]:
     """Feasible nodes first, by total; then the rejected ones by reason. Columns that do not fit go below."""
     yield Text(f"{summary(result)}.", style="bold")
+    for part in truth(result):
+        yield from part.full
     wins = sampling_words(result)
     if wins is not None:
         yield Text(f"{wins}.")

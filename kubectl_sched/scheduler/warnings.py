@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
 
 
+NOT_SCORED = "with one feasible node kube-scheduler does not score; the points here are what it would have given"
 _OS = "kubernetes.io/os"
 _ARCH = "kubernetes.io/arch"
 
@@ -61,8 +62,8 @@ def _beyond_the_search(result: ScheduleResult) -> Iterator[str]:
             f"{len(result.feasible):,} nodes are feasible, but kube-scheduler stops looking after {most:,}, from a "
             "start that rotates and cannot be read; all of them are scored here"
         )
-    elif len(result.feasible) == 1:
-        yield "with one feasible node kube-scheduler does not score; the points here are what it would have given"
+    elif len(result.feasible) == 1 and result.score_error is None:
+        yield NOT_SCORED
 
 
 def _kubelet(result: ScheduleResult) -> Iterator[str]:

@@ -115,6 +115,12 @@ def test_pods_are_named_as_in_kubectl(kubectl_sched: Callable[..., Answer], argu
         ("pod/", "the name is missing"),
         ("service/x", "'service' is no kind whose pods can be explained"),
         ("deployment/web", "no pod in namespace default belongs to Deployment web"),
+        ("deployment", "for the pods of a workload name it, as in deployment/web"),
+        ("pod x -n shop", "there is no pod x in namespace shop, which has 1 pod; another"),
+        ("pod x -n none", "there is no pod x in namespace none, which has none; another"),
+        ("web-0 --node=", "Invalid value for '--node': it is given an empty name"),
+        ("web-0 --profile=", "Invalid value for '--profile': it is given an empty name"),
+        ("web-0 --config=", "Invalid value for '--config': it is given an empty name"),
         ("web-0 -l app=web", "names and --selector exclude each other"),
         ("-l app=(", "unable to parse"),
         ("pod k-0", "pod default/k-0: cpu: '64K' is not a quantity"),
@@ -143,6 +149,31 @@ def test_what_is_wrong_is_one_sentence(kubectl_sched: Callable[..., Answer], arg
     assert (answer.code, answer.out) == (2, "")
     assert said in answer.err
     assert answer.err.startswith(("error: ", "Usage: "))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("-n nothing", "such pods are in other namespaces (-A), such as default/web-0"),
+        ("-l app=db -n shop pods", "1 such pod is in other namespaces (-A), such as default/db-0"),
+        ("-l app=db --pending", "there is 1 pod, but it is not pending; pods are explained by name, too"),
+    ],
+)
+def test_where_nothing_matches_it_says_what_is_there(
+    kubectl_sched: Callable[..., Answer], arguments: str, said: str
+) -> None:
+    answer = kubectl_sched("explain", *arguments.split(), "--from", "dump.json")
+    assert answer.code == 0
+    assert answer.out.startswith("no pods match\n\nnote: ")
+    assert said in answer.out
+
+
+def test_a_dump_without_pods_is_told_that_it_needs_them(kubectl_sched: Callable[..., Answer], tmp_path: Path) -> None:
+    (tmp_path / "nodes.json").write_text(json.dumps(node("w1")))
+    assert "note: no pods at all were read" in kubectl_sched("explain", "--from", "nodes.json").out
+    named = kubectl_sched("explain", "web-0", "--from", "nodes.json")
+    assert (named.code, named.out) == (2, "")
+    assert "there is no pod web-0 in namespace default: no pods at all were read" in named.err
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def test_broken_utf8_is_replaced_as_go_does(read_text: Callable[..., Dump]) -> N
     assert node.metadata.labels == {"a": "�"}
 
 
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
 def test_what_powershell_saves_is_read(read_text: Callable[..., Dump], encoding: str) -> None:
     assert keys(read_text(json.dumps(listing(NODE), indent=4).encode(encoding))) == ["Node n1"]
 
@@ -146,7 +146,7 @@ def test_dumps_of_two_clusters_are_told_apart(read_text: Callable[..., Dump]) ->
 
 def test_pods_on_nodes_that_are_not_there_are_mentioned(read_text: Callable[..., Dump]) -> None:
     dump = read_text(listing(NODE, obj("Pod", "lost", spec={"nodeName": "gone"})))
-    assert "1 pods are bound to nodes that are not in the dump" in dump.warnings[0]
+    assert "1 pod is bound to a node that is not in the dump" in dump.warnings[0]
 
 
 def test_only_configmaps_that_configure_a_scheduler_are_kept(read_text: Callable[..., Dump]) -> None:

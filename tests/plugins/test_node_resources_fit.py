@@ -291,7 +291,7 @@ def test_requests_that_the_node_could_never_meet(incoming: Any, text: str, hints
 
 def test_too_many_pods_names_the_limit() -> None:
     nodes = snapshot(node("w1", allocatable={**SMALL, "pods": "1"}), there("old", cpu="1"))
-    assert explained(make(NodeResourcesFit), pod("new"), nodes)[0] == ["has 1 pods and takes at most 1"]
+    assert explained(make(NodeResourcesFit), pod("new"), nodes)[0] == ["has 1 pod and takes at most 1"]
 
 
 def test_scores_are_explained_by_resource() -> None:

@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
 import yaml
 
+from tests import program
 from tests.terminal import on_terminal
+
+if TYPE_CHECKING:
+    from subprocess import CompletedProcess
 
 ROOT = Path(__file__).parent.parent.parent
 DEMO = str(ROOT / "fixtures" / "demo")
 STUCK, LANDS = "web-0", "api-5d9c7b8f6d-m7c5t"
 
 
-def run(*arguments: str, source: str = DEMO, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "kubectl_sched", "explain", *arguments, "--from", source],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, **environment},
-    )
+def run(*arguments: str, source: str = DEMO, **environment: str) -> CompletedProcess[str]:
+    return program.run("explain", *arguments, "--from", source, environment=environment)
 
 
 def explained(*arguments: str) -> Any:
@@ -41,6 +36,20 @@ def test_yaml_and_json_say_the_same() -> None:
 
 def test_the_summary_is_the_first_sentence_of_the_table() -> None:
     assert run(STUCK).stdout.splitlines()[0] == f"{explained(STUCK)['summary']}."
+
+
+def test_the_whole_table_says_how_a_bound_pod_was_placed_as_the_first_screen_does() -> None:
+    first = run("node-agent-gpu-1", "-A").stdout.splitlines()[:2]
+    assert first[1].startswith("Placed by ")
+    assert run("node-agent-gpu-1", "-A", "-o", "wide").stdout.splitlines()[:2] == first
+
+
+def test_whole_tables_of_several_pods_stand_apart_and_share_their_notes() -> None:
+    printed = run("pods", LANDS, STUCK, "-o", "wide").stdout
+    lines = printed.splitlines()
+    assert lines[lines.index(f"{explained(STUCK)['summary']}.") - 1] == ""
+    assert printed.count("note: about the dump: ") == 1
+    assert "2 pods, each on its own against the same state: 1 would land." in lines
 
 
 def test_several_pods_make_a_list_in_the_order_asked_for() -> None:

@@ -95,7 +95,7 @@ REJECTED = [
         requests(cpu="1"),
         "w1 lacks cpu: 500m of 2 are free (requests, not usage), and it wants 1",
     ),
-    ([node("w1", allocatable={**SMALL, "pods": "1"}), pod("other", on="w1")], {}, "w1 is full: 1 pods of 1"),
+    ([node("w1", allocatable={**SMALL, "pods": "1"}), pod("other", on="w1")], {}, "w1 is full: 1 pod of 1"),
     (
         [
             node("w1", allocatable={**SMALL, "memory": "1Gi"}),
@@ -173,9 +173,46 @@ def test_where_it_lands(objects: list[Any], spec: dict[str, Any], said: str) -> 
     assert summary(explained([*objects, pod("web-0", **spec)])) == f"default/web-0 {said}"
 
 
-def test_a_bound_pod_is_told_where_it_runs() -> None:
-    result = explained([node("w1"), node("w2"), pod("big", on="w2", **requests(cpu="6")), pod("web-0", on="w2")])
-    assert summary(result).endswith("; it runs on w2")
+@pytest.mark.parametrize(
+    ("phase", "big_on", "said"),
+    [
+        ("Running", "w2", "; it runs on w2"),
+        ("Running", "w1", "; it runs there"),
+        ("Pending", "w2", "; it is bound to w2"),
+        ("Pending", "w1", "; it is bound there"),
+        ("Failed", "w2", "; it was bound to w2"),
+        ("Succeeded", "w1", "; it was bound there"),
+    ],
+)
+def test_a_bound_pod_is_told_where_it_is(phase: str, big_on: str, said: str) -> None:
+    big, web = pod("big", on=big_on, **requests(cpu="6")), pod("web-0", on="w2", status={"phase": phase})
+    assert summary(explained([node("w1"), node("w2"), big, web])).endswith(said)
+
+
+def test_what_prefilter_leaves_out_is_told_first() -> None:
+    fields = [{"key": "metadata.name", "operator": "In", "values": ["w2"]}]
+    affinity = {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchFields": fields}]}}}
+    nodes = [node("w1", unschedulable=True), node("w2", unschedulable=True), node("w3")]
+    result = explained([*nodes, pod("web-0", affinity=affinity)])
+    assert summary(result).endswith("2 are outside metadata.name=w2; the one inside, w2, is cordoned")
+    assert "1 node(s) were unschedulable, 2 node(s) didn't satisfy plugin(s) [NodeAffinity]" in str(result.event)
+
+
+def test_plugins_that_there_is_no_room_for_are_named_before_the_last() -> None:
+    nodes = [
+        *(node(f"a{index}", unschedulable=True) for index in range(2)),
+        *(node(f"b{index}", taints=[{"key": "a", "effect": "NoSchedule"}]) for index in range(2)),
+        *(node(f"c{index}", labels={"pool": "b"}) for index in range(2)),
+        node("d0", labels={"pool": "a"}),
+        *(node(f"e{index}", labels={"pool": "a"}, allocatable={**SMALL, "cpu": "1"}) for index in range(2)),
+        *(node(f"f{index}", labels={"pool": "a", "zone": "z"}) for index in range(2)),
+    ]
+    taken = pod("taken", on="d0", containers=[{"name": "c", "ports": [{"hostPort": 80}]}])
+    spread = {"maxSkew": 1, "topologyKey": "rack", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {}}
+    asking = [{"name": "c", "ports": [{"hostPort": 80}], "resources": {"requests": {"cpu": "2"}}}]
+    incoming = pod("web-0", nodeSelector={"pool": "a"}, topologySpreadConstraints=[spread], containers=asking)
+    said = summary(explained([*nodes, taken, incoming]))
+    assert "; 3 inside are kept out by NodePorts and NodeResourcesFit; both others have no label rack" in said
 
 
 def test_a_pod_that_is_being_deleted() -> None:
@@ -215,3 +252,47 @@ def test_preemption_says_who_would_go_and_why_there() -> None:
 def test_actions_of_the_binding_cycle_are_shown_in_full_with_the_whole_table() -> None:
     text = shown(explained([node("w1"), pod("web-0")]), display=Display(all_nodes=True))
     assert "bind DefaultBinder: bind pod default/web-0 to node w1" in text
+
+
+def test_a_list_says_last_what_keeps_the_first_nodes_out() -> None:
+    nodes = [
+        node("w1", unschedulable=True),
+        node("w2", labels={"pool": "a"}),
+        node("w3", labels={"pool": "gpu"}),
+        node("w4", labels={"pool": "gpu"}),
+    ]
+    result = explained([*nodes, pod("web-0", nodeSelector={"pool": "gpu"}, **requests(**{GPU: "1"}))])
+    said = "the last 2 have no nvidia.com/gpu, of which it wants 1; w2 is outside pool=gpu; w1 is cordoned"
+    assert said in shown(result, display=Display(one=False), width=200)
+
+
+def test_a_list_says_where_a_nominated_pod_goes() -> None:
+    result = explained([node("w1"), node("w2"), pod("web-0", status={"nominatedNodeName": "w2"})])
+    text = shown(result, display=Display(one=False), width=200)
+    assert "Schedulable  w2, which it is nominated to and which it fits" in text
+    assert "tied" not in text
+
+
+def test_a_list_says_nothing_of_points_that_it_does_not_show() -> None:
+    assert "points here" not in shown(explained([node("w1"), pod("web-0")]), display=Display(one=False))
+
+
+def test_one_node_in_full_says_each_note_once() -> None:
+    text = shown(explained([node("w1"), pod("web-0")]), display=Display(node="w1"), width=200)
+    assert text.count("note: with one feasible node") == 1
+
+
+def test_what_did_not_run_is_not_called_skipped() -> None:
+    claim = {"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}
+    text = shown(explained([node("w1"), pod("web-0", volumes=[claim])]), display=Display(node="w1"), width=400)
+    lines = dict(line.split(": ", 1) for line in text.splitlines() if line.startswith(("skipped", "not run")))
+    assert "NodeUnschedulable" in lines["not run, as PreFilter ends the cycle"]
+    assert "NodeUnschedulable" not in lines["skipped, as nothing of the pod concerns them"]
+
+
+def test_scores_that_cannot_be_given_are_not_said_to_have_been() -> None:
+    term = {"weight": 1, "preference": {"matchExpressions": [{"key": "x", "operator": "Gt", "values": ["-10"]}]}}
+    affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [term]}}
+    result = explained([node("w1"), pod("web-0", affinity=affinity)])
+    assert [each for each in result.warnings if each.startswith("scoring would fail")]
+    assert not [each for each in result.warnings if "points here" in each]
