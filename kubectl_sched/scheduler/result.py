@@ -138,6 +138,11 @@ class ScheduleResult:
         return dict(zip(self.feasible.tolist(), self.totals.tolist(), strict=False))
 
     @cached_property
+    def position_of(self) -> Mapping[int, int]:
+        """Where each feasible row stands in `feasible`, and so in the arrays of scores."""
+        return {row: position for position, row in enumerate(self.feasible.tolist())}
+
+    @cached_property
     def rejection_masks(self) -> Mapping[str, Mask]:
         """For each filter plugin, the nodes that it keeps out on its own."""
         return {plugin: column.where(lambda status: not status.is_success) for plugin, column in self.verdicts.items()}

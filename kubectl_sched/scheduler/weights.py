@@ -86,9 +86,7 @@ def points_lost(result: ScheduleResult, row: int) -> list[tuple[str, int]]:
 
 def positions(result: ScheduleResult, row: int) -> tuple[int, int]:
     """Where the row's node and the winner stand in the arrays of scores; the row must be feasible."""
-    mine = np.flatnonzero(result.feasible == row)
-    winner = np.flatnonzero(result.feasible == result.nodes.row_of[result.best[0]])
-    return int(mine[0]), int(winner[0])
+    return result.position_of[row], result.position_of[result.nodes.row_of[result.best[0]]]
 
 
 def _scores_of(result: ScheduleResult, plugin: str) -> PluginScores | None:
@@ -98,10 +96,9 @@ def _scores_of(result: ScheduleResult, plugin: str) -> PluginScores | None:
 def _nearest_weight(result: ScheduleResult, row: int, plugin: str, margin: int) -> int | None:
     """The nearest weight at which the row's total is at least `margin` above every other."""
     scores = _scores_of(result, plugin)
-    position = np.flatnonzero(result.feasible == row)
-    if scores is None or not len(position):
+    mine = result.position_of.get(row)
+    if scores is None or mine is None:
         return None
-    mine = int(position[0])
     others = np.delete(np.arange(len(result.feasible)), mine)
     rest = result.totals - scores.weighted
     gains: Integers = scores.normalized[mine] - scores.normalized[others]

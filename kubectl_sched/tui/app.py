@@ -40,7 +40,7 @@ class Explorer(App[None]):
     def on_mount(self) -> None:
         """Begin with the pod, or with the list of pods."""
         if self._about.is_list:
-            self.push_screen(PodsScreen(self._about.decisions))
+            self.push_screen(PodsScreen(self._about.decisions, self.open))
         else:
             self.open(self._about.decisions[0])
 

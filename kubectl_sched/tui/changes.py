@@ -68,26 +68,20 @@ def in_words(found: Changes) -> str:
     if not found.any:
         return "nothing changes"
     told = []
-    for mask, words in (
-        (found.gained, "now fit"),
-        (found.lost, "no longer fit"),
-        (found.otherwise, "are out for another reason"),
-        (found.moved, "have other points"),
+    for mask, of_one, of_several in (
+        (found.gained, "now fits", "now fit"),
+        (found.lost, "no longer fits", "no longer fit"),
+        (found.otherwise, "is out for another reason", "are out for another reason"),
+        (found.moved, "has other points", "have other points"),
     ):
         number = int(mask.sum())
         if number:
-            told.append(f"{count(number, 'node')} {_singular(words) if number == 1 else words}")
+            told.append(f"{count(number, 'node')} {of_one if number == 1 else of_several}")
     if found.best_before != found.best_after:
         told.append(f"winner {_who(found.best_before)} → {_who(found.best_after)}")
     elif found.best_after:
         told.append(f"the winner stays {_who(found.best_after)}")
     return "; ".join(told)
-
-
-def _singular(words: str) -> str:
-    verb, _, rest = words.partition(" ")
-    changed = {"now": "now", "no": "no", "are": "is", "have": "has"}[verb]
-    return f"{changed} {rest}".replace("now fit", "now fits").replace("longer fit", "longer fits")
 
 
 def _who(names: tuple[str, ...]) -> str:
@@ -97,11 +91,12 @@ def _who(names: tuple[str, ...]) -> str:
 def of_row(found: Changes, before: ScheduleResult, row: int) -> str:
     """What changed of one node, in two or three words; empty where nothing did."""
     if found.gained[row]:
-        plugin = before.verdict[row].plugin if before.verdict is not None else None
-        return f"now fits (was out: {short(plugin or 'PreFilter')})"
+        return f"now fits (was out: {_out_by(before, row)})"
     if found.lost[row]:
         return "no longer fits"
-    if found.otherwise[row]:
-        plugin = before.verdict[row].plugin if before.verdict is not None else None
-        return f"was out by {short(plugin or 'PreFilter')}"
-    return ""
+    return f"was out by {_out_by(before, row)}" if found.otherwise[row] else ""
+
+
+def _out_by(result: ScheduleResult, row: int) -> str:
+    plugin = result.verdict[row].plugin if result.verdict is not None else None
+    return short(plugin or "PreFilter")

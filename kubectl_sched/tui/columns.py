@@ -9,6 +9,7 @@ import numpy as np
 from kubectl_sched.framework.amounts import amount_texts
 from kubectl_sched.record import Record
 from kubectl_sched.render.text import safe
+from kubectl_sched.scheduler.weights import points_lost
 from kubectl_sched.tui import changes as changed
 from kubectl_sched.tui.lines import Span, Tone, bar, name_in, padded
 from kubectl_sched.tui.listing import NO_POINTS
@@ -53,7 +54,7 @@ def sort_keys(result: ScheduleResult, *, is_edited: bool) -> tuple[str, ...]:
 
 
 def columns(view: View, listing: Listing, width: int) -> tuple[Column, ...]:
-    """Those that fit: name, points and reason always; then the sorted one, free resources, and plugins that differ."""
+    """Name, points and reason always; of the others as many as fit, in the order in which they can be sorted by."""
     result = view.result
     longest = max((len(safe(name)) for name in _some_names(result)), default=4)
     name = Column("node", "Node", max(4, min(longest, _LONGEST_NAME, width // 3)))
@@ -181,9 +182,8 @@ class NodeLines:
 
 def why_of(result: ScheduleResult, row: int) -> str:
     """Why this node and not another: what it is behind in, or what keeps it out."""
-    position = np.flatnonzero(result.feasible == row)
-    if len(position) and len(result.totals):
-        return _behind(result, int(position[0]))
+    if row in result.total_of:
+        return _behind(result, row)
     rejections = result.rejections(row)
     if rejections:
         return safe("; ".join(f"{short(each.plugin or '')}: {each.message}" for each in rejections))
@@ -193,14 +193,10 @@ def why_of(result: ScheduleResult, row: int) -> str:
     return safe(f"{status.plugin or 'PreFilter'}: {status.message}")
 
 
-def _behind(result: ScheduleResult, position: int) -> str:
+def _behind(result: ScheduleResult, row: int) -> str:
     """`12 behind: ImageLocality -10, Fit -2`: against the first of the best."""
-    best = int(np.flatnonzero(result.feasible == result.nodes.row_of[result.best[0]])[0])
-    behind = int(result.totals[best] - result.totals[position])
+    behind = int(result.totals.max()) - result.total_of[row]
     if not behind:
         return "best" if len(result.best) == 1 else f"tied with {len(result.best) - 1:,} more"
-    losses = sorted(
-        (int(each.normalized[position] - each.normalized[best]) * each.weight, each.plugin) for each in result.scores
-    )
-    through = ", ".join(f"{short(plugin)} {points:+}" for points, plugin in losses if points < 0)
+    through = ", ".join(f"{short(plugin)} {points:+}" for plugin, points in points_lost(result, row) if points < 0)
     return f"{behind:,} behind: {through}"

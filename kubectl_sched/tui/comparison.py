@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from kubectl_sched.framework.runtime import MAX_NODE_SCORE
 from kubectl_sched.render.node_words import verdict_in_words
 from kubectl_sched.scheduler.weights import weight_to_tie, weight_to_win
@@ -30,7 +28,7 @@ def comparison(result: ScheduleResult, left: int, right: int, width: int) -> lis
     lines = [_names(result, left, right, side)]
     for row in (left, right):
         lines += wrapped(f"{result.nodes.names[row]}: {verdict_in_words(result, row)}", width)
-        lines += wrapped(about(result, row)[0].text, width, Tone.DIM, indent="  ")
+        lines += wrapped(about(result, row), width, Tone.DIM, indent="  ")
     lines.append(BLANK)
     lines += _verdicts(result, left, right, side)
     lines += _scores(result, left, right, side)
@@ -64,16 +62,14 @@ def _verdicts(result: ScheduleResult, left: int, right: int, side: int) -> Itera
 
 
 def _scores(result: ScheduleResult, left: int, right: int, side: int) -> Iterator[Line]:
-    positions = [np.flatnonzero(result.feasible == row) for row in (left, right)]
-    if not all(map(len, positions)) or not len(result.totals):
+    if left not in result.total_of or right not in result.total_of:
         return
-    first, second = (int(position[0]) for position in positions)
+    first, second = result.position_of[left], result.position_of[right]
     for each in result.scores:
         points = int(each.weighted[first]), int(each.weighted[second])
         most = MAX_NODE_SCORE * each.weight
         yield _row(short(each.plugin), points, most, side)
-    totals = int(result.totals[first]), int(result.totals[second])
-    yield _row("Total", totals, 0, side)
+    yield _row("Total", (result.total_of[left], result.total_of[right]), 0, side)
 
 
 def _row(name: str, points: tuple[int, int], most: int, side: int) -> Line:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from rich.cells import cell_len, set_cell_size
 
 from kubectl_sched.render.text import safe, shortened
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _DOTS = "…"
 
@@ -108,8 +105,3 @@ def _break(text: str, room: int) -> int:
         fits = index + 1
     blank = text.rfind(" ", 0, fits + 1)
     return blank if blank > fits // 2 else max(fits, 1)
-
-
-def beside(left: Iterable[Span], right: Iterable[Span]) -> Line:
-    """Two pieces of one line."""
-    return (*left, *right)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from kubectl_sched.framework.amounts import amount_texts
 from kubectl_sched.framework.runtime import MAX_NODE_SCORE
 from kubectl_sched.record import Record
 from kubectl_sched.render.node_words import preemption_there, verdict_in_words
 from kubectl_sched.render.text import safe
+from kubectl_sched.scheduler.weights import positions
 from kubectl_sched.tui.lines import BLANK, Span, Tone, bar, line, padded, wrapped
 from kubectl_sched.tui.pipeline import short
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.runtime import PluginScores
     from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.snapshot.arrays import Integers
     from kubectl_sched.tui.lines import Line
 
 _NAME = 22
@@ -37,13 +37,13 @@ class Finding(Record, frozen=True):
     evidence: tuple[Line, ...]
 
 
-def title(result: ScheduleResult, row: int) -> Line:
+def title(result: ScheduleResult, row: int) -> tuple[str, Tone]:
     """The node and its verdict."""
     fits = result.verdict is not None and result.verdict[row].is_success
-    return line(f"{result.nodes.names[row]}: {verdict_in_words(result, row)}", Tone.GOOD if fits else Tone.BAD)
+    return f"{result.nodes.names[row]}: {verdict_in_words(result, row)}", Tone.GOOD if fits else Tone.BAD
 
 
-def about(result: ScheduleResult, row: int) -> Line:
+def about(result: ScheduleResult, row: int) -> str:
     """What the node has, in one line: free resources, pods, taints, and whether it is cordoned."""
     node = result.nodes.node(row)
     free = [
@@ -54,27 +54,24 @@ def about(result: ScheduleResult, row: int) -> Line:
     taints = ", ".join(str(taint) for taint in node.node.spec.taints)
     told += [f"taints: {taints}"] if taints else []
     told += ["cordoned"] if node.node.spec.unschedulable else []
-    return line("; ".join(told), Tone.DIM)
+    return "; ".join(told)
 
 
 def details(result: ScheduleResult, row: int, width: int) -> list[Line]:
     """The whole node below the list: rejections with their evidence, then scores as bars."""
-    lines = [*wrapped(_text(title(result, row)), width, title(result, row)[0].tone)]
-    lines += wrapped(_text(about(result, row)), width, Tone.DIM)
+    text, tone = title(result, row)
+    lines = wrapped(text, width, tone)
+    lines += wrapped(about(result, row), width, Tone.DIM)
     rejecting = list(rejections(result, row, width))
     for each in rejecting:
         lines += (each.line, *each.evidence)
     there = preemption_there(result, row)
     lines += wrapped(there, width) if there is not None else []
-    if _position(result, row) is not None:
+    if row in result.total_of:
         lines += score_lines(result, row, width)
     elif not rejecting:
         lines += (BLANK, *wrapped(_otherwise(result), width))
     return lines
-
-
-def _text(of: Line) -> str:
-    return "".join(span.text for span in of)
 
 
 def _otherwise(result: ScheduleResult) -> str:
@@ -95,19 +92,19 @@ def rejections(result: ScheduleResult, row: int, width: int) -> Iterator[Finding
 def findings(result: ScheduleResult, row: int, width: int) -> list[Finding]:
     """Every plugin that has a say about the node: rejections, then scores, then filters that pass or are skipped."""
     found = list(rejections(result, row, width))
-    position = _position(result, row)
-    if position is not None:
-        found += (_scored(result, each, row, position, width) for each in result.scores)
     rejecting = {each.plugin for each in found}
-    skipped = result.state.skip_score_plugins if result.state else frozenset()
+    if row in result.total_of:
+        found += (_scored(result, each, row, width) for each in result.scores)
+    scoring = {each.plugin for each in result.scores} if row in result.total_of else set()
     for plugin in result.framework.filter_plugins if result.framework else ():
-        if plugin.name in result.verdicts and plugin.name not in {each.plugin for each in rejections(result, row, 0)}:
+        if plugin.name in result.verdicts and plugin.name not in rejecting:
             found.append(_silent(plugin.name, "✓", "passes", "nothing of it stands against the pod here"))
-        elif plugin.name not in result.verdicts and plugin.name not in rejecting:
+        elif plugin.name not in result.verdicts and plugin.name not in scoring:
             found.append(_silent(plugin.name, "·", "skipped", "nothing of the pod concerns this filter"))
-    if position is not None:
+    if row in result.total_of and result.state is not None:
         found += (
-            _silent(name, "·", "gives no points", "nothing of the pod concerns this score") for name in sorted(skipped)
+            _silent(name, "·", "gives no points", "nothing of the pod concerns this score")
+            for name in sorted(result.state.skip_score_plugins)
         )
     return found
 
@@ -117,25 +114,17 @@ def _silent(plugin: str, symbol: str, word: str, why: str) -> Finding:
     return Finding(plugin, heading, (line(f"{_INDENT}{why}", Tone.DIM),))
 
 
-def _scored(result: ScheduleResult, each: PluginScores, row: int, position: int, width: int) -> Finding:
+def _scored(result: ScheduleResult, each: PluginScores, row: int, width: int) -> Finding:
     evidence = _facts(result.score_evidence(each.plugin, row), width)
-    return Finding(each.plugin, _score_line(result, each, position, width), tuple(evidence))
-
-
-def _position(result: ScheduleResult, row: int) -> int | None:
-    found = np.flatnonzero(result.feasible == row)
-    return int(found[0]) if len(found) and len(result.totals) else None
+    return Finding(each.plugin, _score_line(result, each, row, width), tuple(evidence))
 
 
 def score_lines(result: ScheduleResult, row: int, width: int) -> list[Line]:
-    """A bar for each plugin that scored, and the total."""
-    position = _position(result, row)
-    if position is None:
-        return []
-    lines = [_score_line(result, each, position, width) for each in result.scores]
-    total = padded(f"{int(result.totals[position]):,}", _FIGURES - 2, right=True)
+    """A bar for each plugin that scored, and the total; the row must be feasible."""
+    lines = [_score_line(result, each, row, width) for each in result.scores]
+    total = padded(f"{result.total_of[row]:,}", _FIGURES - 2, right=True)
     room = _bar_room(width)
-    against = _against_best(result, position, None)
+    against = _against_best(result, result.totals, row)
     return [*lines, (Span(f"  {padded('Total', _NAME)}{' ' * room}{total}", Tone.STRONG), against)]
 
 
@@ -143,23 +132,23 @@ def _bar_room(width: int) -> int:
     return max(_LEAST_BAR, min(width - _NAME - _FIGURES - 9, 60))
 
 
-def _score_line(result: ScheduleResult, each: PluginScores, position: int, width: int) -> Line:
+def _score_line(result: ScheduleResult, each: PluginScores, row: int, width: int) -> Line:
     """`TaintToleration  ######   100 x 3 =  300   -12`: the last against the best node."""
+    position = result.position_of[row]
     normalized, points = int(each.normalized[position]), int(each.weighted[position])
     figures = padded(f"{normalized:>4} {_TIMES} {each.weight} = {points:>5,}", _FIGURES - 2, right=True)
     return (
         Span(f"  {padded(short(each.plugin), _NAME)}"),
         Span(bar(normalized, MAX_NODE_SCORE, _bar_room(width)), Tone.BAR),
         Span(figures),
-        _against_best(result, position, each),
+        _against_best(result, each.weighted, row),
     )
 
 
-def _against_best(result: ScheduleResult, position: int, each: PluginScores | None) -> Span:
-    """How the points relate to those of the best node; nothing where they are the same."""
-    best = int(np.flatnonzero(result.feasible == result.nodes.row_of[result.best[0]])[0])
-    points = result.totals if each is None else each.weighted
-    difference = int(points[position] - points[best])
+def _against_best(result: ScheduleResult, points: Integers, row: int) -> Span:
+    """How the row's points relate to those of the best node; nothing where they are the same."""
+    mine, best = positions(result, row)
+    difference = int(points[mine] - points[best])
     if not difference:
         return Span("")
     return Span(f"{difference:>+6,}", Tone.BAD if difference < 0 else Tone.GOOD)

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Static
 
 from kubectl_sched.tui.keys import NODE
-from kubectl_sched.tui.lines import line, wrapped
+from kubectl_sched.tui.lines import Tone, line, wrapped
 from kubectl_sched.tui.node_lines import about, findings, title
 from kubectl_sched.tui.screens.page import Page
 from kubectl_sched.tui.widgets.key_line import KeyLine
@@ -56,11 +56,8 @@ class NodeScreen(Page[int]):
         """The plugins, once their evidence is gathered."""
         row, width = self._rows[self._at], self.size.width
         place = f" ({self._at + 1:,} of {len(self._rows):,})"
-        heading = title(self._result, row)[0]
-        self.head([
-            *wrapped(f"{heading.text}{place}", width, heading.tone)[:3],
-            about(self._result, row),
-        ])  # fmt: skip
+        text, tone = title(self._result, row)
+        self.head([*wrapped(f"{text}{place}", width, tone)[:3], line(about(self._result, row), Tone.DIM)])
         self._gather(row, width)
 
     @work(exclusive=True, group="findings")

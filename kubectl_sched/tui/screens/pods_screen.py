@@ -13,7 +13,7 @@ from kubectl_sched.tui.pod_lines import PodLines, matching, told
 from kubectl_sched.tui.screens.page import Page
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from textual.app import ComposeResult
 
@@ -29,9 +29,10 @@ class PodsScreen(Page[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("slash", "filter", "Filter")]
 
-    def __init__(self, decisions: Sequence[Decision]) -> None:
+    def __init__(self, decisions: Sequence[Decision], open_one: Callable[[Decision], None]) -> None:
         super().__init__(PODS, cursor=True)
         self._decisions = decisions
+        self._open_one = open_one
         self._shown = list(range(len(decisions)))
 
     def compose(self) -> ComposeResult:
@@ -59,7 +60,7 @@ class PodsScreen(Page[None]):
 
     def on_line_list_chosen(self, event: LineList.Chosen) -> None:
         """Open one."""
-        self.app.open(self._decisions[self._shown[event.index]])  # type: ignore[attr-defined]
+        self._open_one(self._decisions[self._shown[event.index]])
 
     def action_filter(self) -> None:
         """Type a filter."""
