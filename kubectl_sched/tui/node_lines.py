@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.runtime import PluginScores
+    from kubectl_sched.framework.status import Status
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot.arrays import Integers
     from kubectl_sched.tui.lines import Line
@@ -84,14 +85,13 @@ def rejections(result: ScheduleResult, row: int, width: int) -> Iterator[Finding
     """Each filter plugin that keeps the node out, in run order."""
     for status in result.rejections(row):
         plugin = status.plugin or ""
-        heading = (Span(f"✗ {plugin}", Tone.BAD), Span(f"  {status.code.value}", Tone.DIM))
         evidence = _facts(result.filter_evidence(plugin, row), width) or wrapped(status.message, width, indent=_INDENT)
-        yield Finding(plugin, heading, tuple(evidence))
+        yield Finding(plugin, _rejection(status), tuple(evidence))
 
 
 def findings(result: ScheduleResult, row: int, width: int) -> list[Finding]:
     """Every plugin that has a say about the node: rejections, then scores, then filters that pass or are skipped."""
-    found = list(rejections(result, row, width))
+    found = [*_pre_filter_rejection(result, width), *rejections(result, row, width)]
     rejecting = {each.plugin for each in found}
     if row in result.total_of:
         found += (_scored(result, each, row, width) for each in result.scores)
@@ -99,14 +99,33 @@ def findings(result: ScheduleResult, row: int, width: int) -> list[Finding]:
     for plugin in result.framework.filter_plugins if result.framework else ():
         if plugin.name in result.verdicts and plugin.name not in rejecting:
             found.append(_silent(plugin.name, "✓", "passes", "nothing of it stands against the pod here"))
-        elif plugin.name not in result.verdicts and plugin.name not in scoring:
-            found.append(_silent(plugin.name, "·", "skipped", "nothing of the pod concerns this filter"))
+        elif plugin.name not in {*result.verdicts, *scoring, *rejecting}:
+            found.append(_left_out(result, plugin.name))
     if row in result.total_of and result.state is not None:
         found += (
             _silent(name, "·", "gives no points", "nothing of the pod concerns this score")
             for name in sorted(result.state.skip_score_plugins)
         )
     return found
+
+
+def _pre_filter_rejection(result: ScheduleResult, width: int) -> Iterator[Finding]:
+    """The plugin whose PreFilter rejects the pod as a whole, where one does by itself."""
+    status = result.pre_filter
+    if status.plugin is not None and not status.is_success:
+        evidence = _facts(result.pre_filter_evidence, width) or wrapped(status.message, width, indent=_INDENT)
+        yield Finding(status.plugin, _rejection(status), tuple(evidence))
+
+
+def _rejection(status: Status) -> Line:
+    return (Span(f"✗ {status.plugin}", Tone.BAD), Span(f"  {status.code.value}", Tone.DIM))
+
+
+def _left_out(result: ScheduleResult, plugin: str) -> Finding:
+    """A filter that has no verdict on any node."""
+    if result.state is not None and plugin in result.state.skip_filter_plugins:
+        return _silent(plugin, "·", "skipped", "nothing of the pod concerns this filter")
+    return _silent(plugin, "·", "not run", "PreFilter ends the cycle before it")
 
 
 def _silent(plugin: str, symbol: str, word: str, why: str) -> Finding:

@@ -23,7 +23,10 @@ from kubectl_sched.tui.exporting import Shown, export, exported, format_of
 from kubectl_sched.tui.keys import EXPLORER
 from kubectl_sched.tui.lines import bar, bar_to_the_left, padded, plain, wrapped
 from kubectl_sched.tui.listing import Listing, rows_shown
+from kubectl_sched.tui.node_lines import findings
 from kubectl_sched.tui.pipeline import bar_lines, moved_to, stage_at, stage_named, stages
+from tests.plugins.clusters import node, pod
+from tests.scheduler.cycles import explain
 from tests.tui.driving import FORMATS
 from tests.tui.test_edits import CONTEXT, decision, edited
 
@@ -167,6 +170,15 @@ def test_the_table_is_what_the_screen_shows_with_all_its_lines() -> None:
     lines = exported(shown(state.opened(decision(API).result)), "table").splitlines()
     assert lines[0].startswith("default/api-5d9c7b8f6d-m7c5t would land on general-3")
     assert sum(line.startswith(("  ★", "  ✓", "  ✗")) for line in lines) == 7
+
+
+def test_a_filter_that_was_never_run_is_not_called_skipped() -> None:
+    volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": "not-there"}}]
+    result = explain(pod("web", volumes=volumes), node("n1"))
+    told = {each.plugin: plain(each.line) for each in findings(result, 0, 100)}
+    assert told["VolumeRestrictions"] == "✗ VolumeRestrictions  UnschedulableAndUnresolvable"
+    assert told["NodeResourcesFit"].endswith("not run")
+    assert told["NodePorts"].endswith("skipped")
 
 
 def test_an_ending_chooses_the_format() -> None:
