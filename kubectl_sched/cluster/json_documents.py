@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 _DECODERS: dict[Kind | None, msgspec.json.Decoder[Any]] = {}
 _LOGS = re.compile(rb"^==== START logs for .*?^==== END logs for [^\n]*$", re.DOTALL | re.MULTILINE)
 _BLOCK = re.compile(rb"^\{[ \t\r]*$.*?^\}[ \t\r]*$", re.DOTALL | re.MULTILINE)
+_OPENED = re.compile(rb"^\{[ \t\r]*$", re.MULTILINE)
+_YAML_FOLLOWS = re.compile(rb"^---(?=\s|$)", re.MULTILINE)
+_SPACE = re.compile(r"\s*")
 _RAW_ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 
 
@@ -93,7 +97,7 @@ def split(data: bytes, source: str) -> list[msgspec.Raw]:
     try:
         msgspec.json.decode(data, type=msgspec.Raw)
     except (msgspec.DecodeError, RecursionError) as error:
-        documents = _lines(data) or _among_logs(data)
+        documents = _lines(data) or _among_logs(data, source) or _joined(data)
         if documents:
             return documents
         raise DumpError(f"{source}: {_problem(data, error)}") from None
@@ -106,10 +110,33 @@ def _lines(data: bytes) -> list[msgspec.Raw]:
     return documents if all(_is_document(line) for line in documents) else []
 
 
-def _among_logs(data: bytes) -> list[msgspec.Raw]:
-    """Documents from a brace alone in the first column to one that closes it, as `cluster-info dump` mixes them."""
-    found = (msgspec.Raw(match[0]) for match in _BLOCK.finditer(without_logs(data)))
-    return [document for document in found if _is_document(document)]
+def _among_logs(data: bytes, source: str) -> list[msgspec.Raw]:
+    """Documents from a brace alone in the first column to one that closes it, as `cluster-info dump` mixes them.
+
+    None where documents of YAML stand among them. Raises DumpError where the last one was cut off.
+    """
+    text = without_logs(data)
+    if _YAML_FOLLOWS.search(text):
+        return []
+    found = [msgspec.Raw(match[0]) for match in _BLOCK.finditer(text)]
+    documents = [document for document in found if _is_document(document)]
+    if documents and _OPENED.search(_BLOCK.sub(b"", text)):
+        raise DumpError(f"{source}: the last of its documents ends too early: it was cut off; make the dump again")
+    return documents
+
+
+def _joined(data: bytes) -> list[msgspec.Raw]:
+    """Documents right behind one another; none if anything else is among them."""
+    text, decoder, documents, at = data.decode(errors="replace"), json.JSONDecoder(), [], 0
+    while at < len(text):
+        try:
+            _, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            return []
+        documents.append(msgspec.Raw(text[at:end].encode()))
+        between = _SPACE.match(text, end)
+        at = between.end() if between is not None else end
+    return documents
 
 
 def without_logs(data: bytes) -> bytes:

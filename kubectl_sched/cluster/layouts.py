@@ -7,7 +7,7 @@ it stands under, or by the plural in its path.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -28,11 +28,13 @@ CONFIGURATION = "KubeSchedulerConfiguration"
 OTHER_KINDS = (CONFIGURATION, "ResourcePatch")
 """Kinds that are no objects of a cluster, but are understood."""
 
+_FAILURE = "Status"
 _UNLISTED = frozenset({"", "List"})
 
 _NOISE = re.compile(r"[-_]")
 
 _MUST_GATHER = re.compile(r"(?:^|/)cluster-scoped-resources/core/nodes")
+_GATHERED = re.compile(r"(?:^|/)(must-gather[^/]*)/(?:[^/]+/){0,2}(?:cluster-scoped-resources|namespaces)/")
 _CLUSTER_INFO = re.compile(r"(?:^|/)([^/]+)/replication-controllers\.(?:json|yaml)$")
 _DEFAULT_NAMESPACES = 2
 
@@ -68,7 +70,17 @@ def layout_notes(paths: Sequence[str]) -> Iterator[str]:
     """What a bundle of this layout leaves out by design, as the paths of its files show."""
     if any(_MUST_GATHER.search(path) for path in paths):
         yield "a must-gather leaves out the namespaces of applications: nodes may be fuller than they seem here"
-    dumped = {match[1] for path in paths if (match := _CLUSTER_INFO.search(path))}
+    gathered = sorted({match[1] for path in paths if (match := _GATHERED.search(path))})
+    if len(gathered) > 1:
+        yield (
+            f"there are {len(gathered)} must-gathers in it, whose objects are taken together, so that what was gone by "
+            f"the last still counts; name one of them: {', '.join(gathered)}"
+        )
+    yield from cluster_info_note({match[1] for path in paths if (match := _CLUSTER_INFO.search(path))})
+
+
+def cluster_info_note(dumped: set[str]) -> Iterator[str]:
+    """What `kubectl cluster-info dump` leaves out, where it wrote no more namespaces than it does by itself."""
     if dumped and len(dumped) <= _DEFAULT_NAMESPACES:
         yield (
             f"`kubectl cluster-info dump` wrote only the namespaces {', '.join(sorted(dumped))}: nodes may be fuller "
@@ -126,6 +138,9 @@ def take_object(
     if about.kind == CONFIGURATION:
         collection.scheduler_configuration = plain(value)
         return
+    if about.kind == _FAILURE:
+        _take_failure(plain(value), source, collection)
+        return
     kind = kind_of(about.api_version or "", about.kind) if about.kind else hint
     if kind is None:
         collection.passed_over.update(filter(None, [about.kind]))
@@ -136,6 +151,16 @@ def take_object(
         collection.add([typed(value, kind.type)], source)
     except (msgspec.ValidationError, RecursionError) as error:
         collection.warn(f"{source}: {kind.name} {about.key} was skipped: {in_words(error)}")
+
+
+def _take_failure(status: Any, source: str, collection: Collection) -> None:
+    """What the API server answers instead of objects."""
+    message = status.get("message")
+    if status.get("status") == "Failure" and isinstance(message, str) and message:
+        collection.refusals.setdefault(message)
+        collection.warn(f"{source}: the API server refused what was asked for: {message}")
+    else:
+        collection.passed_over.add(_FAILURE)
 
 
 def in_words(error: Exception) -> str:

@@ -7,12 +7,20 @@ import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from kubectl_sched.cluster.collection import Collection
 from kubectl_sched.cluster.errors import DumpError
 from kubectl_sched.cluster.json_documents import read_json, read_list
 from kubectl_sched.cluster.json_lists import NotAList
-from kubectl_sched.cluster.layouts import kind_of_path, layout_notes
-from kubectl_sched.cluster.scheduler_logs import LOG_BYTES, logs_among_objects, logs_of, scheduler_log
+from kubectl_sched.cluster.layouts import cluster_info_note, kind_of_path, layout_notes
+from kubectl_sched.cluster.scheduler_logs import (
+    LOG_BYTES,
+    logged_namespaces,
+    logs_among_objects,
+    logs_of,
+    scheduler_log,
+)
 from kubectl_sched.cluster.sources import Walk
 from kubectl_sched.cluster.text import utf8
 
@@ -65,9 +73,14 @@ def _read_source(source: Source, collection: Collection) -> None:
 
 def _read_other(source: Source, collection: Collection) -> None:
     source.content.seek(0)
-    data = utf8(source.content.read())
+    data = _PROMPT.sub(b"", utf8(source.content.read()), count=1)
+    if _ERRORS.search(source.path):
+        _take_errors(data, source, collection)
+        return
     hint = kind_of_path(source.path)
     collection.add(logs_among_objects(data), source.name)
+    for note in cluster_info_note(logged_namespaces(data)):
+        collection.warn(note)
     if not data.strip():
         if source.named:
             raise DumpError(f"{source.name}: it is empty")
@@ -84,6 +97,20 @@ def _read_other(source: Source, collection: Collection) -> None:
 
     read_yaml(data, source, collection, hint)
 
+
+def _take_errors(data: bytes, source: Source, collection: Collection) -> None:
+    """What a support bundle could not collect: a list of texts, null where all went well."""
+    try:
+        errors = msgspec.json.decode(data, type=list[str] | None)
+    except msgspec.DecodeError:
+        return
+    if errors:
+        collection.warn(f"{source.name}: the bundle lacks what could not be collected: {errors[0]}")
+
+
+_ERRORS = re.compile(r"(?:^|/)cluster-resources/[^/]+-errors\.json$")
+_PROMPT = re.compile(rb"\A(?:[^\n{]*[$#%>] )?(?:kubectl|oc) get [^\n]*\n")
+"""The command line that was copied with what it printed."""
 
 _JSON = re.compile(rb"(?:(?:Warning|error|[EIW]\d{4}) ?[^\n]*\n)*\s*[{\[]")
 """kubectl's warnings stand before it, if its stderr went into the file as well."""

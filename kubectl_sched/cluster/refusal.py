@@ -16,17 +16,25 @@ if TYPE_CHECKING:
 _NOT_ASKED_FOR = frozenset({"ConfigMap", "Event", "Lease"})
 
 _TEXTS = (
-    (re.compile(rb"\A[^\n]*\0"), "it is binary data, no dump"),
+    (re.compile(rb"\0|\A%PDF-"), "it is binary data, no dump"),
     (
         re.compile(rb"^Name:\s{2,}\S.*\n(?:.*\n){0,8}?(?:Namespace|Roles|Labels|Priority):\s", re.MULTILINE),
         "it is the text of `kubectl describe`, which leaves out most of what the scheduler reads",
     ),
     (
-        re.compile(rb"\A(?:NAMESPACE +)?NAME +[A-Z]"),
+        re.compile(rb"\A\s*(?:NAMESPACE +)?(?:NAME|LAST SEEN) +[A-Z]"),
         "it is the table of `kubectl get`, which leaves out what the scheduler reads",
     ),
     (re.compile(rb"\A\s*<(?:!doctype|html|\?xml)", re.IGNORECASE), "it is a web page, no dump"),
+    (
+        re.compile(rb"\A\s*(?:[IWEF]\d{4} \d\d:\d\d:\d\d|time=\"|\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d)"),
+        "it is a log, which does not hold the objects that the scheduler reads",
+    ),
 )
+_KUBECTL_SAID = re.compile(
+    rb"\A\s*((?:Error from server|[Ee]rror: |Unable to connect to the server|The connection to the server)[^\n]*)"
+)
+_SCHEDULER_SAID = b"nodes are available: "
 
 _BUNDLES = (
     (
@@ -48,7 +56,14 @@ def good_dump() -> str:
 
 def foreign_text(data: bytes) -> str | None:
     """What a file is that people take for a dump, None if it is nothing known."""
-    return next((said for pattern, said in _TEXTS if pattern.search(data[:4096])), None)
+    start = data[:4096]
+    said = _KUBECTL_SAID.search(start)
+    if said is not None:
+        return f"kubectl wrote an error instead of objects: {said[1].decode(errors='replace').strip()}"
+    known = next((told for pattern, told in _TEXTS if pattern.search(start)), None)
+    if known is None or _SCHEDULER_SAID not in data:
+        return known
+    return f"{known}; what the scheduler says in it is explained by `kubectl sched explain message - < FILE`"
 
 
 def refusal(paths: Sequence[str], met: Sequence[str], collection: Collection) -> DumpError:
@@ -60,6 +75,8 @@ def _reason(paths: Sequence[str], met: Sequence[str], collection: Collection) ->
     for pattern, said in _BUNDLES:
         if any(pattern.search(name) for name in (*paths, *met)):
             return said
+    if collection.refusals:
+        return f"it holds an error of the API server instead of objects ({next(iter(collection.refusals))})"
     if collection.passed_over:
         return f"there are no nodes and pods in it, only {_some(sorted(collection.passed_over))}"
     if collection.warnings:

@@ -42,6 +42,8 @@ _AMONG_OBJECTS = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 
+_LOGGED = re.compile(rb"^==== START logs for container \S+ of pod ([^/\s]+)/", re.MULTILINE)
+
 _WRITTEN_AT = re.compile(r"^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)(?: (?:std(?:out|err) [FP] )?|$)", re.MULTILINE)
 """What container runtimes and `--timestamps` put before every line."""
 
@@ -123,3 +125,8 @@ def logs_among_objects(data: bytes) -> Iterator[SchedulerLog]:
         log = scheduler_log(found["namespace"].decode(), found["pod"].decode(), found["log"][:LOG_BYTES])
         if log is not None:
             yield log
+
+
+def logged_namespaces(data: bytes) -> set[str]:
+    """The namespaces whose pods' logs `kubectl cluster-info dump` wrote among the objects."""
+    return {found[1].decode() for found in _LOGGED.finditer(data)} if b"==== START logs for " in data else set()

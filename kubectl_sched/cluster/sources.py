@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     """Told what is being read, how many bytes of it are done, and how many there are if that is known."""
 
 _WANTED = re.compile(
-    r"\.(?:json|ya?ml|jsonl|ndjson|tar)(?:\.(?:gz|xz|bz2|zst))?$|\.(?:tgz|zip)$",
+    r"\.(?:json|ya?ml|jsonl|ndjson|tar)(?:\.(?:gz|xz|bz2|zst))?$|\.(?:tgz|zip)$|_get_-o_(?:json|yaml)_[^/]*$",
     re.IGNORECASE,
 )
+"""By their endings; sosreport names a file after the command whose output it is."""
+
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd"}
 _MAGIC_BYTES = 512
 _NESTING = 3

@@ -20,6 +20,7 @@ _FAILED_PLUGIN = re.compile(
 )
 _CUT = re.compile(r"\s*\.\.\.$")
 _PREEMPTION = re.compile(r"(?:pod group )?preemption: ")
+_QUOTE_ENDS = re.compile(r'\."(?![A-Za-z])')
 _STOP = re.compile(r"(?<!e\.g)\.\s+")
 _POST_FILTER = re.compile(
     r"(?:[\w ]+, )*(?:pod group )?preemption: |no new claims to deallocate|still not schedulable|plugin disabled|"
@@ -60,12 +61,19 @@ def parse(text: str) -> FitErrorText:
     head = _HEAD.search(flat)
     if head is None:
         return FitErrorText(None, None, _without_nodes(flat, cut=cut), cut)
-    reasons, after = _split(flat[head.end() :])
+    reasons, after = _split(_unquoted(flat, head))
     clauses = [
         *_clauses(reasons, about_preemption=False, cut=cut and not after),
         *_post_filter(after, cut=cut),
     ]
     return FitErrorText(int(head[1]), int(head[2]), tuple(clauses), cut)
+
+
+def _unquoted(flat: str, head: re.Match[str]) -> str:
+    """What follows the head, as far as a log or JSON quotes it."""
+    body = flat[head.end() :]
+    end = _QUOTE_ENDS.search(body) if flat[: head.start()].endswith('"') else None
+    return body if end is None else body[: end.start() + 1].replace('\\"', '"')
 
 
 def _split(body: str) -> tuple[str, str]:

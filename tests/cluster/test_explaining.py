@@ -235,8 +235,7 @@ WEBHOOK = 'Error creating: admission webhook "policy.example.com" denied the req
             "the webhook a.b refuses it: blocked by policies",
         ),
         (
-            'Error creating: Internal error occurred: failed calling webhook "a.b": failed to call webhook: Post "x": '
-            "connection refused",
+            'Error creating: failed calling webhook "a.b": failed to call webhook: Post "x": connection refused',
             'the webhook a.b cannot be asked: Post "x": connection refused',
         ),
         ("Error creating: no", "Error creating: no"),

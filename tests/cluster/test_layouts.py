@@ -83,12 +83,48 @@ def test_a_directory_of_every_layout_gives_the_same_objects(tmp_path: Path, layo
     dump = read([write(tmp_path, LAYOUTS[layout])])
     assert sorted(keys(dump)) == ["Node n1", "Pod shop/web-0"]
     assert {"Node", "Pod"} <= dump.present
-    assert [warning for warning in dump.warnings if "leaves out" not in warning] == []
+    assert [each for each in dump.warnings if "leaves out" not in each and "could not be collected" not in each] == []
 
 
 def test_a_must_gather_says_what_it_leaves_out(tmp_path: Path) -> None:
     dump = read([write(tmp_path, LAYOUTS["must-gather with lists"])])
     assert "namespaces of applications" in dump.warnings[0]
+
+
+def test_a_support_bundle_says_what_could_not_be_collected(tmp_path: Path) -> None:
+    refused = {"cluster-resources/pods-errors.json": ["pods is forbidden in secret"]}
+    fine = {"cluster-resources/nodes.json": listing(NODE), "cluster-resources/pvcs-errors.json": None}
+    (warning,) = read([write(tmp_path, {**refused, **fine})]).warnings
+    assert warning.endswith(
+        "pods-errors.json: the bundle lacks what could not be collected: pods is forbidden in secret"
+    )
+
+
+def test_must_gathers_of_several_dates_are_told(tmp_path: Path) -> None:
+    files = {f"must-gather.local.{day}/quay/cluster-scoped-resources/core/nodes/n1.yaml": NODE for day in (1, 2)}
+    told = read([write(tmp_path, files)]).warnings
+    assert any("there are 2 must-gathers in it" in each and "must-gather.local.1, must-" in each for each in told)
+
+
+def test_a_sosreports_files_are_named_after_their_commands(tmp_path: Path) -> None:
+    folder = "sos_commands/kubernetes/cluster-info/shop"
+    files = {
+        f"{folder}/k8s_kubectl_get_-o_json_--namespace_shop_pods": PODS,
+        "sos_commands/kubernetes/cluster-info/k8s_kubectl_get_-o_json_nodes": listing(NODE),
+        f"{folder}/k8s_kubectl_get_pods": "NAME  READY\nweb-0  1/1\n",
+    }
+    assert sorted(keys(read([write(tmp_path, files)]))) == ["Node n1", "Pod shop/web-0"]
+
+
+def test_a_partial_cluster_info_dump_on_stdout_says_which_namespaces_it_has(read_text: Callable[..., Dump]) -> None:
+    dump = read_text(json.dumps(listing(NODE), indent=4) + "\n" + json.dumps(PODS, indent=4) + "\n" + LOGS)
+    assert "only the namespaces shop" in dump.warnings[0]
+
+
+def test_a_document_of_json_that_is_cut_off_behind_others_is_refused(read_text: Callable[..., Dump]) -> None:
+    text = json.dumps(listing(NODE), indent=4) + "\n" + json.dumps(PODS, indent=4)[:-20]
+    with pytest.raises(DumpError, match="the last of its documents ends too early"):
+        read_text(text)
 
 
 def test_a_partial_cluster_info_dump_says_which_namespaces_it_has(tmp_path: Path) -> None:
@@ -190,8 +226,23 @@ LOGS = (
         json.dumps(NODE, indent=2) + "\n" + json.dumps(POD, indent=2),
         json.dumps(NODE) + "\n---\n" + json.dumps(POD),
         "# a comment\n---\n" + json.dumps(NODE) + "\n---\n---\n" + json.dumps(POD) + "\n---\n",
+        json.dumps(listing(NODE), indent=4) + "\n---\n" + as_yaml(POD),
+        json.dumps(NODE) + json.dumps(POD),
+        "\ufeff" + as_yaml(NODE) + "\n---\n\ufeff" + as_yaml(POD),
+        "me@host:~$ kubectl get nodes,pods -o yaml\n" + as_yaml(listing(NODE, POD)),
     ],
-    ids=["json among logs", "yaml among logs", "lines", "documents", "json between separators", "yaml documents"],
+    ids=[
+        "json among logs",
+        "yaml among logs",
+        "lines",
+        "documents",
+        "json between separators",
+        "yaml documents",
+        "json before yaml",
+        "joined without a line",
+        "marks at each beginning",
+        "with the command line",
+    ],
 )
 def test_documents_that_follow_each_other_are_all_read(read_text: Callable[..., Dump], text: str) -> None:
     assert keys(read_text(text)) == ["Node n1", "Pod shop/web-0"]

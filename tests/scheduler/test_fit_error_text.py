@@ -115,6 +115,12 @@ def test_texts_of_all_ages_come_apart(text: str, expected: list[tuple[int | None
     assert clauses(text) == expected
 
 
+def test_a_text_in_a_log_ends_with_its_quote() -> None:
+    line = 'I0601 err="0/1 nodes are available: persistentvolumeclaim \\"data\\" not found."\nI0601 03:00:13.1 other\n'
+    (clause,) = parse(line).clauses
+    assert clause.text == 'persistentvolumeclaim "data" not found'
+
+
 def test_a_text_that_was_cut_is_read_as_far_as_it_goes() -> None:
     parsed = parse("0/3 nodes are available: 1 Insufficient cpu, 2 node(s) didn't match pod topo ...")
     assert parsed.cut
