@@ -57,6 +57,7 @@ def diff(
     from kubectl_sched.cluster.state import Replay
     from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
     from kubectl_sched.render.diff import Comparison, show_diff
+    from kubectl_sched.render.progress import progress
     from kubectl_sched.scheduler.difference import difference
 
     if not (to_config or to_kube_version or to_feature_gates or to_from):
@@ -79,7 +80,12 @@ def diff(
     pods = {pod.key: pod for pod in select(dump.objects, selection)}
     there = pods if other is dump else _pods(other)
     both = [key for key in pods if key in there]
-    found = [difference(before.explain(pods[key]), after.explain(there[key])) for key in both]
+    with progress(of_bytes=False) as report:
+        found = []
+        for done, key in enumerate(both):
+            if report is not None:
+                report("pods compared", done, len(both))
+            found.append(difference(before.cycle(pods[key]), after.cycle(there[key])))
     name = next((pods[key].spec.scheduler_name for key in both), "") or DEFAULT_SCHEDULER_NAME
     sides = before.assumed(name).configuration, after.assumed(name).configuration
     problems = tuple(dict.fromkeys((*before.warnings, *after.warnings, *dump.warnings, *other.warnings)))

@@ -76,6 +76,12 @@ class InForce:
         """The cycle for the pod, by the scheduler that serves it."""
         return self.scheduler(pod).explain(pod, self._profile)
 
+    def cycle(self, pod: Pod) -> ScheduleResult:
+        """The same without its warnings and its place in the queue."""
+        scheduler = self.scheduler(pod)
+        without = scheduler.nodes.remove_pod(pod.metadata.namespace, pod.metadata.name)
+        return scheduler.cycle(pod, without, self._profile)
+
     def scheduler(self, pod: Pod) -> Scheduler:
         """The scheduler that serves the pod, or the default one if nobody does."""
         assumed = self.assumed(self._profile or scheduler_name_of(pod))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from kubectl_sched.render.explanation import API_VERSION
 from kubectl_sched.render.show import warn, write_data
 from kubectl_sched.render.text import clipped, count, listed, safe
-from kubectl_sched.scheduler.difference import winners
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from kubectl_sched.config import Configuration
-    from kubectl_sched.scheduler.difference import Difference
-    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.scheduler.difference import Difference, Fare
 
 _NAME_LENGTH = 45
 _BEST_NAMED = 2
@@ -50,7 +48,7 @@ def show_diff(comparison: Comparison, output: str, color: str) -> int:
     if output not in {"json", "yaml"}:
         warn(comparison.problems)
     if output == "name":
-        names = (difference.before.pod.metadata.name for difference in comparison.differences)
+        names = (difference.name for difference in comparison.differences)
         sys.stdout.write("".join(f"pod/{safe(name)}\n" for name in names))
     elif output in {"json", "yaml"}:
         write_data(diff(comparison), output)
@@ -72,7 +70,7 @@ def diff(comparison: Comparison) -> dict[str, Any]:
         "differing": len(comparison.differences),
         "items": [
             {
-                "pod": {"namespace": each.before.pod.metadata.namespace, "name": each.before.pod.metadata.name},
+                "pod": {"namespace": each.namespace, "name": each.name},
                 "change": each.change,
                 "before": _fare(each.before),
                 "after": _fare(each.after),
@@ -88,14 +86,13 @@ def _side(configuration: Configuration) -> dict[str, Any]:
     return {"kubernetesVersion": str(configuration.version), "profiles": list(configuration.profiles)}
 
 
-def _fare(result: ScheduleResult) -> dict[str, Any]:
-    best = winners(result)
+def _fare(fare: Fare) -> dict[str, Any]:
     return {
-        "outcome": result.outcome.value,
-        "best": list(best),
-        "total": int(result.totals.max()) if best else None,
-        "message": result.message,
-        "error": result.error,
+        "outcome": fare.outcome.value,
+        "best": list(fare.best),
+        "total": fare.total,
+        "message": fare.message,
+        "error": fare.error,
     }
 
 
@@ -115,7 +112,7 @@ def _table(differences: Sequence[Difference], *, in_full: bool) -> Iterator[Rend
 
     rows = [
         (
-            clipped(safe(each.before.pod.key), _NAME_LENGTH),
+            clipped(safe(each.key), _NAME_LENGTH),
             _place(each.before, in_full=in_full),
             _place(each.after, in_full=in_full),
         )
@@ -135,11 +132,10 @@ def _cause(plugin: str | None, text: str) -> str:
     return safe(f"{plugin}: {text}" if plugin else text)
 
 
-def _place(result: ScheduleResult, *, in_full: bool) -> str:
-    best = winners(result)
-    if not result.fits:
-        return result.outcome.value
-    return listed(best, len(best) if in_full else _BEST_NAMED)
+def _place(fare: Fare, *, in_full: bool) -> str:
+    if not fare.fits:
+        return fare.outcome.value
+    return listed(fare.best, len(fare.best) if in_full else _BEST_NAMED)
 
 
 def _sum(comparison: Comparison) -> str:

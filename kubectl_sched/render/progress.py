@@ -17,7 +17,7 @@ _MOST_LINES = 20
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[str, int, int | None], None] | None]:
+def progress(*, of_bytes: bool = True) -> Iterator[Callable[[str, int, int | None], None] | None]:
     """Something to tell (what, done, of how many) to; None where nobody would see it."""
     if not sys.stderr.isatty():
         yield None
@@ -31,7 +31,7 @@ def progress() -> Iterator[Callable[[str, int, int | None], None] | None]:
         if bar is None:
             if time.monotonic() - started < _PATIENCE_SECONDS:
                 return
-            bar = _bar()
+            bar = _bar(of_bytes=of_bytes)
             bar.start()
         if what not in tasks:
             _make_room(bar, tasks)
@@ -52,9 +52,10 @@ def _make_room(bar: Progress, tasks: dict[str, TaskID]) -> None:
             bar.remove_task(tasks.pop(what))
 
 
-def _bar() -> Progress:
+def _bar(*, of_bytes: bool) -> Progress:
     from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+    from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn
 
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(binary_units=True))
+    done = DownloadColumn(binary_units=True) if of_bytes else MofNCompleteColumn()
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), done)
     return Progress(*columns, console=Console(stderr=True), transient=True)

@@ -28,28 +28,60 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True)
+class Fare:
+    """What became of a pod. It holds no columns, of which tens of thousands of results would fill the memory."""
+
+    outcome: Outcome
+    best: tuple[str, ...]
+    """The best nodes; none where the whole cycle fails."""
+
+    total: int | None
+    message: str | None
+    error: str | None
+
+    @classmethod
+    def of(cls, result: ScheduleResult) -> Fare:
+        """The result's, without what led to it."""
+        best = _winners(result)
+        total = int(result.totals.max()) if best else None
+        return cls(result.outcome, best, total, result.message, result.error)
+
+    @property
+    def fits(self) -> bool:
+        """Whether a node was found."""
+        return self.outcome is Outcome.SCHEDULABLE
+
+
+@dataclass(frozen=True, slots=True)
 class Difference:
     """One pod that fares otherwise. `change` is BecomesSchedulable, StopsBeingSchedulable, Moves or OtherOutcome."""
 
-    before: ScheduleResult
-    after: ScheduleResult
+    namespace: str
+    name: str
+    before: Fare
+    after: Fare
     change: str
     causes: tuple[Cause, ...]
+
+    @property
+    def key(self) -> str:
+        """`namespace/name` of the pod."""
+        return f"{self.namespace}/{self.name}"
 
 
 def difference(before: ScheduleResult, after: ScheduleResult) -> Difference | None:
     """What differs, None where outcome and best nodes are the same."""
-    if before.outcome is after.outcome and winners(before) == winners(after):
+    if before.outcome is after.outcome and _winners(before) == _winners(after):
         return None
-    return Difference(before, after, _change(before, after), tuple(_causes(before, after)))
+    pod, first, second = before.pod.metadata, Fare.of(before), Fare.of(after)
+    return Difference(pod.namespace, pod.name, first, second, _change(first, second), tuple(_causes(before, after)))
 
 
-def winners(result: ScheduleResult) -> tuple[str, ...]:
-    """The best nodes; none where the whole cycle fails."""
+def _winners(result: ScheduleResult) -> tuple[str, ...]:
     return () if result.outcome is Outcome.ERROR else result.best
 
 
-def _change(before: ScheduleResult, after: ScheduleResult) -> str:
+def _change(before: Fare, after: Fare) -> str:
     if before.outcome is after.outcome:
         return "Moves"
     if after.fits:
@@ -63,8 +95,8 @@ def _causes(before: ScheduleResult, after: ScheduleResult) -> Iterator[Cause]:
         if stops is not None:
             yield Cause(stops.plugin, f"{when}: {stops.text}")
             return
-    left = _first(winners(before), winners(after))
-    taken = _first(winners(after), winners(before))
+    left = _first(_winners(before), _winners(after))
+    taken = _first(_winners(after), _winners(before))
     if left is not None and (against := _against(after, left)) is not None:
         yield Cause(against.plugin, f"now {against.text}")
     elif taken is not None and (against := _against(before, taken)) is not None:

@@ -26,7 +26,8 @@ def test_a_bundle_of_thousands_of_files_takes_a_few_lines(monkeypatch: pytest.Mo
     """Each drawing draws every line, so that thousands of them would take longer than the reading."""
     bars: list[Progress] = []
 
-    def bar() -> Progress:
+    def bar(*, of_bytes: bool) -> Progress:
+        assert of_bytes
         bars.append(Progress(console=Console(file=io.StringIO()), auto_refresh=False))
         return bars[0]
 
