@@ -14,8 +14,8 @@ from kubectl_sched.cluster.in_force import InForce
 from kubectl_sched.cluster.state import Replay
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
-from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
+from kubectl_sched.render.show import check_is_node
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
@@ -123,11 +123,7 @@ def target(situation: Situation, order: Order) -> str | None:
         if not result.fits:
             return None
         return result.nominated_first or result.best[0]
-    if order.node not in result.nodes.row_of:
-        from difflib import get_close_matches
-
-        near = get_close_matches(order.node, result.nodes.names, n=3)
-        raise SchedError(f"there is no node {order.node}" + (f"; near it: {', '.join(near)}" if near else ""))
+    check_is_node(order.node, result.nodes)
     return order.node if order.ignore_filters or not against(result, order.node) else None
 
 

@@ -150,11 +150,22 @@ def write_page(page: str) -> None:
 def write_data(data: dict[str, Any], output: str) -> None:
     """Print the data on stdout as `json` or `yaml`."""
     if output == "json":
-        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(data), indent=2) + b"\n")
-        return
+        sys.stdout.buffer.write(as_json(data))
+    else:
+        sys.stdout.write(as_yaml(data))
+
+
+def as_json(data: dict[str, Any]) -> bytes:
+    """The data as indented JSON with a line's end."""
+    return msgspec.json.format(msgspec.json.encode(data), indent=2) + b"\n"
+
+
+def as_yaml(data: dict[str, Any]) -> str:
+    """The data as YAML, each text on a line of its own however long."""
     import yaml
 
-    sys.stdout.write(yaml.safe_dump(msgspec.to_builtins(data), sort_keys=False, allow_unicode=True, width=2**16))
+    text: str = yaml.safe_dump(msgspec.to_builtins(data), sort_keys=False, allow_unicode=True, width=2**16)
+    return text
 
 
 def exit_code(results: Sequence[ScheduleResult], display: Display) -> int:

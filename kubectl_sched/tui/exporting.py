@@ -7,12 +7,10 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
 from kubectl_sched.render.explanation import explanation
-from kubectl_sched.render.show import Display
+from kubectl_sched.render.show import Display, as_json, as_yaml
 from kubectl_sched.render.summary import summary
 from kubectl_sched.render.text import count, safe
 from kubectl_sched.tui.changes import changes, in_words
@@ -93,11 +91,9 @@ def exported(shown: Shown, output: str) -> str:
         case "name":
             return "".join(f"node/{name}\n" for name in _names(shown))
         case "json":
-            return msgspec.json.format(msgspec.json.encode(_data(shown)), indent=2).decode() + "\n"
+            return as_json(_data(shown)).decode()
         case "yaml":
-            import yaml
-
-            return yaml.safe_dump(msgspec.to_builtins(_data(shown)), sort_keys=False, allow_unicode=True, width=2**16)
+            return as_yaml(_data(shown))
         case _:
             return _whole(shown, output)
 
