@@ -5,7 +5,7 @@ class SchedError(Exception):
     """Something outside kubectl-sched is not as it must be.
 
     Its text is one sentence that says what is wrong, where, and what to do. `exit_code` is the program's exit code for
-    it: 2 for wrong usage or bad input, 3 for a failure at run time.
+    it: 1 where the answer is no, 2 for wrong usage or bad input, 3 for a failure at run time.
     """
 
     exit_code = 2

@@ -20,7 +20,7 @@ _READY = "ready"
 
 
 def main() -> None:
-    """Run the program, or the completion for kubectl if the first argument says so."""
+    """Unpack what is not unpacked yet, and run the program."""
     site = unpacked(*contents())
     sys.path.insert(0, str(site))
     sys.argv[0] = "kubectl-sched"

@@ -12,7 +12,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from pathlib import Path
 
 MINORS = ("3.11", "3.12", "3.13", "3.14")
@@ -123,7 +123,7 @@ def _required(wheel: Path, extra: str, platform: Platform, minor: str) -> Iterat
 
 
 def _pip(*arguments: str) -> None:
-    command: Sequence[str] = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments]
+    command = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - pip, with our arguments
     if done.returncode:
         sys.exit(f"pip cannot get the wheels: {done.stderr.strip()}")

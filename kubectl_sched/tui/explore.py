@@ -38,6 +38,7 @@ def explore(
     check_node(results, display)
     decisions = tuple(Decision(result, scheduler_of(result.pod)) for result in results)
     about = Exploration(decisions, tuple(formats), tuple(notes), display.node, is_list=not display.one)
+    # Textual looks for it, too.
     if display.color == "never":
         os.environ["NO_COLOR"] = "1"
     elif display.color == "always":
