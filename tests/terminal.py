@@ -6,10 +6,10 @@ import fcntl
 import os
 import pty
 import struct
-import subprocess
-import sys
 import termios
 from typing import TYPE_CHECKING
+
+from tests.program import start
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,16 +22,14 @@ def on_terminal(
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
     environment = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES", "NO_COLOR"}}
-    environment |= {"TERM": "xterm-256color", "PYTHONUTF8": "1", **({} if color else {"NO_COLOR": "1"})}
-    with subprocess.Popen(
-        [sys.executable, "-m", "kubectl_sched", *arguments], stdin=slave, stdout=slave, stderr=slave, env=environment
-    ) as process:
-        os.close(slave)
-        written = bytearray()
-        while chunk := _read(master):
-            written += chunk
+    environment |= {"TERM": "xterm-256color", **({} if color else {"NO_COLOR": "1"})}
+    ended = start(arguments, (slave, slave, slave), environment=environment)
+    os.close(slave)
+    written = bytearray()
+    while chunk := _read(master):
+        written += chunk
     os.close(master)
-    return written.decode().replace("\r\n", "\n"), process.returncode
+    return written.decode().replace("\r\n", "\n"), ended()
 
 
 def _read(descriptor: int) -> bytes:

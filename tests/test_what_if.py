@@ -14,6 +14,7 @@ from kubectl_sched.cluster import read
 from kubectl_sched.cluster.in_force import InForce
 from kubectl_sched.cluster.state import Replay
 from kubectl_sched.cluster.what_if import Question, WhatIf
+from tests import program
 
 if TYPE_CHECKING:
     from kubectl_sched.scheduler.answer import Answer
@@ -24,8 +25,7 @@ SMALL = str(HERE / "small-cluster.yaml")
 
 
 def run(*arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "kubectl_sched", "whatif", *arguments]
-    return subprocess.run(command, capture_output=True, check=False, cwd=HERE, text=True, input=stdin)
+    return program.run("whatif", *arguments, stdin=stdin, folder=HERE)
 
 
 def asked(*arguments: str, cluster: str = SMALL, stdin: str | None = None) -> dict[str, Any]:
@@ -477,8 +477,9 @@ def test_helm_and_kustomize_output_pipes_in_as_it_is() -> None:
             "",
         ]
     )
-    answer = asked("-", stdin=rendered)
-    assert set(nodes_of(answer)) == {"db-0", "db-1", "nightly-0", "nightly-1"}
+    command = [sys.executable, "-m", "kubectl_sched", "whatif", "-", "--from", SMALL, "-o", "json"]
+    done = subprocess.run(command, input=rendered, capture_output=True, text=True, check=True)
+    assert set(nodes_of(json.loads(done.stdout))) == {"db-0", "db-1", "nightly-0", "nightly-1"}
 
 
 @pytest.mark.parametrize(("policy", "waits"), [("OrderedReady", True), ("Parallel", False)])

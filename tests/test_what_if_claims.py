@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
+
+from tests import program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,12 +20,12 @@ def asked(folder: Path, cluster: list[Json], *arguments: str, manifests: list[Js
     """The answer, over a cluster of these objects."""
     dump = folder / "cluster.json"
     dump.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": cluster}))
-    command = [sys.executable, "-m", "kubectl_sched", "whatif", "--from", str(dump), "-o", "json", *arguments]
+    command = ["whatif", "--from", str(dump), "-o", "json", *arguments]
     if manifests is not None:
         path = folder / "manifests.json"
         path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": manifests}))
         command.append(str(path))
-    done = subprocess.run(command, capture_output=True, check=False, text=True)
+    done = program.run(*command)
     assert done.returncode in {0, 1}, done.stderr
     answer: Json = json.loads(done.stdout)
     return answer
