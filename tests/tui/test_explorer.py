@@ -303,26 +303,34 @@ async def test_several_pods_are_listed_first_and_one_opens() -> None:
 
 
 @on_screen
-async def test_the_export_asks_for_a_file_and_follows_its_ending(tmp_path: Path) -> None:
-    async with opened(explorer(API)) as screen:
+async def test_the_export_asks_for_a_file_and_follows_its_ending(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = explorer(API)
+    monkeypatch.chdir(tmp_path)
+    async with opened(app) as screen:
         await screen.press("slash")
         await screen.enter("gpu")
         await screen.press("e")
         assert "[table]" in screen.text
         await screen.press("ctrl+u")
-        await screen.enter(f"{tmp_path}/view.json")
-        assert "wrote /" in screen.text
+        await screen.enter("view.json")
+        assert "wrote view.json" in screen.text
     exported = json.loads((tmp_path / "view.json").read_text())
     assert [node["name"] for node in exported["nodes"]] == ["gpu-1", "gpu-2", "gpu-3"]
 
 
 @on_screen
-async def test_an_export_writes_over_a_file_only_when_asked_twice(tmp_path: Path) -> None:
+async def test_an_export_writes_over_a_file_only_when_asked_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "view.names"
     path.write_text("precious")
-    async with opened(explorer(API)) as screen:
+    app = explorer(API)
+    monkeypatch.chdir(tmp_path)
+    async with opened(app) as screen:
         await screen.press("e", "ctrl+u")
-        await screen.enter(str(path))
+        await screen.enter("view.names")
         assert "exists; enter again writes over it" in " ".join(screen.text.split())
         assert path.read_text() == "precious"
         await screen.press("enter")
