@@ -82,7 +82,8 @@ def _table(clauses: list[Clause]) -> Iterator[RenderableType]:
     table.add_column("In plain words", overflow="fold")
     for clause in clauses:
         known = clause.meaning
-        said = safe(known.says) if known else _CUT_OFF if clause.cut else f"{safe(clause.text)}: {_FOREIGN}"
+        unknown = f"{safe(clause.text)}... ({_CUT_OFF})" if clause.cut else f"{safe(clause.text)}: {_FOREIGN}"
+        said = safe(known.says) if known else unknown
         helps = f"; {safe(known.helps)}" if known and known.helps else ""
         nodes = [f"{clause.nodes:,}" if clause.nodes is not None else "all"] if counted else []
         table.add_row(*nodes, safe(known.plugin) if known else "", f"{said}{helps}")

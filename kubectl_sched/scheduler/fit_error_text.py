@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from kubectl_sched.scheduler.reasons import Meaning, meaning
+from kubectl_sched.scheduler.reasons import Meaning, begins_a_reason, meaning
 
 _HEAD = re.compile(r"(\d+)/(\d+) nodes are available(?:: |:|\.|$)")
 _COUNTED = re.compile(r"(\d+) (.+)", re.DOTALL)
@@ -66,7 +66,15 @@ def parse(text: str) -> FitErrorText:
         *_clauses(reasons, about_preemption=False, cut=cut and not after),
         *_post_filter(after, cut=cut),
     ]
-    return FitErrorText(int(head[1]), int(head[2]), tuple(clauses), cut)
+    return _as_far_as_it_goes(FitErrorText(int(head[1]), int(head[2]), tuple(clauses), cut), flat)
+
+
+def _as_far_as_it_goes(text: FitErrorText, flat: str) -> FitErrorText:
+    """The text, known as cut where it ends in the middle of a reason, as one that was not copied to its end does."""
+    last = text.clauses[-1] if text.clauses else None
+    if text.cut or last is None or last.meaning is not None or flat.endswith(".") or not begins_a_reason(last.text):
+        return text
+    return text._replace(clauses=(*text.clauses[:-1], last._replace(cut=True)), cut=True)
 
 
 def _unquoted(flat: str, head: re.Match[str]) -> str:

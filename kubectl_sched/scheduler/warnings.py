@@ -62,7 +62,7 @@ def _beyond_the_search(result: ScheduleResult) -> Iterator[str]:
             f"{len(result.feasible):,} nodes are feasible, but kube-scheduler stops looking after {most:,}, from a "
             "start that rotates and cannot be read; all of them are scored here"
         )
-    elif len(result.feasible) == 1 and result.score_error is None:
+    elif len(result.feasible) == 1 and result.score_error is None and result.error is None:
         yield NOT_SCORED
 
 

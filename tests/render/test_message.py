@@ -40,3 +40,8 @@ def test_a_foreign_reason_has_no_anchor() -> None:
     shown, _ = on_terminal(["explain", "message", "0/1 nodes are available: 1 the moon is full.", "-o", "json"])
     (clause,) = json.loads(shown)["clauses"]
     assert (clause["anchor"], clause["meaning"]) == (None, None)
+
+
+def test_what_was_cut_off_is_shown_as_far_as_it_goes() -> None:
+    shown, _ = on_terminal(["explain", "message", "0/1 nodes are available: 1 node(s) didn't match Pod's no"])
+    assert "node(s) didn't match Pod's no... (the text was cut off here)" in " ".join(shown.split())

@@ -130,6 +130,14 @@ def test_a_text_that_was_cut_is_read_as_far_as_it_goes() -> None:
     ]
 
 
+@pytest.mark.parametrize("end", ["node(s) didn't match pod topo", "node(s) had untolerated taint(s"])
+def test_a_text_that_was_not_copied_to_its_end_is_known_as_cut(end: str) -> None:
+    parsed = parse(f"0/3 nodes are available: 1 Insufficient cpu, 2 {end}")
+    assert (parsed.cut, [clause.cut for clause in parsed.clauses]) == (True, [False, True])
+    whole = parse("0/3 nodes are available: 3 the moon is full")
+    assert (whole.cut, whole.clauses[0].cut) == (False, False)
+
+
 def test_a_reason_of_a_foreign_plugin_is_kept_as_it_is() -> None:
     (clause,) = parse("0/3 nodes are available: 3 the moon is full.").clauses
     assert (clause.nodes, clause.text, clause.meaning) == (3, "the moon is full", None)

@@ -63,3 +63,9 @@ def meaning(text: str) -> Meaning | None:
             return reason.meaning(found.groupdict())
     said = text.removeprefix(_PREEMPTION)
     return meaning(said) if said != text else None
+
+
+def begins_a_reason(text: str) -> bool:
+    """Whether a reason may go on where this text ends."""
+    spellings = (each for reasons in FAMILIES.values() for reason in reasons for each in reason.spellings)
+    return any(each.startswith(text) for each in spellings)
