@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.binding.writer import JSON, Writer
 
-FINISH_SECONDS = 360.0
+_FINISH_SECONDS = 360.0
 """An event that does not come again for so long is over; the next like it is a new one."""
 
 _KEPT = 4096
@@ -112,12 +112,12 @@ class EventRecorder:
         now = time.monotonic()
         with self._lock:
             if len(self._known) > _KEPT:
-                self._known = {kept: each for kept, each in self._known.items() if now - each.seen < FINISH_SECONDS}
+                self._known = {kept: each for kept, each in self._known.items() if now - each.seen < _FINISH_SECONDS}
             known = self._known.get(key)
-            if known is None or now - known.seen >= FINISH_SECONDS:
+            if known is None or now - known.seen >= _FINISH_SECONDS:
                 self._known[key] = _Series(event, 1, now, now)
                 return event, 1
-            due = known.times == 1 or now - known.written >= FINISH_SECONDS
+            due = known.times == 1 or now - known.written >= _FINISH_SECONDS
             self._known[key] = _Series(known.event, known.times + 1, now, now if due else known.written)
             return (known.event, known.times + 1) if due else None
 

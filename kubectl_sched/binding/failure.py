@@ -45,7 +45,7 @@ def report_of(result: ScheduleResult, failed: Failed | None = None) -> Report | 
     if result.outcome is Outcome.ERROR:
         return _report(SCHEDULER_ERROR, result.error or "", "")
     if result.outcome is Outcome.UNSCHEDULABLE:
-        return _report(UNSCHEDULABLE, fit_error_message(result), _nominated(result))
+        return _report(UNSCHEDULABLE, _fit_error_message(result), _nominated(result))
     return None
 
 
@@ -53,7 +53,7 @@ def _report(reason: str, message: str, nominated: str | None) -> Report:
     return Report(failed_scheduling(event_note(message)), NotScheduled(reason, message), nominated)
 
 
-def fit_error_message(result: ScheduleResult) -> str:
+def _fit_error_message(result: ScheduleResult) -> str:
     """The whole FitError text with what PostFilter said, as the condition has it; the event may cut it."""
     if result.message is None or result.message == NO_NODES_AVAILABLE or result.verdict is None:
         return result.message or ""

@@ -50,12 +50,12 @@ def plan_of(situation: Situation, order: Order) -> BindingPlan:
 
 def _writes(situation: Situation, order: Order, node: str | None, victims: tuple[Pod, ...]) -> tuple[PlannedWrite, ...]:
     if node is not None:
-        return binding_writes(situation.result, node)
+        return _binding_writes(situation.result, node)
     if situation.stale:
-        return tuple(stale_claim_writes(situation.stale))
+        return tuple(_stale_claim_writes(situation.stale))
     if victims:
-        return (*eviction_writes(situation.result), *failure_writes(situation.result))
-    return failure_writes(without_preemption(situation.result)) if order.node is None else ()
+        return (*_eviction_writes(situation.result), *_failure_writes(situation.result))
+    return _failure_writes(without_preemption(situation.result)) if order.node is None else ()
 
 
 def _victims_to_evict(result: ScheduleResult, order: Order) -> tuple[Pod, ...]:
@@ -73,7 +73,7 @@ def in_words(plan: BindingPlan) -> str:
     return f"would bind pod {plan.pod} to node {plan.node}"
 
 
-def binding_writes(result: ScheduleResult, node: str) -> tuple[PlannedWrite, ...]:
+def _binding_writes(result: ScheduleResult, node: str) -> tuple[PlannedWrite, ...]:
     """In order, what BindingCycle writes if all goes well."""
     pod = result.pod
     reservations = reserved(result, node, time_now())
@@ -95,7 +95,7 @@ def _nominates(result: ScheduleResult, reservations: tuple[Reservation, ...]) ->
     return waits and framework is not None and framework.handle.features.enabled("NominatedNodeNameForExpectation")
 
 
-def failure_writes(result: ScheduleResult) -> tuple[PlannedWrite, ...]:
+def _failure_writes(result: ScheduleResult) -> tuple[PlannedWrite, ...]:
     """What report_failure writes of a pod that does not fit."""
     report = report_of(result)
     if report is None or result.framework is None:
@@ -115,7 +115,7 @@ def failure_writes(result: ScheduleResult) -> tuple[PlannedWrite, ...]:
     return tuple(planned)
 
 
-def eviction_writes(result: ScheduleResult) -> Iterator[PlannedWrite]:
+def _eviction_writes(result: ScheduleResult) -> Iterator[PlannedWrite]:
     """The evictions, and what each victim is told."""
     node, victims = victims_of(result) or ("", ())
     for victim in victims:
@@ -124,7 +124,7 @@ def eviction_writes(result: ScheduleResult) -> Iterator[PlannedWrite]:
         yield _planned(create_event(event), f"event Preempted, about {victim.key}")
 
 
-def stale_claim_writes(claims: Iterable[ResourceClaim]) -> Iterator[PlannedWrite]:
+def _stale_claim_writes(claims: Iterable[ResourceClaim]) -> Iterator[PlannedWrite]:
     """The end of claims that an earlier attempt made for the pod's extended resources."""
     for claim in claims:
         for request in removal_of(claim):

@@ -42,7 +42,7 @@ def serving(pod: Pod, dump: Dump, in_force: InForce, now: datetime) -> Serving:
         return Serving(STOPPED, f"{owner.key} has the profile {name}, but {owner.problems[0]}")
     owned = owner.lease_key if owner is not None else None
     leases = [item for item in dump.objects if isinstance(item, Lease) and _is_of(item, name, owned)]
-    held = next((lease for lease in leases if is_renewed(lease, now)), None)
+    held = next((lease for lease in leases if _is_renewed(lease, now)), None)
     if held is not None:
         return Serving(RUNNING, f"{held.spec.holder_identity} holds the Lease {held.key} and renews it")
     seen = [item for item in dump.objects if isinstance(item, Pod)]
@@ -64,7 +64,7 @@ def _is_of(lease: Lease, name: str, owned: str | None) -> bool:
     return lease.name in {_DEFAULT_LEASE if name == DEFAULT_SCHEDULER_NAME else name, lease_name(name)}
 
 
-def is_renewed(lease: Lease, now: datetime) -> bool:
+def _is_renewed(lease: Lease, now: datetime) -> bool:
     """Whether somebody holds it and has renewed it within its duration."""
     renewed = moment(lease.spec.renew_time)
     if not lease.spec.holder_identity or renewed is None:

@@ -175,12 +175,12 @@ class NodeLines:
 
     def _why(self, row: int, width: int) -> Span:
         told = changed.of_row(self._changes, self._view.base, row) if self._changes is not None else ""
-        why = why_of(self._view.result, row)
+        why = _why_of(self._view.result, row)
         tone = Tone.CHANGED if told else Tone.PLAIN if self._listing.totals[row] != NO_POINTS else Tone.DIM
         return Span(padded(f"{told}; {why}" if told and why else told or why, width), tone)
 
 
-def why_of(result: ScheduleResult, row: int) -> str:
+def _why_of(result: ScheduleResult, row: int) -> str:
     """Why this node and not another: what it is behind in, or what keeps it out."""
     if row in result.total_of:
         return _behind(result, row)

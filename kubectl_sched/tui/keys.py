@@ -46,7 +46,7 @@ EXPLORER = (
     Key("t", "theme", "dark, light, or the terminal's own colours"),
     Key("tab", "pane", "to the next pane, whose lines then scroll with the same keys"),
 )
-MOVING = (
+_MOVING = (
     Key("j k", "", "down and up, as the arrows do"),
     Key("g G", "", "to the first and to the last line"),
     Key("PgUp PgDn", "", "a screen up and down"),
@@ -117,7 +117,7 @@ def _that_fit(keys: Sequence[Key], width: int, gap: int) -> list[Key]:
 def help_lines(forms: Sequence[str], width: int) -> list[Line]:
     """All keys, what the marks mean, and what can be typed into the what-if pane."""
     lines: list[Line] = [line("Keys", Tone.STRONG)]
-    for key in (*EXPLORER, *MOVING):
+    for key in (*EXPLORER, *_MOVING):
         first, *more = wrapped(key.told, max(width - 14, 20))
         lines.append((Span(f"  {padded(key.key, 11)} ", Tone.STRONG), *first))
         lines += ((Span(" " * 14), *rest) for rest in more)

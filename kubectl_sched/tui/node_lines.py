@@ -69,7 +69,7 @@ def details(result: ScheduleResult, row: int, width: int) -> list[Line]:
     there = preemption_there(result, row)
     lines += wrapped(there, width) if there is not None else []
     if row in result.total_of:
-        lines += score_lines(result, row, width)
+        lines += _score_lines(result, row, width)
     elif not rejecting:
         lines += (BLANK, *wrapped(_otherwise(result), width))
     return lines
@@ -138,7 +138,7 @@ def _scored(result: ScheduleResult, each: PluginScores, row: int, width: int) ->
     return Finding(each.plugin, _score_line(result, each, row, width), tuple(evidence))
 
 
-def score_lines(result: ScheduleResult, row: int, width: int) -> list[Line]:
+def _score_lines(result: ScheduleResult, row: int, width: int) -> list[Line]:
     """A bar for each plugin that scored, and the total; the row must be feasible."""
     lines = [_score_line(result, each, row, width) for each in result.scores]
     total = padded(f"{result.total_of[row]:,}", _FIGURES - 2, right=True)

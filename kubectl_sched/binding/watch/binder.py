@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.reservation import Reservation
     from kubectl_sched.scheduler.result import ScheduleResult
 
-BINDING_THREADS: Final = 100
+_BINDING_THREADS: Final = 100
 """A binding cycle may wait minutes for a volume, and has a thread for so long."""
 
-REPORTING_THREADS: Final = 4
+_REPORTING_THREADS: Final = 4
 
 
 class Binder:
@@ -42,8 +42,8 @@ class Binder:
         self._cycle = BindingCycle(writer, self._recorder)
         self._tell = tell
         self._stopping = threading.Event()
-        self._binding = ThreadPoolExecutor(BINDING_THREADS, thread_name_prefix="bind")
-        self._reporting = ThreadPoolExecutor(REPORTING_THREADS, thread_name_prefix="report")
+        self._binding = ThreadPoolExecutor(_BINDING_THREADS, thread_name_prefix="bind")
+        self._reporting = ThreadPoolExecutor(_REPORTING_THREADS, thread_name_prefix="report")
 
     def bind(
         self, queued: QueuedPod, result: ScheduleResult, node: str, reservations: Sequence[Reservation], began: float

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.cluster.live.endpoint import Endpoint
 
-AT_ONCE: Final = 16
+_AT_ONCE: Final = 16
 """Requests under way at the same time; binding cycles that wait for volumes make none meanwhile."""
 
 
@@ -27,7 +27,7 @@ class FencedServer(Server):
     def __init__(self, endpoint: Endpoint, leads: Callable[[], bool]) -> None:
         super().__init__(endpoint)
         self._leads = leads
-        self._slots = threading.BoundedSemaphore(AT_ONCE)
+        self._slots = threading.BoundedSemaphore(_AT_ONCE)
 
     def get(
         self,

@@ -11,9 +11,9 @@ from kubectl_sched.binding.watch.queued_pod import Place
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-ATTEMPT_SECONDS: Final = tuple(0.001 * 2**exponent for exponent in range(15))
-SLI_SECONDS: Final = tuple(0.01 * 2**exponent for exponent in range(20))
-ATTEMPTS: Final = (1, 2, 4, 8, 16)
+_ATTEMPT_SECONDS: Final = tuple(0.001 * 2**exponent for exponent in range(15))
+_SLI_SECONDS: Final = tuple(0.01 * 2**exponent for exponent in range(20))
+_ATTEMPTS: Final = (1, 2, 4, 8, 16)
 
 SCHEDULED, UNSCHEDULABLE, ERROR = "scheduled", "unschedulable", "error"
 
@@ -37,26 +37,26 @@ class Metrics:
             "How long an attempt took: the scheduling cycle and the binding.",
             labels,
             registry=registry,
-            buckets=ATTEMPT_SECONDS,
+            buckets=_ATTEMPT_SECONDS,
         )
         self._algorithm = Histogram(
             "scheduler_scheduling_algorithm_duration_seconds",
             "How long the scheduling cycle took.",
             registry=registry,
-            buckets=ATTEMPT_SECONDS,
+            buckets=_ATTEMPT_SECONDS,
         )
         self._sli = Histogram(
             "scheduler_pod_scheduling_sli_duration_seconds",
             "How long a pod took from the queue to its node, by the number of attempts.",
             ("attempts",),
             registry=registry,
-            buckets=SLI_SECONDS,
+            buckets=_SLI_SECONDS,
         )
         self._needed = Histogram(
             "scheduler_pod_scheduling_attempts",
             "How many attempts a pod needed.",
             registry=registry,
-            buckets=ATTEMPTS,
+            buckets=_ATTEMPTS,
         )
         self._incoming = Counter(
             "scheduler_queue_incoming_pods", "Pods that came to a queue.", ("queue", "event"), registry=registry

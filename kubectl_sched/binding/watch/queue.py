@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LONGEST_UNSCHEDULABLE_SECONDS: Final = 300.0
 """Then a pod is tried again whatever has happened (DefaultPodMaxInUnschedulablePodsDuration)."""
 
-FLUSH_SECONDS: Final = 30.0
+_FLUSH_SECONDS: Final = 30.0
 """How often it is looked who has waited so long (flushUnschedulablePodsLeftover)."""
 
 _ENTRIES_KEPT: Final = 1_000
@@ -156,7 +156,7 @@ class SchedulingQueue:
         """When somebody is due next who is not yet; None where only an event can bring that about."""
         self._forget_stale(self._backing_off, Place.BACKOFF)
         times = [self._backing_off[0][0]] if self._backing_off else []
-        times += [self._flushed + FLUSH_SECONDS] if self._waiting else []
+        times += [self._flushed + _FLUSH_SECONDS] if self._waiting else []
         return min(times, default=None)
 
     def rejected(self, queued: QueuedPod, plugins: Iterable[str], now: float) -> None:
@@ -243,7 +243,7 @@ class SchedulingQueue:
             _, entry, queued = heapq.heappop(self._backing_off)
             if self._stands(queued, Place.BACKOFF, entry):
                 self._activate(queued, now, "BackoffComplete")
-        if now - self._flushed < FLUSH_SECONDS:
+        if now - self._flushed < _FLUSH_SECONDS:
             return
         self._flushed = now
         for queued in list(self._waiting.values()):

@@ -43,15 +43,15 @@ if TYPE_CHECKING:
     from kubectl_sched.cluster.live.endpoint import Endpoint
     from kubectl_sched.framework.runtime import Framework
 
-STOP_SECONDS: Final = 25.0
+_STOP_SECONDS: Final = 25.0
 """How long binding cycles may take to end; a pod has 30 s from SIGTERM to SIGKILL."""
 
-INTERRUPTED: Final = 3
+_INTERRUPTED: Final = 3
 
-STUCK_SECONDS: Final = 60.0
+_STUCK_SECONDS: Final = 60.0
 """A loop that has not gone round for so long is taken to hang."""
 
-EXPIRED_SECONDS: Final = 20.0
+_EXPIRED_SECONDS: Final = 20.0
 """For how long a leader may have let its Lease run out before it counts as ill, as in kube-scheduler."""
 
 
@@ -149,7 +149,7 @@ class _Program:
         if stop.exit_code:
             self._server.stop()
         self._binder.stop()
-        self._watcher.drain(STOP_SECONDS)
+        self._watcher.drain(_STOP_SECONDS)
         self._binder.close()
         self._server.stop()
         for reflector in self._reflectors:
@@ -163,7 +163,7 @@ class _Program:
     def _signals(self) -> Iterator[None]:
         def stop(number: int, _: object) -> None:
             if self._asked_to_stop:
-                os._exit(INTERRUPTED)  # asked for twice: at once, whatever is under way
+                os._exit(_INTERRUPTED)  # asked for twice: at once, whatever is under way
             self._asked_to_stop = True
             self._watcher.inbox.put(Stop(f"{signal.Signals(number).name}: ends once what is under way is over"))
 
@@ -188,9 +188,9 @@ class _Program:
             self._watcher.inbox.put(Stop("the leadership is lost, so this replica ends", exit_code=3))
 
     def _ill(self) -> str:
-        if time.monotonic() - self._watcher.alive_at > STUCK_SECONDS:
+        if time.monotonic() - self._watcher.alive_at > _STUCK_SECONDS:
             return "the scheduling loop hangs"
-        if self._elector is not None and self._elector.is_stale(EXPIRED_SECONDS):
+        if self._elector is not None and self._elector.is_stale(_EXPIRED_SECONDS):
             return "the Lease ran out and was not renewed"
         return ""
 

@@ -43,11 +43,11 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult
 
-TICK_SECONDS: Final = 1.0
+_TICK_SECONDS: Final = 1.0
 """The longest that the loop waits for news, so that it is seen to be alive and metrics are never older."""
 
 
-MOST_IN_FLIGHT: Final = 500
+_MOST_IN_FLIGHT: Final = 500
 """Binding cycles under way; with more, the next decision waits for one of them."""
 
 
@@ -96,7 +96,7 @@ class Watcher:
 
     def decide(self) -> bool:
         """Decide about the next pod; False where there is none, or none may be taken now."""
-        if not self._leads or self._unlisted or self._in_flight >= MOST_IN_FLIGHT:
+        if not self._leads or self._unlisted or self._in_flight >= _MOST_IN_FLIGHT:
             return False
         queued = self._queue.pop(self._clock())
         if queued is not None:
@@ -120,7 +120,7 @@ class Watcher:
         """Everything that has come; where there is nothing else to do, the next thing that comes."""
         if wait:
             due = self._queue.wakes_at() if self._leads else None
-            pause = TICK_SECONDS if due is None else min(max(due - self._clock(), 0.0), TICK_SECONDS)
+            pause = _TICK_SECONDS if due is None else min(max(due - self._clock(), 0.0), _TICK_SECONDS)
             try:
                 self.take(self.inbox.get(timeout=pause))
             except Empty:
@@ -244,7 +244,7 @@ class Watcher:
         elif result.outcome is Outcome.DELETING:
             self._queue.drop(queued)
         else:
-            self._queue.rejected(queued, rejecting_plugins(result), now)
+            self._queue.rejected(queued, _rejecting_plugins(result), now)
         self._binder.report(result)
 
     def _finish(self, finished: Finished) -> None:
@@ -279,13 +279,13 @@ class Watcher:
 
     def _show(self) -> None:
         now = self._clock()
-        if now - self._shown_at >= TICK_SECONDS:
+        if now - self._shown_at >= _TICK_SECONDS:
             self._shown_at = now
             incoming, self._queue.incoming = self._queue.incoming, Counter()
             self._metrics.show(self._queue.counts(), incoming, self._cache.sizes)
 
 
-def rejecting_plugins(result: ScheduleResult) -> frozenset[str]:
+def _rejecting_plugins(result: ScheduleResult) -> frozenset[str]:
     """The plugins on whose word no node was found (Diagnosis.UnschedulablePlugins); empty where there are no nodes."""
     named = {status.plugin for status, _ in result.verdict.counts()} if result.verdict is not None else set()
     return frozenset(plugin for plugin in (*named, *result.narrowed_by, result.pre_filter.plugin) if plugin)
