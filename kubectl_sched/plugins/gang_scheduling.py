@@ -69,7 +69,8 @@ class GangScheduling(PreEnqueuePlugin, BindingCyclePlugin):
         if self._by_workload:
             policy = _workload_policy(pod, nodes)
             gang = policy.gang if policy is not None else None
-            members = [other for other in nodes.whole.existing_pods.pods if _of_same_workload(pod, other)]
+            placed = (*nodes.whole.existing_pods.pods, *nodes.stranded)
+            members = [other for other in placed if _of_same_workload(pod, other)]
             return (gang.min_count if gang is not None else None), len(members) + 1
         name = _group_name(pod)
         if name is None:
@@ -103,7 +104,7 @@ class _Groups:
 
     @cached_property
     def _placed(self) -> list[str]:
-        return list(self._names(self.nodes.whole.existing_pods.pods))
+        return list(self._names((*self.nodes.whole.existing_pods.pods, *self.nodes.stranded)))
 
     @cached_property
     def _waiting(self) -> list[str]:
@@ -237,7 +238,6 @@ def _enters_with_workload(pod: Pod, nodes: Snapshot) -> Status:
     policy = _workload_policy(pod, nodes)
     if policy is None:
         return unresolvable(f'pod group "{reference.pod_group}" doesn\'t exist for a workload "{reference.name}"')
-    members = sum(
-        _of_same_workload(pod, other) for pods in (nodes.whole.existing_pods.pods, nodes.pending) for other in pods
-    )
+    known = (*nodes.whole.existing_pods.pods, *nodes.stranded, *nodes.pending)
+    members = sum(_of_same_workload(pod, other) for other in known)
     return _TOO_FEW if policy.gang is not None and members + 1 < policy.gang.min_count else SUCCESS

@@ -47,6 +47,7 @@ def build(objects: Iterable[KubernetesObject], options: PodResourcesOptions) -> 
         usage=Usage.of(existing.column("resource", resource_of, key=id), existing.rows, len(table)),
         existing_pods=existing,
         pending=tuple(pod for pod in alive if not pod.spec.node_name),
+        stranded=tuple(pod for pod in alive if pod.spec.node_name and pod.spec.node_name not in table.row_of),
         objects=Objects(others),
         resource_of=resource_of,
     )

@@ -43,6 +43,9 @@ class Snapshot:
     resource_of: Callable[[Pod], PodResource]
     """What a pod that runs on a node is counted with there; computed once per distinct pod."""
 
+    stranded: tuple[Pod, ...] = ()
+    """Pods that are bound to nodes that are not there: no node counts them, but their groups do."""
+
     nominated: Mapping[str, tuple[Pod, ...]] = field(default_factory=dict)
     """The pods that earlier cycles nominated to a node, by its name, as the scheduler's queue knows them."""
 

@@ -137,3 +137,11 @@ def test_broken_trees_say_so() -> None:
         composite("two", parent="one", basic={}),
     ).reasons
     assert cycle.startswith(f"{start}cycle detected")
+
+
+@pytest.mark.parametrize("version", ["1.35", "1.36", "1.37"])
+def test_pods_of_a_node_that_is_gone_count_still(version: str) -> None:
+    one, gang = (part, workload(gang={"minCount": 2})) if version == "1.35" else (member, group(gang={"minCount": 2}))
+    nodes = snapshot(node(), gang, one("b", on="gone"), version=version)
+    assert entered(one("a"), nodes, version).is_success
+    assert permits(one("a"), nodes, version) == ["let the gang pass: 2 of at least 2 pods have a node"]
