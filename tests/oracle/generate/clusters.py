@@ -7,8 +7,19 @@ from tests.oracle.generate.devices import claiming, inventory
 from tests.oracle.generate.gangs import GATES as GANG_GATES
 from tests.oracle.generate.gangs import groups, member
 from tests.oracle.generate.nodes import nodes
-from tests.oracle.generate.pods import pending_pods, running_pods
-from tests.oracle.generate.values import NAMESPACES, Json, label_selectors, labels, metadata, namespaces
+from tests.oracle.generate.pods import OWNERS, pending_pods, running_pods
+from tests.oracle.generate.values import (
+    NAMESPACES,
+    Json,
+    label_selectors,
+    labels,
+    maybe,
+    metadata,
+    namespaces,
+    often,
+    some,
+    without_nothing,
+)
 from tests.oracle.generate.volumes import claimed, storage
 
 TOPICS: dict[str, frozenset[str]] = {
@@ -23,6 +34,7 @@ TOPICS: dict[str, frozenset[str]] = {
     "volumes": frozenset({"volumes"}),
     "devices": frozenset({"devices"}),
     "gangs": frozenset({"gangs"}),
+    "gang-preemption": frozenset({"gangs", "preemption", "resources", "ports", "budgets", "interpod"}),
     "queue": frozenset({"queue", "resources", "preemption"}),
     "preemption": frozenset({"preemption", "resources", "ports", "interpod", "budgets", "queue"}),
     "configuration": frozenset({"configuration", "resources", "taints", "nodes", "interpod", "images", "spread"}),
@@ -41,6 +53,18 @@ GATES: dict[str, tuple[str, ...]] = {
     "taints": ("TaintTolerationComparisonOperators",),
 }
 """Feature gates that change what a topic's plugins do, off by default."""
+
+ELSEWHERE: dict[str, tuple[str, ...]] = {
+    "resources": (
+        *("PodLevelResources", "InPlacePodVerticalScaling", "InPlacePodLevelResourcesVerticalScaling"),
+        *("DRAExtendedResource", "InPlacePodVerticalScalingSchedulerPreemption"),
+    ),
+    "spread": ("NodeInclusionPolicyInPodTopologySpread", "MatchLabelKeysInPodTopologySpread"),
+    "interpod": ("InterPodAffinityHostnameFastPath",),
+    "volumes": ("VolumeAttributesClass", "VolumeLimitScaling", "CSIMigrationPortworx"),
+    "queue": ("InPlacePodVerticalScalingSchedulerPreemption",),
+}
+"""More of them, on or off by default: now and then one is switched."""
 
 
 @st.composite
@@ -72,9 +96,19 @@ def requests(draw: st.DrawFn, topic: str, gates: frozenset[str] = frozenset()) -
         "id": topic,
         "objects": objects,
         "config": draw(configurations()) if "configuration" in about else "",
-        "featureGates": {gate: True for gate in switchable if draw(st.booleans())} | _gang_gates(about, gates),
+        "featureGates": {gate: True for gate in switchable if draw(st.booleans())}
+        | _gang_gates(about, gates)
+        | draw(_switched(about, gates)),
         "pods": [f"{pod['metadata']['namespace']}/{pod['metadata']['name']}" for pod in asked],
     }
+
+
+@st.composite
+def _switched(draw: st.DrawFn, about: frozenset[str], gates: frozenset[str]) -> dict[str, bool]:
+    known = [gate for topic in sorted(about) for gate in ELSEWHERE.get(topic, ()) if gate in gates]
+    if not known or draw(st.integers(0, 3)):
+        return {}
+    return {draw(st.sampled_from(known)): draw(st.booleans())}
 
 
 def _gang_gates(about: frozenset[str], gates: frozenset[str]) -> dict[str, bool]:
@@ -103,22 +137,34 @@ def namespace_objects(draw: st.DrawFn) -> list[Json]:
                 name, f"uid-ns-{name}", labels={"kubernetes.io/metadata.name": name} | draw(namespaces)
             ),
         }
-        for name in NAMESPACES
+        for name in draw(st.sampled_from([NAMESPACES] * 4 + [NAMESPACES[1:]]))
     ]
 
 
 @st.composite
 def owners(draw: st.DrawFn) -> list[Json]:
-    """Services, whose selectors the default constraints of PodTopologySpread use."""
-    return [
+    """Services and controllers, whose selectors the default constraints of PodTopologySpread use."""
+    found = [
         {
             "apiVersion": "v1",
             "kind": "Service",
             "metadata": metadata(f"service-{i}", f"uid-service-{i}", draw(st.sampled_from(NAMESPACES))),
-            "spec": {"selector": draw(labels)},
+            "spec": without_nothing({"selector": draw(maybe(labels)) or None}),
         }
         for i in range(draw(st.integers(0, 2)))
     ]
+    for name, (version, kind) in OWNERS.items():
+        for namespace in sorted(draw(st.sets(st.sampled_from(NAMESPACES)))):
+            selector = draw(labels if kind == "ReplicationController" else label_selectors)
+            found.append(
+                {
+                    "apiVersion": version,
+                    "kind": kind,
+                    "metadata": metadata(name, f"uid-{namespace}-{name}", namespace),
+                    "spec": {"selector": selector},
+                }
+            )
+    return found
 
 
 @st.composite
@@ -129,8 +175,11 @@ def budgets(draw: st.DrawFn) -> list[Json]:
             "apiVersion": "policy/v1",
             "kind": "PodDisruptionBudget",
             "metadata": metadata(f"pdb-{i}", f"uid-pdb-{i}", draw(st.sampled_from(NAMESPACES))),
-            "spec": {"selector": draw(label_selectors)},
-            "status": {"disruptionsAllowed": draw(st.integers(0, 1))},
+            "spec": without_nothing({"selector": draw(often(label_selectors))}),
+            "status": {
+                "disruptionsAllowed": draw(st.integers(0, 2)),
+                "disruptedPods": dict.fromkeys(draw(some(["run-0", "run-1"], up_to=1)), "2026-01-01T00:00:00Z"),
+            },
         }
-        for i in range(draw(st.integers(0, 2)))
+        for i in range(draw(st.integers(0, 3)))
     ]

@@ -33,13 +33,16 @@ FILTERING = (
     "InterPodAffinity",
 )
 
+SCORED_RESOURCES = ("cpu", "memory", "nvidia.com/gpu", "ephemeral-storage", "hugepages-2Mi", "pods", "unknown")
+BOTH = tuple(name for name in FILTERING if name in SCORING)
+
 weighted: JsonStrategy = st.fixed_dictionaries(
-    {"name": st.sampled_from(["cpu", "memory", "nvidia.com/gpu"]), "weight": st.integers(1, 100)}
+    {"name": st.sampled_from(SCORED_RESOURCES), "weight": st.integers(1, 100)}
 )
 resources = st.lists(
     weighted,
     min_size=1,
-    max_size=3,
+    max_size=4,
     unique_by=lambda resource: resource["name"],
 )
 
@@ -58,7 +61,11 @@ def fit_args(draw: st.DrawFn) -> Json:
     strategy: Json = {"type": kind, "resources": draw(resources)}
     if kind == "RequestedToCapacityRatio":
         strategy["requestedToCapacityRatio"] = {"shape": draw(shape())}
-    return {"scoringStrategy": strategy, "ignoredResources": draw(st.sampled_from([[], ["example.com/foo"]]))}
+    return {
+        "scoringStrategy": strategy,
+        "ignoredResources": draw(st.sampled_from([[], ["example.com/foo"]])),
+        "ignoredResourceGroups": draw(st.sampled_from([[], ["nvidia.com"]])),
+    }
 
 
 default_constraint: JsonStrategy = st.fixed_dictionaries(
@@ -88,7 +95,11 @@ spread_args = st.one_of(
 ARGS: dict[str, st.SearchStrategy[Any]] = {
     "NodeResourcesFit": fit_args(),
     "NodeResourcesBalancedAllocation": st.fixed_dictionaries(
-        {"resources": st.just([{"name": "cpu", "weight": 1}, {"name": "nvidia.com/gpu", "weight": 1}])}
+        {
+            "resources": st.lists(st.sampled_from(SCORED_RESOURCES), min_size=1, max_size=4, unique=True).map(
+                lambda names: [{"name": name, "weight": 1} for name in names]
+            )
+        }
     ),
     "PodTopologySpread": spread_args,
     "InterPodAffinity": st.fixed_dictionaries(
@@ -120,6 +131,13 @@ def configurations(draw: st.DrawFn) -> str:
     if draw(st.integers(0, 3)) == 0:
         without = draw(st.lists(st.sampled_from(FILTERING), max_size=2, unique=True))
         plugins["filter"] = {"disabled": [{"name": name} for name in without]}
+    if draw(st.integers(0, 5)) == 0:
+        point = draw(st.sampled_from(["preFilter", "preScore", "postFilter", "multiPoint"]))
+        without = draw(st.lists(st.sampled_from([*FILTERING, "*"]), min_size=1, max_size=2, unique=True))
+        first = draw(st.lists(st.sampled_from(BOTH), max_size=2, unique=True))
+        plugins[point] = {"disabled": [{"name": name} for name in without]}
+        if point == "multiPoint":
+            plugins[point]["enabled"] = [{"name": name} for name in first]
     if plugins:
         profile["plugins"] = plugins
     document = {

@@ -22,6 +22,16 @@ _composite_policies = st.one_of(
 )
 
 
+_disruptions = st.fixed_dictionaries(
+    {},
+    optional={
+        "priority": st.sampled_from([-20, 0, 50, 500]),
+        "disruptionMode": st.sampled_from([{"all": {}}, {"single": {}}]),
+    },
+)
+"""Who may preempt the group, and whether all of its pods go at once."""
+
+
 @st.composite
 def groups(draw: st.DrawFn, gates: frozenset[str]) -> list[Json]:
     """Some of the groups that pods name: parts of Workloads in 1.35, PodGroups since, composite ones since 1.37."""
@@ -67,7 +77,7 @@ def _pod_groups(draw: st.DrawFn, version: str, *, trees: bool) -> list[Json]:
         for name in draw(st.lists(st.sampled_from(NAMES), unique=True)):
             spec: Json = {"schedulingPolicy": draw(_policies)}
             if trees:
-                spec |= draw(_parents())
+                spec |= draw(_parents()) | draw(_disruptions)
             found.append(_object(version, "PodGroup", name, namespace, spec))
     return found
 
@@ -80,7 +90,7 @@ def _composites(draw: st.DrawFn) -> list[Json]:
             "CompositePodGroup",
             name,
             namespace,
-            {"schedulingPolicy": draw(_composite_policies)} | draw(_parents()),
+            {"schedulingPolicy": draw(_composite_policies)} | draw(_parents()) | draw(_disruptions),
         )
         for namespace in NAMESPACES
         for name in draw(st.lists(st.sampled_from(COMPOSITES), unique=True))

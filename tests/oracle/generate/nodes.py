@@ -10,12 +10,12 @@ EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 taints = some(
     st.fixed_dictionaries(
         {"key": st.sampled_from(KEYS), "effect": st.sampled_from(EFFECTS)},
-        optional={"value": st.sampled_from(["", "a", "12", "007"])},
+        optional={"value": st.sampled_from(["", "a", "12", "007", "9223372036854775807", "9223372036854775808"])},
     ),
     up_to=2,
 )
 
-amounts = st.fixed_dictionaries(
+usual_amounts = st.fixed_dictionaries(
     {
         "cpu": st.sampled_from(["1", "2", "3920m", "8"]),
         "memory": st.sampled_from(["2Gi", "4Gi", "8G", "16393244Ki"]),
@@ -28,6 +28,20 @@ amounts = st.fixed_dictionaries(
         "example.com/foo": st.sampled_from(["0", "3"]),
     },
 )
+odd_amounts = st.fixed_dictionaries(
+    {},
+    optional={
+        "cpu": st.sampled_from(["0", "0.5", "1e1", "1k", "1500000u"]),
+        "memory": st.sampled_from(["0", "1.5Gi", "1e9", "100Pi", "7Ei", "4294967296"]),
+        "pods": st.sampled_from(["0", "3", "1k"]),
+        "ephemeral-storage": st.sampled_from(["0", "1Ti"]),
+        "nvidia.com/gpu": st.sampled_from(["8", "1k"]),
+        "example.com/foo": st.just("3"),
+    },
+)
+"""As a kubelet without much, a fake one, or a person may write them."""
+
+amounts = st.one_of(usual_amounts, usual_amounts, usual_amounts, odd_amounts)
 
 IMAGES = (
     "nginx:1.25",
@@ -35,13 +49,14 @@ IMAGES = (
     "redis:latest",
     "gcr.io/big/model:v7",
     "quay.io/x@sha256:" + "a" * 64,
+    "registry:5000/app:latest",
 )
 
 images = some(
     st.fixed_dictionaries(
         {
             "names": st.lists(st.sampled_from(IMAGES), min_size=1, max_size=2, unique=True),
-            "sizeBytes": st.sampled_from([1, 23 * 1024**2, 196083712, 943718400, 6291456000]),
+            "sizeBytes": st.sampled_from([0, 1, 23 * 1024**2, 196083712, 943718400, 6291456000, 10**12]),
         }
     )
 )
@@ -68,18 +83,38 @@ declared_features = st.sets(
 
 
 @st.composite
-def nodes(draw: st.DrawFn, topics: frozenset[str], *, up_to: int = 6) -> list[Json]:
-    """Some nodes, with what the topics are about."""
-    return [draw(one_node(topics, i)) for i in range(draw(st.integers(1, up_to)))]
+def topology(draw: st.DrawFn, labels: dict[str, str]) -> dict[str, str]:
+    """The labels, now and then with one or all of them missing, empty or those of another node."""
+    match draw(st.integers(0, 15)):
+        case 0 | 1:
+            left_out = draw(st.sampled_from([ZONE, HOSTNAME]))
+            return {key: value for key, value in labels.items() if key != left_out}
+        case 2:
+            return {}
+        case 3:
+            return labels | {ZONE: ""}
+        case 4:
+            return labels | {HOSTNAME: "n0"}
+        case _:
+            return labels
+
+
+NAMES = ("n0", "n1", "n10", "n2", "n.3", "n-4", "n5", "n6")
+"""In an order that is not that of names."""
 
 
 @st.composite
-def one_node(draw: st.DrawFn, topics: frozenset[str], i: int) -> Json:
-    """The node n<i>."""
-    name = f"n{i}"
+def nodes(draw: st.DrawFn, topics: frozenset[str], *, up_to: int = 6) -> list[Json]:
+    """Some nodes, with what the topics are about."""
+    return [draw(one_node(topics, name)) for name in NAMES[: draw(st.integers(1, up_to))]]
+
+
+@st.composite
+def one_node(draw: st.DrawFn, topics: frozenset[str], name: str) -> Json:
+    """A node of that name."""
     labels = {HOSTNAME: name} | {ZONE: draw(st.sampled_from(["za", "zb", "zc"]))}
-    if "topology" in topics and draw(st.integers(0, 5)) == 0:
-        labels.pop(draw(st.sampled_from([ZONE, HOSTNAME])))
+    if "topology" in topics:
+        labels = draw(topology(labels))
     if "nodes" in topics:
         labels |= draw(extra_labels)
     allocatable = {"cpu": "4", "memory": "8Gi", "pods": "110"}

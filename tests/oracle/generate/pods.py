@@ -29,9 +29,9 @@ from tests.oracle.generate.values import (
 requests = st.fixed_dictionaries(
     {},
     optional={
-        "cpu": st.sampled_from(["0", "100m", "0.3", "1", "1500m", "5"]),
-        "memory": st.sampled_from(["0", "64Mi", "100M", "1Gi", "3Gi"]),
-        "ephemeral-storage": st.sampled_from(["1Gi", "30Gi"]),
+        "cpu": st.sampled_from(["0", "1m", "100m", "0.3", "1", "1500m", "5", "1e-1", "0.0001", "2500000u"]),
+        "memory": st.sampled_from(["0", "1", "64Mi", "100M", "1Gi", "3Gi", "1.5Gi", "1e9", "0.1", "99Pi"]),
+        "ephemeral-storage": st.sampled_from(["0", "1Gi", "30Gi"]),
         "nvidia.com/gpu": st.sampled_from(["1", "2"]),
         "hugepages-2Mi": st.sampled_from(["2Mi", "64Mi"]),
         "example.com/foo": st.sampled_from(["1", "2"]),
@@ -41,7 +41,15 @@ plain_requests = st.fixed_dictionaries(
     {}, optional={"cpu": st.sampled_from(["100m", "1", "2"]), "memory": st.sampled_from(["64Mi", "1Gi"])}
 )
 pod_level = st.fixed_dictionaries(
-    {}, optional={"cpu": st.sampled_from(["1", "2500m"]), "memory": st.sampled_from(["512Mi", "2Gi"])}
+    {},
+    optional={
+        "cpu": st.sampled_from(["0", "1", "2500m"]),
+        "memory": st.sampled_from(["512Mi", "2Gi"]),
+        "hugepages-2Mi": st.just("4Mi"),
+    },
+)
+overheads = st.sampled_from(
+    [{"cpu": "250m", "memory": "64Mi"}, {"cpu": "0"}, {"memory": "1Mi", "example.com/foo": "1"}]
 )
 
 tolerations = some(
@@ -59,7 +67,7 @@ tolerations = some(
             {
                 "key": st.sampled_from(TAINT_KEYS),
                 "operator": st.sampled_from(["Gt", "Lt"]),
-                "value": st.sampled_from(["11", "12", "007"]),
+                "value": st.sampled_from(["11", "12", "-5", "007", "9223372036854775807"]),
             },
             optional={"effect": st.sampled_from(EFFECTS)},
         ),
@@ -100,8 +108,8 @@ ports = some(
         {"containerPort": st.just(80)},
         optional={
             "hostPort": st.sampled_from([0, 80, 443]),
-            "hostIP": st.sampled_from(["", "0.0.0.0", "10.0.0.1", "10.0.0.2"]),  # noqa: S104 - a value of the API
-            "protocol": st.sampled_from(["TCP", "UDP"]),
+            "hostIP": st.sampled_from(["", "0.0.0.0", "10.0.0.1", "10.0.0.2", "::", "::1"]),  # noqa: S104 - a value of the API
+            "protocol": st.sampled_from(["TCP", "UDP", "SCTP"]),
         },
     ),
     up_to=2,
@@ -110,8 +118,8 @@ ports = some(
 spread_constraints = some(
     st.fixed_dictionaries(
         {
-            "maxSkew": st.sampled_from([1, 2, 5]),
-            "topologyKey": st.sampled_from([ZONE, HOSTNAME, "pool"]),
+            "maxSkew": st.sampled_from([1, 2, 5, 2**31 - 1]),
+            "topologyKey": st.sampled_from([ZONE, HOSTNAME, "pool", "disk", "absent"]),
             "whenUnsatisfiable": st.sampled_from(["DoNotSchedule", "ScheduleAnyway"]),
         },
         optional={
@@ -127,7 +135,7 @@ spread_constraints = some(
 )
 
 pod_terms: JsonStrategy = st.fixed_dictionaries(
-    {"topologyKey": st.sampled_from([ZONE, HOSTNAME, "pool"])},
+    {"topologyKey": st.sampled_from([ZONE, HOSTNAME, "pool", "disk", "absent"])},
     optional={
         "labelSelector": label_selectors,
         "namespaces": some(NAMESPACES, up_to=2),
@@ -165,6 +173,24 @@ needing_features = st.fixed_dictionaries(
 """What of a container may need a feature that its node declares."""
 
 PRIORITIES = (-10, 0, 100, 1000)
+
+OWNERS = {"rc": ("v1", "ReplicationController"), "rs": ("apps/v1", "ReplicaSet"), "ss": ("apps/v1", "StatefulSet")}
+"""What may control a pod and tells PodTopologySpread which pods belong together, by name."""
+
+controllers = st.sampled_from(
+    [
+        None,
+        *(
+            [{"apiVersion": version, "kind": kind, "name": name, "uid": f"uid-{name}", "controller": controls}]
+            for name, (version, kind) in {
+                **OWNERS,
+                "job": ("batch/v1", "Job"),
+                "old": ("x/v1", "ReplicaSet"),
+            }.items()
+            for controls in (True, False)
+        ),
+    ]
+)
 
 
 @st.composite
@@ -210,8 +236,8 @@ def specs(draw: st.DrawFn, topics: frozenset[str]) -> Json:
             "schedulerName": "default-scheduler",
             "containers": draw(containers(topics, init=False)),
             "initContainers": draw(maybe(containers(topics, init=True))) if resources else None,
-            "overhead": draw(st.sampled_from([None, None, {"cpu": "250m", "memory": "64Mi"}])) if resources else None,
-            "resources": level and {"requests": level},
+            "overhead": draw(maybe(overheads)) if resources else None,
+            "resources": level and {draw(st.sampled_from(["requests", "requests", "limits"])): level},
             "affinity": affinity or None,
             "nodeSelector": draw(maybe(node_selectors)) if "nodes" in topics else None,
             "tolerations": about("taints", tolerations),
@@ -229,33 +255,48 @@ def specs(draw: st.DrawFn, topics: frozenset[str]) -> Json:
 @st.composite
 def running_pods(draw: st.DrawFn, topics: frozenset[str], node_names: list[str], i: int) -> Json:
     """The pod run-<i> on one of the nodes."""
-    spec = draw(specs(topics)) | {"nodeName": draw(st.sampled_from(node_names))}
-    status: Json = {"phase": "Running", "startTime": f"2026-01-01T00:0{draw(st.integers(0, 3))}:00Z"}
+    spec = draw(specs(topics)) | {"nodeName": draw(st.sampled_from([*node_names * 4, "gone"]))}
+    status: Json = {"phase": draw(phases), "startTime": f"2026-01-01T00:0{draw(st.integers(0, 3))}:00Z"}
     if "resources" in topics:
-        status |= draw(resized(spec["containers"]))
+        status |= draw(resized(spec))
     deleted = "2026-01-01T01:00:00Z" if draw(st.integers(0, 9)) == 0 else None
     if deleted and draw(st.booleans()):
         reason = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
         status["conditions"] = [*status.get("conditions", []), reason]
-    return pod(f"run-{i}", draw(st.sampled_from(NAMESPACES)), draw(labels), spec, status, deletionTimestamp=deleted)
+    owners = draw(controllers) if "owners" in topics else None
+    about = {"deletionTimestamp": deleted, "ownerReferences": owners}
+    return pod(f"run-{i}", draw(st.sampled_from(NAMESPACES)), draw(labels), spec, status, **about)
+
+
+phases = st.sampled_from(["Running"] * 8 + ["Pending", "Unknown", "Succeeded", "Failed"])
 
 
 @st.composite
-def resized(draw: st.DrawFn, containers: list[Json]) -> Json:
-    """A status in which containers hold other amounts than their spec asks for, or an empty one."""
+def resized(draw: st.DrawFn, spec: Json) -> Json:
+    """A status in which the pod holds other amounts than its spec asks for, or an empty one."""
     if draw(st.integers(0, 3)):
         return {}
-    statuses = [
-        {
-            "name": container["name"],
-            "resources": {"requests": draw(plain_requests)},
-            "allocatedResources": draw(plain_requests),
-        }
-        for container in containers
-    ]
+    status: Json = {"containerStatuses": [draw(holding(container)) for container in spec["containers"]]}
+    if spec.get("initContainers") and draw(st.booleans()):
+        status["initContainerStatuses"] = [draw(holding(container)) for container in spec["initContainers"]]
+    if draw(st.integers(0, 2)) == 0:
+        status |= draw(st.fixed_dictionaries({}, optional={"resources": reported, "allocatedResources": pod_level}))
     pending = draw(st.sampled_from([None, "Infeasible", "Deferred"]))
-    condition = {"type": "PodResizePending", "status": "True", "reason": pending}
-    return {"containerStatuses": statuses} | ({"conditions": [condition]} if pending else {})
+    if pending:
+        status["conditions"] = [{"type": "PodResizePending", "status": "True", "reason": pending}]
+    return status
+
+
+reported = st.fixed_dictionaries({}, optional={"requests": pod_level, "limits": pod_level})
+
+
+@st.composite
+def holding(draw: st.DrawFn, container: Json) -> Json:
+    """What a container holds; of what is not yet reported, nothing is said."""
+    held = st.fixed_dictionaries({}, optional={"requests": plain_requests, "limits": plain_requests})
+    return {"name": container["name"]} | draw(
+        st.fixed_dictionaries({}, optional={"resources": held, "allocatedResources": plain_requests})
+    )
 
 
 @st.composite
@@ -271,7 +312,9 @@ def pending_pods(draw: st.DrawFn, topics: frozenset[str], node_names: list[str],
             status["nominatedNodeName"] = draw(st.sampled_from([*node_names, "gone"]))
         if draw(st.integers(0, 9)) == 0:
             deleted = "2026-01-01T01:00:00Z"
-    return pod(f"pend-{i}", draw(st.sampled_from(NAMESPACES)), draw(labels), spec, status, deletionTimestamp=deleted)
+    owners = draw(controllers) if "owners" in topics else None
+    about = {"deletionTimestamp": deleted, "ownerReferences": owners}
+    return pod(f"pend-{i}", draw(st.sampled_from(NAMESPACES)), draw(labels), spec, status, **about)
 
 
 def pod(name: str, namespace: str, with_labels: Json, spec: Json, status: Json, **more: Any) -> Json:

@@ -12,9 +12,10 @@ ZONE = "topology.kubernetes.io/zone"
 REGION = "topology.kubernetes.io/region"
 HOSTNAME = "kubernetes.io/hostname"
 APPS = ("web", "db", "api")
-KEYS = ("app", "tier", "version")
+KEYS = ("app", "tier", "version", "example.com/part-of")
+LABEL_VALUES = (*APPS, "front", "v1", "")
 NODE_KEYS = ("pool", "size", "disk", ZONE, REGION, HOSTNAME)
-NODE_VALUES = ("a", "b", "4", "12", "-1", "007", "za", "zb", "n1")
+NODE_VALUES = ("", "a", "b", "4", "12", "-1", "007", "za", "zb", "n0", "n1")
 
 
 def some(values: Any, *, up_to: int = 3, least: int = 0) -> st.SearchStrategy[list[Any]]:
@@ -52,6 +53,7 @@ labels = st.fixed_dictionaries(
         "app": st.sampled_from(APPS),
         "tier": st.sampled_from(["front", "back"]),
         "version": st.sampled_from(["v1", "v2"]),
+        "example.com/part-of": st.sampled_from(["", "web"]),
     },
 )
 
@@ -80,8 +82,8 @@ SELECTS = ("In", "NotIn", "Exists", "DoesNotExist")
 label_selectors: JsonStrategy = st.fixed_dictionaries(
     {},
     optional={
-        "matchLabels": st.dictionaries(st.sampled_from(KEYS), st.sampled_from([*APPS, "front", "v1"]), max_size=2),
-        "matchExpressions": expressions(KEYS, (*APPS, "front", "v1"), SELECTS),
+        "matchLabels": st.dictionaries(st.sampled_from(KEYS), st.sampled_from(LABEL_VALUES), max_size=2),
+        "matchExpressions": expressions(KEYS, LABEL_VALUES, SELECTS),
     },
 )
 
