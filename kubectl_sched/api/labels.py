@@ -127,13 +127,6 @@ class Selector(msgspec.Struct, frozen=True):
             return self
         return Selector(_by_key((*self.requirements, *requirements)))
 
-    def exact_match(self, key: str) -> str | None:
-        """The one value that a label must have (RequiresExactMatch), if the first requirement on it says so."""
-        first = next((requirement for requirement in self.requirements if requirement.key == key), None)
-        if first is None or first.operator not in _HOLDS_VALUE or len(first.values) != 1:
-            return None
-        return first.values[0]
-
     def __str__(self) -> str:
         return ",".join(map(str, self.requirements))
 

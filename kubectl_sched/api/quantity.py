@@ -268,12 +268,6 @@ def resource_text(name: str, amount: int) -> str:
     return bytes_text(amount) if is_bytes else str(of_value(amount))
 
 
-def share_text(name: str, amount: int, allocatable: int) -> str:
-    """An amount and its share of allocatable, as `kubectl describe node` writes it: `850m (21%)`."""
-    share = int(amount / allocatable * 100) if allocatable else 0
-    return f"{resource_text(name, amount)} ({share}%)"
-
-
 def _interpret(raw: RawQuantity, suffix: str) -> tuple[int, int, Format]:
     """The base and the exponent that a suffix stands for (suffixHandler.interpret)."""
     if suffix in _DECIMAL_SUFFIXES:

@@ -204,11 +204,3 @@ def test_a_set_selects_what_holds_it(wanted: dict[str, str], labels: dict[str, s
 @given(KEYS, st.lists(VALUES, min_size=1), LABELS)
 def test_not_in_is_the_opposite_of_in(key: str, values: list[str], labels: dict[str, str]) -> None:
     assert requirement(key, "in", values).matches(labels) != requirement(key, "notin", values).matches(labels)
-
-
-def test_an_exact_match_is_known() -> None:
-    assert parse_selector("a=x,b in (y),c in (y,z),d!=w").exact_match("a") == "x"
-    assert parse_selector("b in (y)").exact_match("b") == "y"
-    assert parse_selector("c in (y,z)").exact_match("c") is None
-    assert parse_selector("d!=w").exact_match("d") is None
-    assert parse_selector("").exact_match("d") is None

@@ -17,7 +17,6 @@ from kubectl_sched.api.quantity import (
     of_value,
     parse_quantity,
     resource_text,
-    share_text,
     value,
 )
 
@@ -190,8 +189,6 @@ def test_units_of_the_scheduler_print_as_quantities() -> None:
     assert [bytes_text(4 << 30), bytes_text(1000), bytes_text(1025)] == ["4Gi", "1k", "1025"]
     assert resource_text("nvidia.com/gpu", 4) == "4"
     assert resource_text("hugepages-2Mi", 4 << 20) == "4Mi"
-    assert share_text("cpu", 850, 4000) == "850m (21%)"
-    assert share_text("memory", 1 << 30, 0) == "1Gi (0%)"
 
 
 DIGITS = st.from_regex(r"[0-9]{1,12}(\.[0-9]{1,8})?", fullmatch=True)
