@@ -108,7 +108,6 @@ class ObjectReference(Part, frozen=True):
     name: str = ""
     namespace: str = ""
     uid: str = ""
-    field_path: str = ""
 
 
 class EventSource(Part, frozen=True):

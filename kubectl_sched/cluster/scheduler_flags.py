@@ -1,6 +1,7 @@
 """Which containers are kube-schedulers, and the flags that say whom they serve.
 
-Of other command lines nothing is kept, but for the admission plugins that a kube-apiserver turns on.
+Of other command lines nothing is kept, but for the admission plugins that a kube-apiserver turns on, and of other pods
+nothing of the ConfigMaps that they mount.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from msgspec.structs import force_setattr
+from msgspec.structs import force_setattr, replace
 
 from kubectl_sched.api.apps import PodTemplateSpec
 from kubectl_sched.api.pod import Pod
@@ -71,6 +72,9 @@ def _keep(spec: PodSpec) -> None:
         if container.command or container.args:
             force_setattr(container, "command", ())
             force_setattr(container, "args", ())
+    mounts = any(volume.config_map is not None for volume in spec.volumes)
+    if mounts and not any(map(is_scheduler, spec.containers)):
+        force_setattr(spec, "volumes", tuple(replace(volume, config_map=None) for volume in spec.volumes))
 
 
 def is_scheduler(container: Container) -> bool:

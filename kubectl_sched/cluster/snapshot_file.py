@@ -19,13 +19,14 @@ from kubectl_sched.api.pod import ContainerStatus, Pod
 from kubectl_sched.api.schedulers import SchedulerConfiguration, SchedulerLog
 from kubectl_sched.cluster.json_lists import SnapshotMetadata
 from kubectl_sched.cluster.kinds import BY_TYPE, KINDS
+from kubectl_sched.cluster.scheduler_configurations import parsed
 from kubectl_sched.config.config_map import configuration_keys
 from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.api.meta import Condition, KubernetesObject
     from kubectl_sched.cluster.dump import Dump
 
 VERSION = "kubectl-sched/v1"
@@ -57,6 +58,15 @@ BEGINNINGS = frozenset({"Created", "Pulled", "Pulling", "Started"})
 """They show whether a scheduler's event is missing because it is old; what they say is dropped."""
 
 _KEY_MATERIAL = re.compile(r"""(["']?\b(?:keyData|certData|token|password)["']?\s*:\s*)(?:"[^"]*"|'[^']*'|[^\s,}]+)""")
+_SECRET = re.compile(
+    r"(?:keyData|certData|token|password|passwd|secret|credentials?|(?:api|access|private)[-_]?key)\Z", re.IGNORECASE
+)
+_USER_IN_URL = re.compile(r"(?<=://)[^/\s@'\"]+@")
+_SECRET_IN_TEXT = re.compile(r"(?i)([\w-]*(?:password|passwd|secret|token|credentials?|api[-_]?key)=)[^\s&,;'\"]+")
+_TOLD_BY_SCHEDULERS = frozenset({"FailedScheduling", "Preempted", "Scheduled"})
+"""Events that are compared word by word, and hold no command lines."""
+
+_CONDITIONS_READ = frozenset({"DisruptionTarget", "PodResizePending", "PodScheduled"})
 _PLACE = {kind.type: place for place, kind in enumerate(KINDS)}
 
 
@@ -107,7 +117,7 @@ def without_secrets(objects: Iterable[KubernetesObject]) -> Iterator[KubernetesO
     for item in sorted(objects, key=lambda item: _PLACE[BY_TYPE[type(item)].type]):
         if isinstance(item, Event):
             if item.reason in EVENT_REASONS:
-                yield item
+                yield _without_credentials(item)
             elif item.reason in BEGINNINGS:
                 yield structs.replace(item, message="", note="")
         elif isinstance(item, Pod):
@@ -123,34 +133,62 @@ def without_secrets(objects: Iterable[KubernetesObject]) -> Iterator[KubernetesO
 
 
 def without_key_material(text: str) -> str:
-    """A configuration's text without what an extender is spoken to with in secret."""
-    return _KEY_MATERIAL.sub(r'\1""', text)
+    """A configuration's text without comments and what an extender is spoken to with in secret.
+
+    One that cannot be read, and whose mistakes are told therefore, stays as it is but for these.
+    """
+    try:
+        document = parsed(text, "a configuration")
+    except SchedError:
+        return _USER_IN_URL.sub("", _KEY_MATERIAL.sub(r'\1""', text))
+    without = _without_keys(document)
+    if without == document and "#" not in text:
+        return text
+    return msgspec.json.encode(without, order="deterministic").decode()
 
 
 def _without_keys(value: Any) -> Any:
     if isinstance(value, dict):
-        secret = {"keyData", "certData", "token", "password"}
-        return {key: "" if key in secret else _without_keys(each) for key, each in value.items()}
-    return [_without_keys(each) for each in value] if isinstance(value, list) else value
+        return {key: "" if _SECRET.search(key) else _without_keys(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_without_keys(each) for each in value]
+    return _told_openly(value) if isinstance(value, str) else value
+
+
+def _told_openly(text: str) -> str:
+    """A text without the credentials in its addresses and options."""
+    return _SECRET_IN_TEXT.sub(r"\1***", _USER_IN_URL.sub("", text))
+
+
+def _without_credentials(event: Event) -> Event:
+    if event.reason in _TOLD_BY_SCHEDULERS:
+        return event
+    return structs.replace(event, message=_told_openly(event.message), note=_told_openly(event.note))
 
 
 def _without_last_words(pod: Pod) -> Pod:
-    """A container that ended may have said anything in its message."""
+    """A container that ended may have said anything in its message, and so may whoever sets a condition."""
     status = pod.status
-    if not any(each.state.terminated for each in (*status.container_statuses, *status.init_container_statuses)):
-        return pod
-    return structs.replace(
-        pod,
-        status=structs.replace(
-            status,
-            container_statuses=tuple(map(_silent, status.container_statuses)),
-            init_container_statuses=tuple(map(_silent, status.init_container_statuses)),
-        ),
+    changed = structs.replace(
+        status,
+        message=_told_openly(status.message),
+        conditions=tuple(map(_silent_condition, status.conditions)),
+        container_statuses=tuple(map(_silent, status.container_statuses)),
+        init_container_statuses=tuple(map(_silent, status.init_container_statuses)),
     )
+    return pod if changed == status else structs.replace(pod, status=changed)
+
+
+def _silent_condition(condition: Condition) -> Condition:
+    if not condition.message or condition.type in _CONDITIONS_READ:
+        return condition
+    return structs.replace(condition, message="")
 
 
 def _silent(status: ContainerStatus) -> ContainerStatus:
-    ended = status.state.terminated
-    if ended is None:
-        return status
-    return structs.replace(status, state=structs.replace(status.state, terminated=structs.replace(ended, message="")))
+    waiting, ended = status.state.waiting, status.state.terminated
+    if waiting is not None:
+        waiting = structs.replace(waiting, message=_told_openly(waiting.message))
+    if ended is not None:
+        ended = structs.replace(ended, message="")
+    return structs.replace(status, state=structs.replace(status.state, waiting=waiting, terminated=ended))

@@ -15,9 +15,9 @@ def utf8(data: bytes) -> bytes:
     for mark, encoding in _BYTE_ORDER_MARKS.items():
         if data.startswith(mark):
             return _without_marks(data.decode(encoding, errors="replace").encode())
-    encoding = _unmarked_utf_16(data)
-    if encoding is not None:
-        return data.decode(encoding, errors="replace").encode()
+    unmarked = _unmarked_utf_16(data)
+    if unmarked is not None:
+        return data.decode(unmarked, errors="replace").encode()
     try:
         data.decode()
     except UnicodeDecodeError:

@@ -16,13 +16,13 @@ from kubectl_sched.cluster.state import Replay, configuration_for, scheduler_for
 from kubectl_sched.errors import SchedError
 from kubectl_sched.render.explanation import explanation
 from tests.cluster.manifests import NODE, POD, listing, obj
-from tests.decisions import cases
+from tests.decisions import Recorded, recorded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 VECTORS = Path(__file__).parents[2] / "fixtures" / "vectors"
-REPLAYED = [case["request"] for path in sorted(VECTORS.glob("*.jsonl.gz")) for case in list(cases(path))[::3]]
+REPLAYED = [case for path in sorted(VECTORS.glob("*.jsonl.gz")) for case in recorded(path)[::3]]
 
 SECRET = "hunter2"  # noqa: S105 - what must not be found
 CONFIGURATION = f"""apiVersion: kubescheduler.config.k8s.io/v1
@@ -30,6 +30,15 @@ kind: KubeSchedulerConfiguration
 extenders:
 - urlPrefix: https://extender.example.com
   tlsConfig: {{serverName: x, keyData: {SECRET}}}
+- urlPrefix: https://user:{SECRET}@extender.example.com/x?token={SECRET}
+  tlsConfig:
+    keyData: |
+      {SECRET}
+      {SECRET}
+profiles:
+- pluginConfig:
+  - name: Own
+    args: {{apiKey: {SECRET}, topologyKey: zone}}  # {SECRET}
 """
 
 
@@ -39,14 +48,15 @@ def explanations(dump: Dump, pods: list[str]) -> list[dict[str, Any]]:
     return [explanation(scheduler.explain(by_key[key]), "", evidence=lambda _: True) for key in pods]
 
 
-@pytest.mark.parametrize("request_", REPLAYED, ids=lambda request: request["id"])
+@pytest.mark.parametrize("case", REPLAYED, ids=lambda case: case.id)
 def test_the_replay_of_a_snapshot_is_the_replay_of_the_dump(
-    read_text: Callable[..., Dump], tmp_path: Path, request_: dict[str, Any]
+    read_text: Callable[..., Dump], tmp_path: Path, case: Recorded
 ) -> None:
-    dump = read_text(listing(*request_["objects"]))
+    request = case.request
+    dump = read_text(listing(*request["objects"]))
     write_snapshot(dump, str(tmp_path / "again.json"))
     again = read([str(tmp_path / "again.json")])
-    assert explanations(again, request_["pods"]) == explanations(dump, request_["pods"])
+    assert explanations(again, request["pods"]) == explanations(dump, request["pods"])
     assert encoded(again) == encoded(dump)
 
 
@@ -59,16 +69,24 @@ def cluster_with_secrets() -> dict[str, Any]:
         "env": [{"name": "PASSWORD", "value": SECRET}],
         "livenessProbe": {"exec": {"command": [SECRET]}},
     }
-    status = {"containerStatuses": [{"name": "c", "state": {"terminated": {"reason": "Error", "message": SECRET}}}]}
+    pull = {"reason": "ErrImagePull", "message": f'failed to pull "https://me:{SECRET}@registry/web"'}
+    status = {
+        "containerStatuses": [{"name": "c", "state": {"terminated": {"reason": "Error", "message": SECRET}}}],
+        "initContainerStatuses": [{"name": "i", "state": {"waiting": pull}}],
+        "conditions": [{"type": "Own", "status": "False", "message": SECRET}],
+    }
+    mount = f"mount failed: mount -o user=me,password={SECRET} //srv/share"
+    volume = {"name": "v", "configMap": {"name": "m", "items": [{"key": SECRET, "path": SECRET}]}}
     scheduler = {
         "name": "kube-scheduler",
         "image": "registry.k8s.io/kube-scheduler:v1.36.2",
         "command": ["sh", "-c", f"TOKEN={SECRET} exec kube-scheduler --config /etc/k/config.yaml --token={SECRET}"],
     }
-    pod = {**POD, "spec": {"containers": [container]}, "status": status}
+    pod = {**POD, "spec": {"containers": [container], "volumes": [volume]}, "status": status}
     pod["metadata"] = {**POD["metadata"], "annotations": {"kubectl.kubernetes.io/last-applied-configuration": SECRET}}
     scheduling = {**obj("Pod", "kube-scheduler-n1", "kube-system"), "spec": {"containers": [scheduler]}}
     probe = {**obj("Event", "e1", "shop"), "reason": "Unhealthy", "message": f"probe failed: {SECRET}"}
+    mounted = {**obj("Event", "e2", "shop"), "reason": "FailedMount", "message": mount}
     configured = {**obj("ConfigMap", "config", "kube-system"), "data": {"a": CONFIGURATION, "other": SECRET}}
     template = {"template": {"spec": {"containers": [container], "initContainers": [container]}}}
     return listing(
@@ -78,6 +96,7 @@ def cluster_with_secrets() -> dict[str, Any]:
         {**obj("CronJob", "c", "shop", "batch/v1"), "spec": {"jobTemplate": {"spec": template}}},
         scheduling,
         probe,
+        mounted,
         configured,
         {**obj("ConfigMap", "settings", "shop"), "data": {"password": SECRET}},
         {**obj("Secret", "s", "shop"), "data": {"password": SECRET}},
@@ -95,7 +114,10 @@ def test_nothing_secret_is_in_it(read_text: Callable[..., Dump]) -> None:
         "ConfigMap config",
         "Deployment d",
         "CronJob c",
+        "Event e2",
     }
+    assert items["Event e2"]["message"] == "mount failed: mount -o user=me,password=*** //srv/share"
+    assert "topologyKey" in items["ConfigMap config"]["data"]["a"]
     (scheduler,) = items["Pod kube-scheduler-n1"]["spec"]["containers"]
     assert scheduler["command"] == ["kube-scheduler", "--config=/etc/k/config.yaml"]
 
