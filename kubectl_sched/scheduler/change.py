@@ -59,15 +59,6 @@ class Kind(IntEnum):
     PRIORITIZE = auto()
 
 
-WEAKENING = frozenset(
-    {
-        *(Kind.UNGATE, Kind.TOLERATE, Kind.ALLOW_MORE, Kind.RAISE_SKEW, Kind.SPREAD_SOFTLY, Kind.SELECT_LESS),
-        *(Kind.REQUIRE_SOFTLY, Kind.WEIGH, Kind.EVICT, Kind.UNTAINT, Kind.PIN, Kind.PRIORITIZE),
-    }
-)
-"""The kinds that give up something that somebody wanted: a change of them never stands without a caution."""
-
-
 class Change(Record, frozen=True):
     """One thing to change, in words that follow `it would fit on w1`.
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.runtime import Framework
-    from kubectl_sched.framework.status import NodeToStatus
+    from kubectl_sched.framework.status import NodeToStatus, Status
     from kubectl_sched.snapshot import Snapshot
 
 
@@ -81,9 +81,9 @@ def _filter(result: ScheduleResult, state: CycleState) -> ScheduleResult:
     verdict = framework.run_filters_with_nominated_pods(state, pod, nodes, first_rejections(verdicts, len(nodes)))
     own_nomination = _own_nomination(pod, nodes, verdict)
     if outcome.node_names is not None:
-        verdict = _outside_left_out(verdict, nodes, outcome.node_names, outcome.narrowed_by, pod)
-        if not framework.handle.release.fit_error.tells_left_out:
-            verdict = Column(verdict.codes, [*verdict.values[:-1], unresolvable()])
+        reason = _why_left_out(verdict, nodes, outcome.narrowed_by, pod)
+        left_out = unresolvable(reason) if framework.handle.release.fit_error.tells_left_out else unresolvable()
+        verdict = _outside_left_out(verdict, nodes, outcome.node_names, left_out, pod)
     result = replace(
         result,
         pre_filter_nodes=outcome.node_names,
@@ -136,24 +136,24 @@ def _own_nomination(pod: Pod, nodes: Snapshot, verdict: NodeToStatus) -> str | N
     return pod.status.nominated_node_name if row is not None and verdict[row].is_success else None
 
 
-def _outside_left_out(
-    verdict: NodeToStatus, nodes: Snapshot, names: frozenset[str], narrowed_by: tuple[str, ...], pod: Pod
-) -> NodeToStatus:
-    """Nodes outside PreFilter's result are never looked at, except the one the pod is nominated to.
+def _why_left_out(verdict: NodeToStatus, nodes: Snapshot, narrowed_by: tuple[str, ...], pod: Pod) -> str:
+    """The plugins that narrowed the search; whichever rejects the node of the pod's nomination counts among them."""
+    row = nodes.row_of.get(pod.status.nominated_node_name)
+    if row is not None and verdict[row].is_rejected:
+        narrowed_by = tuple(sorted({*narrowed_by, verdict[row].plugin or ""}))
+    return f"node(s) didn't satisfy plugin(s) [{' '.join(narrowed_by)}]"
 
-    The plugin that rejects that one is then counted among those that narrowed the search.
-    """
-    looked_at = names | {pod.status.nominated_node_name}
+
+def _outside_left_out(
+    verdict: NodeToStatus, nodes: Snapshot, names: frozenset[str], left_out: Status, pod: Pod
+) -> NodeToStatus:
+    """Nodes outside PreFilter's result are never looked at, but for the pod's nomination, whose failure stands."""
+    nominated = nodes.row_of.get(pod.status.nominated_node_name)
+    if nominated is not None and not verdict[nominated].is_success:
+        names |= {nodes.names[nominated]}
     codes = verdict.codes.copy()
-    outside = np.array([name not in looked_at for name in nodes.names], dtype=np.bool_)
-    nominated_row = nodes.row_of.get(pod.status.nominated_node_name)
-    if nominated_row is not None and verdict[nominated_row].is_rejected:
-        narrowed_by = tuple(sorted({*narrowed_by, verdict[nominated_row].plugin or ""}))
-    absent = unresolvable(f"node(s) didn't satisfy plugin(s) [{' '.join(narrowed_by)}]")
-    if nominated_row is not None and pod.status.nominated_node_name not in names and verdict[nominated_row].is_success:
-        outside[nominated_row] = True
-    codes[outside] = len(verdict.values)
-    return Column(codes, [*verdict.values, absent])
+    codes[[row for row, name in enumerate(nodes.names) if name not in names]] = len(verdict.values)
+    return Column(codes, [*verdict.values, left_out])
 
 
 def _post_filter(result: ScheduleResult) -> ScheduleResult:

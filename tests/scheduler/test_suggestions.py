@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from kubectl_sched.api.policy import PodDisruptionBudget, PriorityClass
 from kubectl_sched.api.strategic_merge import merge
 from kubectl_sched.config import RELEASES, KubeVersion, load_configuration
-from kubectl_sched.scheduler.change import WEAKENING, Kind, Promise
+from kubectl_sched.scheduler.change import Kind, Promise
 from kubectl_sched.scheduler.schedule_one import cycle
 from kubectl_sched.scheduler.suggestions import suggest
 from kubectl_sched.scheduler.trial import Trial, plain
@@ -219,6 +219,15 @@ def promised(result: ScheduleResult, on: str | None) -> Promise | None:
     if name not in result.best:
         return Promise.FITS
     return Promise.WINS if result.best == (name,) else Promise.TIES
+
+
+WEAKENING = frozenset(
+    {
+        *(Kind.UNGATE, Kind.TOLERATE, Kind.ALLOW_MORE, Kind.RAISE_SKEW, Kind.SPREAD_SOFTLY, Kind.SELECT_LESS),
+        *(Kind.REQUIRE_SOFTLY, Kind.WEIGH, Kind.EVICT, Kind.UNTAINT, Kind.PIN, Kind.PRIORITIZE),
+    }
+)
+"""The kinds that give up something that somebody wanted."""
 
 
 def hold(result: ScheduleResult, suggestions: tuple[Suggestion, ...], on: str | None) -> None:
