@@ -117,7 +117,7 @@ def test_a_quota_refuses_the_third_pod() -> None:
 def test_no_execute_evicts_what_does_not_tolerate_it() -> None:
     answer = asked("--taint", "w1=maintenance=:NoExecute")
     assert nodes_of(answer) == {"web-1a2b-x": "w2"}
-    assert any("evicted and do not come back: default/bare" in warning for warning in answer["warnings"])
+    assert any("evicted and does not come back: default/bare" in warning for warning in answer["warnings"])
     assert asked("--taint", "w2=maintenance=:NoExecute")["placements"] == []
 
 

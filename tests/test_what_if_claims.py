@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from tests import program
 
 if TYPE_CHECKING:
@@ -233,3 +235,25 @@ def test_a_copy_of_a_node_has_devices_of_its_own(tmp_path: Path) -> None:
     arguments = ("--find-nodes", "w2")
     answer = asked(tmp_path, GPUS, *arguments, manifests=[deployment(7, CLAIMING), template()])
     assert (answer["placed"], answer["nodesNeeded"]) == (7, 2)
+
+
+def tracked(capacity: str) -> list[Json]:
+    """A driver that has so much room on both nodes together."""
+    name = "csi.example.com"
+    driver = {"metadata": {"name": name}, "spec": {"storageCapacity": True}}
+    offered = {"metadata": {"name": "all", "namespace": "kube-system"}, "nodeTopology": {}, "capacity": capacity}
+    return [
+        *(node("w1"), node("w2"), storage_class("fast", name, "WaitForFirstConsumer")),
+        {"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", **driver},
+        {"apiVersion": "storage.k8s.io/v1", "kind": "CSIStorageCapacity", "storageClassName": "fast", **offered},
+    ]
+
+
+@pytest.mark.parametrize(("capacity", "told"), [("2Gi", True), ("3Gi", False)])
+def test_what_a_driver_is_promised_beyond_what_it_reports_is_said(tmp_path: Path, capacity: str, told: bool) -> None:
+    answer = asked(tmp_path, tracked(capacity), manifests=[stateful_set(3, "fast")])
+    assert answer["placed"] == 3  # as each claim alone is compared
+    about = f"csi.example.com reports {capacity} for new volumes of class fast (CSIStorageCapacity kube-system/all), "
+    more = f"{about}and 3 of 3Gi in all would be made of it"
+    assert any(each.startswith(more) for each in answer["warnings"]) == told
+    assert any("csi.example.com" in each for each in answer["warnings"]) == told

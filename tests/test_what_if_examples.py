@@ -13,6 +13,8 @@ from tests.terminal import on_terminal
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "whatif.md"
 EXAMPLES = re.findall(r"^\$ kubectl sched (whatif .*)\n((?:(?!```).*\n)*)", PAGE.read_text(), re.MULTILINE)
+PROGRESS = re.compile(r"[^\n]*\r\x1b\[K")
+"""What a slow machine shows meanwhile, and erases."""
 
 
 def test_there_are_examples() -> None:
@@ -24,7 +26,8 @@ def test_an_example_shows_what_is_printed(
     command: str, output: str, update_golden: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT / "fixtures" / "what-if")
-    shown, _ = on_terminal(shlex.split(command), columns=110)
+    written, _ = on_terminal(shlex.split(command), columns=110)
+    shown = PROGRESS.sub("", written)
     if update_golden:
         heading = f"$ kubectl sched {command}\n"
         PAGE.write_text(PAGE.read_text().replace(f"{heading}{output}", f"{heading}{shown}"))

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from kubectl_sched.api.meta import Int32, KubernetesObject, LabelSelector, ObjectMeta, Part
+from kubectl_sched.api.meta import Condition, Int32, KubernetesObject, LabelSelector, ObjectMeta, Part
 from kubectl_sched.api.pod import PodSpec
 from kubectl_sched.api.pod_volumes import PersistentVolumeClaimTemplate
 
@@ -122,10 +122,23 @@ class JobSpec(Part, frozen=True):
     template: PodTemplateSpec = PodTemplateSpec()
 
 
+class JobStatus(Part, frozen=True):
+    """How many pods have succeeded, and whether it is over (Complete or Failed)."""
+
+    succeeded: Int32 = 0
+    conditions: tuple[Condition, ...] = ()
+
+
 class Job(KubernetesObject, frozen=True, tag_field="kind", tag="Job"):
     """batch/v1."""
 
     spec: JobSpec = JobSpec()
+    status: JobStatus = JobStatus()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no further pod is made for it."""
+        return any(each.type in {"Complete", "Failed"} and each.status == "True" for each in self.status.conditions)
 
 
 class JobTemplateSpec(Part, frozen=True):

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kubectl_sched.errors import SchedError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 MOST_PODS = 1_000_000
 MOST_NODES = 100_000
@@ -29,3 +34,11 @@ def decimal(text: str) -> int | None:
         return None
     digits = text.lstrip("0")
     return int(digits or "0") if len(digits) <= _LONGEST else 10**_LONGEST
+
+
+def few(names: Sequence[str]) -> str:
+    """`a, b, c and 7 more`."""
+    return ", ".join(names[:_FEW]) + (f" and {len(names) - _FEW:,} more" if len(names) > _FEW else "")
+
+
+_FEW = 3

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kubectl_sched.api.labels import InvalidSelector, selector_of
 from kubectl_sched.api.policy import PodDisruptionBudget
 from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
+from kubectl_sched.cluster.counts import few
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -49,8 +50,7 @@ def drain_notes(node: str, pods: Sequence[Pod], objects: Iterable[KubernetesObje
     for what, concerned in groups:
         if concerned:
             names = sorted(pod.key for pod in concerned)
-            shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-            yield f"draining {node}: pods that {what} ({len(names)}): {shown}"
+            yield f"draining {node}: pods that {what} ({len(names)}): {few(names)}"
 
 
 def _is_bare(pod: Pod) -> bool:

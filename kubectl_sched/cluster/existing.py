@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.api.apps import CronJob, DaemonSet, Deployment, StatefulSet
+from kubectl_sched.api.apps import CronJob, DaemonSet, Deployment, Job, StatefulSet
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.cluster.daemon_coverage import target_of
 from kubectl_sched.cluster.manifests import PLACEABLE
+from kubectl_sched.cluster.replicas import COMPLETION_INDEX
 from kubectl_sched.cluster.selection import WORKLOAD_WORDS
 from kubectl_sched.errors import SchedError
 from kubectl_sched.scheduler.rollout import Plan, Strategy, least_wanted
 from kubectl_sched.scheduler.simulate import owner_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from kubectl_sched.api.apps import IntOrPercent, PodTemplateSpec, RollingUpdate
     from kubectl_sched.api.meta import KubernetesObject
@@ -47,11 +48,17 @@ def pods_of(item: KubernetesObject, pods: Sequence[Pod]) -> list[Pod]:
     if isinstance(item, Pod):
         return [pod for pod in pods if pod.key == item.key]
     owner = f"{type(item).__name__}/{item.name}"
-    return [pod for pod in pods if pod.namespace == item.namespace and owner_of(pod) == owner]
+    return [pod for pod in pods if pod.namespace == item.namespace and owner in {owner_of(pod), _controller_of(pod)}]
 
 
-def strategy_of(item: KubernetesObject, replicas: int) -> Strategy:
-    """How the workload is rolled out."""
+def _controller_of(pod: Pod) -> str | None:
+    """What made the pod itself: of a Deployment's pods their ReplicaSet."""
+    controller = pod.metadata.controller
+    return f"{controller.kind}/{controller.name}" if controller is not None else None
+
+
+def strategy_of(item: KubernetesObject, replicas: int, enabled: Callable[[str], bool]) -> Strategy:
+    """How the workload is rolled out; `enabled` says which feature gates are on."""
     if isinstance(item, Deployment):
         strategy = item.spec.strategy
         if strategy.type == "Recreate":
@@ -64,14 +71,17 @@ def strategy_of(item: KubernetesObject, replicas: int) -> Strategy:
         return Strategy("OnDelete", in_place=True, in_order=in_order)
     rolling = item.spec.update_strategy.rolling_update
     is_daemon_set = isinstance(item, DaemonSet)
-    unavailable = _amount(rolling, "max_unavailable", 1, replicas, up=is_daemon_set)
+    counts = is_daemon_set or enabled("MaxUnavailableStatefulSet")
+    unavailable = _amount(rolling, "max_unavailable", 1, replicas, up=is_daemon_set) if counts else 1
     surge = _amount(rolling, "max_surge", 0, replicas, up=True) if is_daemon_set else 0
     return Strategy("RollingUpdate", surge, max(1, unavailable), in_place=True, in_order=in_order)
 
 
-def plan_of(item: KubernetesObject, owner: str, new: Sequence[Pod], old: Sequence[Pod]) -> Plan:
+def plan_of(
+    item: KubernetesObject, owner: str, new: Sequence[Pod], old: Sequence[Pod], enabled: Callable[[str], bool]
+) -> Plan:
     """What is rolled out: OnDelete and a partition leave old pods as they are."""
-    strategy = strategy_of(item, len(new))
+    strategy = strategy_of(item, len(new), enabled)
     if not strategy.in_place:
         return Plan(owner, strategy, old, new)
     by_place = {_place(item, pod): pod for pod in old}
@@ -91,8 +101,10 @@ def _kept(item: KubernetesObject, strategy: Strategy, new: Sequence[Pod]) -> set
 
 
 def _place(item: KubernetesObject, pod: Pod) -> str:
-    """What tells whose place a pod takes: the node of a DaemonSet's, the name of any other."""
-    return (pod.spec.node_name or target_of(pod) or "") if isinstance(item, DaemonSet) else pod.key
+    """What tells whose place a pod takes: the node of a DaemonSet's, the number of an indexed Job's, else the name."""
+    if isinstance(item, DaemonSet):
+        return pod.spec.node_name or target_of(pod) or ""
+    return pod.metadata.labels.get(COMPLETION_INDEX, pod.key) if isinstance(item, Job) else pod.key
 
 
 def missing_of(item: KubernetesObject, wanted: Sequence[Pod], present: Sequence[Pod]) -> list[Pod]:

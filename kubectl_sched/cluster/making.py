@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.resource import ResourceClaim, ResourceClaimTemplate
-from kubectl_sched.api.storage import CSIDriver, PersistentVolumeClaim, StorageClass
-from kubectl_sched.api.volumes import class_of_claim
+from kubectl_sched.api.storage import PersistentVolumeClaim
 from kubectl_sched.cluster.claims_made import bound_at_once, ephemeral_claims, new_claim, with_device_claims
 from kubectl_sched.cluster.quotas import Quotas
 from kubectl_sched.snapshot import Objects
@@ -47,7 +46,6 @@ class Making:
         self._objects = Objects(others)
         self._dry_run = dry_run
         self._quotas = Quotas(admission.objects) if has_quotas else None
-        self._claims: list[PersistentVolumeClaim] = []
         self._made_at_once: set[str] = set()
         self._missing_templates: set[str] = set()
 
@@ -73,7 +71,6 @@ class Making:
             pods.append(pod)
         with_volumes, made_at_once = bound_at_once(claims, self._objects)
         self.made += with_volumes
-        self._claims += claims
         self._made_at_once |= made_at_once
         return Workload(replicas, pods)
 
@@ -109,13 +106,6 @@ class Making:
                 f"volumes of class {names} are made as soon as they are claimed, where the provisioner likes: "
                 "here they are reachable from everywhere that the class allows"
             )
-        classes = {class_of_claim(claim) for claim in self._claims}
-        made_by = {each.provisioner for each in self._objects.all(StorageClass) if each.name in classes}
-        tracked = sorted(
-            each.name for each in self._objects.all(CSIDriver) if each.spec.storage_capacity and each.name in made_by
-        )
-        if tracked and len(self._claims) > 1:
-            yield f"the capacity that {', '.join(tracked)} reports stays the same, however many volumes are made of it"
 
 
 class _AdmittedOnce:

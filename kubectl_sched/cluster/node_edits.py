@@ -16,7 +16,7 @@ from kubectl_sched.api.selector_text import parse_selector
 from kubectl_sched.api.storage import CSINode
 from kubectl_sched.api.taints import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE, find_untolerated_taint, tolerates
 from kubectl_sched.api.validation import label_key_errors, label_value_errors
-from kubectl_sched.cluster.counts import decimal, nodes_counted
+from kubectl_sched.cluster.counts import decimal, few, nodes_counted
 from kubectl_sched.cluster.daemons import runs_on
 from kubectl_sched.cluster.documents import read_document
 from kubectl_sched.cluster.evictions import comes_back, drain_notes, is_daemon, is_static
@@ -195,7 +195,10 @@ def _remove_node(cluster: Cluster, value: str) -> None:
         name = node.name
         bare = [pod for pod in cluster.on(name) if pod.metadata.controller is None]
         if bare:
-            cluster.notes.append(f"removing {name}: {len(bare)} pods have no controller and do not come back")
+            has = (
+                "1 pod has no controller and does" if len(bare) == 1 else f"{len(bare)} pods have no controller and do"
+            )
+            cluster.notes.append(f"removing {name}: {has} not come back: {_named(bare)}")
         cluster.evict(lambda pod, name=name: pod.spec.node_name == name)  # type: ignore[misc]
         del cluster.nodes[name]
 
@@ -262,20 +265,21 @@ def _evict_from(cluster: Cluster, node: str, taint: Taint) -> None:
     leaving = [pod for pod in cluster.on(node) if leaves(pod)]
     gone = [pod for pod in leaving if not comes_back(pod)]
     if gone:
-        cluster.notes.append(f"tainting {node}: {len(gone)} pods are evicted and do not come back: {_few(gone)}")
+        are = "1 pod is evicted and does" if len(gone) == 1 else f"{len(gone)} pods are evicted and do"
+        cluster.notes.append(f"tainting {node}: {are} not come back: {_named(gone)}")
     for_a_time = [
         pod
         for pod in cluster.on(node)
         if any(each.toleration_seconds is not None and tolerates(each, taint) for each in pod.spec.tolerations)
     ]
     if for_a_time:
-        cluster.notes.append(f"tainting {node}: {len(for_a_time)} pods tolerate it only for a time: {_few(for_a_time)}")
+        they = "1 pod tolerates" if len(for_a_time) == 1 else f"{len(for_a_time)} pods tolerate"
+        cluster.notes.append(f"tainting {node}: {they} it only for a time: {_named(for_a_time)}")
     cluster.evict(leaves)
 
 
-def _few(pods: Sequence[Pod]) -> str:
-    names = sorted(pod.key for pod in pods)
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+def _named(pods: Sequence[Pod]) -> str:
+    return few(sorted(pod.key for pod in pods))
 
 
 def _label(cluster: Cluster, value: str) -> None:

@@ -31,11 +31,12 @@ from kubectl_sched.errors import SchedError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kubectl_sched.api.apps import JobSpec, PodTemplateSpec
+    from kubectl_sched.api.apps import PodTemplateSpec
     from kubectl_sched.api.core import Node
     from kubectl_sched.api.meta import KubernetesObject, Labels
     from kubectl_sched.api.pod_volumes import PersistentVolumeClaimTemplate
 
+COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
 _HASH_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 _APPS, _BATCH, _CORE = "apps/v1", "batch/v1", "v1"
 
@@ -67,9 +68,9 @@ def replicas_of(item: KubernetesObject, nodes: Sequence[Node], *, single: bool =
         return Replicas(item, f"DaemonSet/{item.name}", len(pods), lambda index: pods[index], fixed=True)
     if isinstance(item, CronJob):
         job = Job(metadata=item.metadata, spec=item.spec.job_template.spec)
-        return _of_job(job, job.spec, f"CronJob/{item.name}")
+        return _of_job(job, f"CronJob/{item.name}")
     if isinstance(item, Job):
-        return _of_job(item, item.spec, f"Job/{item.name}")
+        return _of_job(item, f"Job/{item.name}")
     return _of_replicated(item)
 
 
@@ -201,10 +202,9 @@ def _of_stateful_set(item: StatefulSet) -> Replicas:
     return Replicas(item, f"StatefulSet/{item.name}", _count(spec.replicas), make, item, templates)
 
 
-def _of_job(item: Job, spec: JobSpec, owner_text: str) -> Replicas:
+def _of_job(item: Job, owner_text: str) -> Replicas:
     """So many pods as run at once; an indexed one gives each its number as a label."""
-    parallelism = _count(spec.parallelism)
-    count = 0 if spec.suspend else parallelism if spec.completions is None else min(parallelism, spec.completions)
+    spec = item.spec
     owner = _owner_of(item, _BATCH)
     indexed = spec.completion_mode == "Indexed"
 
@@ -217,7 +217,16 @@ def _of_job(item: Job, spec: JobSpec, owner_text: str) -> Replicas:
             "batch.kubernetes.io/controller-uid": owner.uid,
         }
         if indexed:
-            labels["batch.kubernetes.io/job-completion-index"] = str(index)
+            labels[COMPLETION_INDEX] = str(index)
         return _pod(item, f"{item.name}-{index}", spec.template, labels, owner)
 
-    return Replicas(item, owner_text, count, make)
+    return Replicas(item, owner_text, _at_once(item), make)
+
+
+def _at_once(item: Job) -> int:
+    """How many pods of a job there are to be now (manageJob); none is added once one of any number has succeeded."""
+    spec, succeeded = item.spec, item.status.succeeded
+    if spec.suspend or item.is_over or (spec.completions is None and succeeded):
+        return 0
+    parallelism = _count(spec.parallelism)
+    return parallelism if spec.completions is None else min(parallelism, max(0, spec.completions - succeeded))

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from kubectl_sched.api.apps import DaemonSet, Job, StatefulSet
+from msgspec import structs
+
+from kubectl_sched.api.apps import DaemonSet, Deployment, Job, JobStatus, StatefulSet
 from kubectl_sched.api.meta import ObjectMeta
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.cluster.admission import Admission
 from kubectl_sched.cluster.applied import applied
-from kubectl_sched.cluster.counts import pods_counted
+from kubectl_sched.cluster.changed_workloads import NEVER_ROLLED_OUT, check_update, while_paused
+from kubectl_sched.cluster.counts import few, pods_counted
 from kubectl_sched.cluster.existing import (
     existing_item,
     missing_of,
@@ -19,13 +22,16 @@ from kubectl_sched.cluster.existing import (
     surplus_of,
     template_of,
 )
+from kubectl_sched.cluster.filling import Filling
 from kubectl_sched.cluster.making import Making, Workload
 from kubectl_sched.cluster.manifests import Manifests, read_manifests
 from kubectl_sched.cluster.namespace_admission import check_namespaces, plugins_on, unknown_notes
 from kubectl_sched.cluster.node_edits import Cluster, node_meant
+from kubectl_sched.cluster.pod_order import predecessors, sets_in_order
 from kubectl_sched.cluster.replicas import replicas_of
 from kubectl_sched.cluster.state import snapshot_of
-from kubectl_sched.cluster.what_if_notes import about_order, about_unknown_nodes
+from kubectl_sched.cluster.storage_promised import about_capacity
+from kubectl_sched.cluster.what_if_notes import about_order, about_paused, about_pending, about_unknown_nodes
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.errors import SchedError
 from kubectl_sched.scheduler.answer import Answer
@@ -36,7 +42,7 @@ from kubectl_sched.scheduler.simulate import Choices, Simulation, owner_of
 from kubectl_sched.snapshot import Objects
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from kubectl_sched.api.core import Node
     from kubectl_sched.api.meta import KubernetesObject
@@ -153,34 +159,41 @@ class WhatIf:
         scheduler = SeveralSchedulers(self._configuration_of, nodes)
         simulation = Simulation(scheduler, question.choices)
         nowhere = about_unknown_nodes(workloads, cluster.nodes)
-        warnings = (*self._notes, *cluster.notes, *making.notes, *nowhere, *left_out)
+        pending = self._waiting(cluster, workloads)
+        aside = () if question.with_pending else about_pending(pending)
+        warnings = (*self._notes, *cluster.notes, *making.notes, *nowhere, *left_out, *aside)
+        before = predecessors(workloads, cluster.evicted, cluster.others)
+        simulation.enqueue(QueuedPod(pod, owner_of(pod), before.get(pod.key)) for pod in sets_in_order(cluster.evicted))
+        if question.with_pending:
+            simulation.enqueue(QueuedPod(pod, owner_of(pod)) for pod in pending)
+        filling = Filling(workloads, self._admission.objects, cluster.pods)
         try:
-            rollouts = tuple(self._place(simulation, cluster, workloads, report))
+            if question.fill:
+                filling.fill(simulation, report)
+                promised = about_capacity(simulation.placements, simulation.nodes)
+                return Answer(simulation.result, warnings=(*warnings, *filling.notes, *promised))
+            rollouts = tuple(self._place(simulation, workloads, before, report))
         except KeyboardInterrupt:
             until = "interrupted: this is what was known until then, and not all pods were tried"
             return Answer(simulation.result, warnings=(until, *warnings), interrupted=True)
-        return Answer(simulation.result, rollouts, warnings=(*warnings, *about_order(workloads, simulation)))
+        ordered = about_order(simulation.placements, before)
+        promised = about_capacity(simulation.placements, simulation.nodes)
+        return Answer(simulation.result, rollouts, warnings=(*warnings, *ordered, *promised))
 
     def _place(
-        self, simulation: Simulation, cluster: Cluster, workloads: list[Workload], report: Report | None
+        self, simulation: Simulation, workloads: list[Workload], before: Mapping[str, str], report: Report | None
     ) -> Iterator[RolledOut]:
-        question = self._question
-        simulation.enqueue(QueuedPod(pod, owner_of(pod)) for pod in cluster.evicted)
-        if question.with_pending:
-            simulation.enqueue(QueuedPod(pod, owner_of(pod)) for pod in self._waiting(cluster, workloads))
-        if question.fill:
-            simulation.run(report)
-            simulation.fill(_in_turn(workloads), report)
-            return
         for workload in workloads:
             if not workload.old:
-                simulation.enqueue(QueuedPod(pod, workload.replicas.owner) for pod in workload.pods)
+                owner = workload.replicas.owner
+                simulation.enqueue(QueuedPod(pod, owner, before.get(pod.key)) for pod in workload.pods)
         simulation.run(report)
         for workload in workloads:
             if workload.old:
                 source = workload.replicas.source
                 owner = workload.replicas.owner or source.key
-                yield roll_out(simulation, plan_of(source, owner, workload.pods, workload.old), report)
+                plan = plan_of(source, owner, workload.pods, workload.old, self._admission.enabled)
+                yield roll_out(simulation, plan, report)
 
     def _waiting(self, cluster: Cluster, workloads: list[Workload]) -> list[Pod]:
         own = {pod.key for workload in workloads for pod in workload.pods}
@@ -196,10 +209,20 @@ class WhatIf:
     def _workload(self, item: KubernetesObject, cluster: Cluster, making: Making, *, from_manifest: bool) -> Workload:
         question = self._question
         copies = question.replicas is not None or question.fill
+        only_scales = not from_manifest or isinstance(item, NEVER_ROLLED_OUT)
+        if from_manifest:
+            item, is_unchanged = self._applied(item)
+            only_scales |= is_unchanged
+        if isinstance(item, Deployment) and item.spec.paused:
+            running = while_paused(item, self._admission.objects)
+            cluster.notes.append(about_paused(item, is_running=running is not None))
+            if running is None:
+                return Workload(replicas_of(item, ()), [])
+            item, only_scales = running, True
         replicas = replicas_of(item, list(cluster.nodes.values()), single=not copies)
         present = [pod for pod in pods_of(item, cluster.pods) if not pod.has_ended]
         count = self._count(replicas, cluster)
-        if not from_manifest or self._is_unchanged(item):
+        if only_scales:
             if question.replace:
                 cluster.drop(present)
                 present = []
@@ -219,15 +242,28 @@ class WhatIf:
         """Pods that are too many go first."""
         if surplus:
             cluster.drop(surplus)
-            names = ", ".join(sorted(pod.name for pod in surplus)[:3]) + (", ..." if len(surplus) > 3 else "")
-            cluster.notes.append(f"{replicas.owner} has {len(surplus)} pods too many, which go first: {names}")
+            names = few(sorted(pod.name for pod in surplus))
+            pods = "1 pod too many, which goes" if len(surplus) == 1 else f"{len(surplus)} pods too many, which go"
+            cluster.notes.append(f"{replicas.owner} has {pods} first: {names}")
 
-    def _is_unchanged(self, item: KubernetesObject) -> bool:
-        """Whether the cluster has the workload with the same template, so that applying it only scales it."""
+    def _applied(self, item: KubernetesObject) -> tuple[KubernetesObject, bool]:
+        """The workload as it is once the manifest is applied, and whether that only scales what the cluster has.
+
+        A status that the manifest brings does not count. Raises RefusedError for what may not change.
+        """
         if isinstance(item, Pod):
-            return False
+            return item, False
         stored = self._admission.objects.get(type(item), item.name, item.namespace)
-        return stored is not None and self._template(stored) == self._template(item)
+        if stored is not None and self._question.replace:
+            stored = None
+        if isinstance(item, Job):
+            item = structs.replace(item, status=stored.status if isinstance(stored, Job) else JobStatus())
+        if stored is None:
+            return item, False
+        is_unchanged = self._template(stored) == self._template(item)
+        if self._dry_run is None:
+            check_update(item, stored, same_template=is_unchanged)
+        return item, is_unchanged
 
     def _template(self, item: KubernetesObject) -> Pod | None:
         """The template with its defaults, which what is stored has, and a manifest mostly has not.
@@ -280,14 +316,6 @@ def is_in_cluster(target: str) -> bool:
     word, slash, name = target.partition("/")
     known = word.lower().split(".")[0] in {*WORKLOAD_WORDS, "cronjob", "cronjobs", "cj"}
     return bool(slash) and known and "/" not in name and not Path(target).exists()
-
-
-def _in_turn(workloads: list[Workload]) -> Iterator[QueuedPod]:
-    """One pod of each workload after the other."""
-    for index in range(max(len(workload.pods) for workload in workloads)):
-        for workload in workloads:
-            if index < len(workload.pods):
-                yield QueuedPod(workload.pods[index], workload.replicas.owner)
 
 
 def _pods_allowed(node: Node) -> int:

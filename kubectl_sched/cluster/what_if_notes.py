@@ -4,31 +4,40 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.api.apps import StatefulSet
+from kubectl_sched.cluster.counts import few
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
+    from kubectl_sched.api.apps import Deployment
+    from kubectl_sched.api.pod import Pod
     from kubectl_sched.cluster.making import Workload
-    from kubectl_sched.scheduler.simulate import Simulation
+    from kubectl_sched.scheduler.placement import Placement
 
 
-def about_order(workloads: list[Workload], simulation: Simulation) -> Iterator[str]:
-    """Sets whose pods are made one after the other, where one of them does not fit."""
-    unplaced = {each.pod.key for each in simulation.placements if not each.is_placed}
-    for workload in workloads:
-        source = workload.replicas.source
-        if not isinstance(source, StatefulSet) or source.spec.pod_management_policy == "Parallel" or workload.old:
-            continue
-        first = next((index for index, pod in enumerate(workload.pods) if pod.key in unplaced), None)
-        waiting = [pod.name for pod in workload.pods[first + 1 :]] if first is not None else []
-        if first is not None and waiting:
-            names = ", ".join(waiting[:3]) + (f" and {len(waiting) - 3} more" if len(waiting) > 3 else "")
-            are = "is" if len(waiting) == 1 else "are"
-            yield (
-                f"{workload.replicas.owner} makes its pods one after the other: {names} {are} not made before "
-                f"{workload.pods[first].name} runs"
-            )
+def about_order(placements: Sequence[Placement], turns: dict[str, str]) -> Iterator[str]:
+    """Sets whose pods are made one after the other, where one of them has no node.
+
+    `turns` is what `predecessors` gives.
+    """
+    waiting: dict[str, list[Placement]] = {}
+    for each in placements:
+        if each.reason is not None and each.pod.key in turns:
+            waiting.setdefault(each.owner or "", []).append(each)
+    for owner, of_owner in waiting.items():
+        first = turns[of_owner[0].pod.key].partition("/")[2]
+        names = few([each.pod.name for each in of_owner])
+        are = "is" if len(of_owner) == 1 else "are"
+        yield f"{owner} makes its pods one after the other: {names} {are} not made before {first} runs"
+
+
+def about_pending(pods: Sequence[Pod]) -> Iterator[str]:
+    """Pods of the cluster that wait for a node and are left aside."""
+    if pods:
+        are = "pod is" if len(pods) == 1 else "pods are"
+        it = "it" if len(pods) == 1 else "them"
+        named = few(sorted(pod.key for pod in pods))
+        yield f"{len(pods):,} {are} pending in the cluster and left aside: {named} (--with-pending places {it}, too)"
 
 
 def about_unknown_nodes(workloads: list[Workload], nodes: Collection[str]) -> Iterator[str]:
@@ -38,3 +47,9 @@ def about_unknown_nodes(workloads: list[Workload], nodes: Collection[str]) -> It
         for name in sorted(named):
             what = workload.replicas.owner or f"pod {workload.replicas.source.key}"
             yield f"{what} names node {name}, which does not exist: no scheduler looks at it, and no kubelet runs it"
+
+
+def about_paused(item: Deployment, *, is_running: bool) -> str:
+    """What a Deployment does not do while it is paused."""
+    what = "rolls nothing out, and only the number of its pods changes," if is_running else "makes no pods"
+    return f"Deployment/{item.name} is paused: it {what} before it is resumed (kubectl rollout resume)"

@@ -50,7 +50,7 @@ def _without_node(placements: Sequence[Placement]) -> Iterator[str]:
     waiting: dict[str, list[str]] = {}
     for each in placements:
         if not each.is_placed:
-            waiting.setdefault(each.event or each.outcome.value, []).append(each.pod.key)
+            waiting.setdefault(each.event or each.reason or each.outcome.value, []).append(each.pod.key)
     for reason, (first, *others) in waiting.items():
         they = f"{first} and {count(len(others), 'more pod')} have" if others else f"{first} has"
         yield f"{they} no node: {reason}"
@@ -91,6 +91,7 @@ def _placement(placement: Placement) -> dict[str, Any]:
         "nominatedNode": placement.nominated_node,
         "victims": sorted(victim.key for victim in placement.victims),
         "event": placement.event,
+        "reason": placement.reason,
     }
 
 

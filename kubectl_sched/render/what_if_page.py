@@ -109,7 +109,7 @@ def _why(placement: Placement) -> str:
     if placement.nominated_node is not None:
         victims = listed([victim.key for victim in placement.victims])
         return f"fits on {safe(placement.nominated_node)} without {victims}"
-    return safe(placement.event or placement.outcome.value)[:_EVENT_LENGTH]
+    return safe(placement.event or placement.reason or placement.outcome.value)[:_EVENT_LENGTH]
 
 
 def _by_node(simulated: Simulated, width: int) -> Iterator[Text]:

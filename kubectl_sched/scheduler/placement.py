@@ -20,11 +20,16 @@ class QueuedPod:
 
     pod: Pod
     owner: str | None = None
+    waits_for: str | None = None
+    """The key of the pod that must have its node before this one is made (OrderedReady)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """What became of one pod. `tied` are the first TIED_SHOWN in name order of the `tied_count` nodes that tie."""
+    """What became of one pod. `tied` are the first TIED_SHOWN in name order of the `tied_count` nodes that tie.
+
+    `reason` says why no scheduler ever saw a pod that has no node.
+    """
 
     pod: Pod
     owner: str | None
@@ -38,6 +43,8 @@ class Placement:
     event: str | None = None
     beyond_sampling: bool = False
     """Whether more nodes are feasible than kube-scheduler would have looked at."""
+
+    reason: str | None = None
 
     @property
     def is_placed(self) -> bool:

@@ -60,6 +60,7 @@ class Simulation:
         self._arrivals = count()
         self._equal: EqualPods | None = None
         self._unplaced: tuple[Pod, Snapshot, Placement] | None = None
+        self._without_node: set[str] = set()
 
     @property
     def result(self) -> Simulated:
@@ -78,7 +79,7 @@ class Simulation:
         """Empty the queue. `report` is told how many pods are done and how many are known of."""
         while self._queue:
             _, queued = heapq.heappop(self._queue)
-            self.placements.append(self._schedule(queued))
+            self.placements.append(self._in_its_turn(queued))
             if report is not None:
                 report(len(self.placements), len(self.placements) + len(self._queue))
 
@@ -92,6 +93,17 @@ class Simulation:
             self.placements.append(placement)
             if report is not None:
                 report(len(self.placements), len(self.placements))
+
+    def _in_its_turn(self, queued: QueuedPod) -> Placement:
+        """Schedule a pod, unless it is not even made before another one runs."""
+        if queued.waits_for in self._without_node:
+            reason = f"it is not made before {queued.waits_for} runs"
+            placement = Placement(queued.pod, queued.owner, Outcome.ERROR, reason=reason)
+        else:
+            placement = self._schedule(queued)
+        if not placement.is_placed:
+            self._without_node.add(queued.pod.key)
+        return placement
 
     def place(self, queued: QueuedPod) -> Placement:
         """Schedule one pod now, past the queue; the placement is not recorded."""
@@ -120,7 +132,7 @@ class Simulation:
         name = queued.pod.spec.node_name
         row = self.nodes.row_of.get(name)
         if row is None:
-            return Placement(queued.pod, queued.owner, Outcome.ERROR)
+            return Placement(queued.pod, queued.owner, Outcome.ERROR, reason=f"node {name} does not exist")
         self.nodes = self.nodes.assume(queued.pod, row)
         return Placement(queued.pod, queued.owner, Outcome.SCHEDULABLE, name, (name,), 1)
 
