@@ -50,6 +50,16 @@ class PodGroupSchedulingConstraints(Part, frozen=True):
     topology: tuple[TopologyConstraint, ...] = ()
 
 
+class AllDisruptionMode(Part, frozen=True):
+    """Empty: it is set or not."""
+
+
+class DisruptionMode(Part, frozen=True):
+    """Whether pods of the group may be ended one by one, or only `all` together."""
+
+    all: AllDisruptionMode | None = None
+
+
 class PodGroupSpec(Part, frozen=True):
     """How the pods of the group are scheduled, and the claims that they share."""
 
@@ -57,6 +67,9 @@ class PodGroupSpec(Part, frozen=True):
     scheduling_policy: PodGroupSchedulingPolicy = PodGroupSchedulingPolicy()
     scheduling_constraints: PodGroupSchedulingConstraints | None = None
     resource_claims: tuple[PodResourceClaim, ...] = ()
+    disruption_mode: DisruptionMode | str | None = None
+    """A word in 1.36, where nothing follows from it."""
+    priority: Int32 | None = None
 
 
 class PodGroupStatus(Part, frozen=True):

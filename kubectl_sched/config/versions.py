@@ -156,6 +156,10 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     groups_do_not_preempt: bool = False
     """DefaultPreemption leaves pods of a group alone where workload-aware features are on."""
 
+    groups_are_victims: bool = False
+    """With GenericWorkload, DefaultPreemption takes pods by the priority of their group, and groups as a whole where
+    their disruptionMode is `all`."""
+
     one_violated_budget_is_enough: bool = False
     """The budgets after the first that a victim violates keep what they allow."""
 
@@ -347,6 +351,7 @@ def _table() -> dict[KubeVersion, Release]:
             "image_volumes_raise_threshold": True,
             "status_requests_summed_per_pod": True,
             "groups_do_not_preempt": False,
+            "groups_are_victims": True,
             "one_violated_budget_is_enough": True,
             "unstarted_victims_keep_their_order": True,
             "gated_pods_are_nominated": True,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from kubectl_sched.framework.go_sort import go_sort
 from kubectl_sched.record import Record
@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kubectl_sched.api.pod import Pod
+
+V = TypeVar("V")
+Importance: TypeAlias = tuple[int, int, int, str]
+"""Less is more important: priority, rank and number of pods, each negated, and the earliest start."""
 
 _NOW = "~"
 """Sorts after every RFC 3339 time: a missing startTime means the time of asking."""
@@ -40,22 +44,24 @@ def start_time(pod: Pod) -> str:
     return pod.status.start_time or _NOW
 
 
-def by_importance(pods: list[Pod], *, unstarted_keep_their_order: bool) -> list[Pod]:
-    """The higher priority first, then the earlier start, as sort.Slice leaves them (util.MoreImportantPod).
+def by_importance(
+    victims: Sequence[V], importance: Callable[[V], Importance], *, unstarted_keep_their_order: bool
+) -> list[V]:
+    """The most important first, as sort.Slice leaves them (util.MoreImportantPod, since 1.37 MoreImportantVictim).
 
     A pod that never started is given the time of asking. Up to 1.36 it is asked anew for each comparison, so of two
     such pods the first that a comparison names seems older; later each is asked once, in the order listed.
     """
-    keyed = [(-pod.priority, start_time(pod), index, pod) for index, pod in enumerate(pods)]
-    if len({key[:2] for key in keyed}) == len(keyed):
-        return [pod for *_, pod in sorted(keyed, key=lambda key: key[:2])]
+    keyed = [(importance(victim), index, victim) for index, victim in enumerate(victims)]
+    if len({key for key, *_ in keyed}) == len(keyed):
+        return [victim for *_, victim in sorted(keyed, key=lambda each: each[0])]
 
-    def is_more_important(left: tuple[int, str, int, Pod], right: tuple[int, str, int, Pod]) -> bool:
-        if left[:2] == right[:2] and left[1] == _NOW:
-            return left[2] < right[2] if unstarted_keep_their_order else True
-        return left[:2] < right[:2]
+    def is_more_important(left: tuple[Importance, int, V], right: tuple[Importance, int, V]) -> bool:
+        if left[0] == right[0] and left[0][-1] == _NOW:
+            return left[1] < right[1] if unstarted_keep_their_order else True
+        return left[0] < right[0]
 
-    return [pod for *_, pod in go_sort(keyed, is_more_important)]
+    return [victim for *_, victim in go_sort(keyed, is_more_important)]
 
 
 def _highest_priority(candidate: Candidate) -> int:

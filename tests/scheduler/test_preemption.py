@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubectl_sched.api.policy import PodDisruptionBudget
+from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.plugins.default_preemption import dry_run
 from tests.plugins.clusters import node, pod, requests
 from tests.scheduler.cycles import explain
@@ -174,3 +175,13 @@ def test_all_nodes_together_come_to_the_same_as_one_after_the_other(
     key = lambda candidate: candidate.node_name  # noqa: E731 - short, and used twice
     assert sorted(together.candidates, key=key) == sorted(alone.candidates, key=key)
     assert together.status == alone.status
+
+
+@pytest.mark.parametrize(("gate", "victims"), [(True, {"alone"}), (False, {"member"})])
+def test_pods_of_a_group_have_its_priority(gate: bool, victims: set[str]) -> None:
+    group = msgspec.convert({"metadata": {"name": "g", "namespace": "default"}, "spec": {"priority": 500}}, PodGroup)
+    member = running("member", "w1", "2", started="2026-01-02T00:00:00Z", schedulingGroup={"podGroupName": "g"})
+    full = node("w1", allocatable=FOUR_CPUS), group, member, running("alone", "w1", "2")
+    result = explain(pod(priority=9, **requests(cpu="1")), *full, version="1.37", GenericWorkload=gate)
+    assert result.post_filter is not None
+    assert {victim.name for victim in result.post_filter.victims} == victims

@@ -14,6 +14,7 @@ from kubectl_sched.framework.preemption import pick_one_node
 from kubectl_sched.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
 from kubectl_sched.plugins.default_preemption.budgets import Budgets
 from kubectl_sched.plugins.default_preemption.dry_run import DryRun
+from kubectl_sched.plugins.default_preemption.victims import GroupVictims, SingleVictims
 from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
@@ -46,11 +47,12 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
         self, state: CycleState, pod: Pod, nodes: Snapshot, statuses: NodeToStatus, framework: Framework
     ) -> PostFilterResult:
         """Find the node where the least is lost, unless the pod may not preempt or nothing helps."""
-        why_not = self._group_in_the_way(pod, nodes) or _not_eligible(pod, nodes, statuses)
+        victims = self._victims(nodes)
+        why_not = self._group_in_the_way(pod, nodes) or _not_eligible(pod, nodes, statuses, victims)
         if why_not is not None:
             return _said(PostFilterResult(unschedulable(why_not)))
         helped = statuses.where(lambda status: status.code is Code.UNSCHEDULABLE)
-        dry_run = DryRun(framework, state, pod, nodes, self._budgets(nodes))
+        dry_run = DryRun(framework, state, pod, nodes, self._budgets(nodes), victims)
         outcomes = dry_run.run(np.flatnonzero(helped))
         words = _per_node(len(nodes), outcomes.statuses)
         if not outcomes.candidates:
@@ -94,6 +96,12 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
         )
         return Status(reasons=(announcement,))
 
+    def _victims(self, nodes: Snapshot) -> SingleVictims:
+        enabled = self._handle.features.enabled
+        if self._handle.release.groups_are_victims and enabled("GenericWorkload"):
+            return GroupVictims(nodes, trees=enabled("CompositePodGroup"))
+        return SingleVictims(nodes)
+
     def _budgets(self, nodes: Snapshot) -> Budgets:
         return Budgets(nodes.objects, one_violation_is_enough=self._handle.release.one_violated_budget_is_enough)
 
@@ -128,14 +136,14 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
         return [note]
 
 
-def _not_eligible(pod: Pod, nodes: Snapshot, statuses: NodeToStatus) -> str | None:
+def _not_eligible(pod: Pod, nodes: Snapshot, statuses: NodeToStatus, victims: SingleVictims) -> str | None:
     """PodEligibleToPreemptOthers: why the pod may not preempt now, None where it may."""
     if pod.spec.preemption_policy == "Never":
         return "not eligible due to preemptionPolicy=Never."
     row = nodes.row_of.get(pod.status.nominated_node_name)
     if row is None or statuses[row].code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
         return None
-    leaving = (other for other in nodes.node(row).pods if other.priority < pod.priority)
+    leaving = (other for other in nodes.node(row).pods if victims.priority(other) < pod.priority)
     if any(_is_terminating_by_preemption(other) for other in leaving):
         return "not eligible due to a terminating pod on the nominated node."
     return None

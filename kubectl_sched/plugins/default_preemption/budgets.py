@@ -26,11 +26,19 @@ class Budgets:
 
     def split(self, pods: Sequence[Pod]) -> tuple[list[Pod], list[Pod], tuple[str, ...]]:
         """(violating, others, names of the violated budgets), each in the order given; a pod uses up what it takes."""
+        violates, violated = self.violating(pods)
+        return (
+            [pod for pod, each in zip(pods, violates, strict=True) if each],
+            [pod for pod, each in zip(pods, violates, strict=True) if not each],
+            violated,
+        )
+
+    def violating(self, pods: Sequence[Pod]) -> tuple[list[bool], tuple[str, ...]]:
+        """Which pods would violate a budget if they went in this order, and the names of those budgets."""
         if not self._budgets:
-            return [], list(pods), ()
+            return [False] * len(pods), ()
         allowed = [budget.status.disruptions_allowed for budget in self._budgets]
-        violating: list[Pod] = []
-        others: list[Pod] = []
+        found: list[bool] = []
         violated: dict[str, None] = {}
         for pod in pods:
             violates = False
@@ -43,8 +51,8 @@ class Budgets:
                     violated[self._budgets[index].key] = None
                     if self._one_is_enough:
                         break
-            (violating if violates else others).append(pod)
-        return violating, others, tuple(violated)
+            found.append(violates)
+        return found, tuple(violated)
 
     def _of(self, pod: Pod) -> tuple[int, ...]:
         """The budgets that select the pod. A pod without labels is selected by none."""

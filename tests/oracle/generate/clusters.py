@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from tests.oracle.generate.configuration import configurations
 from tests.oracle.generate.devices import claiming, inventory
 from tests.oracle.generate.gangs import GATES as GANG_GATES
-from tests.oracle.generate.gangs import groups, member
+from tests.oracle.generate.gangs import groups, member, running_member
 from tests.oracle.generate.nodes import nodes
 from tests.oracle.generate.pods import OWNERS, pending_pods, running_pods
 from tests.oracle.generate.values import (
@@ -86,7 +86,7 @@ def requests(draw: st.DrawFn, topic: str, gates: frozenset[str] = frozenset()) -
     pending = [draw(pending_pods(about, names, i)) for i in range(draw(st.integers(1, 4)))]
     if "gangs" in about and "GenericWorkload" in gates:
         objects += draw(groups(gates))
-        running = [draw(member(pod, gates)) for pod in running]
+        running = [draw(running_member(pod, gates)) for pod in running]
         pending = [draw(member(pod, gates)) for pod in pending]
     for pod in (*running, *pending):
         objects += needs(draw, pod, cluster, about)

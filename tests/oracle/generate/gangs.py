@@ -56,6 +56,15 @@ def member(draw: st.DrawFn, pod: Json, gates: frozenset[str]) -> Json:
 
 
 @st.composite
+def running_member(draw: st.DrawFn, pod: Json, gates: frozenset[str]) -> Json:
+    """The same; which of several pods that go together is named first, and its own priority with it, is chance."""
+    made = draw(member(pod, gates))
+    if "schedulingGroup" not in made["spec"]:
+        return made
+    return {**made, "spec": {key: value for key, value in made["spec"].items() if key != "priority"}}
+
+
+@st.composite
 def _workloads(draw: st.DrawFn) -> list[Json]:
     return [
         _object("v1alpha1", "Workload", name, namespace, {"podGroups": draw(_workload_groups())})

@@ -1,0 +1,154 @@
+"""What preemption ends as one: a pod, or since 1.37 with GenericWorkload all pods of a group that only go together.
+
+Answers to getCrossNodesVictims and GetPodPriority of pkg/scheduler/framework/preemption (types.go, util.go).
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
+
+from kubectl_sched.api.scheduling import CompositePodGroup, DisruptionMode, PodGroup
+from kubectl_sched.framework.cycle_state import PluginError
+from kubectl_sched.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.arrays import Integers
+
+    Group: TypeAlias = PodGroup | CompositePodGroup
+
+_DEEPEST = 4
+"""WorkloadMaxTreeDepth: how many levels a tree of groups may have."""
+_POD, _OF_GROUP, _OF_TREE = 1, 2, 3
+
+
+class Victim(Record, frozen=True):
+    """Pods that go together, by their indices in the pod table; of equal priority, a higher rank is spared first."""
+
+    indices: tuple[int, ...]
+    priority: int
+    rank: int = _POD
+
+
+class SingleVictims:
+    """Every pod for itself, by its own priority."""
+
+    def __init__(self, nodes: Snapshot) -> None:
+        self._nodes = nodes
+
+    def priority(self, pod: Pod) -> int:
+        """What the preemptor's priority must be above."""
+        return pod.priority
+
+    def below(self, priority: int, row: int) -> list[Victim]:
+        """The victims of lower priority that a node has, in the order their pods were listed."""
+        existing = self._nodes.existing_pods
+        indices = existing.on(row)
+        priorities = self._priorities
+        return [
+            Victim((index,), own)
+            for index, own in zip(indices.tolist(), priorities[indices].tolist(), strict=True)
+            if own < priority
+        ]
+
+    @cached_property
+    def _priorities(self) -> Integers:
+        return self._nodes.existing_pods.column("priority", lambda pod: pod.priority).numbers(lambda priority: priority)
+
+
+class GroupVictims(SingleVictims):
+    """Pods of a group have the group's priority; where its disruption mode is `all`, they go together."""
+
+    def __init__(self, nodes: Snapshot, *, trees: bool) -> None:
+        super().__init__(nodes)
+        self._trees = trees
+
+    def priority(self, pod: Pod) -> int:
+        """That of the topmost group, the pod's own where it is in none that exists."""
+        groups = list(self._above(pod))
+        if not groups:
+            return pod.priority
+        return groups[-1].spec.priority if groups[-1].spec.priority is not None else 0
+
+    def below(self, priority: int, row: int) -> list[Victim]:
+        """The same, and with pods of the node those of others that go together with them."""
+        return [victim for victim in self._on(row) if victim.priority < priority]
+
+    def _on(self, row: int) -> list[Victim]:
+        pods = self._nodes.existing_pods.pods
+        found: dict[tuple[str, str, str] | int, Victim] = {}
+        for index in self._nodes.existing_pods.on(row).tolist():
+            pod = pods[index]
+            whole = [group for group in self._above(pod) if _goes_as_a_whole(group)]
+            if not whole:
+                rank = _POD if _group_name(pod) is None else _OF_GROUP
+                found[index] = Victim((index,), self.priority(pod), rank)
+                continue
+            group = whole[-1]
+            key = (type(group).__name__, group.namespace, group.name)
+            if key not in found:
+                rank = _OF_GROUP if isinstance(group, PodGroup) else _OF_TREE
+                found[key] = Victim(self._members(group), self.priority(pod), rank)
+        return list(found.values())
+
+    def _above(self, pod: Pod) -> Iterator[Group]:
+        """The pod's group and those that this one is part of, upwards."""
+        name = _group_name(pod)
+        namespace = pod.metadata.namespace
+        group: Group | None = None if name is None else self._nodes.objects.get(PodGroup, name, namespace)
+        seen: list[Group] = []
+        while group is not None and group not in seen and len(seen) < _DEEPEST:
+            yield group
+            seen.append(group)
+            parent = group.spec.parent_composite_pod_group_name
+            if not self._trees or parent is None:
+                return
+            group = self._nodes.objects.get(CompositePodGroup, parent, namespace)
+
+    def _members(self, group: Group) -> tuple[int, ...]:
+        names = {(group.namespace, name) for name in self._leaves(group, _DEEPEST)}
+        for pod in self._nodes.stranded:
+            if (pod.metadata.namespace, _group_name(pod)) in names:
+                node = pod.spec.node_name
+                raise PluginError(
+                    f'failed to get node info for node "{node}" from snapshot: '
+                    f'nodeinfo not found for node name "{node}"'
+                )
+        return tuple(index for index, key in self._placed if key in names)
+
+    @cached_property
+    def _placed(self) -> Sequence[tuple[int, tuple[str, str]]]:
+        """The pods that have both a node and a group."""
+        return [
+            (index, (pod.metadata.namespace, name))
+            for index, pod in enumerate(self._nodes.existing_pods.pods)
+            if (name := _group_name(pod)) is not None
+        ]
+
+    def _leaves(self, group: Group, depth: int) -> Iterator[str]:
+        """The names of all PodGroups below a group, or of the group itself."""
+        if isinstance(group, PodGroup):
+            yield group.name
+            return
+        if depth == 0:
+            return
+        children: list[Group] = [
+            *self._nodes.objects.in_namespace(PodGroup, group.namespace),
+            *self._nodes.objects.in_namespace(CompositePodGroup, group.namespace),
+        ]
+        for child in children:
+            if child.spec.parent_composite_pod_group_name == group.name:
+                yield from self._leaves(child, depth - 1)
+
+
+def _group_name(pod: Pod) -> str | None:
+    return pod.spec.scheduling_group.pod_group_name if pod.spec.scheduling_group is not None else None
+
+
+def _goes_as_a_whole(group: Group) -> bool:
+    mode = group.spec.disruption_mode
+    return isinstance(mode, DisruptionMode) and mode.all is not None
