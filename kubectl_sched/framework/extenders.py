@@ -21,7 +21,7 @@ from kubectl_sched.framework.status import Status, unresolvable, unschedulable
 from kubectl_sched.snapshot.node_table import NodeTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from kubectl_sched.api.containers import Container
     from kubectl_sched.api.pod import Pod
@@ -130,7 +130,7 @@ def _filtered(extender: Extender, answer: object, nodes: Snapshot, before: Exten
     return Extended(np.array(sorted(rows), dtype=np.intp), {**before.statuses, **failed, **lost}, sent)
 
 
-def _statuses(nodes: Snapshot, messages: object, status: Any) -> dict[int, Status]:
+def _statuses(nodes: Snapshot, messages: object, status: Callable[[str], Status]) -> dict[int, Status]:
     told = messages if isinstance(messages, Mapping) else {}
     return {nodes.row_of[name]: status(message) for name, message in told.items() if name in nodes.row_of}
 

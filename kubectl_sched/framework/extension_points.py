@@ -88,7 +88,7 @@ class PreFilterPlugin(Plugin):
         return ()
 
 
-class PreFilterExtensions(ABC):
+class PreFilterExtensions(Plugin):
     """For plugins whose verdict on one node depends on pods elsewhere.
 
     Both write a new PreFilter state into `state`, which the runtime has cloned. Law: the state is then the same as a
@@ -180,7 +180,7 @@ class PreScorePlugin(Plugin):
         """Write what `score` needs to the state. SKIP leaves this plugin's score out. `rows` are the feasible nodes."""
 
 
-class PreScoreExtensions(ABC):
+class PreScoreExtensions(Plugin):
     """For plugins whose scores depend on pods elsewhere, as PreFilterExtensions for Filter; upstream has no such thing.
 
     Law: the state is then worth the same as pre_score over the changed cluster would write.

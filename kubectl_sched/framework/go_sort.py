@@ -6,7 +6,7 @@ pattern-defeating quicksort below makes the same comparisons and swaps as Go's.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,17 +25,17 @@ _INCREASING, _DECREASING, _UNKNOWN = 1, -1, 0
 
 def go_sort(items: list[T], less: Callable[[T, T], bool]) -> list[T]:
     """The items as sort.Slice leaves them."""
-    sorter = _PdqSort(list(items), less)
+    sorter = _PdqSort(items, less)
     sorter.sort(0, len(items), len(items).bit_length())
-    return sorter.items  # type: ignore[return-value]
+    return sorter.items
 
 
-class _PdqSort:
+class _PdqSort(Generic[T]):
     """One sort under way. Indices are half open: [first, last)."""
 
     def __init__(self, items: list[T], less: Callable[[T, T], bool]) -> None:
-        self.items: list[object] = list(items)
-        self._less: Callable[..., bool] = less
+        self.items = list(items)
+        self._less = less
 
     def less(self, left: int, right: int) -> bool:
         return self._less(self.items[left], self.items[right])

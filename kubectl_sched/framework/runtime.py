@@ -199,8 +199,7 @@ class Framework:
             try:
                 plugin.add_pod(state, pod, added, row, nodes)
             except PluginError as failure:
-                name = cast("Plugin", plugin).name
-                raise PluginError(f'running AddPod on PreFilter plugin "{name}": {failure}') from failure
+                raise PluginError(f'running AddPod on PreFilter plugin "{plugin.name}": {failure}') from failure
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: Pod, row: int, nodes: Snapshot) -> None:
         """Run RemovePod of every plugin that has it, into `state`."""
@@ -208,8 +207,7 @@ class Framework:
             try:
                 plugin.remove_pod(state, pod, removed, row, nodes)
             except PluginError as failure:
-                name = cast("Plugin", plugin).name
-                raise PluginError(f'running RemovePod on PreFilter plugin "{name}": {failure}') from failure
+                raise PluginError(f'running RemovePod on PreFilter plugin "{plugin.name}": {failure}') from failure
 
     def concerns_other_nodes(self, state: CycleState, pod: Pod, other: Pod) -> bool:
         """Whether the other pod's coming or going may change a verdict on nodes other than its own."""
