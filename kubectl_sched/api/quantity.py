@@ -260,14 +260,6 @@ def bytes_text(size: int) -> str:
     return str(of_value(size, Format.BINARY_SI))
 
 
-def resource_text(name: str, amount: int) -> str:
-    """An amount in the scheduler's units (cpu in millicores, all else in units) as a quantity."""
-    if name == "cpu":
-        return cpu_text(amount)
-    is_bytes = name in {"memory", "ephemeral-storage", "storage"} or name.startswith("hugepages-")
-    return bytes_text(amount) if is_bytes else str(of_value(amount))
-
-
 def _interpret(raw: RawQuantity, suffix: str) -> tuple[int, int, Format]:
     """The base and the exponent that a suffix stands for (suffixHandler.interpret)."""
     if suffix in _DECIMAL_SUFFIXES:
