@@ -22,6 +22,8 @@ _NOTE_LIMIT = 1024
 """kube-scheduler cuts its events' notes there."""
 
 _FIRST_SECONDS = 60
+_BEGINNINGS = frozenset({"Created", "Pulled", "Pulling", "Started"})
+_OF_SCHEDULERS = frozenset({"FailedScheduling", "Scheduled"})
 
 _AUTOSCALERS = {
     "cluster-autoscaler": frozenset({"TriggeredScaleUp", "NotTriggerScaleUp"}),
@@ -119,14 +121,17 @@ def _never_asked(pod: Pod, missing: tuple[str, ...], around: Surroundings) -> st
         return "it has no condition PodScheduled, which a binding leaves" if pod.status.qos_class else None
     made = moment(pod.metadata.creation_timestamp)
     events = around.events(pod)
+    begun = (event for event in events if event.component == "kubelet" and event.reason in _BEGINNINGS)
     first = min(
-        (time for event in events if (time := moment(event.first_timestamp or event.event_time)) is not None),
+        (time for event in begun if (time := moment(event.first_timestamp or event.event_time)) is not None),
         default=None,
     )
     if made is None or first is None or (first - made).total_seconds() > _FIRST_SECONDS:
         return None
-    kubelets = all(event.component == "kubelet" for event in events)
-    return "its events begin with its kubelet's, and none is a scheduler's" if kubelets else None
+    name = scheduler_name_of(pod)
+    if any(event.component == name or event.reason in _OF_SCHEDULERS for event in events):
+        return None
+    return "its events begin with its kubelet's, and none is a scheduler's"
 
 
 def _relation(result: ScheduleResult, row: int) -> tuple[str, str, tuple[tuple[str, int], ...]]:

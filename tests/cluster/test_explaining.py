@@ -353,6 +353,15 @@ def test_a_kubelets_events_of_a_pods_first_seconds_show_that_no_scheduler_had_an
     assert result.history.verdict == verdict
 
 
+def test_what_others_say_of_a_pod_is_no_schedulers_event() -> None:
+    begun = msgspec.structs.replace(event("Pod/web-0", "Pulled", "", "kubelet"), first_timestamp=NOON)
+    bound = pod(on="w1", status=BOUND, metadata={"creationTimestamp": NOON})
+    network = event("Pod/web-0", "AddedInterface", "eth0", "multus")
+    failed = event("Pod/web-0", "FailedScheduling", "no room", "other-scheduler")
+    verdicts = [answer([node("w1"), bound, begun, other]).history for other in (network, failed)]
+    assert [history and history.verdict for history in verdicts] == ["NotScheduled", "Same"]
+
+
 def pinned_to(name: str, **spec: Any) -> dict[str, Any]:
     terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]}]
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
