@@ -35,11 +35,12 @@ _PIPED_WIDTH = 100_000
 def console_for(color: str) -> Console:
     """A console that writes no colour and no width of its own into a pipe."""
     is_terminal = sys.stdout.isatty()
-    colored = color == "always" or (color == "auto" and is_terminal and "NO_COLOR" not in os.environ)
+    colored = color == "always" or (color == "auto" and is_terminal and not os.environ.get("NO_COLOR"))
     return Console(
         file=sys.stdout,
         force_terminal=colored or None,
         color_system="standard" if colored else None,
+        no_color=not colored,  # else NO_COLOR would count for more than --color always
         width=None if is_terminal else _PIPED_WIDTH,
         markup=False,
         emoji=False,

@@ -135,7 +135,9 @@ def test_a_pipe_gets_no_colour_no_width_and_no_blanks_at_line_ends() -> None:
 
 
 def test_colour_is_asked_for_or_not() -> None:
-    assert "\x1b[" in run(STUCK, "--color", "always").stdout
+    colored = run(STUCK, "--color", "always").stdout
+    assert "\x1b[1;31m" in colored
+    assert run(STUCK, "--color", "always", NO_COLOR="1").stdout == colored
     assert "\x1b[" in on_terminal(["explain", STUCK, "--from", DEMO], color=True)[0]
     assert "\x1b" not in on_terminal(["explain", STUCK, "--from", DEMO])[0]
     assert "\x1b" not in on_terminal(["explain", STUCK, "--from", DEMO, "--color", "never"], color=True)[0]
