@@ -82,6 +82,10 @@ def explain(
         return
     if sampling and start_index is not None:
         raise SchedError("--sampling replays every start and --start-index one: give one of them")
+    if drifted and pending:
+        raise SchedError(
+            "--drifted is of pods that have a node and --pending of those that have none: give one of them"
+        )
     if interactive:
         _check_interactive(output.value, watch=watch)
     if call_extenders:
@@ -172,7 +176,8 @@ def _answered(asked: _Asked, dump: Dump, selection: Selection) -> int:
     about = about_none(dump.objects, selection) if not results and not asked.drifted else ()
     joint = explaining.together(results) if not one and selection.pending else None
     display = Display(asked.output, asked.color, asked.all_nodes, asked.node, asked.evidence, one=one, together=joint)
-    notes = [*about, *explaining.about_daemon_sets(selection), *in_force.notes, *completeness(dump, results)]
+    about_workloads = [*explaining.about_never_created(selection), *explaining.about_daemon_sets(selection)]
+    notes = [*about_workloads, *about, *in_force.notes, *completeness(dump, results)]
     warnings = [*in_force.warnings, *dump.warnings]
     if client is not None and client.sent_in_part:
         warnings.append(

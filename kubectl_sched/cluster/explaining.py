@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kubectl_sched.api.quantity import InvalidQuantity
 from kubectl_sched.cluster.selection import select, workloads_named
 from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
@@ -50,10 +51,25 @@ class Explaining:
             pods = []
         if self._question.drifted:
             pods = [pod for pod in pods if pod.spec.node_name and not pod.has_ended]
-        results = [self._answer(pod) for pod in pods]
+        results = list(map(self._answer, pods)) if selection.named else self._readable(pods)
         if self._question.drifted:
             results = [result for result in results if result.history and result.history.verdict in _DRIFTED]
         return [*results, *missing]
+
+    def _readable(self, pods: list[Pod]) -> list[ScheduleResult]:
+        """The answers about pods that nobody named; one that cannot be read is left out while others can."""
+        results: list[ScheduleResult] = []
+        unreadable: dict[str, InvalidQuantity] = {}
+        for pod in pods:
+            try:
+                results.append(self._answer(pod))
+            except InvalidQuantity as error:
+                unreadable[pod.key] = error
+        if unreadable and not results:
+            raise next(iter(unreadable.values()))
+        said = (f"pod {key} is left out: {error}" for key, error in unreadable.items())
+        self.in_force.left_out.update(dict.fromkeys(said))
+        return results
 
     def _answer(self, pod: Pod) -> ScheduleResult:
         result = (
@@ -77,6 +93,14 @@ class Explaining:
 
         nodes = self.in_force.default_scheduler.nodes
         return not_created(self.dump.objects, selection, self.around, nodes)
+
+    def about_never_created(self, selection: Selection) -> list[str]:
+        """Which workloads lack pods that could not be created, where all that is pending was asked for."""
+        if selection.targets or selection.label_selector is not None or not selection.pending:
+            return []
+        from kubectl_sched.cluster.not_created import never_created
+
+        return list(never_created(self.dump.objects, selection.namespace, self.around))
 
     def about_daemon_sets(self, selection: Selection) -> list[str]:
         """Which nodes have the pods of the DaemonSets that were asked for, a sentence each."""

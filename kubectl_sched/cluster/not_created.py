@@ -45,6 +45,19 @@ def not_created(
     return found
 
 
+def never_created(objects: Sequence[KubernetesObject], namespace: str | None, around: Surroundings) -> Iterator[str]:
+    """A sentence for each workload of the namespace (None: of any) that lacks pods, as its newest event says."""
+    for item in objects:
+        if namespace not in {None, item.namespace} or not _replicas(item):
+            continue
+        kind = type(item).__name__
+        events = around.events_of(kind, item.namespace, item.name)
+        failed = next((event for event in events if event.reason == "FailedCreate"), None)
+        missing = _missing(objects, kind, item.namespace, item.name) if failed is not None else None
+        if failed is not None and missing:
+            yield "; ".join(_evidence(failed, (kind, item.namespace, item.name), missing))
+
+
 def _owners(
     objects: Sequence[KubernetesObject], kind: str, name: str, namespace: str | None
 ) -> Iterator[tuple[str, str, str]]:
@@ -88,12 +101,17 @@ def _replicas(item: KubernetesObject) -> int | None:
 
 
 def _result(event: Event, owner: tuple[str, str, str], missing: int | None, nodes: Snapshot) -> ScheduleResult:
-    kind, namespace, name = owner
-    how_many = "pods" if missing is None else "1 pod" if missing == 1 else f"{missing} pods"
-    evidence = (f"{kind} {namespace}/{name} lacks {how_many}", *_reasons(event.text))
+    _, namespace, name = owner
+    evidence = _evidence(event, owner, missing)
     pod = Pod(api_version="v1", metadata=ObjectMeta(name=f"{name}-?", namespace=namespace))
     stage = Stage("NotCreated", event.first_timestamp or event.last_seen, evidence)
     return ScheduleResult(pod, nodes, Outcome.ERROR, error=event.text, stage=stage)
+
+
+def _evidence(event: Event, owner: tuple[str, str, str], missing: int | None) -> tuple[str, ...]:
+    kind, namespace, name = owner
+    how_many = "pods" if missing is None else "1 pod" if missing == 1 else f"{missing} pods"
+    return (f"{kind} {namespace}/{name} lacks {how_many}", *_reasons(event.text))
 
 
 def _reasons(text: str) -> Iterator[str]:

@@ -188,8 +188,27 @@ def _of_workload(
     ]
     if not found:
         place = f"in namespace {namespace}" if namespace else "in any namespace"
+        near = get_close_matches(name, _names_of(kind, pods, objects, namespace), n=3, cutoff=0.5)
+        if near and name not in near:
+            raise SchedError(f"no pod {place} belongs to {kind} {name}; near it: {', '.join(near)}")
         raise SchedError(f"no pod {place} belongs to {kind} {name}; `whatif` says where its pods would land")
     return found
+
+
+def _names_of(kind: str, pods: list[Pod], objects: Sequence[KubernetesObject], namespace: str | None) -> list[str]:
+    """What is called so of that kind, as objects and the owners of pods show."""
+    there = [item for item in objects if namespace in {None, item.namespace}]
+    names = {item.name for item in there if type(item).__name__ == kind}
+    for item in (*pods, *there):
+        owner = item.metadata.controller if namespace in {None, item.namespace} else None
+        if owner is None:
+            continue
+        template_hash = item.metadata.labels.get("pod-template-hash")
+        if owner.kind == kind:
+            names.add(owner.name)
+        elif kind == "Deployment" and template_hash is not None and owner.name.endswith(f"-{template_hash}"):
+            names.add(owner.name.removesuffix(f"-{template_hash}"))
+    return sorted(names)
 
 
 def _hash_names(pod: Pod, replica_set: str, kind: str, name: str) -> bool:

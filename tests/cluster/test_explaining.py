@@ -250,6 +250,21 @@ def test_pods_that_were_never_created_are_told_with_the_reason(text: str, told: 
     assert not result.fits
 
 
+def test_workloads_that_lack_pods_are_named_where_all_pending_ones_are_asked_for() -> None:
+    failed = event("ReplicaSet/web-5d8", "FailedCreate", QUOTA, "replicaset-controller")
+    asked = explaining([node("w1"), replica_set(2), failed])
+    (told,) = asked.about_never_created(Selection(pending=True))
+    assert told.startswith("ReplicaSet default/web-5d8 lacks 2 pods; the ResourceQuota team does not allow it")
+    assert asked.about_never_created(Selection(pending=True, namespace="other")) == []
+    assert asked.about_never_created(Selection(("web-0",))) == []
+    assert explaining([replica_set(0), failed]).about_never_created(Selection(pending=True)) == []
+
+
+def test_a_workloads_name_that_is_misspelt_is_told_its_like() -> None:
+    with pytest.raises(SchedError, match="no pod in namespace default belongs to Deployment wed; near it: web"):
+        answer([node("w1"), replica_set(2)], "deployment/wed")
+
+
 def test_an_old_failure_of_a_workload_that_has_all_its_pods_is_no_news() -> None:
     failed = event("ReplicaSet/web-5d8", "FailedCreate", QUOTA, "replicaset-controller")
     with pytest.raises(SchedError, match="belongs to Deployment web"):
