@@ -14,10 +14,12 @@ from kubectl_sched.cluster.live.connection import Connection  # noqa: TC001 - ty
 from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.cluster.dump import Dump
+    from kubectl_sched.cluster.in_force import InForce
+    from kubectl_sched.scheduler.difference import Difference
 
 
 @takes_connection
@@ -53,12 +55,10 @@ def diff(
     """Compare where pods land under two configurations, two versions or two dumps."""
     from kubectl_sched.cli.source import read_source
     from kubectl_sched.cluster.in_force import InForce
-    from kubectl_sched.cluster.selection import Selection, select
+    from kubectl_sched.cluster.selection import Selection, about_none, select
     from kubectl_sched.cluster.state import Replay
     from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
     from kubectl_sched.render.diff import Comparison, show_diff
-    from kubectl_sched.render.progress import progress
-    from kubectl_sched.scheduler.difference import difference
 
     if not (to_config or to_kube_version or to_feature_gates or to_from):
         raise SchedError("say what to compare with: --to-config, --to-kube-version, --to-feature-gates or --to-from")
@@ -80,21 +80,44 @@ def diff(
     pods = {pod.key: pod for pod in select(dump.objects, selection)}
     there = pods if other is dump else _pods(other)
     both = [key for key in pods if key in there]
-    with progress(of_bytes=False) as report:
-        found = []
-        for done, key in enumerate(both):
-            if report is not None:
-                report("pods compared", done, len(both))
-            found.append(difference(before.cycle(pods[key]), after.cycle(there[key])))
+    found, unreadable = _compared(before, after, {key: (pods[key], there[key]) for key in both}, bool(selection.named))
     name = next((pods[key].spec.scheduler_name for key in both), "") or DEFAULT_SCHEDULER_NAME
     sides = before.assumed(name).configuration, after.assumed(name).configuration
-    problems = tuple(dict.fromkeys((*before.warnings, *after.warnings, *dump.warnings, *other.warnings)))
+    problems = tuple(dict.fromkeys((*before.warnings, *after.warnings, *dump.warnings, *other.warnings, *unreadable)))
     notes = list(dict.fromkeys((*before.notes, *after.notes)))
+    if not pods:
+        notes += about_none(dump.objects, selection)
     if len(both) < len(pods):
         gone = len(pods) - len(both)
         notes.append(f"{gone:,} {'pod is' if gone == 1 else 'pods are'} in the first dump only, and not compared")
-    comparison = Comparison(*sides, len(both), tuple(filter(None, found)), tuple(notes), problems)
+    compared = len(both) - len(unreadable)
+    comparison = Comparison(*sides, compared, tuple(found), tuple(notes), problems)
     sys.exit(show_diff(comparison, output.value, color.value))
+
+
+def _compared(
+    before: InForce, after: InForce, pods: Mapping[str, tuple[Pod, Pod]], named: bool
+) -> tuple[list[Difference], list[str]]:
+    """What differs, and which pods cannot be read; one that was `named` is an error."""
+    from kubectl_sched.api.quantity import InvalidQuantity
+    from kubectl_sched.render.progress import progress
+    from kubectl_sched.scheduler.difference import difference
+
+    found: list[Difference] = []
+    unreadable: list[str] = []
+    with progress(of_bytes=False) as report:
+        for done, (key, (here, there)) in enumerate(pods.items()):
+            if report is not None:
+                report("pods compared", done, len(pods))
+            try:
+                differing = difference(before.cycle(here), after.cycle(there))
+            except InvalidQuantity as error:
+                if named:
+                    raise
+                unreadable.append(f"pod {key} is left out: {error}")
+            else:
+                found += [differing] if differing is not None else []
+    return found, unreadable
 
 
 @contextmanager

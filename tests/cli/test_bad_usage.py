@@ -209,6 +209,25 @@ def test_every_format_says_what_was_left_out(
     assert "node w3 is left out: " in " ".join(said.split())
 
 
+def test_one_pod_that_cannot_be_read_does_not_keep_the_others_from_an_answer(
+    kubectl_sched: Callable[..., Answer],
+) -> None:
+    said = "pod default/k-0 is left out: pod default/k-0: cpu: '64K' is not a quantity"
+    listed = kubectl_sched("explain", "--pending", "--from", "dump.json")
+    assert listed.code == 1
+    assert "default/web-0  " in listed.out
+    assert "default/k-0" not in listed.out
+    assert said in listed.err
+    compared = kubectl_sched("diff", "--to-kube-version", "1.35", "--from", "dump.json")
+    assert compared.code == 0
+    assert compared.out.startswith("5 pods compared")
+    assert said in compared.err
+    for command in (["explain", "k-0"], ["diff", "k-0", "--to-kube-version", "1.35"], ["explain", "-l", "app=k"]):
+        refused = kubectl_sched(*command, "--from", "dump.json")
+        assert (refused.code, refused.out) == (2, "")
+        assert refused.err.startswith("error: pod default/k-0: cpu: '64K' is not a quantity")
+
+
 def test_a_request_beyond_int64_is_no_trouble(kubectl_sched: Callable[..., Answer]) -> None:
     answer = kubectl_sched("explain", "wide-0", "--from", "dump.json", "-o", "json")
     assert answer.code == 1

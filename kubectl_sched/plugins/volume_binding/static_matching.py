@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_sched.api.labels import IN, InvalidSelector, selector_of
 from kubectl_sched.api.node_affinity import parse_node_selector
-from kubectl_sched.api.quantity import parse_quantity
+from kubectl_sched.api.quantity import InvalidQuantity, parse_quantity
 from kubectl_sched.api.volumes import class_of_claim, class_of_volume, is_bound_to
 from kubectl_sched.framework.cycle_state import PluginError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from kubectl_sched.api.core import RawQuantity
     from kubectl_sched.api.node_affinity import NodeSelector
     from kubectl_sched.api.quantity import Quantity
     from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
@@ -46,12 +47,19 @@ def label_keys(affinity: NodeSelector | None) -> set[str]:
 
 def requested_storage(claim: PersistentVolumeClaim) -> Quantity:
     """How much a claim asks for; nothing where it does not say."""
-    return parse_quantity(claim.spec.resources.requests.get(_STORAGE, 0))
+    return _amount(claim.spec.resources.requests, f"PersistentVolumeClaim {claim.key}")
 
 
 def capacity_of(volume: PersistentVolume) -> Quantity:
     """How much a volume holds."""
-    return parse_quantity(volume.spec.capacity.get(_STORAGE, 0))
+    return _amount(volume.spec.capacity, f"PersistentVolume {volume.name}")
+
+
+def _amount(resources: Mapping[str, RawQuantity], where: str) -> Quantity:
+    try:
+        return parse_quantity(resources.get(_STORAGE, 0))
+    except InvalidQuantity as error:
+        raise error.within(where) from None
 
 
 class Candidate(NamedTuple):
