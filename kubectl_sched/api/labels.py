@@ -135,17 +135,17 @@ EVERYTHING: Final = Selector()
 NOTHING: Final = Selector(nothing=True)
 
 
-def requirement(key: str, operator: str, values: Collection[str] = (), path: str = "") -> Requirement:
-    """A valid requirement (NewRequirement); raise InvalidSelector, naming fields below `path`."""
+def requirement(key: str, operator: str, values: Collection[str] = ()) -> Requirement:
+    """A valid requirement (NewRequirement); raise InvalidSelector."""
     values = tuple(values)
-    errors = requirement_errors(key, operator, values, path)
+    errors = requirement_errors(key, operator, values)
     if errors:
         raise InvalidSelector(aggregate(errors))
     return Requirement(key, operator, values)
 
 
 def requirement_errors(key: str, operator: str, values: tuple[str, ...], path: str = "") -> list[str]:
-    """What NewRequirement has against a requirement, in its words and order."""
+    """What NewRequirement has against a requirement, in its words and order, naming fields below `path`."""
     errors = []
     if wrong := label_key_errors(key):
         errors.append(invalid(child(path, "key"), key, "; ".join(wrong)))

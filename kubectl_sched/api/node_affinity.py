@@ -24,7 +24,7 @@ from kubectl_sched.api.labels import (
     requirement_errors,
     selector_from_set,
 )
-from kubectl_sched.api.validation import aggregate, child, invalid, not_supported
+from kubectl_sched.api.validation import aggregate, invalid, not_supported
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -123,33 +123,30 @@ class RequiredNodeAffinity(msgspec.Struct, frozen=True):
 
 
 @lru_cache(maxsize=1 << 14)
-def parse_node_selector(selector: affinity.NodeSelector, path: str = "") -> NodeSelector:
-    """Parse lazily (NewLazyErrorNodeSelector): errors stay in the terms. `path` begins the fields they name."""
-    at = child(path, "nodeSelectorTerms")
+def parse_node_selector(selector: affinity.NodeSelector) -> NodeSelector:
+    """Parse lazily (NewLazyErrorNodeSelector): errors stay in the terms."""
     return NodeSelector(
         tuple(
-            _parse_term(term, f"{at}[{index}]")
+            _parse_term(term, f"nodeSelectorTerms[{index}]")
             for index, term in enumerate(selector.node_selector_terms)
             if not _is_empty(term)
         )
     )
 
 
-def strict_node_selector(selector: affinity.NodeSelector, path: str = "") -> NodeSelector:
+def strict_node_selector(selector: affinity.NodeSelector) -> NodeSelector:
     """Parse or raise InvalidSelector with all errors (NewNodeSelector)."""
-    parsed = parse_node_selector(selector, path)
+    parsed = parse_node_selector(selector)
     if parsed.error is not None:
         raise InvalidSelector(parsed.error)
     return parsed
 
 
 @lru_cache(maxsize=1 << 14)
-def parse_preferred_terms(
-    preferred: tuple[affinity.PreferredSchedulingTerm, ...], path: str = ""
-) -> PreferredSchedulingTerms:
+def parse_preferred_terms(preferred: tuple[affinity.PreferredSchedulingTerm, ...]) -> PreferredSchedulingTerms:
     """Parse or raise InvalidSelector with all errors (NewPreferredSchedulingTerms)."""
     terms = tuple(
-        (term.weight, _parse_term(term.preference, f"{path}[{index}]"))
+        (term.weight, _parse_term(term.preference, f"[{index}]"))
         for index, term in enumerate(preferred)
         if term.weight and not _is_empty(term.preference)
     )

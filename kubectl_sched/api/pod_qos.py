@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 QOSClass: TypeAlias = Literal["Guaranteed", "Burstable", "BestEffort"]
 
 
-def pod_qos(pod: Pod, *, pod_level_resources: bool = True) -> str:
+def pod_qos(pod: Pod) -> str:
     """The class in the pod's status, else the one that its resources make (GetPodQOS); raise InvalidQuantity."""
-    return pod.status.qos_class or compute_pod_qos(pod, pod_level_resources=pod_level_resources)
+    return pod.status.qos_class or compute_pod_qos(pod)
 
 
-def compute_pod_qos(pod: Pod, *, pod_level_resources: bool = True) -> QOSClass:
+def compute_pod_qos(pod: Pod) -> QOSClass:
     """The class by cpu and memory alone (ComputePodQOS), of the pod as a whole if it says anything as a whole."""
-    if pod_level_resources and pod.spec.resources is not None:
+    if pod.spec.resources is not None:
         parts = [pod.spec.resources]
         must_limit = bool(pod.spec.resources.limits)
     else:

@@ -43,17 +43,11 @@ def tolerated(taint: Taint, tolerations: Iterable[Toleration], *, comparison: bo
 
 
 def find_untolerated_taint(
-    taints: Iterable[Taint],
-    tolerations: Collection[Toleration],
-    effects: Collection[str] | None = DO_NOT_SCHEDULE,
-    *,
-    comparison: bool = False,
+    taints: Iterable[Taint], tolerations: Collection[Toleration], *, comparison: bool = False
 ) -> Taint | None:
-    """The first taint that no toleration tolerates (FindMatchingUntoleratedTaint), of any effect where that is None."""
+    """The first taint that keeps a pod with these tolerations off a node (FindMatchingUntoleratedTaint)."""
     for taint in taints:
-        if effects is not None and taint.effect not in effects:
-            continue
-        if not tolerated(taint, tolerations, comparison=comparison):
+        if taint.effect in DO_NOT_SCHEDULE and not tolerated(taint, tolerations, comparison=comparison):
             return taint
     return None
 

@@ -6,11 +6,10 @@ Pure: it reads no file and knows no YAML.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import msgspec
 
-from kubectl_sched.config.config_map import configuration_in
 from kubectl_sched.config.defaults import default_args, default_plugins
 from kubectl_sched.config.features import Features, parse_feature_gates
 from kubectl_sched.config.profiles import Expansion, PluginRef, ResolvedProfile, UnknownPlugin
@@ -59,12 +58,8 @@ def load_configuration(
     document: object = None,
     version: KubeVersion | None = None,
     feature_overrides: Mapping[str, bool] | None = None,
-    *,
-    parse: Callable[[str], object] | None = None,
 ) -> Configuration:
-    """Return the configuration of a parsed KubeSchedulerConfiguration, or of a ConfigMap manifest that holds one.
-
-    `parse` reads the text inside a ConfigMap (YAML); without it a ConfigMap is refused like any other kind.
+    """Return the configuration of a parsed KubeSchedulerConfiguration.
 
     None means kube-scheduler's defaults. Without `version` a document of an old apiVersion selects the newest minor
     that serves it, and else the newest minor is taken. Raises ConfigurationError or FeatureGateError where
@@ -72,7 +67,7 @@ def load_configuration(
     apiVersion it no longer serves is read with one.
     """
     if document is not None:
-        return _load(configuration_in(document, parse) if parse else document, version, feature_overrides)
+        return _load(document, version, feature_overrides)
     chosen, warning = nearest(version or NEWEST)
     features = Features.for_version(chosen, feature_overrides)
     return _defaults(chosen, features, (warning,) if warning else ())

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kubectl_sched.framework.golang import truncated_divisions
+from kubectl_sched.framework.runtime import MAX_NODE_SCORE
 
 if TYPE_CHECKING:
     from kubectl_sched.snapshot.arrays import Integers
 
 
-def default_normalize_score(scores: Integers, *, reverse: bool = False, highest: int = 100) -> Integers:
+def default_normalize_score(scores: Integers, *, reverse: bool = False) -> Integers:
     """int64[n]: the scores in proportion to the greatest of them; `reverse` gives the most to the least."""
     greatest = max(int(scores.max()), 0) if len(scores) else 0
     if greatest == 0:
-        return np.full_like(scores, highest) if reverse else scores
-    proportional = truncated_divisions(highest * scores, greatest)
-    return highest - proportional if reverse else proportional
+        return np.full_like(scores, MAX_NODE_SCORE) if reverse else scores
+    proportional = truncated_divisions(MAX_NODE_SCORE * scores, greatest)
+    return MAX_NODE_SCORE - proportional if reverse else proportional

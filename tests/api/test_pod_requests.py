@@ -243,7 +243,7 @@ def test_quality_of_service(asked: Pod, qos: str) -> None:
 
 def test_the_status_knows_the_quality_of_service() -> None:
     assert pod_qos(pod(container(), status={"qosClass": "Guaranteed"})) == "Guaranteed"
-    assert pod_qos(pod(container(), resources=guaranteed()["resources"]), pod_level_resources=False) == "BestEffort"
+    assert pod_qos(pod(container())) == "BestEffort"
 
 
 AMOUNTS = st.sampled_from(["0", "1", "100m", "1Ki", "2"])

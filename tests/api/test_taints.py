@@ -68,8 +68,6 @@ def test_finds_the_first_taint_that_keeps_the_pod_off() -> None:
     assert find_untolerated_taint(taints, ()) == DEDICATED
     assert find_untolerated_taint(taints, (toleration("Exists", "dedicated"),)) == evicting
     assert find_untolerated_taint(taints, (toleration("Exists"),)) is None
-    assert find_untolerated_taint(taints, (), None) == soft
-    assert find_untolerated_taint(taints, (), {"NoExecute"}) == evicting
 
 
 def test_counts_what_the_pod_would_rather_avoid() -> None:

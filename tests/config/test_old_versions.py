@@ -15,6 +15,7 @@ from kubectl_sched.config import (
     PluginRef,
     load_configuration,
 )
+from kubectl_sched.config.config_map import configuration_in
 from kubectl_sched.errors import SchedError
 
 GROUP = "kubescheduler.config.k8s.io"
@@ -165,7 +166,7 @@ HELD = f"apiVersion: {GROUP}/v1beta2\nkind: KubeSchedulerConfiguration\nprofiles
 
 def test_a_config_map_holds_a_configuration() -> None:
     document = config_map(**{"my-scheduler-config.yaml": f"{HELD}leaderElection:\n  leaderElect: true\n", "other": "x"})
-    configuration = load_configuration(document, KubeVersion(1, 29), parse=yaml.safe_load)
+    configuration = load_configuration(configuration_in(document, yaml.safe_load), KubeVersion(1, 29))
     assert list(configuration.profiles) == ["my-scheduler"]
     assert configuration.leader_election.resource_name == "kube-scheduler"
     assert any("1.22 to 1.27" in warning for warning in configuration.warnings)
@@ -174,4 +175,4 @@ def test_a_config_map_holds_a_configuration() -> None:
 @pytest.mark.parametrize(("data", "says"), [({"a": "x"}, "holds no"), ({"a": HELD, "b": HELD}, r"several .*\(a, b\)")])
 def test_a_config_map_with_none_or_several_is_refused(data: dict[str, str], says: str) -> None:
     with pytest.raises(SchedError, match=says):
-        load_configuration(config_map(**data), parse=yaml.safe_load)
+        configuration_in(config_map(**data), yaml.safe_load)
