@@ -403,6 +403,17 @@ def test_evidence_tells_of_domains_that_no_pod_can_reach() -> None:
     ]
 
 
+def test_evidence_knows_which_taints_a_pod_tolerates_by_comparison() -> None:
+    nodes = snapshot(
+        node("a", labels={"zone": "za"}),
+        node("b", labels={"zone": "zb"}, taints=[{"key": "sla", "value": "5", "effect": "NoSchedule"}]),
+        *web("a", 2),
+    )
+    plugin = make(PodTopologySpread, TaintTolerationComparisonOperators=True)
+    pod = spread(constraint(), tolerations=[{"key": "sla", "operator": "Gt", "value": "3"}])
+    assert explained(plugin, pod, nodes)[1] == []
+
+
 def test_evidence_tells_of_min_domains() -> None:
     texts, _ = explained(make(PodTopologySpread), spread(constraint(minDomains=5)), zones(1, 1))
     assert texts == [

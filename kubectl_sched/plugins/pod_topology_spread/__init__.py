@@ -87,7 +87,7 @@ class PodTopologySpread(
         """Each constraint that the node breaks, with the counts of its domains."""
         if self._resizes_in_place and pod.is_resize_deferred:
             return ()
-        return evidence.rejection(_pre_filter_state(state), pod, nodes, row)
+        return evidence.rejection(_pre_filter_state(state), pod, nodes, row, self._constraints)
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
         """The constraints that these nodes break."""

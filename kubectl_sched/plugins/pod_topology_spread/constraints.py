@@ -128,7 +128,7 @@ class Constraints:
         admitted = everywhere if required.is_empty else nodes_required(nodes.table, required)
         untainted = everywhere
         if any(constraint.honors_node_taints for constraint in constraints):
-            untainted = nodes.taints.where(lambda taints: self._tolerates(pod, taints))
+            untainted = nodes.taints.where(lambda taints: self.tolerates(pod, taints))
         return tuple(
             (admitted if constraint.honors_node_affinity else everywhere)
             & (untainted if constraint.honors_node_taints else everywhere)
@@ -141,9 +141,10 @@ class Constraints:
             node.metadata.labels, node.metadata.name
         ):
             return False
-        return not constraint.honors_node_taints or self._tolerates(pod, node.spec.taints)
+        return not constraint.honors_node_taints or self.tolerates(pod, node.spec.taints)
 
-    def _tolerates(self, pod: Pod, taints: tuple[Taint, ...]) -> bool:
+    def tolerates(self, pod: Pod, taints: tuple[Taint, ...]) -> bool:
+        """Whether no taint keeps the pod off a node."""
         return find_untolerated_taint(taints, pod.spec.tolerations, comparison=self._compares) is None
 
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from kubectl_sched.api.taints import find_untolerated_taint
 from kubectl_sched.framework.clauses import counted, first_few, missing_key_hints, pods
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.plugins.pod_topology_spread.constraints import selects_itself
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from kubectl_sched.api.core import Taint
     from kubectl_sched.api.labels import Selector
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.evidence import JSON
+    from kubectl_sched.plugins.pod_topology_spread.constraints import Constraints
     from kubectl_sched.plugins.pod_topology_spread.filtering import PreFilterState, Spread
     from kubectl_sched.plugins.pod_topology_spread.scoring import PreScoreState
     from kubectl_sched.snapshot import Snapshot
@@ -25,7 +27,9 @@ if TYPE_CHECKING:
 _DOMAINS_TOLD: Final = 10
 
 
-def rejection(state: PreFilterState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
+def rejection(
+    state: PreFilterState, pod: Pod, nodes: Snapshot, row: int, constraints: Constraints
+) -> tuple[Evidence, ...]:
     """One piece for each constraint that the node would break, in the order of the constraints."""
     labels = nodes.node_objects[row].metadata.labels
     told = []
@@ -34,7 +38,7 @@ def rejection(state: PreFilterState, pod: Pod, nodes: Snapshot, row: int) -> tup
         if value is None:
             told.append(_missing_label(spread, nodes))
         elif _skew(spread, pod, value) > spread.constraint.max_skew:
-            told.append(_skewed(spread, pod, nodes, value))
+            told.append(_skewed(spread, pod, nodes, value, constraints))
     return tuple(told)
 
 
@@ -51,7 +55,7 @@ def _missing_label(spread: Spread, nodes: Snapshot) -> Evidence:
     )
 
 
-def _skewed(spread: Spread, pod: Pod, nodes: Snapshot, value: str) -> Evidence:
+def _skewed(spread: Spread, pod: Pod, nodes: Snapshot, value: str, constraints: Constraints) -> Evidence:
     constraint, key = spread.constraint, spread.constraint.topology_key
     count, itself, skew = spread.matches.at(value), selects_itself(pod, constraint), _skew(spread, pod, value)
     emptiest = emptiest_domains(spread)
@@ -75,7 +79,7 @@ def _skewed(spread: Spread, pod: Pod, nodes: Snapshot, value: str) -> Evidence:
         "domains": domain_counts(spread),
     }
     distance = min(1.0, (skew - constraint.max_skew) / max(skew, 1))
-    return Evidence(text, facts, _skew_hints(spread, pod, nodes, emptiest), distance)
+    return Evidence(text, facts, _skew_hints(spread, pod, nodes, emptiest, constraints), distance)
 
 
 def _measured_from(spread: Spread, emptiest: Sequence[str]) -> str:
@@ -104,12 +108,15 @@ def domain_counts(spread: Spread) -> dict[str, JSON]:
     return {value: count for count, value in sorted(existing)[:_DOMAINS_TOLD]}
 
 
-def _skew_hints(spread: Spread, pod: Pod, nodes: Snapshot, emptiest: Sequence[str]) -> tuple[str, ...]:
+def _skew_hints(
+    spread: Spread, pod: Pod, nodes: Snapshot, emptiest: Sequence[str], constraints: Constraints
+) -> tuple[str, ...]:
     constraint = spread.constraint
     hints = []
     if not selects_itself(pod, constraint):
         hints.append(f"the pod's own labels do not match {selected(constraint.selector)}, so it does not count itself")
-    if not constraint.honors_node_taints and emptiest and _all_tainted(nodes.whole, pod, spread, emptiest):
+    tolerates = partial(constraints.tolerates, pod)
+    if not constraint.honors_node_taints and emptiest and _all_tainted(nodes.whole, spread, emptiest, tolerates):
         where = emptiest[0] if len(emptiest) == 1 else f"the {len(emptiest)} emptiest domains"
         hints.append(
             f"every node of {where} has a taint that the pod does not tolerate, and yet counts; "
@@ -118,11 +125,12 @@ def _skew_hints(spread: Spread, pod: Pod, nodes: Snapshot, emptiest: Sequence[st
     return tuple(hints)
 
 
-def _all_tainted(nodes: Snapshot, pod: Pod, spread: Spread, domains: Sequence[str]) -> bool:
+def _all_tainted(
+    nodes: Snapshot, spread: Spread, domains: Sequence[str], tolerates: Callable[[tuple[Taint, ...]], bool]
+) -> bool:
     names = frozenset(domains)
     inside = nodes.label(spread.constraint.topology_key).where(lambda value: value in names)
-    repelled = nodes.taints.where(lambda taints: find_untolerated_taint(taints, pod.spec.tolerations) is not None)
-    return bool(inside.any() and repelled[inside].all())
+    return bool(inside.any() and not nodes.taints.where(tolerates)[inside].any())
 
 
 def selected(selector: Selector) -> str:
