@@ -1,7 +1,7 @@
 """What differs between Kubernetes minors: the one table that plugins, configuration and documentation read.
 
 Answers to k8s.io/kubernetes at the patch releases in PATCHES. A plugin that behaves differently by minor asks a named
-field of its `Release`; nothing compares version numbers anywhere else.
+field of its `Release`; outside this package nothing compares version numbers.
 """
 
 from __future__ import annotations
