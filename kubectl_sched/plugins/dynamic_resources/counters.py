@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from kubectl_sched.api.quantity import ZERO, Quantity, parse_quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
-    from kubectl_sched.api.resource import CounterSet
+    from kubectl_sched.api.resource import CounterSet, DeviceCounterConsumption
     from kubectl_sched.config.device_rules import DeviceRules
     from kubectl_sched.dynamic_resource_allocation.allocated import AllocatedState
     from kubectl_sched.dynamic_resource_allocation.devices import DeviceID, PoolSlice, SliceDevice
@@ -57,15 +57,19 @@ def left_over(
         one.name: {name: parse_quantity(counter.value) for name, counter in one.counters.items()}
         for one in counter_sets
     }
+    for consumed in _consumed(slices, is_taken):
+        counters = amounts.get(consumed.counter_set, {})
+        for name in consumed.counters.keys() & counters.keys():
+            counters[name] -= parse_quantity(consumed.counters[name].value)
+    return amounts
+
+
+def _consumed(slices: Iterable[PoolSlice], is_taken: Callable[[DeviceID], bool]) -> Iterator[DeviceCounterConsumption]:
+    """What the devices that are taken consume."""
     for one in slices:
         for device in one.devices:
             if device.device.consumes_counters and is_taken(device.id):
-                for consumed in device.device.consumes_counters:
-                    counters = amounts.get(consumed.counter_set, {})
-                    for name, counter in consumed.counters.items():
-                        if name in counters:
-                            counters[name] -= parse_quantity(counter.value)
-    return amounts
+                yield from device.device.consumes_counters
 
 
 class ConsumedCounters:
@@ -128,10 +132,7 @@ class CompatibilityGroups:
     def _present(self, pool: Pool, counter_set: str) -> list[frozenset[str]]:
         return [
             frozenset(consumed.compatibility_groups)
-            for one in (*pool.slices, *pool.elsewhere)
-            for device in one.devices
-            if self._allocated.is_allocated(device.id)
-            for consumed in device.device.consumes_counters
+            for consumed in _consumed((*pool.slices, *pool.elsewhere), self._allocated.is_allocated)
             if consumed.counter_set == counter_set
         ]
 
