@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import gzip
 import json
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.cluster import read
@@ -16,17 +19,49 @@ from kubectl_sched.config import ConfigurationError, FeatureGateError
 from kubectl_sched.render.explanation import explanation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 Json = dict[str, Any]
 
 
-def cases(path: Path) -> Iterator[Json]:
-    """Each `{"request", "responses"}` of a gzipped file of JSON lines."""
-    with gzip.open(path, "rt") as lines:
-        for line in lines:
-            yield json.loads(line)
+class Recorded(NamedTuple):
+    """A line of a recorded file, which only the test that is about it decodes."""
+
+    line: bytes
+
+    @property
+    def id(self) -> str:
+        """The `id` of the request."""
+        return _NAMED.decode(self.line).request.id
+
+    @property
+    def request(self) -> Json:
+        """What kube-scheduler was asked."""
+        request: Json = self.case["request"]
+        return request
+
+    @property
+    def case(self) -> Json:
+        """The `{"request", "responses"}` of the line."""
+        case: Json = json.loads(self.line)
+        return case
+
+
+class _Request(msgspec.Struct):
+    id: str
+
+
+class _Case(msgspec.Struct):
+    request: _Request
+
+
+_NAMED = msgspec.json.Decoder(_Case)
+
+
+@cache
+def recorded(path: Path) -> tuple[Recorded, ...]:
+    """The lines of a gzipped file."""
+    return tuple(map(Recorded, gzip.decompress(path.read_bytes()).splitlines()))
 
 
 def explain(request: Json, folder: Path, version: str) -> dict[str, Json]:

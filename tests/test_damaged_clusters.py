@@ -11,7 +11,6 @@ import io
 import json
 import random
 import sys
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,7 @@ from kubectl_sched.cluster.completeness import completeness
 from kubectl_sched.cluster.state import Replay, configuration_for, scheduler_for
 from kubectl_sched.config import ConfigurationError, FeatureGateError
 from kubectl_sched.render.show import Display, show
-from tests.decisions import cases
+from tests.decisions import recorded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,11 +50,6 @@ ODD: tuple[Any, ...] = (
     [None],
     {"a": None},
 )
-
-
-@cache
-def requests(topic: str) -> list[Json]:
-    return [case["request"] for case in cases(VECTORS / f"{topic}.seed1.jsonl.gz")]
 
 
 def places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -116,7 +110,7 @@ def show_in_every_form(request: Json, folder: Path, version: str, chance: random
 @pytest.mark.parametrize("seed", range(20))
 def test_a_damaged_cluster_is_answered(topic: str, seed: int, tmp_path: Path) -> None:
     chance = random.Random(f"{topic} {seed}")  # noqa: S311 - a seed gives the same damage again
-    request = chance.choice(requests(topic))
+    request = chance.choice(recorded(VECTORS / f"{topic}.seed1.jsonl.gz")).request
     request = {**request, "objects": damaged(request["objects"], chance)}
     try:
         printed = show_in_every_form(request, tmp_path, chance.choice(["1.33", "1.35", "1.36", "1.37"]), chance)

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.decisions import cases, differences, explain, is_refused, names_unknown_plugin, refuses
+from tests.decisions import Recorded, differences, explain, is_refused, names_unknown_plugin, recorded, refuses
 
 VECTORS = Path(__file__).parents[1] / "fixtures" / "vectors"
 VERSION = "1.36"
 
-CASES = [
-    pytest.param(case, id=case["request"]["id"]) for path in sorted(VECTORS.glob("*.jsonl.gz")) for case in cases(path)
-]
+CASES = [pytest.param(case, id=case.id) for path in sorted(VECTORS.glob("*.jsonl.gz")) for case in recorded(path)]
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_we_decide_as_kube_scheduler_did(case: dict[str, Any], tmp_path: Path) -> None:
-    request, decisions = case["request"], case["responses"]
+def test_we_decide_as_kube_scheduler_did(case: Recorded, tmp_path: Path) -> None:
+    decided = case.case
+    request, decisions = decided["request"], decided["responses"]
     if any(names_unknown_plugin(decision) for decision in decisions):
         assert not refuses(request, tmp_path, VERSION)
         return

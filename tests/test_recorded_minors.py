@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.decisions import cases
+from tests.decisions import Recorded, recorded
 from tests.oracle.differential import disagreements
 
 DECISIONS = Path(__file__).parents[1] / "fixtures" / "decisions"
 
 CASES = [
-    pytest.param(path.parent.name, case, id=f"{path.parent.name}-{case['request']['id']}")
+    pytest.param(path.parent.name, case, id=f"{path.parent.name}-{case.id}")
     for path in sorted(DECISIONS.glob("*/*.jsonl.gz"))
-    for case in cases(path)
+    for case in recorded(path)
 ]
 
 
 @pytest.mark.parametrize(("minor", "case"), CASES)
-def test_we_decide_as_that_minor_does(minor: str, case: dict[str, Any]) -> None:
-    assert disagreements(case["request"], case["responses"], minor) == {}
+def test_we_decide_as_that_minor_does(minor: str, case: Recorded) -> None:
+    decided = case.case
+    assert disagreements(decided["request"], decided["responses"], minor) == {}

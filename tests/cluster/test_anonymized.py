@@ -21,7 +21,7 @@ from kubectl_sched.cluster.pseudonyms import KEPT_WORDS, Pseudonyms
 from kubectl_sched.cluster.snapshot_file import encoded
 from kubectl_sched.cluster.state import Replay
 from tests.cluster.manifests import NODE, listing, obj
-from tests.decisions import cases
+from tests.decisions import Recorded, recorded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,9 +29,7 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-CASES = [
-    case["request"] for path in sorted((FIXTURES / "vectors").glob("*.jsonl.gz")) for case in list(cases(path))[::2]
-]
+CASES = [case for path in sorted((FIXTURES / "vectors").glob("*.jsonl.gz")) for case in recorded(path)[::2]]
 
 KEPT = frozenset(
     {
@@ -256,9 +254,9 @@ def all_decided(dump: Dump, replay: Replay) -> list[dict[str, Any]]:
     return [decided(in_force.explain(pod)) for pod in pods]
 
 
-@pytest.mark.parametrize("request_", CASES, ids=lambda request: request["id"])
-def test_every_verdict_stays_the_same(read_text: Callable[..., Dump], request_: dict[str, Any]) -> None:
-    dump = read_text(listing(*request_["objects"]))
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_every_verdict_stays_the_same(read_text: Callable[..., Dump], case: Recorded) -> None:
+    dump = read_text(listing(*case.request["objects"]))
     replay = Replay(kube_version="1.36")
     assert all_decided(anonymized(dump), replay) == all_decided(dump, replay)
 

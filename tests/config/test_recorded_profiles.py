@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +9,11 @@ import pytest
 import yaml
 
 from kubectl_sched.config import ConfigurationError, KubeVersion, ResolvedProfile, load_configuration
+from tests.decisions import Recorded, recorded
 
 VECTORS = Path(__file__).parents[2] / "fixtures" / "vectors"
+CASES = [pytest.param(case, id=case.id) for path in sorted(VECTORS.glob("*.jsonl.gz")) for case in recorded(path)]
 POINTS = ("preEnqueue", "preFilter", "filter", "postFilter", "preScore", "score")
-
-
-def requests() -> list[Any]:
-    cases = []
-    for path in sorted(VECTORS.glob("*.jsonl.gz")):
-        with gzip.open(path, "rt", encoding="utf-8") as lines:
-            cases += [pytest.param(json.loads(line), id=json.loads(line)["request"]["id"]) for line in lines]
-    return cases
 
 
 def scheduler_names(request: dict[str, Any]) -> dict[str, str]:
@@ -39,9 +31,10 @@ def shown(profile: ResolvedProfile) -> dict[str, Any]:
     return rows
 
 
-@pytest.mark.parametrize("case", requests())
-def test_profiles_resolve_as_recorded(case: dict[str, Any]) -> None:
-    request, responses = case["request"], case["responses"]
+@pytest.mark.parametrize("case", CASES)
+def test_profiles_resolve_as_recorded(case: Recorded) -> None:
+    decided = case.case
+    request, responses = decided["request"], decided["responses"]
     document = yaml.safe_load(request["config"]) if request.get("config") else None
     refusals = {
         response["error"] for response in responses if response.get("error", "").startswith(("config:", "decode:"))

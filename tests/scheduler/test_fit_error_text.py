@@ -1,6 +1,5 @@
-import gzip
-import json
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -8,18 +7,18 @@ import pytest
 
 from kubectl_sched.scheduler.fit_error_text import parse
 from kubectl_sched.scheduler.reasons import meaning
+from tests.decisions import recorded
 
 VECTORS = Path(__file__).parents[2] / "fixtures" / "vectors"
 
 TAINT = "node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }"
 
 
-def recorded_texts() -> Iterator[str]:
-    """Every FailedScheduling text in the recorded decisions of the real scheduler."""
-    for path in sorted(VECTORS.glob("*.jsonl.gz")):
-        with gzip.open(path, "rt") as lines:
-            for line in lines:
-                yield from _messages(json.loads(line))
+@cache
+def recorded_texts() -> tuple[str, ...]:
+    """Every FailedScheduling text in the recorded decisions of the real scheduler, once."""
+    cases = (case.case for path in sorted(VECTORS.glob("*.jsonl.gz")) for case in recorded(path))
+    return tuple(dict.fromkeys(message for case in cases for message in _messages(case)))
 
 
 def _messages(value: Any) -> Iterator[str]:
@@ -35,7 +34,7 @@ def _messages(value: Any) -> Iterator[str]:
 
 
 def test_every_clause_that_the_real_scheduler_wrote_is_understood() -> None:
-    texts = list(recorded_texts())
+    texts = recorded_texts()
     assert len(texts) > 100
     unknown = {clause.text for text in texts for clause in parse(text).clauses if not clause.meaning and not clause.cut}
     assert unknown == set()
