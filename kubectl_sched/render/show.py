@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.joint import Together
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot import Snapshot
+
+_DELETE = b"\x7f"
+_NOT_PLAIN = re.compile("[\x7f-\U0010ffff]")
 
 PAGES = frozenset({"html", "markdown"})
 """The formats that are whole pages to hand on."""
@@ -129,7 +133,23 @@ def _write_list(data: Mapping[str, Any], items: Iterable[dict[str, Any]]) -> Non
 
 
 def _indented(value: Any, columns: int) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(value), indent=2).replace(b"\n", b"\n" + b" " * columns)
+    return _formatted(value).replace(b"\n", b"\n" + b" " * columns)
+
+
+def _formatted(value: Any) -> bytes:
+    """Indented JSON in which what a terminal would not show as it is stands as its escape."""
+    formatted = msgspec.json.format(msgspec.json.encode(value), indent=2)
+    if formatted.isascii() and _DELETE not in formatted:
+        return formatted
+    return _NOT_PLAIN.sub(_escaped, formatted.decode()).encode()
+
+
+def _escaped(character: re.Match[str]) -> str:
+    shown = character[0]
+    if safe(shown) == shown:
+        return shown
+    code = shown.encode("utf-16-be").hex()
+    return "".join(f"\\u{code[start : start + 4]}" for start in range(0, len(code), 4))
 
 
 def _as_page(results: Sequence[ScheduleResult], display: Display, notes: Sequence[str]) -> str:
@@ -152,19 +172,26 @@ def write_data(data: dict[str, Any], output: str) -> None:
     if output == "json":
         sys.stdout.buffer.write(as_json(data))
     else:
-        sys.stdout.write(as_yaml(data))
+        sys.stdout.buffer.write(as_yaml(data).encode())
 
 
 def as_json(data: dict[str, Any]) -> bytes:
     """The data as indented JSON with a line's end."""
-    return msgspec.json.format(msgspec.json.encode(data), indent=2) + b"\n"
+    return _formatted(data) + b"\n"
 
 
 def as_yaml(data: dict[str, Any]) -> str:
     """The data as YAML, each text on a line of its own however long."""
     import yaml
 
-    text: str = yaml.safe_dump(msgspec.to_builtins(data), sort_keys=False, allow_unicode=True, width=2**16)
+    encoded = msgspec.json.encode(data).decode()
+    text: str = yaml.dump(
+        msgspec.to_builtins(data),
+        Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper),  # the one in C is several times as fast
+        sort_keys=False,
+        allow_unicode=safe(encoded) == encoded,
+        width=2**16,
+    )
     return text
 
 

@@ -154,3 +154,29 @@ def test_lines_end_where_the_terminal_does(columns: int) -> None:
     for arguments in ([STUCK], [LANDS], [LANDS, "-o", "wide"], ["--pending"], [LANDS, "--node", "gpu-1"]):
         text, _ = on_terminal(["explain", *arguments, "--from", DEMO], columns=columns)
         assert max(map(len, text.splitlines())) <= columns
+
+
+def test_data_hold_nothing_that_moves_a_cursor_or_hides(tmp_path: Path) -> None:
+    told = "stopped\x9b31m \u202e\u200b\x7f na\u00efve \U0001f600 \U000e0001"
+    condition = {"type": "Ready", "status": "False", "reason": "R", "message": told}
+    node = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "w1"},
+        "spec": {"taints": [{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]},
+        "status": {"conditions": [condition]},
+    }
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web-0"}, "spec": {"containers": [{"name": "c"}]}}
+    source = tmp_path / "dump.json"
+    source.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [node, pod]}))
+    for output, load in (("json", json.loads), ("yaml", yaml.safe_load)):
+        for arguments in (["web-0"], ["--pending"]):
+            printed = run(*arguments, "-o", output, "--evidence", source=str(source), PYTHONUTF8="1").stdout
+            assert not set(printed) & set("\x9b\u202e\u200b\x7f\U000e0001")
+            data = load(printed)
+            explanation = data["items"][0] if "items" in data else data
+            (evidence,) = explanation["nodes"][0]["rejections"][0]["evidence"]
+            assert told in evidence["text"]
+    assert (
+        "na\u00efve \U0001f600" in run("web-0", "-o", "json", "--evidence", source=str(source), PYTHONUTF8="1").stdout
+    )
