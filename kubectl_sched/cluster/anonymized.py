@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from kubectl_sched.cluster.dump import Dump
 
 Change: TypeAlias = "Callable[[Pseudonyms, Any], Any]"
-
-_CHANGES: dict[tuple[type, str], Change | None] = {}
-"""What FIELDS says, found once for each field of each type."""
 
 
 def anonymized(dump: Dump) -> Dump:
@@ -54,12 +52,13 @@ def _object(new: Pseudonyms, item: KubernetesObject) -> KubernetesObject:
 
 def _struct(new: Pseudonyms, value: Any) -> Any:
     """The Struct with every field changed that FIELDS names, and those of Structs in it."""
+    kind: type[msgspec.Struct] = type(value)
     changes: dict[str, Any] = {}
-    for field in type(value).__struct_fields__:
+    for field in kind.__struct_fields__:
         before = getattr(value, field)
         if not before:
             continue
-        change = _change(type(value), field)
+        change = _change(kind, field)
         after = change(new, before) if change is not None else _inside(new, before)
         if after is not before:
             changes[field] = after
@@ -76,48 +75,20 @@ def _inside(new: Pseudonyms, value: Any) -> Any:
     return value
 
 
-def _change(kind: type, field: str) -> Change | None:
-    key = (kind, field)
-    if key not in _CHANGES:
-        names = (f"{base.__name__}.{field}" for base in kind.__mro__)
-        _CHANGES[key] = next((FIELDS[name] for name in names if name in FIELDS), None)
-    return _CHANGES[key]
+@cache
+def _change(kind: type[msgspec.Struct], field: str) -> Change | None:
+    """What FIELDS says of a field of that type, or of the one that it comes from."""
+    names = (f"{base.__name__}.{field}" for base in kind.__mro__)
+    return next((FIELDS[name] for name in names if name in FIELDS), None)
 
 
-def _name(new: Pseudonyms, text: str) -> str:
-    return new.name(text)
-
-
-def _names(new: Pseudonyms, texts: tuple[str, ...]) -> tuple[str, ...]:
-    return new.names(texts)
+def _each(change: Callable[[Pseudonyms, str], str]) -> Change:
+    """The same for several texts."""
+    return lambda new, texts: tuple(change(new, text) for text in texts)
 
 
 def _labels(new: Pseudonyms, labels: dict[str, str]) -> dict[str, str]:
     return {new.key(key): new.value(value) for key, value in labels.items()}
-
-
-def _key(new: Pseudonyms, text: str) -> str:
-    return new.key(text)
-
-
-def _keys(new: Pseudonyms, texts: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(map(new.key, texts))
-
-
-def _value(new: Pseudonyms, text: str) -> str:
-    return new.value(text)
-
-
-def _values(new: Pseudonyms, texts: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(map(new.value, texts))
-
-
-def _image(new: Pseudonyms, text: str) -> str:
-    return new.image(text)
-
-
-def _images(new: Pseudonyms, texts: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(map(new.image, texts))
 
 
 def _gone(_: Pseudonyms, __: str) -> str:
@@ -237,7 +208,7 @@ def _fields(change: Change, *fields: str) -> dict[str, Change]:
 
 FIELDS: dict[str, Change] = {
     **_fields(
-        _name,
+        Pseudonyms.name,
         "AllocatedDeviceStatus.pool",
         "Annotations.beta_storage_class",
         "Annotations.pod_claim_name",
@@ -298,7 +269,7 @@ FIELDS: dict[str, Change] = {
         "WorkloadReference.pod_group_replica_key",
     ),
     **_fields(
-        _names,
+        _each(Pseudonyms.name),
         "NodeAllocatableResourceClaimStatus.containers",
         "PodAffinityTerm.namespaces",
         "RBD.monitors",
@@ -314,7 +285,7 @@ FIELDS: dict[str, Change] = {
         "ServiceSpec.selector",
     ),
     **_fields(
-        _key,
+        Pseudonyms.key,
         "DeviceTaint.key",
         "DeviceToleration.key",
         "LabelSelectorRequirement.key",
@@ -327,21 +298,20 @@ FIELDS: dict[str, Change] = {
         "TopologySpreadConstraint.topology_key",
     ),
     **_fields(
-        _keys,
+        _each(Pseudonyms.key),
         "CSINodeDriver.topology_keys",
         "PodAffinityTerm.match_label_keys",
         "PodAffinityTerm.mismatch_label_keys",
         "TopologySpreadConstraint.match_label_keys",
     ),
-    **_fields(_value, "DeviceTaint.value", "DeviceToleration.value", "Taint.value", "Toleration.value"),
+    **_fields(Pseudonyms.value, "DeviceTaint.value", "DeviceToleration.value", "Taint.value", "Toleration.value"),
     **_fields(
-        _values,
+        _each(Pseudonyms.value),
         "LabelSelectorRequirement.values",
         "NodeSelectorRequirement.values",
         "TopologySelectorLabelRequirement.values",
     ),
-    **_fields(_image, "Container.image", "ContainerStatus.image", "ImageVolumeSource.reference"),
-    **_fields(_images, "ContainerImage.names"),
+    **_fields(Pseudonyms.image, "Container.image", "ContainerStatus.image", "ImageVolumeSource.reference"),
     **_fields(
         _gone,
         "Annotations.default_tolerations",
@@ -369,6 +339,7 @@ FIELDS: dict[str, Change] = {
     **_fields(_resource, "ContainerExtendedResourceRequest.resource_name", "ContainerResizePolicy.resource_name"),
     "Annotations.namespace_node_selector": _selector_text,
     "ConfigMap.data": _data,
+    "ContainerImage.names": _each(Pseudonyms.image),
     "Container.command": _flags,
     "HostPath.path": _some_path,
     "LeaseSpec.holder_identity": _holder,

@@ -77,6 +77,7 @@ KEPT = frozenset(
         "device_path",
         "disk_name",
         "disk_uri",
+        "disruption_mode",
         "distinct_attribute",
         "driver",
         "effect",
@@ -183,6 +184,7 @@ KEPT_NAMES = frozenset(
         "KeyToPath.key",
         "NodeAllocatableMapping.name",
         "NodeAllocatableOverhead.name",
+        "PodGroupSpec.disruption_mode",
         "PodOS.name",
         "PodSchedulingGate.name",
     }
