@@ -67,7 +67,9 @@ class EqualPods:
         self._passes = {
             name: column.where(lambda status: status.is_success) for name, column in result.verdicts.items()
         }
-        self._rows = result.feasible
+        feasible = np.zeros(len(self.nodes), dtype=np.bool_)
+        feasible[result.feasible] = True
+        self._set_feasible(feasible)
         self._everywhere = np.arange(len(self.nodes), dtype=np.intp)
         self._scorers = self._scorers_after(result)
         self._totals: Integers = np.zeros(len(self.nodes), dtype=np.int64)
@@ -121,16 +123,17 @@ class EqualPods:
 
     def best(self) -> tuple[Rows, int]:
         """The nodes tied at the highest total, in name order, and that total."""
-        totals = self._totals
-        if len(self._rows) < len(totals):
-            totals = np.full_like(totals, -1)
-            totals[self._rows] = self._totals[self._rows]
+        rows = self._rows_by_name
+        totals = self._totals.take(rows)
         highest = int(totals.max())
-        if self._in_name_order is None:
-            tied = np.flatnonzero(totals == highest)
-        else:
-            tied = self._in_name_order[totals[self._in_name_order] == highest]
+        tied = rows.take(np.flatnonzero(totals == highest))
         return tied, highest if self._framework.score_plugins else 1
+
+    def _set_feasible(self, feasible: Mask) -> None:
+        self._mask = feasible.tobytes()
+        self._rows = np.flatnonzero(feasible)
+        order = self._in_name_order
+        self._rows_by_name = self._rows if order is None else order.compress(feasible.take(order))
 
     def assume(self, pod: Pod, row: int) -> Snapshot:
         """Let one of the pods run on the row's node, and judge anew what depends on that. Gives the new snapshot."""
@@ -141,7 +144,7 @@ class EqualPods:
             feasible = np.ones(len(self.nodes), dtype=np.bool_)
             for passes in self._passes.values():
                 feasible &= passes
-            self._rows = np.flatnonzero(feasible)
+            self._set_feasible(feasible)
         if len(self._rows):
             for scorer in self._scorers:
                 self._score_again(scorer, pod, row, level, moved=moved)
@@ -174,12 +177,18 @@ class EqualPods:
         if isinstance(plugin, PreScoreExtensions):
             if plugin.pre_score_with(state, self.pod, added, row, self.nodes, rows).code is Code.SKIP:
                 return
-            scorer.raw[rows] = plugin.score(state, self.pod, self.nodes, rows)
+            scorer.replace_raw(rows, plugin.score(state, self.pod, self.nodes, rows))
         elif plugin.depends_on is DependsOn.USAGE_OF_NODE:
             scorer.raw[row] = level.raw[plugin.name]
         elif plugin.depends_on is DependsOn.PODS_OF_NODE:
             scorer.raw[row] = plugin.score(state, self.pod, self.nodes.take(np.array([row])), _FIRST)[0]
         elif not (moved and scorer.normalizes):
+            return
+        else:
+            # Its raw scores stay as they are, and the feasible nodes are often those of a moment ago.
+            self._totals -= scorer.weighted
+            scorer.weigh_as_before(state, self.pod, self.nodes, rows, self._mask)
+            self._totals += scorer.weighted
             return
         if scorer.normalizes:
             self._totals -= scorer.weighted
@@ -224,13 +233,36 @@ class _Scorer:
         self.normalizes = type(plugin).normalize_score is not ScorePlugin.normalize_score
         self.raw: Integers = np.zeros(node_count, dtype=np.int64)
         self.weighted: Integers = np.zeros(node_count, dtype=np.int64)
+        self._known: dict[bytes, Integers] = {}
+
+    def weigh_as_before(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows, mask: bytes) -> None:
+        """The same where raw scores never change, so that `mask`, the feasible nodes, decides all."""
+        known = self._known.get(mask)
+        if known is None:
+            self.weighted = self.weighted.copy()
+            self.weigh(state, pod, nodes, rows)
+            while len(self._known) >= _MASKS_KNOWN:
+                del self._known[next(iter(self._known))]
+            self._known[mask] = self.weighted
+        else:
+            self.weighted = known
 
     def weigh(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> None:
         """Normalize the raw scores of the feasible nodes."""
-        if self.normalizes:
-            self.weighted[rows] = normalized_scores(self.plugin, state, pod, nodes, rows, self.raw[rows]) * self.weight
-        else:
+        if not self.normalizes:
             self.weighted = self.raw * self.weight
+        elif len(rows) == len(self.raw):
+            self.weighted = normalized_scores(self.plugin, state, pod, nodes, rows, self.raw) * self.weight
+        else:
+            points = normalized_scores(self.plugin, state, pod, nodes, rows, self.raw.take(rows))
+            self.weighted[rows] = points * self.weight
+
+    def replace_raw(self, rows: Rows, raw: Integers) -> None:
+        """Other raw scores of the feasible nodes."""
+        if len(rows) == len(self.raw):
+            self.raw = raw
+        else:
+            self.raw[rows] = raw
 
 
 class _Level(NamedTuple):
@@ -289,6 +321,9 @@ class _UsageLevels:
             {each.name: each.score(self._state, self._pod, nodes, rows) for each in self._scorers},
         )
 
+
+_MASKS_KNOWN = 8
+"""For how many sets of feasible nodes a scorer keeps its points."""
 
 _WORTH_ASKING_ALL = 32
 """How many nodes must be one pod short of a number before all are asked about it."""

@@ -64,10 +64,13 @@ class TopologyCounts:
     def on(self, nodes: Snapshot) -> Integers:
         """int64[n]: the count of each node's domain, 0 for a node without the label."""
         column = nodes.label(self.key)
-        if column.values is self.values:
-            return self.counts[column.codes]
-        per_value = [0 if value is None else self.at(value) for value in column.values]
-        return np.array(per_value, dtype=np.int64)[column.codes]
+        return self.of_values(column.values).take(column.codes)
+
+    def of_values(self, values: Sequence[str | None]) -> Integers:
+        """The counts of these values of the label, 0 for None."""
+        if values is self.values:
+            return self.counts
+        return np.array([0 if value is None else self.at(value) for value in values], dtype=np.int64)
 
     def plus(self, value: str, amount: int) -> TopologyCounts:
         """With more in one domain, or less."""

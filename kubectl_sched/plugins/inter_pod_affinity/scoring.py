@@ -131,10 +131,10 @@ def _between(pod: Pod, added: Pod, preferences: Preferences) -> Iterator[tuple[s
 
 def scores(state: PreScoreState, nodes: Snapshot, rows: Rows) -> Integers:
     """int64[len(rows)]: the sum of the points of all of a node's domains."""
-    total = np.zeros(len(nodes), dtype=np.int64)
+    total = np.zeros(len(rows), dtype=np.int64)
     for points in state.topology_score.values():
-        total += points.on(nodes)
-    return total[rows]
+        total += points.on(nodes).take(rows)
+    return total
 
 
 def normalized(raw: Integers) -> Integers:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.plugins.pod_topology_spread.constraints import Constraint, Constraints
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Mask
+    from kubectl_sched.snapshot.arrays import Codes, Mask
 
 CONSTRAINTS_NOT_MATCH: Final = unschedulable("node(s) didn't match pod topology spread constraints")
 NODE_LABEL_NOT_MATCH: Final = unresolvable(
@@ -141,10 +141,19 @@ def with_pod(
 
 def verdicts(state: PreFilterState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
     """Filter: the first constraint whose label a node lacks, or whose skew it would make too large."""
-    codes = np.zeros(len(nodes), dtype=np.int32)
+    codes = None
     for spread in state.spreads:
-        constraint = spread.constraint
-        skew = spread.matches.on(nodes) + (selects_itself(pod, constraint) - spread.minimum)
-        verdict = np.where(nodes.table.has_label(constraint.topology_key), skew > constraint.max_skew, 2)
-        codes = np.where(codes == 0, verdict, codes)
-    return Column(codes.astype(np.int32), _VERDICTS)
+        verdict = _verdicts_of(spread, pod, nodes)
+        codes = verdict if codes is None else np.where(codes == 0, verdict, codes)
+    return Column(np.zeros(len(nodes), dtype=np.int32) if codes is None else codes, _VERDICTS)
+
+
+def _verdicts_of(spread: Spread, pod: Pod, nodes: Snapshot) -> Codes:
+    """int32[n], codes of _VERDICTS: judged once for each value of the topology key."""
+    constraint, column = spread.constraint, nodes.label(spread.constraint.topology_key)
+    skew = spread.matches.of_values(column.values) + (selects_itself(pod, constraint) - spread.minimum)
+    verdict = (skew > constraint.max_skew).astype(np.int32)
+    without = nodes.table.code_without(constraint.topology_key)
+    if without is not None:
+        verdict[without] = 2
+    return verdict.take(column.codes)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.plugins.pod_topology_spread.constraints import Constraint, Constraints
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
+    from kubectl_sched.snapshot.arrays import Floats, Integers, Mask, Rows
 
 _INVALID_SCORE: Final = -1
 """What upstream marks ignored nodes with; a constraint with maxSkew 0 can bring a node there, too."""
@@ -49,6 +49,11 @@ class PreScoreState(Record, frozen=True):
 
     spreads: tuple[SoftSpread, ...]
     requires_all_keys: bool
+
+    def scores_all(self, nodes: Snapshot) -> bool:
+        """Whether no node is ignored."""
+        keys = (spread.constraint.topology_key for spread in self.spreads)
+        return not self.requires_all_keys or all(nodes.table.code_without(key) is None for key in keys)
 
     def scored(self, nodes: Snapshot) -> Mask:
         """bool[n]: the nodes that are not ignored for lack of a topology key."""
@@ -78,7 +83,7 @@ def pre_score_state(
 
 def weighed(state: PreScoreState, nodes: Snapshot, rows: Rows) -> PreScoreState:
     """The state with each constraint weighed by its domains among these rows."""
-    candidates = rows[state.scored(nodes)[rows]]
+    candidates = rows if state.scores_all(nodes) else rows[state.scored(nodes)[rows]]
 
     def of(spread: SoftSpread) -> SoftSpread:
         key = spread.constraint.topology_key
@@ -167,17 +172,30 @@ def _is_counted(pod: Pod, added: Pod, constraint: Constraint) -> bool:
 
 def scores(state: PreScoreState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
     """int64[len(rows)]: matching pods, each times its constraint's weight, plus maxSkew - 1; 0 for ignored nodes."""
+    counted = pod_counts(state, pod, nodes)
+    everywhere = all(nodes.table.code_without(spread.constraint.topology_key) is None for spread in state.spreads)
+    if everywhere and len(counted) == 1:
+        # Few nodes differ: each number of pods is weighed once.
+        most = int(counted[0].max(initial=0))
+        if most < len(nodes):
+            per_count = _points(state.spreads[0], np.arange(most + 1))
+            return rounds_half_away(per_count).astype(np.int64).take(counted[0].take(rows))
     total = np.zeros(len(nodes), dtype=np.float64)
-    for spread, counts in zip(state.spreads, pod_counts(state, pod, nodes), strict=True):
-        points = counts.astype(np.float64) * spread.weight + float(spread.constraint.max_skew - 1)
-        total = np.where(nodes.table.has_label(spread.constraint.topology_key), total + points, total)
+    for spread, counts in zip(state.spreads, counted, strict=True):
+        total = np.where(nodes.table.has_label(spread.constraint.topology_key), total + _points(spread, counts), total)
     rounded = rounds_half_away(total).astype(np.int64)
     rounded[~state.scored(nodes)] = 0
     return rounded[rows]
 
 
+def _points(spread: SoftSpread, counts: Integers) -> Floats:
+    return counts.astype(np.float64) * spread.weight + float(spread.constraint.max_skew - 1)
+
+
 def normalized(state: PreScoreState, nodes: Snapshot, rows: Rows, raw: Integers) -> Integers:
     """int64[len(rows)]: the fewest pods become 100, ignored nodes 0."""
+    if len(raw) and state.scores_all(nodes) and int(raw.min()) >= 0 and (largest := int(raw.max())):
+        return truncated_divisions(MAX_NODE_SCORE * (largest + int(raw.min()) - raw), largest)
     scored = state.scored(nodes)[rows]
     smallest = int(raw[scored].min(initial=_MAX_INT64))
     largest = int(raw[scored].max(initial=0))
