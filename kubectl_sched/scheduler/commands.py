@@ -73,7 +73,8 @@ def _of_node(was: Node, becomes: Node) -> Iterator[str]:
         if labels.get(key) != value:
             yield label(name, key, value, overwrite=key in labels)
     for taint in was.spec.taints:
-        if taint not in becomes.spec.taints and taint.key != UNSCHEDULABLE:
+        goes_by_itself = taint.key == UNSCHEDULABLE and was.spec.unschedulable
+        if taint not in becomes.spec.taints and not goes_by_itself:
             yield f"kubectl taint node {shlex.quote(name)} {shlex.quote(f'{taint.key}:{taint.effect}-')}"
 
 

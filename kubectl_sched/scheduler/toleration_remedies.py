@@ -76,7 +76,7 @@ def _is_of_controller(taint: Taint) -> bool:
 def _correct(result: ScheduleResult, row: int, taint: Taint) -> Change | None:
     """Make a toleration that nearly tolerates the taint tolerate it."""
     if taint.key == UNSCHEDULABLE:
-        return node_remedies.uncordoned(result.nodes.names[row])
+        return _take_off(result, row, taint)
     for toleration in result.pod.spec.tolerations:
         if toleration_hints(taint, (toleration,), comparison=False):
             meant = _tolerating(taint)
@@ -91,7 +91,7 @@ def _correct(result: ScheduleResult, row: int, taint: Taint) -> Change | None:
 def _tolerate(result: ScheduleResult, row: int, taint: Taint) -> Change:
     """Tolerate the taint; a cordoned node is uncordoned instead."""
     if taint.key == UNSCHEDULABLE:
-        return node_remedies.uncordoned(result.nodes.names[row])
+        return _take_off(result, row, taint)
     meant = _tolerating(taint)
     return Change(
         Kind.TOLERATE,
@@ -112,7 +112,7 @@ def _caution(taint: Taint) -> str:
 def _take_off(result: ScheduleResult, row: int, taint: Taint) -> Change:
     """Take the taint off the row's node."""
     name = result.nodes.names[row]
-    if taint.key == UNSCHEDULABLE:
+    if taint.key == UNSCHEDULABLE and result.nodes.node_objects[row].spec.unschedulable:
         return node_remedies.uncordoned(name)
     control_plane = ", which also runs the control plane" if taint.key in _CONTROL_PLANE else ""
     return Change(

@@ -485,3 +485,11 @@ def test_each_command_of_a_node_is_one_that_kubectl_has() -> None:
         own = [suggestion for suggestion in found if suggestion.changes[0].kind is kind]
         assert own
         assert all(of_nodes.fullmatch(command) for suggestion in own for command in suggestion.commands)
+
+
+def test_the_taint_of_a_cordon_that_is_gone_is_taken_off_as_any_other() -> None:
+    cordon = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+    left = explain(pod("web-0"), host("w1", taints=[cordon]))
+    assert suggest(left)[0].commands == ("kubectl taint node w1 node.kubernetes.io/unschedulable:NoSchedule-",)
+    cordoned = explain(pod("web-0"), host("w1", taints=[cordon], unschedulable=True))
+    assert suggest(cordoned)[0].commands == ("kubectl uncordon w1",)
