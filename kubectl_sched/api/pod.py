@@ -56,6 +56,7 @@ class PodSpec(Part, frozen=True):
     volumes: tuple[Volume, ...] = ()
     init_containers: tuple[Container, ...] = ()
     containers: tuple[Container, ...] = ()
+    ephemeral_containers: tuple[Container, ...] = ()
     restart_policy: str = ""
     node_selector: dict[str, str] | None = None
     node_name: str = ""

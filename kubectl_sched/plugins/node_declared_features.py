@@ -39,7 +39,7 @@ def _has_own_users_on_host_network(pod: Pod) -> bool:
 
 
 def _has_bind_mount_options(pod: Pod) -> bool:
-    containers = (*pod.spec.containers, *pod.spec.init_containers)
+    containers = (*pod.spec.containers, *pod.spec.init_containers, *pod.spec.ephemeral_containers)
     return any(mount.bind_mount_options for each in containers for mount in each.volume_mounts)
 
 

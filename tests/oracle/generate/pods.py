@@ -172,6 +172,10 @@ needing_features = st.fixed_dictionaries(
 )
 """What of a container may need a feature that its node declares."""
 
+image_volumes = some(st.sampled_from([*IMAGES, "nginx"]), up_to=2).map(
+    lambda images: [{"name": f"image-{i}", "image": {"reference": image}} for i, image in enumerate(images)]
+)
+
 PRIORITIES = (-10, 0, 100, 1000)
 
 OWNERS = {"rc": ("v1", "ReplicationController"), "rs": ("apps/v1", "ReplicaSet"), "ss": ("apps/v1", "StatefulSet")}
@@ -235,7 +239,8 @@ def specs(draw: st.DrawFn, topics: frozenset[str]) -> Json:
         {
             "schedulerName": "default-scheduler",
             "containers": draw(containers(topics, init=False)),
-            "initContainers": draw(maybe(containers(topics, init=True))) if resources else None,
+            "initContainers": draw(maybe(containers(topics, init=True))) if {"resources", "images"} & topics else None,
+            "volumes": draw(maybe(image_volumes)) if "images" in topics else None,
             "overhead": draw(maybe(overheads)) if resources else None,
             "resources": level and {draw(st.sampled_from(["requests", "requests", "limits"])): level},
             "affinity": affinity or None,

@@ -137,6 +137,7 @@ def claimed(draw: st.DrawFn, pod: Json, nodes: list[Json]) -> tuple[Json, list[J
         else:
             source = draw(st.sampled_from(IN_TREE[kind]))
         volumes.append({"name": f"v{i}"} | source)
+    volumes = [*pod["spec"].get("volumes", []), *volumes]
     return pod | {"spec": pod["spec"] | {"volumes": volumes}}, objects
 
 
