@@ -100,17 +100,19 @@ def _compared(
 ) -> tuple[list[Difference], list[str]]:
     """What differs, and which pods cannot be read; one that was `named` is an error."""
     from kubectl_sched.api.quantity import InvalidQuantity
+    from kubectl_sched.cluster.comparing import Fates
     from kubectl_sched.render.progress import progress
-    from kubectl_sched.scheduler.difference import difference
+    from kubectl_sched.scheduler.difference import difference_of
 
     found: list[Difference] = []
     unreadable: list[str] = []
+    first, second = Fates(before), Fates(after)
     with progress(of_bytes=False) as report:
         for done, (key, (here, there)) in enumerate(pods.items()):
             if report is not None:
                 report("pods compared", done, len(pods))
             try:
-                differing = difference(before.cycle(here), after.cycle(there))
+                differing = difference_of(here, first.of(here), second.of(there))
             except InvalidQuantity as error:
                 if named:
                     raise

@@ -11,9 +11,12 @@ import numpy as np
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.scheduler.one_out import Judged
     from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.snapshot import Snapshot
 
 _PLUGIN = re.compile(r'plugin "([^"]+)"')
 _PLUGINS_NAMED = 2
@@ -67,6 +70,51 @@ class Difference:
     def key(self) -> str:
         """`namespace/name` of the pod."""
         return f"{self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What becomes of a pod, by a cycle of its own or shared with its like, and that cycle for who needs all of it."""
+
+    fare: Fare
+    whole: Callable[[], ScheduleResult]
+    judged: Judged | None = None
+    """None where the cycle was the pod's own."""
+
+    nodes: Snapshot | None = None
+
+    @classmethod
+    def shared(cls, judged: Judged, nodes: Snapshot, whole: Callable[[], ScheduleResult]) -> Fate:
+        """That of a pod that was judged together with its like."""
+        rows = np.flatnonzero(judged.feasible)
+        totals = judged.totals[rows]
+        highest = int(totals.max())
+        best = tuple(sorted(nodes.names[row] for row in rows[totals == highest].tolist()))
+        return cls(Fare(Outcome.SCHEDULABLE, best, highest, None, None), whole, judged, nodes)
+
+    def leads(self, name: str, other: str) -> dict[str, int] | None:
+        """By how many points each plugin prefers one node to another; None where that takes the whole cycle."""
+        if self.judged is None or self.nodes is None:
+            return None
+        row, below = self.nodes.row_of.get(name), self.nodes.row_of.get(other)
+        if row is None or below is None or not (self.judged.feasible[row] and self.judged.feasible[below]):
+            return None
+        return {plugin: int(points[row] - points[below]) for plugin, points in self.judged.points.items()}
+
+
+def difference_of(pod: Pod, before: Fate, after: Fate) -> Difference | None:
+    """What differs, None where outcome and best nodes are the same."""
+    first, second = before.fare, after.fare
+    if (first.outcome, first.best) == (second.outcome, second.best):
+        return None
+    left, taken = _first(first.best, second.best), _first(second.best, first.best)
+    if left is not None and taken is not None:
+        leads = before.leads(taken, left), after.leads(taken, left)
+        if leads[0] is not None and leads[1] is not None:
+            causes = tuple(_gains(leads[0], leads[1], left, taken))
+            of = pod.metadata
+            return Difference(of.namespace, of.name, first, second, _change(first, second), causes)
+    return difference(before.whole(), after.whole())
 
 
 def difference(before: ScheduleResult, after: ScheduleResult) -> Difference | None:
@@ -140,7 +188,10 @@ def _against(result: ScheduleResult, name: str) -> Cause | None:
 
 def _points(before: ScheduleResult, after: ScheduleResult, left: str, taken: str) -> Iterator[Cause]:
     """The plugins that moved the most points from one node to the other."""
-    lead_before, lead_after = _leads(before, taken, left), _leads(after, taken, left)
+    yield from _gains(_leads(before, taken, left), _leads(after, taken, left), left, taken)
+
+
+def _gains(lead_before: dict[str, int], lead_after: dict[str, int], left: str, taken: str) -> Iterator[Cause]:
     gains = {
         plugin: lead_after.get(plugin, 0) - lead_before.get(plugin, 0)
         for plugin in dict.fromkeys((*lead_before, *lead_after))
