@@ -8,7 +8,7 @@ from kubectl_sched.framework.status import SUCCESS
 from kubectl_sched.render.funnel import EXTENDERS, PRE_FILTER
 from kubectl_sched.render.reasons import of_one
 from kubectl_sched.render.summary import summary
-from kubectl_sched.render.text import clipped, safe
+from kubectl_sched.render.text import clipped, count, safe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,7 @@ def verdict_in_words(result: ScheduleResult, row: int) -> str:
     if name in result.best:
         return "the best node" if len(result.best) == 1 else f"tied for the best with {len(result.best) - 1:,} more"
     behind = int(result.totals.max()) - result.total_of[row]
-    return f"feasible, {behind} points behind {safe(result.best[0])}"
+    return f"feasible, {count(behind, 'point')} behind {safe(result.best[0])}"
 
 
 def rejected_by(result: ScheduleResult, row: int) -> str:

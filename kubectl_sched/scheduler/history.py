@@ -156,7 +156,8 @@ def _relation(result: ScheduleResult, row: int) -> tuple[str, str, tuple[tuple[s
     difference = _difference(result, best, row)
     because = ", ".join(f"{plugin} {points:+d}" for plugin, points in difference[:3])
     lead = result.total_of[best] - result.total_of[row]
-    return "Different", f"it would choose {result.best[0]} now, {lead} points ahead ({because})", difference
+    points = "1 point" if lead == 1 else f"{lead} points"
+    return "Different", f"it would choose {result.best[0]} now, {points} ahead ({because})", difference
 
 
 def _difference(result: ScheduleResult, best: int, own: int) -> tuple[tuple[str, int], ...]:

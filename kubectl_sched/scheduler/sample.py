@@ -71,7 +71,8 @@ def from_start(result: ScheduleResult, start_index: int) -> ScheduleResult:
     """The result as it is when the search begins at that node: only the nodes that it finds are scored."""
     if not 0 <= start_index < max(len(result.nodes), 1):
         last = len(result.nodes) - 1
-        raise SchedError(f"--start-index {start_index}: there are {last + 1} nodes, so it goes from 0 to {last}")
+        most = f"there are {last + 1} nodes, so it goes from 0 to {last}" if last > 0 else "it can only be 0 here"
+        raise SchedError(f"--start-index {start_index}: {most}")
     searches = search(result)
     if searches is None or searches.fails[start_index]:
         return result

@@ -282,6 +282,12 @@ def test_one_node_in_full_says_each_note_once() -> None:
     assert text.count("note: with one feasible node") == 1
 
 
+def test_one_point_is_one_point() -> None:
+    w1, w2 = (node(f"w{index}", allocatable={**SMALL, "cpu": f"{8 + index}"}) for index in (1, 2))
+    text = shown(explained([w1, w2, pod("web-0", **requests(cpu="1"))]), display=Display(node="w1"))
+    assert text.startswith("default/web-0 on w1: feasible, 1 point behind w2.")
+
+
 def test_what_did_not_run_is_not_called_skipped() -> None:
     claim = {"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}
     text = shown(explained([node("w1"), pod("web-0", volumes=[claim])]), display=Display(node="w1"), width=400)
