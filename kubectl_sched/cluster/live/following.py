@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
@@ -81,6 +81,7 @@ class _Bell:
         self.listens = True
         """Not where watching is not allowed."""
 
+        self._closed = threading.Event()
         self._response: urllib3.BaseHTTPResponse | None = None
         self._query = {"watch": "true", "resourceVersion": version, "timeoutSeconds": str(round(LONGEST_SECONDS))}
         self._path = list_paths(BY_NAME[kind])[0]
@@ -88,9 +89,10 @@ class _Bell:
 
     def _listen(self, server: Server) -> None:
         try:
-            self._response = server.stream(self._path, self._query)
-            if self._response.read1(1):
-                self.rang.set()
+            with closing(server.stream(self._path, self._query)) as response:
+                self._response = response
+                if not self._closed.is_set() and response.read1(1):
+                    self.rang.set()
         except ResponseError as error:
             self.listens = False
             if error.status == HTTPStatus.GONE:
@@ -99,7 +101,8 @@ class _Bell:
             self.listens = False
 
     def close(self) -> None:
-        """End the watch."""
+        """End the watch, and the read that waits in the other thread."""
+        self._closed.set()
         response = self._response
         if response is not None:
             with suppress(OSError, ValueError, RuntimeError, AttributeError, ClusterError):

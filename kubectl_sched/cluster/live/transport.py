@@ -41,8 +41,6 @@ ATTEMPTS = 5
 LONGEST_WAIT_SECONDS = 30.0
 _CHUNK = 1 << 18
 
-"""Of those that are busy the one that says that nothing was done."""
-
 JSON = "application/json"
 
 
@@ -208,6 +206,7 @@ class Server:
                 renewed = True
                 self._credentials.shown(refused=shown)
                 continue
+            # Of those that are busy, a 429 alone says that nothing was done.
             lost = lost or (answer.status in BUSY and answer.status != HTTPStatus.TOO_MANY_REQUESTS)
             again = patient if answer.status == HTTPStatus.TOO_MANY_REQUESTS else repeatable and answer.status in BUSY
             if last or not again:

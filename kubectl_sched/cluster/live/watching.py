@@ -10,9 +10,8 @@ import random
 import threading
 import time
 from contextlib import suppress
-from functools import cache
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from urllib3.exceptions import HTTPError
@@ -87,11 +86,6 @@ class _Head(msgspec.Struct, frozen=True):
 class _Status(msgspec.Struct, frozen=True):
     code: int = 0
     message: str = ""
-
-
-@cache
-def _decoder(kind: type) -> msgspec.json.Decoder[Any]:
-    return decoder(kind)
 
 
 class Reflector:
@@ -217,7 +211,7 @@ class Reflector:
 
     def _hand_on(self, event: _Event, head: _Metadata) -> None:
         try:
-            item = _decoder(self._kind.type).decode(event.object)
+            item: KubernetesObject = decoder(self._kind.type).decode(event.object)
         except (msgspec.ValidationError, UnicodeDecodeError, RecursionError) as error:
             self._put(Disturbed(self._kind, f"{self._kind.name} {head.name} was skipped: {error}"))
             return
