@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.framework.status import SUCCESS
 from kubectl_sched.render.funnel import EXTENDERS, PRE_FILTER
-from kubectl_sched.render.reasons import of_one
+from kubectl_sched.render.reasons import nominated_to, of_one
 from kubectl_sched.render.summary import summary
 from kubectl_sched.render.text import clipped, count, safe
 
@@ -28,7 +28,11 @@ def verdict_in_words(result: ScheduleResult, row: int) -> str:
     if not status.is_success:
         if not result.rejections(row) and result.pre_filter.is_success:
             return of_one(result, row)
-        return f"rejected by {rejected_by(result, row)} ({safe(', '.join(status.reasons))})"
+        said = f"rejected by {rejected_by(result, row)} ({safe(', '.join(status.reasons))})"
+        alone = {each.plugin: each.reasons for each in result.rejections(row)}
+        if result.pre_filter.is_success and status.plugin is not None and alone.get(status.plugin) != status.reasons:
+            said += f" once {nominated_to(result, row)} ran there; the evidence is of the node as it is"
+        return said
     if not result.best:
         return "feasible"
     if name in result.best:

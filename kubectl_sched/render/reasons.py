@@ -141,8 +141,17 @@ def _kept_out_otherwise(result: ScheduleResult, row: int) -> str:
     said = safe(", ".join(status.reasons))
     if status.plugin is None:
         return f"are rejected by an extender ({said})"
-    nominated = listed([pod.key for pod in result.nodes.nominated.get(name, ())])
-    return f"would not fit once {nominated or 'other pods'}, nominated to the node, ran there ({said})"
+    return f"would not fit once {nominated_to(result, row)} ran there ({said})"
+
+
+def nominated_to(result: ScheduleResult, row: int) -> str:
+    """The pods whose nomination to the node counts against this one (addGENominatedPods)."""
+    pod = result.pod
+    nominated = result.nodes.nominated.get(result.nodes.names[row], ())
+    counted = [
+        each.key for each in nominated if each.priority >= pod.priority and each.metadata.uid != pod.metadata.uid
+    ]
+    return f"{listed(counted) or 'other pods'}, nominated to the node,"
 
 
 def main_reason(result: ScheduleResult, rows: Rows) -> str:

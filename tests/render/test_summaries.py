@@ -129,6 +129,19 @@ def test_nominated_pods_are_named() -> None:
     assert said in " ".join(shown(result, display=Display(node="w1")).split())
 
 
+def test_the_verdict_says_where_it_is_not_that_of_the_evidence() -> None:
+    web = [{"name": "c", "ports": [{"hostPort": 80}], "resources": {"requests": {"cpu": "3"}}}]
+    nominated = pod("hi", priority=100, status={"nominatedNodeName": "w1"}, containers=[{**web[0], "resources": {}}])
+    less = pod("less", priority=-1, status={"nominatedNodeName": "w1"}, **requests(cpu="1"))
+    result = explained([node("w1", allocatable=SMALL), nominated, less, pod("web-0", containers=web)])
+    said = (
+        "rejected by NodePorts (node(s) didn't have free ports for the requested pod ports) once default/hi, nominated"
+    )
+    text = " ".join(shown(result, display=Display(node="w1")).split())
+    assert f"on w1: {said} to the node, ran there; the evidence is of the node as it is." in text
+    assert "NodeResourcesFit wants 3 cpu; the whole node has 2" in text
+
+
 def test_nodes_outside_what_prefilter_names() -> None:
     fields = [{"key": "metadata.name", "operator": "In", "values": ["w9"]}]
     affinity = {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchFields": fields}]}}}
