@@ -36,9 +36,6 @@ def decimal(text: str) -> int | None:
     return int(digits or "0") if len(digits) <= _LONGEST else 10**_LONGEST
 
 
-def few(names: Sequence[str]) -> str:
+def few(names: Sequence[str], most: int = 3) -> str:
     """`a, b, c and 7 more`."""
-    return ", ".join(names[:_FEW]) + (f" and {len(names) - _FEW:,} more" if len(names) > _FEW else "")
-
-
-_FEW = 3
+    return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")

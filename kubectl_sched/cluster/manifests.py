@@ -23,6 +23,7 @@ from kubectl_sched.cluster.applied import APPLIED
 from kubectl_sched.cluster.documents import read_documents
 from kubectl_sched.cluster.kinds import BY_TYPE, serves
 from kubectl_sched.cluster.refused_manifest import RefusedError
+from kubectl_sched.cluster.unknown_fields import about_unknown_fields
 from kubectl_sched.cluster.values import typed
 from kubectl_sched.cluster.workload_validation import check_workload
 from kubectl_sched.errors import SchedError
@@ -49,6 +50,8 @@ class Manifests(NamedTuple):
     items: tuple[KubernetesObject, ...] = ()
     others: tuple[KubernetesObject, ...] = ()
     notes: tuple[str, ...] = ()
+    misspelt: tuple[str, ...] = ()
+    """Those of the notes that are about unknown fields, which may be behind what is refused."""
 
 
 def read_manifests(paths: Sequence[str], namespace: str, dry_run: DryRun | None = None) -> Manifests:
@@ -61,18 +64,20 @@ def read_manifests(paths: Sequence[str], namespace: str, dry_run: DryRun | None 
     found: list[KubernetesObject] = []
     others: list[KubernetesObject] = []
     passed_over: dict[str, int] = {}
+    misspelt: list[str] = []
     for path in paths:
         for file in _files(path):
             for document in read_documents(file):
                 whole = document if dry_run is None else dry_run.stored(document, namespace)
                 item = _object(whole, file, namespace, len(found))
                 if isinstance(item, PLACEABLE):
-                    check_workload(item)
+                    misspelt += about_unknown_fields(document) if dry_run is None else ()
+                    _check(item, misspelt)
                     found.append(item)
                 elif item is not None:
                     others.append(item)
                 else:
-                    kind = str(document.get("kind") or "something without a kind")
+                    kind = _passed_over(document)
                     passed_over[kind] = passed_over.get(kind, 0) + 1
     if paths and not found:
         held = sorted({*passed_over, *(type(item).__name__ for item in others)})
@@ -80,8 +85,21 @@ def read_manifests(paths: Sequence[str], namespace: str, dry_run: DryRun | None 
         raise SchedError(f"{', '.join(paths)}: there is nothing that makes pods in it{kinds}")
     said = tuple(dry_run.notes) if dry_run is not None else ()
     last = {(type(item), item.key): item for item in found}
-    notes = (*said, *_about_repeated(found), *_about(passed_over))
-    return Manifests(tuple(last.values()), tuple(others), notes)
+    notes = (*said, *misspelt, *_about_repeated(found), *_about(passed_over))
+    return Manifests(tuple(last.values()), tuple(others), notes, tuple(misspelt))
+
+
+def _check(item: KubernetesObject, misspelt: Sequence[str]) -> None:
+    try:
+        check_workload(item)
+    except RefusedError as error:
+        raise error.beside(misspelt) from None
+
+
+def _passed_over(document: Mapping[str, Any]) -> str:
+    """Its kind, and its group where another kind of that name does matter."""
+    kind = str(document.get("kind") or "something without a kind")
+    return f"{kind} of {document.get('apiVersion')}" if kind in _BY_NAME else kind
 
 
 def _about_repeated(found: Sequence[KubernetesObject]) -> Iterator[str]:

@@ -23,6 +23,11 @@ class RefusedError(SchedError):
         what = "pod" if kind == "Pod" else kind
         super().__init__(f"{what} {item.key} would be refused: {path}{reason}")
 
+    def beside(self, notes: Sequence[str]) -> RefusedError:
+        """The same error, which goes on with what may lie behind it."""
+        self.args = ("; ".join((str(self), *notes)),)
+        return self
+
 
 def refuse(item: KubernetesObject, problems: Sequence[str]) -> None:
     """Raises RefusedError for the problems (`field.path: reason`), if there are any."""

@@ -28,6 +28,7 @@ from kubectl_sched.cluster.manifests import Manifests, read_manifests
 from kubectl_sched.cluster.namespace_admission import check_namespaces, plugins_on, unknown_notes
 from kubectl_sched.cluster.node_edits import Cluster, node_meant
 from kubectl_sched.cluster.pod_order import predecessors, sets_in_order
+from kubectl_sched.cluster.refused_manifest import RefusedError
 from kubectl_sched.cluster.replicas import replicas_of
 from kubectl_sched.cluster.state import snapshot_of
 from kubectl_sched.cluster.storage_promised import about_capacity
@@ -92,6 +93,7 @@ class WhatIf:
         self._dry_run = dry_run
         self._objects = applied(dump.objects, manifests.others)
         self._notes = manifests.notes
+        self._misspelt = manifests.misspelt
         plugins = plugins_on(self._objects)
         self._admission = Admission(
             Objects(self._objects), configuration.features.enabled, dump.present, plugins or frozenset()
@@ -108,7 +110,10 @@ class WhatIf:
 
     def answer(self, report: Report | None = None) -> Answer:
         """Places everything. Raises SchedError for a manifest that would be refused or an edit that cannot be made."""
-        answer = self._answer(0, report)
+        try:
+            answer = self._answer(0, report)
+        except RefusedError as error:
+            raise error.beside(self._misspelt) from None
         if self._question.find_nodes is None or answer.interrupted:
             return answer
         if not answer.simulated.unplaced:

@@ -21,6 +21,7 @@ from kubectl_sched.api.policy import PriorityClass
 from kubectl_sched.api.quantity import parse_quantity
 from kubectl_sched.cluster.admission import Admission
 from kubectl_sched.cluster.refused_manifest import RefusedError
+from kubectl_sched.cluster.unknown_fields import types_known
 from kubectl_sched.cluster.workload_validation import check_workload
 from kubectl_sched.config import Features, KubeVersion
 from kubectl_sched.snapshot import Objects
@@ -46,6 +47,7 @@ SANDBOX = {
     "overhead": {"podFixed": {"cpu": "250m", "memory": "64Mi"}},
     "scheduling": {"nodeSelector": {"sandbox": "yes"}, "tolerations": [{"key": "sandbox", "operator": "Exists"}]},
 }
+OF_MANIFESTS = tuple(f"io.k8s.{each}." for each in ("api.core.v1", "api.apps.v1", "api.batch.v1", "apimachinery"))
 SELECTOR = {"matchLabels": {"app": "web"}}
 BY_HAND: tuple[Json, ...] = (
     {"containers": [{"resources": {"limits": {"cpu": "1", "memory": "1Gi"}}}]},
@@ -172,6 +174,18 @@ def test_pods_are_refused_for_what_the_api_server_refuses_them_for(api: Api, adm
             admission.admitted(msgspec.convert(pod_of(spec), Pod))
         reason, _, _ = refused.value.reason.partition(" (and ")
         assert f"{refused.value.field}: {reason}" in str(real), spec
+
+
+def test_no_field_that_the_api_server_knows_is_called_unknown(api: Api) -> None:
+    compared = 0
+    for path in ("api/v1", "apis/apps/v1", "apis/batch/v1"):
+        for name, schema in api.get(f"/openapi/v3/{path}")["components"]["schemas"].items():
+            kind = name.rpartition(".")[2]
+            if kind not in types_known() or not name.startswith(OF_MANIFESTS) or "properties" not in schema:
+                continue
+            assert set(schema["properties"]) <= set(types_known()[kind]), name
+            compared += 1
+    assert compared > 150
 
 
 def dry_run(api: Api, path: str, wanted: Json) -> Json | str:
