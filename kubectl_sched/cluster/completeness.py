@@ -63,6 +63,11 @@ _NEEDS: tuple[tuple[frozenset[str], Callable[[ScheduleResult], bool], str], ...]
         "the pod's claims cannot be found, so the volume plugins reject more than they would",
     ),
     (
+        frozenset({"CSINode"}),
+        _has_claims,
+        "limits on volumes are not counted, so nodes may have less room for its volumes than they seem to",
+    ),
+    (
         frozenset({"ResourceClaim", "ResourceSlice", "DeviceClass"}),
         lambda result: bool(result.pod.spec.resource_claims),
         "the pod's devices cannot be found, so DynamicResources rejects more than it would",
@@ -94,6 +99,8 @@ def _missing(dump: Dump, results: Sequence[ScheduleResult]) -> Iterator[str]:
     missing: dict[str, set[str]] = {}
     for kinds, concerns, meaning in _NEEDS:
         absent = kinds - dump.present
+        if "CSINode" in absent and "PersistentVolumeClaim" not in dump.present:
+            continue  # which is worse, and said
         if absent and any(concerns(result) for result in results):
             missing.setdefault(meaning, set()).update(absent)
     for meaning, lacking in missing.items():

@@ -54,6 +54,15 @@ def test_kinds_that_the_pod_needs_are_missed(spec: dict[str, Any], kinds: list[s
     assert (f"without {', '.join(kinds)}," in line) if kinds else ("without" not in line)
 
 
+def test_limits_on_volumes_are_missed_where_claims_are_there() -> None:
+    claiming = pod("web-0", volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "d"}}])
+    volumes = {"PersistentVolume", "PersistentVolumeClaim", "StorageClass"}
+    (line,) = lines(*TWO_NODES, claiming, present=BOTH | volumes)
+    assert "without CSINode, limits on volumes are not counted, so nodes may have less room for its volumes" in line
+    (blind,) = lines(*TWO_NODES, claiming)
+    assert "CSINode" not in blind
+
+
 def test_nothing_is_missed_that_is_there_without_objects() -> None:
     (line,) = lines(*TWO_NODES, pod("web-0", **owned("ReplicaSet")), present=BOTH | {"ReplicaSet"})
     assert "without" not in line
