@@ -27,12 +27,19 @@ class Taint(Part, frozen=True):
         return f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}"
 
 
+class NodePodPreemptionPolicy(Part, frozen=True):
+    """Who asked that no pod be ended on the node so that another can grow in place."""
+
+    disable_resize_preemption: tuple[str, ...] = ()
+
+
 class NodeSpec(Part, frozen=True):
     """The part of a node that people write."""
 
     taints: tuple[Taint, ...] = ()
     unschedulable: bool = False
     provider_id: str = msgspec.field(name="providerID", default="")
+    pod_preemption_policy: NodePodPreemptionPolicy | None = None
 
 
 class ContainerImage(Part, frozen=True):

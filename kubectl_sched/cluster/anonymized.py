@@ -300,6 +300,7 @@ FIELDS: dict[str, Change] = {
     **_fields(
         _each(Pseudonyms.key),
         "CSINodeDriver.topology_keys",
+        "NodePodPreemptionPolicy.disable_resize_preemption",
         "PodAffinityTerm.match_label_keys",
         "PodAffinityTerm.mismatch_label_keys",
         "TopologySpreadConstraint.match_label_keys",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 REGISTRY = {
     "DefaultBinder": "default_binder",
     "DefaultPreemption": "default_preemption",
+    "DeferredPodScheduling": "deferred_pod_scheduling",
     "DynamicResources": "dynamic_resources",
     "GangScheduling": "gang_scheduling",
     "ImageLocality": "image_locality",

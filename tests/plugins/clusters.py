@@ -35,7 +35,7 @@ ROOMY = {"cpu": "8", "memory": "16Gi", "pods": "110", "ephemeral-storage": "100G
 
 def node(name: str = "w1", *, labels: Mapping[str, str] | None = None, **fields: Any) -> Node:
     """A node with `spec` or `status` fields in Kubernetes' own names; allocatable is ROOMY unless it is given."""
-    spec_names = {"taints", "unschedulable", "providerID"}
+    spec_names = {"taints", "unschedulable", "providerID", "podPreemptionPolicy"}
     spec = {key: value for key, value in fields.items() if key in spec_names}
     status = {"allocatable": ROOMY} | {key: value for key, value in fields.items() if key not in spec_names}
     metadata = {"name": name, "labels": dict(labels or {})}

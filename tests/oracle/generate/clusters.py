@@ -51,6 +51,7 @@ GATES: dict[str, tuple[str, ...]] = {
     "features": ("NodeDeclaredFeatures",),
     "volumes": ("StorageCapacityScoring",),
     "taints": ("TaintTolerationComparisonOperators",),
+    "queue": ("InPlacePodVerticalScalingSchedulerPreemption",),
 }
 """Feature gates that change what a topic's plugins do, off by default."""
 
@@ -62,7 +63,6 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
     "spread": ("NodeInclusionPolicyInPodTopologySpread", "MatchLabelKeysInPodTopologySpread"),
     "interpod": ("InterPodAffinityHostnameFastPath",),
     "volumes": ("VolumeAttributesClass", "VolumeLimitScaling", "CSIMigrationPortworx"),
-    "queue": ("InPlacePodVerticalScalingSchedulerPreemption",),
 }
 """More of them, on or off by default: now and then one is switched."""
 

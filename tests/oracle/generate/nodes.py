@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from tests.oracle.generate.values import HOSTNAME, REGION, ZONE, Json, metadata, often, some, without_nothing
+from tests.oracle.generate.values import HOSTNAME, REGION, ZONE, Json, maybe, metadata, often, some, without_nothing
 
 KEYS = ("pool", "dedicated", "node.kubernetes.io/not-ready")
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
@@ -59,6 +59,10 @@ images = some(
             "sizeBytes": st.sampled_from([0, 1, 23 * 1024**2, 196083712, 943718400, 6291456000, 10**12]),
         }
     )
+)
+
+preemption_policies = st.fixed_dictionaries(
+    {}, optional={"disableResizePreemption": st.lists(st.just("autoscaler.example.com"), max_size=1)}
 )
 
 extra_labels = st.fixed_dictionaries(
@@ -123,6 +127,7 @@ def one_node(draw: st.DrawFn, topics: frozenset[str], name: str) -> Json:
     spec = {
         "taints": draw(often(taints)) if "taints" in topics else None,
         "unschedulable": draw(st.sampled_from([None, None, None, True])) if "taints" in topics else None,
+        "podPreemptionPolicy": draw(maybe(preemption_policies)) if {"resources", "queue"} & topics else None,
     }
     status = {
         "allocatable": allocatable,

@@ -286,10 +286,18 @@ def resized(draw: st.DrawFn, spec: Json) -> Json:
         status["initContainerStatuses"] = [draw(holding(container)) for container in spec["initContainers"]]
     if draw(st.integers(0, 2)) == 0:
         status |= draw(st.fixed_dictionaries({}, optional={"resources": reported, "allocatedResources": pod_level}))
-    pending = draw(st.sampled_from([None, "Infeasible", "Deferred"]))
-    if pending:
-        status["conditions"] = [{"type": "PodResizePending", "status": "True", "reason": pending}]
+    if draw(st.integers(0, 2)):
+        status["conditions"] = [draw(resize_conditions)]
     return status
+
+
+resize_conditions = st.fixed_dictionaries(
+    {
+        "type": st.just("PodResizePending"),
+        "status": st.just("True"),
+        "reason": st.sampled_from(["Infeasible", "Deferred", "Deferred"]),
+    }
+)
 
 
 reported = st.fixed_dictionaries({}, optional={"requests": pod_level, "limits": pod_level})
@@ -317,6 +325,8 @@ def pending_pods(draw: st.DrawFn, topics: frozenset[str], node_names: list[str],
             status["nominatedNodeName"] = draw(st.sampled_from([*node_names, "gone"]))
         if draw(st.integers(0, 9)) == 0:
             deleted = "2026-01-01T01:00:00Z"
+        if draw(st.integers(0, 7)) == 0:
+            status["conditions"] = [draw(resize_conditions)]
     owners = draw(controllers) if "owners" in topics else None
     about = {"deletionTimestamp": deleted, "ownerReferences": owners}
     return pod(f"pend-{i}", draw(st.sampled_from(NAMESPACES)), draw(labels), spec, status, **about)

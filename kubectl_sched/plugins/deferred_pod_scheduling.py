@@ -1,0 +1,95 @@
+"""Looks for room for running pods to grow in place (plugins/deferredpodscheduling/deferred_pod_scheduling.go)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from kubectl_sched.framework.clauses import first_few
+from kubectl_sched.framework.evidence import Evidence
+from kubectl_sched.framework.extension_points import (
+    BindingAction,
+    BindingCyclePlugin,
+    DependsOn,
+    FilterPlugin,
+    PreFilterPlugin,
+    PreFilterResult,
+)
+from kubectl_sched.framework.status import SKIP, SUCCESS, unresolvable
+from kubectl_sched.snapshot import Column
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.core import Node
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.cycle_state import CycleState
+    from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.status import NodeToStatus
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.arrays import Rows
+
+_ELSEWHERE = unresolvable("pod assigned to different node")
+_DISABLED = unresolvable("node had resize preemption disabled")
+_VERDICTS = (SUCCESS, _DISABLED, _ELSEWHERE)
+
+
+class DeferredPodScheduling(PreFilterPlugin, FilterPlugin, BindingCyclePlugin):
+    """Keeps a pod whose resize the kubelet put off to its own node, and never binds it."""
+
+    name: ClassVar[str] = "DeferredPodScheduling"
+    depends_on: ClassVar[DependsOn] = DependsOn.NODE
+
+    def __init__(self, args: None, handle: Handle) -> None:
+        del args
+        self._enabled = handle.features.enabled("InPlacePodVerticalScalingSchedulerPreemption")
+
+    def _concerns(self, pod: Pod) -> bool:
+        return self._enabled and pod.is_resize_deferred
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
+        """Skip pods that wait for no resize."""
+        del state, nodes
+        return PreFilterResult(SUCCESS if self._concerns(pod) else SKIP)
+
+    def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
+        """Reject nodes other than the pod's own, and nodes that let no pod be ended for a resize."""
+        del state
+        if not self._concerns(pod):
+            return Column.filled(len(nodes), SUCCESS)
+        codes = np.array([bool(_owners(node)) for node in nodes.node_objects], dtype=np.int32)
+        if pod.spec.node_name:
+            codes[[name != pod.spec.node_name for name in nodes.names]] = 2
+        return Column(codes, _VERDICTS)
+
+    def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
+        """Where the pod runs, or who ruled out that others be ended for it."""
+        del state
+        if not self._concerns(pod):
+            return ()
+        own = pod.spec.node_name
+        if own and own != nodes.names[row]:
+            return (Evidence(f"is not node {own}, on which the pod runs and is to grow", {"node": own}, ()),)
+        owners = _owners(nodes.node_objects[row])
+        if not owners:
+            return ()
+        text = f"lets no pod be ended so that another can grow: spec.podPreemptionPolicy names {first_few(owners)}"
+        return (Evidence(text, {"disableResizePreemption": list(owners)}, ()),)
+
+    def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
+        """Where the pod runs, or what the nodes rule out."""
+        del state, rows, nodes
+        if pod.spec.node_name:
+            return f"are not node {pod.spec.node_name}, on which the pod runs and is to grow"
+        return "let no pod be ended so that another can grow"
+
+    def binding_actions(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[BindingAction, ...]:
+        """Permit rejects the pod: it has its node, and the kubelet is to act."""
+        del state, nodes, row
+        if not self._concerns(pod):
+            return ()
+        return (BindingAction("permit", self.name, "reject: pod resize fits, waiting for Kubelet actuation"),)
+
+
+def _owners(node: Node) -> tuple[str, ...]:
+    policy = node.spec.pod_preemption_policy
+    return policy.disable_resize_preemption if policy is not None else ()
