@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -71,109 +70,104 @@ def scores_by_name(plugin: ScorePlugin, incoming: Pod, nodes: Snapshot, rows: Ro
     )
 
 
-@pytest.mark.parametrize("kind", FILTERS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(cluster=clusters(), incoming=incoming_pods(), version=st.sampled_from(EXACT_MINORS))
-def test_a_node_s_verdict_depends_on_that_node_alone(
-    kind: type[FilterPlugin], cluster: Cluster, incoming: Pod, version: str
-) -> None:
+def test_a_node_s_verdict_depends_on_that_node_alone(cluster: Cluster, incoming: Pod, version: str) -> None:
     nodes = snapshot(*cluster[0], *cluster[1], version=version)
-    plugin = make(kind, version=version)
-    state = prepared(plugin, incoming, nodes)
-    if state is not None:
-        verdicts = plugin.filter(state, incoming, nodes)
-        alone = [plugin.filter(state, incoming, nodes.take(np.array([row])))[0] for row in range(len(nodes))]
-        assert alone == list(verdicts)
+    for kind in FILTERS:
+        plugin = make(kind, version=version)
+        state = prepared(plugin, incoming, nodes)
+        if state is not None:
+            verdicts = plugin.filter(state, incoming, nodes)
+            alone = [plugin.filter(state, incoming, nodes.take(np.array([row])))[0] for row in range(len(nodes))]
+            assert alone == list(verdicts), kind
 
 
-@pytest.mark.parametrize("kind", FILTERS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(cluster=clusters(), incoming=incoming_pods(), version=st.sampled_from(EXACT_MINORS))
-def test_there_is_evidence_exactly_where_a_node_is_rejected(
-    kind: type[FilterPlugin], cluster: Cluster, incoming: Pod, version: str
-) -> None:
+def test_there_is_evidence_exactly_where_a_node_is_rejected(cluster: Cluster, incoming: Pod, version: str) -> None:
     nodes = snapshot(*cluster[0], *cluster[1], version=version)
-    plugin = make(kind, version=version)
-    state = prepared(plugin, incoming, nodes)
-    if state is not None:
-        for row, status in enumerate(plugin.filter(state, incoming, nodes)):
-            evidence = plugin.explain_filter(state, incoming, nodes, row)
-            assert bool(evidence) is not status.is_success
-            assert all(0 <= each.distance <= 1 and each.text for each in evidence)
+    for kind in FILTERS:
+        plugin = make(kind, version=version)
+        state = prepared(plugin, incoming, nodes)
+        if state is not None:
+            for row, status in enumerate(plugin.filter(state, incoming, nodes)):
+                evidence = plugin.explain_filter(state, incoming, nodes, row)
+                assert bool(evidence) is not status.is_success, kind
+                assert all(0 <= each.distance <= 1 and each.text for each in evidence), kind
 
 
-@pytest.mark.parametrize("kind", FILTERS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(cluster=clusters(), incoming=incoming_pods(), order=st.randoms())
-def test_the_order_of_nodes_does_not_matter(
-    kind: type[FilterPlugin], cluster: Cluster, incoming: Pod, order: Random
-) -> None:
+def test_the_order_of_nodes_does_not_matter(cluster: Cluster, incoming: Pod, order: Random) -> None:
     made, running = cluster
     shuffled = list(made)
     order.shuffle(shuffled)
-    plugin = make(kind)
     nodes, others = snapshot(*made, *running), snapshot(*shuffled, *running)
-    state, other_state = prepared(plugin, incoming, nodes), prepared(plugin, incoming, others)
-    assert (state is None) == (other_state is None)
-    if state is not None and other_state is not None:
-        verdicts = dict(zip(nodes.names, plugin.filter(state, incoming, nodes), strict=True))
-        assert verdicts == dict(zip(others.names, plugin.filter(other_state, incoming, others), strict=True))
+    for kind in FILTERS:
+        plugin = make(kind)
+        state, other_state = prepared(plugin, incoming, nodes), prepared(plugin, incoming, others)
+        assert (state is None) == (other_state is None), kind
+        if state is not None and other_state is not None:
+            verdicts = dict(zip(nodes.names, plugin.filter(state, incoming, nodes), strict=True))
+            assert verdicts == dict(zip(others.names, plugin.filter(other_state, incoming, others), strict=True)), kind
 
 
-@pytest.mark.parametrize("kind", FILTERS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(cluster=clusters(), incoming=incoming_pods(), added=incoming_pods(), data=st.data())
 def test_the_state_survives_pods_that_come_and_go(
-    kind: type[FilterPlugin], cluster: Cluster, incoming: Pod, added: Pod, data: st.DataObject
+    cluster: Cluster, incoming: Pod, added: Pod, data: st.DataObject
 ) -> None:
     nodes = snapshot(*cluster[0], *cluster[1])
-    row = data.draw(st.integers(0, len(nodes) - 1))
-    plugin = make(kind)
-    state = prepared(plugin, incoming, nodes)
-    if state is not None:
-        grown = nodes.assume(added, row)
-        from_scratch = prepared(plugin, incoming, grown)
-        assert from_scratch is not None
-        assert list(plugin.filter(state, incoming, grown)) == list(plugin.filter(from_scratch, incoming, grown))
-        shrunk = grown.remove_pod(added.namespace, added.name)
-        assert list(plugin.filter(state, incoming, shrunk)) == list(plugin.filter(state, incoming, nodes))
+    grown = nodes.assume(added, data.draw(st.integers(0, len(nodes) - 1)))
+    shrunk = grown.remove_pod(added.namespace, added.name)
+    for kind in FILTERS:
+        plugin = make(kind)
+        state = prepared(plugin, incoming, nodes)
+        if state is not None:
+            from_scratch = prepared(plugin, incoming, grown)
+            assert from_scratch is not None, kind
+            verdicts = list(plugin.filter(state, incoming, nodes))
+            assert list(plugin.filter(state, incoming, grown)) == list(plugin.filter(from_scratch, incoming, grown)), (
+                kind
+            )
+            assert list(plugin.filter(state, incoming, shrunk)) == verdicts, kind
 
 
-@pytest.mark.parametrize("kind", SCORERS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(cluster=clusters(), incoming=incoming_pods(), version=st.sampled_from(EXACT_MINORS), data=st.data())
 def test_a_node_s_raw_score_depends_on_that_node_alone(
-    kind: type[ScorePlugin], cluster: Cluster, incoming: Pod, version: str, data: st.DataObject
+    cluster: Cluster, incoming: Pod, version: str, data: st.DataObject
 ) -> None:
     nodes = snapshot(*cluster[0], *cluster[1], version=version)
-    plugin = make(kind, version=version)
-    whole = scores_by_name(plugin, incoming, nodes, all_rows(nodes))
     some = np.array(data.draw(st.lists(st.integers(0, len(nodes) - 1), min_size=1, unique=True)), dtype=np.intp)
     taken = nodes.take(some)
-    if whole is not None:
-        part = {nodes.names[row]: whole[nodes.names[row]] for row in some}
-        assert scores_by_name(plugin, incoming, nodes, some) == part
-        assert scores_by_name(plugin, incoming, taken, all_rows(taken)) == part
-        assert all(plugin.explain_score(CycleState(), incoming, nodes, row) is not None for row in some)
+    for kind in SCORERS:
+        plugin = make(kind, version=version)
+        whole = scores_by_name(plugin, incoming, nodes, all_rows(nodes))
+        if whole is not None:
+            part = {nodes.names[row]: whole[nodes.names[row]] for row in some}
+            assert scores_by_name(plugin, incoming, nodes, some) == part, kind
+            assert scores_by_name(plugin, incoming, taken, all_rows(taken)) == part, kind
+            assert all(plugin.explain_score(CycleState(), incoming, nodes, row) is not None for row in some), kind
 
 
-@pytest.mark.parametrize("kind", SCORERS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(cluster=clusters(), incoming=incoming_pods(), raw=st.lists(st.integers(0, 10**6), min_size=1, max_size=5))
 def test_normalized_scores_keep_the_order_and_lie_between_0_and_100(
-    kind: type[ScorePlugin], cluster: Cluster, incoming: Pod, raw: list[int]
+    cluster: Cluster, incoming: Pod, raw: list[int]
 ) -> None:
     nodes = snapshot(*cluster[0])
     scores = np.array(raw, dtype=np.int64)
-    plugin = make(kind)
-    normalized = plugin.normalize_score(CycleState(), incoming, nodes, np.arange(len(raw)), scores)
-    if kind in {TaintToleration, NodeAffinity}:
-        assert normalized.min() >= 0
-        assert normalized.max() <= 100
-        best_first = scores if kind is NodeAffinity else -scores
-        assert all(np.diff(normalized[np.argsort(best_first, kind="stable")]) >= 0)
-    else:
-        assert normalized.tolist() == raw
+    for kind in SCORERS:
+        normalized = make(kind).normalize_score(CycleState(), incoming, nodes, np.arange(len(raw)), scores.copy())
+        if kind in {TaintToleration, NodeAffinity}:
+            assert normalized.min() >= 0, kind
+            assert normalized.max() <= 100, kind
+            best_first = scores if kind is NodeAffinity else -scores
+            assert all(np.diff(normalized[np.argsort(best_first, kind="stable")]) >= 0), kind
+        else:
+            assert normalized.tolist() == raw, kind
 
 
 @settings(max_examples=60, deadline=None)
