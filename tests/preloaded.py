@@ -21,7 +21,7 @@ from kubectl_sched.__main__ import main as program
 
 _LATE = ("jinja2", "msgspec.yaml", "rich.console", "rich.table", "yaml")
 """What the program imports where it uses it."""
-_LEFT_OUT = ("__main__", "binding", "live", "tui")
+_LEFT_OUT = ("__main__", "binding", "live")
 """What few of the runs need, and what would come with it is large."""
 
 

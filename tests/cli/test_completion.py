@@ -15,6 +15,7 @@ import pytest
 
 from kubectl_sched.cli.app import COMMANDS
 from kubectl_sched.cli.completing import FILES, NO_FILES, NO_SPACE, completions
+from tests import program
 from tests.shells import typed_into_zsh
 
 if TYPE_CHECKING:
@@ -136,15 +137,14 @@ def test_the_shell_is_told_whether_files_or_a_blank_may_follow(words: tuple[str,
     assert completions(words).directive == directive
 
 
-def program(name: str, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [str(Path(sys.executable).parent / name), *words], capture_output=True, text=True, check=False, timeout=60
-    )
+def completed(*words: str) -> subprocess.CompletedProcess[str]:
+    """What shells ask for at a tab."""
+    return program.run("__complete", *words)
 
 
 @pytest.mark.parametrize("words", [("explain", "pod", ""), ("explain", "--from", "/nowhere", "pod", ""), ("bind", "")])
 def test_what_cannot_be_read_completes_to_nothing_and_says_nothing(words: tuple[str, ...]) -> None:
-    done = program("kubectl_complete-sched", *words)
+    done = completed(*words)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-1] == f":{NO_FILES}"
     assert "web" not in done.stdout
@@ -153,20 +153,20 @@ def test_what_cannot_be_read_completes_to_nothing_and_says_nothing(words: tuple[
 def test_a_server_that_never_answers_is_not_waited_for() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         server = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        done = program("kubectl_complete-sched", "explain", "--server", server, "pod", "")
+        done = completed("explain", "--server", server, "pod", "")
     assert (done.returncode, done.stdout, done.stderr) == (0, f":{NO_FILES}\n", "")
 
 
 def test_nothing_secret_is_ever_offered() -> None:
     for flag in ("--token", "--user", "--context", "--client-key", "--server"):
-        assert SECRET not in program("kubectl_complete-sched", "explain", flag, "").stdout
+        assert SECRET not in completed("explain", flag, "").stdout
 
 
 def test_names_from_a_dump_cannot_write_to_the_terminal(tmp_path: Path) -> None:
     dump = tmp_path / "dump.json"
     names = ["plain", "red\u001b[31m", "two\nlines"]
     dump.write_text(json.dumps([{"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}} for name in names]))
-    done = program("kubectl_complete-sched", "explain", "--from", str(dump), "--node", "")
+    done = completed("explain", "--from", str(dump), "--node", "")
     assert done.stdout == f"plain\n:{NO_FILES}\n"
 
 

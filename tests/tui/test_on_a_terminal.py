@@ -9,17 +9,16 @@ import pty
 import re
 import select
 import struct
-import subprocess
-import sys
 import termios
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import program
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PROGRAM = [sys.executable, "-m", "kubectl_sched", "explain"]
 DEMO = ["--from", "fixtures/demo"]
 _PATIENCE_SECONDS = 60
 _COLOUR = re.compile(r"\x1b\[[0-9;]*?\b(?:3[0-7]|38|4[0-7]|48|9[0-7]|10[0-7])\b[0-9;]*m")
@@ -30,19 +29,14 @@ def explored(arguments: Sequence[str], until: str, keys: str, **environment: str
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     inherited = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "COLUMNS", "LINES"}}
-    with subprocess.Popen(
-        [*PROGRAM, *arguments, *DEMO],
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-        env={**inherited, "TERM": "xterm-256color", "COLORTERM": "truecolor", "PYTHONUTF8": "1", **environment},
-    ) as process:
-        os.close(slave)
-        written = _read_until(master, until)
-        os.write(master, keys.encode())
-        written += _read_until(master, None)
+    variables = {**inherited, "TERM": "xterm-256color", "COLORTERM": "truecolor", **environment}
+    ended = program.start(["explain", *arguments, *DEMO], (slave, slave, slave), environment=variables)
+    os.close(slave)
+    written = _read_until(master, until)
+    os.write(master, keys.encode())
+    written += _read_until(master, None)
     os.close(master)
-    return written, process.returncode
+    return written, ended()
 
 
 def _read_until(descriptor: int, text: str | None) -> str:
@@ -96,9 +90,7 @@ def test_there_is_colour_unless_none_is_wanted() -> None:
     ids=["no terminal", "an output format", "watching"],
 )
 def test_what_cannot_be_shown_is_refused_in_a_sentence(arguments: list[str], told: str) -> None:
-    done = subprocess.run(
-        [*PROGRAM, *arguments, *DEMO], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-    )
+    done = program.run("explain", *arguments, *DEMO)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
 
 
