@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import urllib3
 from urllib3.exceptions import InsecureRequestWarning
 
+from kubectl_sched.cluster.live.addresses import split_address
 from kubectl_sched.cluster.live.errors import KubeconfigError
 from kubectl_sched.cluster.live.proxies import proxy_from_environment
 from kubectl_sched.cluster.live.tls import ssl_context
@@ -55,13 +55,13 @@ class Connections:
         proxy = self._endpoint.proxy or proxy_from_environment(self._endpoint.server, self._environment)
         if proxy is None:
             return urllib3.PoolManager(**options)
-        parts = urlsplit(proxy)
-        if parts.scheme.startswith("socks"):
+        parts = split_address(proxy)
+        if parts is not None and parts.scheme.startswith("socks"):
             return _socks_pool(proxy, options)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise KubeconfigError(
-                f"the proxy {parts.scheme}://{parts.hostname or ''} is no http, https or socks5 address"
-            )
+        if parts is None or parts.scheme not in {"http", "https"}:
+            # Without what it says of a user.
+            named = f"{parts.scheme}://{parts.hostname}" if parts is not None else "that is set"
+            raise KubeconfigError(f"the proxy {named} is no http, https or socks5 address")
         if parts.username:
             pair = f"{parts.username}:{parts.password or ''}"
             options["proxy_headers"] = urllib3.make_headers(proxy_basic_auth=pair)

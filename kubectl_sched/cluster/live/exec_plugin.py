@@ -66,8 +66,9 @@ def run_plugin(config: Mapping[str, Any], endpoint: Endpoint) -> PluginStatus:
         )
     except subprocess.TimeoutExpired:
         raise ClusterError(f"the credential plugin {command} did not answer within {_PATIENCE_SECONDS} s") from None
-    except OSError as error:
-        raise ClusterError(f"the credential plugin {command} cannot be run: {(error.strerror or '').lower()}") from None
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise ClusterError(f"the credential plugin {command} cannot be run: {(why or '').lower()}") from None
     if done.returncode != 0:
         raise ClusterError(
             f"the credential plugin {command} failed with exit code {done.returncode}; what it says stands above, and "

@@ -7,8 +7,10 @@ import binascii
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urlsplit
 
+import msgspec
+
+from kubectl_sched.cluster.live.addresses import split_address
 from kubectl_sched.cluster.live.endpoint import Endpoint, Material, User
 from kubectl_sched.cluster.live.errors import ClusterError, KubeconfigError
 from kubectl_sched.cluster.live.impersonation import impersonation_headers
@@ -21,6 +23,40 @@ if TYPE_CHECKING:
 Fields = dict[str, Any]
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+
+
+class _Variable(msgspec.Struct, frozen=True):
+    name: str
+
+
+class _Exec(msgspec.Struct, frozen=True):
+    args: list[Any] | None = None
+    env: list[_Variable] | None = None
+
+
+class _Provider(msgspec.Struct, frozen=True):
+    config: dict[str, Any] | None = None
+
+
+class _User(msgspec.Struct, frozen=True, rename="kebab"):
+    client_certificate: str | None = None
+    client_key: str | None = None
+    token_file: str | None = msgspec.field(name="tokenFile", default=None)
+    exec: _Exec | None = None
+    auth_provider: _Provider | None = None
+    as_groups: list[Any] | None = None
+    as_user_extra: dict[str, list[Any]] | None = None
+
+
+class _Cluster(msgspec.Struct, frozen=True, rename="kebab"):
+    certificate_authority: str | None = None
+    tls_server_name: str | None = None
+    proxy_url: str | None = None
+    extensions: list[dict[str, Any]] | None = None
+
+
+_SHAPES: dict[str, type[msgspec.Struct]] = {"clusters": _Cluster, "users": _User}
+"""What an entry must be like, as far as more is asked of it than to be a text."""
 
 _PATHS = {"clusters": ("certificate-authority",), "users": ("client-certificate", "client-key", "tokenFile")}
 
@@ -130,9 +166,20 @@ def _entries(document: Fields, section: str, path: str) -> list[tuple[str, Field
         fields = entry.get(singular) or {}
         if not isinstance(fields, dict):
             raise KubeconfigError(f"kubeconfig {path}: {singular} {entry['name']} is no mapping")
+        _check_shape(fields, section, f"kubeconfig {path}: {singular} {entry['name']}")
         located = {key: str(folder / fields[key]) for key in _PATHS.get(section, ()) if fields.get(key)}
         named.append((str(entry["name"]), {**fields, **located, "kubeconfig": str(Path(path).expanduser())}))
     return named
+
+
+def _check_shape(fields: Fields, section: str, where: str) -> None:
+    if section in _SHAPES:
+        try:
+            msgspec.convert(fields, _SHAPES[section])
+        except msgspec.ValidationError as error:
+            from kubectl_sched.cluster.layouts import in_words
+
+            raise KubeconfigError(f"{where}: {in_words(error)}") from None
 
 
 def _context(config: Kubeconfig, connection: Connection) -> Fields:
@@ -226,10 +273,10 @@ def _with_scheme(server: str, cluster: Fields, user: Fields) -> str:
             user.get(key) for key in ("client-certificate", "client-certificate-data")
         )
         server = f"{'https' if secure else 'http'}://{server}"
-    parts = urlsplit(server)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    address = split_address(server)
+    if address is None or address.scheme not in {"http", "https"}:
         raise KubeconfigError(f"server {server!r} is no address such as https://10.0.0.1:6443")
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    return f"{address.scheme}://{address.netloc.rpartition('@')[2]}{address.path}"
 
 
 def _own_cluster(environment: Mapping[str, str], folder: Path) -> tuple[Fields, Fields, str] | None:

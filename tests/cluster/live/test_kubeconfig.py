@@ -6,9 +6,10 @@ import pytest
 import yaml
 
 from kubectl_sched.cluster.live.connection import Connection
-from kubectl_sched.cluster.live.endpoint import Material
+from kubectl_sched.cluster.live.endpoint import Endpoint, Material, User
 from kubectl_sched.cluster.live.errors import ClusterError, KubeconfigError
 from kubectl_sched.cluster.live.kubeconfig import resolve
+from kubectl_sched.cluster.live.transport import Server
 
 Document = dict[str, Any]
 
@@ -172,6 +173,14 @@ def test_request_timeouts_are_seconds_or_durations(text: str, seconds: float | N
             {},
             "client-key-data in the kubeconfig is not base64",
         ),
+        ({}, {"server": "https://[a"}, "server 'https://\\[a' is no address such as"),
+        ({}, {"server": "https://a:99999"}, "server 'https://a:99999' is no address such as"),
+        ({"users": [{"name": "ann", "user": {"exec": 5}}]}, {}, "user ann: exec: expected object"),
+        ({"users": [{"name": "ann", "user": {"exec": {"args": 5}}}]}, {}, "user ann: exec.args: expected array"),
+        ({"users": [{"name": "ann", "user": {"exec": {"env": [{}]}}}]}, {}, "user ann: exec.env.*missing.*name"),
+        ({"users": [{"name": "ann", "user": {"as-user-extra": [1]}}]}, {}, "user ann: as-user-extra: expected object"),
+        ({"users": [{"name": "ann", "user": {"tokenFile": 5}}]}, {}, "user ann: tokenFile: expected str"),
+        ({"clusters": [{"name": "one", "cluster": {"extensions": 5}}]}, {}, "cluster one: extensions: expected array"),
     ],
 )
 def test_what_makes_no_sense_is_said_in_one_sentence(
@@ -181,6 +190,21 @@ def test_what_makes_no_sense_is_said_in_one_sentence(
     with pytest.raises(KubeconfigError, match=said) as raised:
         resolve(Connection(kubeconfig=path, **flags), {})
     assert raised.value.exit_code == 2
+
+
+@pytest.mark.parametrize("proxy", ["http://[a", "http://user:secret@a:b", "ftp://a"])
+def test_a_proxy_that_is_none_is_refused_without_what_it_says_of_a_user(proxy: str) -> None:
+    with pytest.raises(KubeconfigError, match="is no http, https or socks5 address") as raised:
+        Server(Endpoint("http://a", proxy=proxy)).get("/version")
+    assert "secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize(("name", "value"), [("a=b", "c"), ("a", "\0")])
+def test_a_plugin_with_a_variable_that_there_cannot_be_is_said_not_to_run(name: str, value: str) -> None:
+    plugin = {"command": "/bin/true", "apiVersion": "client.authentication.k8s.io/v1", "interactiveMode": "Never"}
+    user = User(plugin={**plugin, "env": [{"name": name, "value": value}]})
+    with pytest.raises(ClusterError, match="the credential plugin /bin/true cannot be run: "):
+        Server(Endpoint("https://a", user)).get("/version")
 
 
 def test_no_cluster_at_all_names_the_ways_out(tmp_path: Path) -> None:
