@@ -91,8 +91,9 @@ class Explaining:
             return []
         from kubectl_sched.cluster.not_created import not_created  # most questions name no workload
 
-        nodes = self.in_force.default_scheduler.nodes
-        return not_created(self.dump.objects, selection, self.around, nodes)
+        scheduler = self.in_force.default_scheduler
+        found = not_created(self.dump.objects, selection, self.around, scheduler.nodes)
+        return [replace(each, kubernetes_version=str(scheduler.configuration.version)) for each in found]
 
     def about_never_created(self, selection: Selection) -> list[str]:
         """Which workloads lack pods that could not be created, where all that is pending was asked for."""

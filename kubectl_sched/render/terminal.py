@@ -87,8 +87,9 @@ def _in_full(
     if display.node is not None:
         name = display.node
         pages = (node_page(result, result.nodes.row_of[name], width, one=display.one) for result in results)
+        _, *apart = chain.from_iterable((Text(), *page) for page in pages)
         warnings = (warning for result in results for warning in result.warnings)
-        return (*chain.from_iterable(pages), *_noted((*warnings, *notes)))
+        return (*apart, *_noted((*warnings, *notes)))
     if not display.all_nodes and display.output != "wide":
         return pods_table(results, notes, width, display.together)
     if display.one:

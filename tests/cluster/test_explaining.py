@@ -248,6 +248,7 @@ def test_pods_that_were_never_created_are_told_with_the_reason(text: str, told: 
     assert (result.stage.name, result.stage.since) == ("NotCreated", NOON)
     assert summary(result) == f"default/web-5d8-? was never created: ReplicaSet default/web-5d8 lacks 2 pods; {told}"
     assert not result.fits
+    assert result.kubernetes_version
 
 
 def test_workloads_that_lack_pods_are_named_where_all_pending_ones_are_asked_for() -> None:

@@ -52,6 +52,13 @@ def test_whole_tables_of_several_pods_stand_apart_and_share_their_notes() -> Non
     assert "2 pods, each on its own against the same state: 1 would land." in lines
 
 
+def test_one_node_of_several_pods_is_a_page_each() -> None:
+    lines = run("pods", LANDS, STUCK, "--node", "gpu-1").stdout.splitlines()
+    starts = [index for index, line in enumerate(lines) if " on gpu-1: " in line]
+    assert [lines[start].split()[0] for start in starts] == [f"default/{LANDS}", f"default/{STUCK}"]
+    assert (starts[0], lines[starts[1] - 1]) == (0, "")
+
+
 def test_several_pods_make_a_list_in_the_order_asked_for() -> None:
     data = explained("pods", LANDS, STUCK)
     assert data["kind"] == "ExplanationList"
