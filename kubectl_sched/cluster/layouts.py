@@ -100,6 +100,11 @@ def take(value: Value, source: str, collection: Collection, hint: Kind | None = 
         return
     content = fields(value) or {}
     if "items" in content:
+        if about.api_version and not kind and not isinstance(value, msgspec.Raw):
+            collection.warn(
+                f"{source}: the end of its List is missing, which says its kind: it was cut off, and nodes may be "
+                "fuller than they seem"
+            )
         _take_list(about, content, source, collection, hint)
     elif "NodeList" in content:
         _take_snapshot(content, source, collection)

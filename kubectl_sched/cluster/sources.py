@@ -79,11 +79,12 @@ class Walk:
             yield from self._file(path, Path(path).name, named=True)
 
     def _directory(self, top: Path) -> Iterator[Source]:
+        within = top.resolve().name
         for folder, folders, files in os.walk(top, onerror=self._unreadable):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             for name in sorted(files):
                 file = Path(folder, name)
-                inside = file.relative_to(top).as_posix()
+                inside = f"{within}/{file.relative_to(top).as_posix()}"
                 self.met.append(inside)
                 if not _is_wanted(inside) or file.is_symlink() or not file.is_file():
                     continue

@@ -121,6 +121,19 @@ def test_a_partial_cluster_info_dump_on_stdout_says_which_namespaces_it_has(read
     assert "only the namespaces shop" in dump.warnings[0]
 
 
+def test_a_list_in_yaml_that_is_cut_off_is_told(read_text: Callable[..., Dump]) -> None:
+    text = "apiVersion: v1\nitems:\n" + "".join(f"- {json.dumps(item)}\n" for item in (NODE, POD))
+    (warning,) = read_text(text).warnings
+    assert "the end of its List is missing" in warning
+    assert read_text(text + "kind: List\nmetadata: {}\n").warnings == ()
+
+
+def test_the_folder_that_is_named_tells_the_kind_as_well(tmp_path: Path) -> None:
+    write(tmp_path, {"pods/shop.json": {"items": [without_kind(POD)]}})
+    (folder,) = tmp_path.rglob("pods")
+    assert keys(read([str(folder)])) == ["Pod shop/web-0"]
+
+
 def test_a_document_of_json_that_is_cut_off_behind_others_is_refused(read_text: Callable[..., Dump]) -> None:
     text = json.dumps(listing(NODE), indent=4) + "\n" + json.dumps(PODS, indent=4)[:-20]
     with pytest.raises(DumpError, match="the last of its documents ends too early"):
