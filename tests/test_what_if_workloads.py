@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
@@ -13,6 +14,8 @@ from kubectl_sched.cluster.node_edits import Edit
 from kubectl_sched.cluster.refused_manifest import RefusedError
 from kubectl_sched.cluster.state import Replay
 from kubectl_sched.cluster.what_if import Question, WhatIf
+from kubectl_sched.errors import SchedError
+from kubectl_sched.scheduler.simulate import Choices
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -257,3 +260,35 @@ def test_pending_pods_that_are_left_aside_are_named(ask: Ask) -> None:
     assert told in ask(deployed("w1", ""), alone).warnings
     assert told not in ask(deployed("w1", ""), alone, with_pending=True).warnings
     assert told not in ask(deployed("w1", ""), target="deployment/web").warnings
+
+
+def test_a_node_of_a_manifest_offers_its_capacity_where_it_says_nothing_else(ask: Ask, tmp_path: Path) -> None:
+    written = tmp_path / "node.json"
+    capacity = {"cpu": "64", "memory": "1Gi", "pods": "10"}
+    written.write_text(json.dumps({"kind": "Node", "metadata": {"name": "big"}, "status": {"capacity": capacity}}))
+    wide = made("Pod", "wide", template(cpu="32")["spec"])
+    assert placed(ask([], wide, edits=(Edit("--add-nodes", f"1={written}"),))) == {"wide": "big-add-1"}
+
+
+@pytest.mark.parametrize(("status", "said"), [
+    ({}, "the Node has neither status.allocatable nor status.capacity, so no pod fits on it"),
+    ({"allocatable": {"cpu": "4x"}}, "status.allocatable[cpu]: '4x' is not a quantity"),
+    ({"capacity": {"cpu": "4x"}}, "status.allocatable[cpu]: '4x' is not a quantity"),
+])  # fmt: skip
+def test_a_node_of_a_manifest_offers_something(ask: Ask, tmp_path: Path, status: Json, said: str) -> None:
+    written = tmp_path / "node.json"
+    written.write_text(json.dumps({"kind": "Node", "metadata": {"name": "big"}, "status": status}))
+    with pytest.raises(SchedError, match=re.escape(said)):
+        ask([], edits=(Edit("--add-nodes", f"1={written}"),))
+
+
+def test_what_preemption_leaves_without_a_node_is_told_not_what_it_places(ask: Ask) -> None:
+    urgent = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "u"}, "value": 9}
+    there = [urgent, pod("web-x", "w1", "ReplicaSet"), pod("web-y", "w2", "ReplicaSet")]
+    hasty = made("Pod", "hasty", {**template(cpu="8")["spec"], "priorityClassName": "u"})
+    big = [made("Pod", f"big-{number}", template(cpu="7")["spec"], labels={}) for number in (1, 2)]
+    answer = ask(there, hasty, *big, choices=Choices(requeue_victims=True))
+    first = answer.simulated.first_unplaced
+    assert placed(answer)["hasty"] == "w1"
+    assert first is not None
+    assert first.pod.name != "hasty"

@@ -12,6 +12,7 @@ from msgspec import structs
 
 from kubectl_sched.api.core import Node, Taint
 from kubectl_sched.api.pod import Pod
+from kubectl_sched.api.quantity import InvalidQuantity, parse_quantity
 from kubectl_sched.api.selector_text import parse_selector
 from kubectl_sched.api.storage import CSINode
 from kubectl_sched.api.taints import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE, find_untolerated_taint, tolerates
@@ -174,6 +175,20 @@ def node_meant(cluster: Cluster, text: str, flag: str) -> Node:
         raise SchedError(f"{text}: {error}") from None
     if not node.name:
         raise SchedError(f"{text}: the Node has no metadata.name")
+    return _with_allocatable(node, text)
+
+
+def _with_allocatable(node: Node, source: str) -> Node:
+    """SetDefaults_NodeStatus: all of the capacity can be had where nothing else is said."""
+    if not node.status.allocatable:
+        node = structs.replace(node, status=structs.replace(node.status, allocatable=node.status.capacity))
+    if not node.status.allocatable:
+        raise SchedError(f"{source}: the Node has neither status.allocatable nor status.capacity, so no pod fits on it")
+    for name, raw in node.status.allocatable.items():
+        try:
+            parse_quantity(raw)
+        except InvalidQuantity as error:
+            raise error.within(f"{source}: status.allocatable[{name}]") from None
     return node
 
 

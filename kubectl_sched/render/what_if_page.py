@@ -89,13 +89,19 @@ def _by_owner(placements: Sequence[Placement], width: int) -> Iterator[Text]:
 
 
 def workloads(placements: Sequence[Placement]) -> Iterator[tuple[str, int, int, str]]:
-    """Each workload, how many of its pods are placed and how many are not, and why the first is not."""
+    """Each workload, how many of its pods are placed and how many are not, and why the first is not.
+
+    Where all are placed, whose place they take.
+    """
     owners: dict[str, list[Placement]] = {}
     for each in placements:
         owners.setdefault(each.owner or f"Pod/{_without_number(each.pod.name)}", []).append(each)
     for owner, of_owner in owners.items():
         placed = sum(each.is_placed for each in of_owner)
         why = next((_why(each) for each in of_owner if not each.is_placed), "")
+        displaced = [victim.key for each in of_owner if each.is_placed for victim in each.victims]
+        if displaced and not why:
+            why = f"takes the place of {listed(displaced)}"
         yield safe(owner), placed, len(of_owner) - placed, why
 
 

@@ -193,8 +193,6 @@ class Simulation:
         return 0 if self._random is None else self._random.randrange(tied_count)
 
     def _not_placed(self, queued: QueuedPod, result: ScheduleResult) -> Placement:
-        if self.first_unplaced is None:
-            self.first_unplaced = result
         preemption = result.post_filter
         node = preemption.nominated_node if preemption is not None else None
         placement = Placement(
@@ -207,6 +205,8 @@ class Simulation:
         )
         if node and self._choices.requeue_victims:
             return self._preempted(queued, placement)
+        if self.first_unplaced is None:
+            self.first_unplaced = result
         if node:
             self.nodes = _nominated(self.nodes, queued.pod, node)
         elif node == "":
