@@ -292,3 +292,40 @@ def test_what_preemption_leaves_without_a_node_is_told_not_what_it_places(ask: A
     assert placed(answer)["hasty"] == "w1"
     assert first is not None
     assert first.pod.name != "hasty"
+
+
+def quota(used: int) -> Json:
+    """Five pods at most."""
+    limits = {"hard": {"pods": "5"}, "used": {"pods": str(used)}}
+    return {**made("ResourceQuota", "five", {"hard": {"pods": "5"}}), "status": limits}
+
+
+@pytest.mark.parametrize("strategy", [{}, {"type": "Recreate"}, {"rollingUpdate": {"maxSurge": 0}}])
+def test_pods_that_go_make_room_in_a_quota_for_those_that_come(ask: Ask, strategy: Json) -> None:
+    there = [quota(4), *deployed("w1", "w1", "w2")]
+    assert ask(there, workload("Deployment", 3, image="b", strategy=strategy)).simulated.placed == 3
+    assert ask(there, workload("Deployment", 4, image="b"), replace=True).simulated.placed == 4
+
+
+def test_a_rollout_that_adds_a_pod_first_needs_room_for_it_in_a_quota(ask: Ask) -> None:
+    there = [quota(5), *deployed("w1", "w1", "w2")]
+    with pytest.raises(RefusedError, match="its rollout adds a pod before it takes one away"):
+        ask(there, workload("Deployment", 3, image="b"))
+    without = {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
+    assert ask(there, workload("Deployment", 3, image="b", strategy=without)).simulated.placed == 3
+
+
+def test_pods_that_an_edit_takes_away_make_room_in_a_quota(ask: Ask) -> None:
+    bare = made("Pod", "bare", {**template()["spec"], "nodeName": "w1"})
+    there = [quota(5), bare]
+    with pytest.raises(RefusedError, match="exceeded quota"):
+        ask(there, made("Pod", "new", template()["spec"]))
+    assert ask(there, made("Pod", "new", template()["spec"]), edits=(Edit("--drain", "w1"),)).simulated.placed == 1
+
+
+def test_a_missing_pod_below_the_partition_is_made_as_before(ask: Ask) -> None:
+    rolling = {"rollingUpdate": {"partition": 2}}
+    there = [workload("StatefulSet", 1), pod("web-0", "w1", "StatefulSet")]
+    answer = ask(there, workload("StatefulSet", 3, image="b", updateStrategy=rolling))
+    made_from = {each.pod.name: each.pod.spec.containers[0].image for each in answer.simulated.placements}
+    assert made_from == {"web-1": "a", "web-2": "b"}

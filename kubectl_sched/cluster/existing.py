@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apps import CronJob, DaemonSet, Deployment, Job, StatefulSet
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.cluster.daemon_coverage import target_of
 from kubectl_sched.cluster.manifests import PLACEABLE
-from kubectl_sched.cluster.replicas import COMPLETION_INDEX
+from kubectl_sched.cluster.replicas import COMPLETION_INDEX, replicas_of
 from kubectl_sched.cluster.selection import WORKLOAD_WORDS
 from kubectl_sched.errors import SchedError
 from kubectl_sched.scheduler.rollout import Plan, Strategy, least_wanted
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.apps import IntOrPercent, PodTemplateSpec, RollingUpdate
     from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.cluster.replicas import Replicas
 
 _WORDS = {**WORKLOAD_WORDS, "cronjob": "CronJob", "cronjobs": "CronJob", "cj": "CronJob"}
 
@@ -75,6 +77,20 @@ def strategy_of(item: KubernetesObject, replicas: int, enabled: Callable[[str], 
     unavailable = _amount(rolling, "max_unavailable", 1, replicas, up=is_daemon_set) if counts else 1
     surge = _amount(rolling, "max_surge", 0, replicas, up=True) if is_daemon_set else 0
     return Strategy("RollingUpdate", surge, max(1, unavailable), in_place=True, in_order=in_order)
+
+
+def only_surges(item: KubernetesObject, replicas: int, enabled: Callable[[str], bool]) -> bool:
+    """Whether a rollout takes no pod away before it has added one."""
+    strategy = strategy_of(item, replicas, enabled)
+    return bool(strategy.max_surge) and (isinstance(item, DaemonSet) or not strategy.max_unavailable)
+
+
+def with_partition(item: StatefulSet, stored: StatefulSet, replicas: Replicas) -> Replicas:
+    """The pods below the partition are made from the template of before, also those that are missing."""
+    rolling = item.spec.update_strategy.rolling_update
+    partition = (rolling.partition if rolling is not None else None) or 0
+    before = replicas_of(stored, ())
+    return replace(replicas, pod=lambda index: (before if index < partition else replicas).pod(index))
 
 
 def plan_of(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.cluster.quotas import Quotas
 from kubectl_sched.cluster.refused_manifest import RefusedError
 from kubectl_sched.scheduler.placement import Placement, QueuedPod
 from kubectl_sched.scheduler.result import Outcome
@@ -14,8 +13,8 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.cluster.making import Workload
+    from kubectl_sched.cluster.quotas import Quotas
     from kubectl_sched.scheduler.simulate import Simulation
-    from kubectl_sched.snapshot import Objects
 
     Report = Callable[[int, int], None]
 
@@ -23,10 +22,10 @@ if TYPE_CHECKING:
 class Filling:
     """`--replicas max`: one pod of each workload after the other, until the nodes or a ResourceQuota have no room."""
 
-    def __init__(self, workloads: list[Workload], objects: Objects, there: Iterable[Pod]) -> None:
+    def __init__(self, workloads: list[Workload], quotas: Quotas, there: Iterable[Pod]) -> None:
         self.notes: list[str] = []
         self._workloads = workloads
-        self._quotas = Quotas(objects)
+        self._quotas = quotas
         self._there = {pod.key for pod in there}
         self._refused: Placement | None = None
 

@@ -10,6 +10,7 @@ from kubectl_sched.api.resource import ResourceClaim, ResourceClaimTemplate
 from kubectl_sched.api.storage import PersistentVolumeClaim
 from kubectl_sched.cluster.claims_made import bound_at_once, ephemeral_claims, new_claim, with_device_claims
 from kubectl_sched.cluster.quotas import Quotas
+from kubectl_sched.cluster.refused_manifest import RefusedError
 from kubectl_sched.snapshot import Objects
 
 if TYPE_CHECKING:
@@ -39,13 +40,15 @@ class Making:
         others: Iterable[KubernetesObject],
         dry_run: DryRun | None = None,
         *,
-        has_quotas: bool,
+        charges: bool,
     ) -> None:
+        """`charges` says whether quotas count the pods as they are made, or their caller does so."""
         self.made: list[KubernetesObject] = []
         self._admission = admission
         self._objects = Objects(others)
         self._dry_run = dry_run
-        self._quotas = Quotas(admission.objects) if has_quotas else None
+        self.quotas = Quotas(admission.objects)
+        self._charges = charges
         self._made_at_once: set[str] = set()
         self._missing_templates: set[str] = set()
 
@@ -63,8 +66,8 @@ class Making:
             pod = replicas.pod(index)
             asks = self._dry_run
             pod = admitted.of(pod) if asks is None else asks.admitted(replicas.source, pod, admitted.of)
-            if self._quotas is not None:
-                self._quotas.take(pod)
+            if self._charges:
+                self.quotas.take(pod)
             if pod.spec.resource_claims:
                 pod = self._with_device_claims(pod)
             claims += self._claims_of(pod, replicas)
@@ -73,6 +76,20 @@ class Making:
         self.made += with_volumes
         self._made_at_once |= made_at_once
         return Workload(replicas, pods)
+
+    def let_go(self, pods: Iterable[Pod]) -> None:
+        """Pods of the cluster that are gone, or that make room for others: quotas count them no more."""
+        for pod in pods:
+            self.quotas.give_back(pod)
+
+    def check_surge(self, pod: Pod) -> None:
+        """Raises RefusedError where no quota has room for one such pod beside all that there are to be."""
+        try:
+            self.quotas.take(pod)
+        except RefusedError as error:
+            said = f"{error.reason} (its rollout adds a pod before it takes one away)"
+            raise RefusedError(pod, error.field, said) from None
+        self.quotas.give_back(pod)
 
     def _with_device_claims(self, pod: Pod) -> Pod:
         for reference in pod.spec.resource_claims:

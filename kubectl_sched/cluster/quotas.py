@@ -31,24 +31,38 @@ class Quotas:
 
     def take(self, pod: Pod) -> None:
         """Count one more pod. Raises RefusedError in the plugin's words where some quota does not admit it."""
-        charged = [
-            quota
-            for quota in self._objects.in_namespace(ResourceQuota, pod.namespace)
-            if all(_in_scope(pod, scope) for scope in _scopes(quota))
-        ]
         usage = _usage(pod)
+        charged = self._charged(pod)
         for quota in charged:
             self._check(pod, quota, usage)
         for quota in charged:
-            used = self._used[quota.key]
+            used = self._used_of(quota)
             for name, amount in usage.items():
                 if name in used:
                     used[name] += amount
 
-    def _check(self, pod: Pod, quota: ResourceQuota, usage: dict[str, Quantity]) -> None:
-        hard = parse_resource_list(quota.status.hard or quota.spec.hard)
+    def give_back(self, pod: Pod) -> None:
+        """Count one pod of the cluster less, which is gone or makes room for another."""
+        usage = _usage(pod)
+        for quota in self._charged(pod):
+            used = self._used_of(quota)
+            for name, amount in usage.items():
+                if name in used:
+                    used[name] = max(ZERO, used[name] - amount)
+
+    def _charged(self, pod: Pod) -> list[ResourceQuota]:
+        return [
+            quota
+            for quota in self._objects.in_namespace(ResourceQuota, pod.namespace)
+            if all(_in_scope(pod, scope) for scope in _scopes(quota))
+        ]
+
+    def _used_of(self, quota: ResourceQuota) -> dict[str, Quantity]:
         stored = parse_resource_list(quota.status.used)
-        used = self._used.setdefault(quota.key, {name: stored.get(name, ZERO) for name in hard})
+        return self._used.setdefault(quota.key, {name: stored.get(name, ZERO) for name in _hard(quota)})
+
+    def _check(self, pod: Pod, quota: ResourceQuota, usage: dict[str, Quantity]) -> None:
+        hard, used = _hard(quota), self._used_of(quota)
         unsaid = sorted(name for name in hard if name in _MUST_BE_SAID and name not in usage)
         if unsaid:
             wanted = "; ".join(f"{name} for: {_containers(pod, name)}" for name in unsaid)
@@ -60,6 +74,10 @@ class Quotas:
                 for what, amounts in (("requested", usage), ("used", used), ("limited", hard))
             ]
             raise RefusedError(pod, "", f"exceeded quota: {quota.name}, {', '.join(told)}")
+
+
+def _hard(quota: ResourceQuota) -> Mapping[str, Quantity]:
+    return parse_resource_list(quota.status.hard or quota.spec.hard)
 
 
 def _usage(pod: Pod) -> dict[str, Quantity]:

@@ -17,10 +17,12 @@ from kubectl_sched.cluster.counts import few, pods_counted
 from kubectl_sched.cluster.existing import (
     existing_item,
     missing_of,
+    only_surges,
     plan_of,
     pods_of,
     surplus_of,
     template_of,
+    with_partition,
 )
 from kubectl_sched.cluster.filling import Filling
 from kubectl_sched.cluster.making import Making, Workload
@@ -149,11 +151,14 @@ class WhatIf:
     def _answer(self, more_nodes: int, report: Report | None) -> Answer:
         question = self._question
         cluster = Cluster.of(self._objects, self._admission.admitted)
+        there = list(cluster.pods)
         cluster.apply(question.edits)
         if question.find_nodes is not None:
             node = node_meant(cluster, question.find_nodes, "--find-nodes")
             cluster.add_copies(node, more_nodes)
-        making = Making(self._admission, cluster.others, self._dry_run, has_quotas=not question.fill)
+        making = Making(self._admission, cluster.others, self._dry_run, charges=not question.fill)
+        stay = {pod.key for pod in (*cluster.pods, *cluster.evicted)}
+        making.let_go(pod for pod in there if pod.key not in stay)
         workloads = [self._workload(item, cluster, making, from_manifest=manifest) for item, manifest in self._items]
         if question.fill and not workloads:
             raise SchedError("--replicas max says how many pods, but of which? Name a manifest or a workload")
@@ -171,7 +176,7 @@ class WhatIf:
         simulation.enqueue(QueuedPod(pod, owner_of(pod), before.get(pod.key)) for pod in sets_in_order(cluster.evicted))
         if question.with_pending:
             simulation.enqueue(QueuedPod(pod, owner_of(pod)) for pod in pending)
-        filling = Filling(workloads, self._admission.objects, cluster.pods)
+        filling = Filling(workloads, making.quotas, cluster.pods)
         try:
             if question.fill:
                 filling.fill(simulation, report)
@@ -215,8 +220,9 @@ class WhatIf:
         question = self._question
         copies = question.replicas is not None or question.fill
         only_scales = not from_manifest or isinstance(item, NEVER_ROLLED_OUT)
+        stored = self._stored(item) if from_manifest else None
         if from_manifest:
-            item, is_unchanged = self._applied(item)
+            item, is_unchanged = self._applied(item, stored)
             only_scales |= is_unchanged
         if isinstance(item, Deployment) and item.spec.paused:
             running = while_paused(item, self._admission.objects)
@@ -225,42 +231,50 @@ class WhatIf:
                 return Workload(replicas_of(item, ()), [])
             item, only_scales = running, True
         replicas = replicas_of(item, list(cluster.nodes.values()), single=not copies)
+        if isinstance(item, StatefulSet) and isinstance(stored, StatefulSet):
+            replicas = with_partition(item, stored, replicas)
         present = [pod for pod in pods_of(item, cluster.pods) if not pod.has_ended]
         count = self._count(replicas, cluster)
         if only_scales:
             if question.replace:
                 cluster.drop(present)
+                making.let_go(present)
                 present = []
             return self._missing(replicas, present, count, cluster, making)
         replaced = question.replace or question.fill or isinstance(item, Pod)
         gone = [pod for pod in present if replaced or not pod.spec.node_name]
         cluster.drop(gone)
+        making.let_go(present)
+        old = [pod for pod in present if pod not in gone]
         workload = making.workload(replicas, range(count))
-        workload.old = [pod for pod in present if pod not in gone]
         if isinstance(item, StatefulSet | DaemonSet):
-            surplus = surplus_of(item, workload.pods, workload.old)
-            self._let_go(replicas, surplus, cluster)
-            workload.old = [pod for pod in workload.old if pod not in surplus]
+            surplus = surplus_of(item, workload.pods, old)
+            self._go_first(replicas, surplus, cluster)
+            old = [pod for pod in old if pod not in surplus]
+        workload.old = old
+        if old and workload.pods and only_surges(item, count, self._admission.enabled):
+            making.check_surge(workload.pods[0])
         return workload
 
-    def _let_go(self, replicas: Replicas, surplus: list[Pod], cluster: Cluster) -> None:
-        """Pods that are too many go first."""
+    def _go_first(self, replicas: Replicas, surplus: list[Pod], cluster: Cluster) -> None:
+        """Pods that are too many."""
         if surplus:
             cluster.drop(surplus)
             names = few(sorted(pod.name for pod in surplus))
             pods = "1 pod too many, which goes" if len(surplus) == 1 else f"{len(surplus)} pods too many, which go"
             cluster.notes.append(f"{replicas.owner} has {pods} first: {names}")
 
-    def _applied(self, item: KubernetesObject) -> tuple[KubernetesObject, bool]:
+    def _stored(self, item: KubernetesObject) -> KubernetesObject | None:
+        """What the manifest changes in the cluster."""
+        if isinstance(item, Pod) or self._question.replace:
+            return None
+        return self._admission.objects.get(type(item), item.name, item.namespace)
+
+    def _applied(self, item: KubernetesObject, stored: KubernetesObject | None) -> tuple[KubernetesObject, bool]:
         """The workload as it is once the manifest is applied, and whether that only scales what the cluster has.
 
         A status that the manifest brings does not count. Raises RefusedError for what may not change.
         """
-        if isinstance(item, Pod):
-            return item, False
-        stored = self._admission.objects.get(type(item), item.name, item.namespace)
-        if stored is not None and self._question.replace:
-            stored = None
         if isinstance(item, Job):
             item = structs.replace(item, status=stored.status if isinstance(stored, Job) else JobStatus())
         if stored is None:
@@ -301,7 +315,8 @@ class WhatIf:
         wanted = [replicas.pod(index) for index in range(count)]
         if not self._question.fill:
             surplus = surplus_of(replicas.source, wanted, present)
-            self._let_go(replicas, surplus, cluster)
+            self._go_first(replicas, surplus, cluster)
+            making.let_go(surplus)
             present = [pod for pod in present if pod not in surplus]
         waiting = [pod for pod in present if not pod.spec.node_name]
         missing = {pod.key for pod in missing_of(replicas.source, wanted, present)}
