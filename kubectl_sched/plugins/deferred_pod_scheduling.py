@@ -16,6 +16,7 @@ from kubectl_sched.framework.extension_points import (
     PreFilterPlugin,
     PreFilterResult,
 )
+from kubectl_sched.framework.in_place_resize import grows_in_place
 from kubectl_sched.framework.status import SKIP, SUCCESS, unresolvable
 from kubectl_sched.snapshot import Column
 
@@ -41,20 +42,17 @@ class DeferredPodScheduling(PreFilterPlugin, FilterPlugin, BindingCyclePlugin):
 
     def __init__(self, args: None, handle: Handle) -> None:
         del args
-        self._enabled = handle.features.enabled("InPlacePodVerticalScalingSchedulerPreemption")
-
-    def _concerns(self, pod: Pod) -> bool:
-        return self._enabled and pod.is_resize_deferred
+        self._grows_in_place = grows_in_place(handle)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Skip pods that wait for no resize."""
         del state, nodes
-        return PreFilterResult(SUCCESS if self._concerns(pod) else SKIP)
+        return PreFilterResult(SUCCESS if self._grows_in_place(pod) else SKIP)
 
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
         """Reject nodes other than the pod's own, and nodes that let no pod be ended for a resize."""
         del state
-        if not self._concerns(pod):
+        if not self._grows_in_place(pod):
             return Column.filled(len(nodes), SUCCESS)
         codes = np.array([bool(_owners(node)) for node in nodes.node_objects], dtype=np.int32)
         if pod.spec.node_name:
@@ -64,7 +62,7 @@ class DeferredPodScheduling(PreFilterPlugin, FilterPlugin, BindingCyclePlugin):
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Where the pod runs, or who ruled out that others be ended for it."""
         del state
-        if not self._concerns(pod):
+        if not self._grows_in_place(pod):
             return ()
         own = pod.spec.node_name
         if own and own != nodes.names[row]:
@@ -85,7 +83,7 @@ class DeferredPodScheduling(PreFilterPlugin, FilterPlugin, BindingCyclePlugin):
     def binding_actions(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[BindingAction, ...]:
         """Permit rejects the pod: it has its node, and the kubelet is to act."""
         del state, nodes, row
-        if not self._concerns(pod):
+        if not self._grows_in_place(pod):
             return ()
         return (BindingAction("permit", self.name, "reject: pod resize fits, waiting for Kubelet actuation"),)
 

@@ -11,6 +11,7 @@ from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.framework.cycle_state import PluginError, StateKey
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.extension_points import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
+from kubectl_sched.framework.in_place_resize import grows_in_place
 from kubectl_sched.framework.near_miss import nearest
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, unresolvable
 from kubectl_sched.snapshot import Column
@@ -65,7 +66,7 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
     def __init__(self, args: None, handle: Handle) -> None:
         del args
         self._enabled = handle.features.enabled("NodeDeclaredFeatures")
-        self._resizes_in_place = handle.features.enabled("InPlacePodVerticalScalingSchedulerPreemption")
+        self._grows_in_place = grows_in_place(handle)
         self._inferred = handle.release.inferred_features
         self._names_missing = handle.release.unsatisfied_features_are_named
 
@@ -79,13 +80,13 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
         return PreFilterResult()
 
     def _needed(self, pod: Pod) -> tuple[str, ...]:
-        if not self._enabled or (self._resizes_in_place and pod.is_resize_deferred):
+        if not self._enabled or self._grows_in_place(pod):
             return ()
         return tuple(feature for feature in self._inferred if _NEEDED[feature][0](pod))
 
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
         """Reject nodes that do not declare every feature needed."""
-        if not self._enabled or (self._resizes_in_place and pod.is_resize_deferred):
+        if not self._enabled or self._grows_in_place(pod):
             return Column.filled(len(nodes), SUCCESS)
         needed = state.get(PRE_FILTER_STATE)
         if needed is None:

@@ -10,6 +10,7 @@ from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.framework.cycle_state import PluginError, StateKey
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.extension_points import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
+from kubectl_sched.framework.in_place_resize import grows_in_place
 from kubectl_sched.framework.status import SKIP, SUCCESS, unschedulable
 from kubectl_sched.snapshot import Column
 from kubectl_sched.snapshot.host_ports import ALL_ADDRESSES, HostPort, host_ports
@@ -35,20 +36,20 @@ class NodePorts(PreFilterPlugin, FilterPlugin):
 
     def __init__(self, args: None, handle: Handle) -> None:
         del args
-        self._resizes_in_place = handle.features.enabled("InPlacePodVerticalScalingSchedulerPreemption")
+        self._grows_in_place = grows_in_place(handle)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Skip pods that want no host port."""
         del nodes
         wanted = host_ports(pod)
-        if not wanted or (self._resizes_in_place and pod.is_resize_deferred):
+        if not wanted or self._grows_in_place(pod):
             return PreFilterResult(SKIP)
         state.write(PRE_FILTER_STATE, wanted)
         return PreFilterResult()
 
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
         """Reject nodes with a pod that has one of the ports."""
-        if self._resizes_in_place and pod.is_resize_deferred:
+        if self._grows_in_place(pod):
             return Column.filled(len(nodes), SUCCESS)
         wanted = state.get(PRE_FILTER_STATE)
         if wanted is None:
@@ -67,7 +68,7 @@ class NodePorts(PreFilterPlugin, FilterPlugin):
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Each port that is taken, and by which pod."""
         del state
-        if self._resizes_in_place and pod.is_resize_deferred:
+        if self._grows_in_place(pod):
             return ()
         users = [
             (want, port, other)

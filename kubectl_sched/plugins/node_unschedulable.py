@@ -11,6 +11,7 @@ from kubectl_sched.api.taints import tolerated
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.extension_points import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
+from kubectl_sched.framework.in_place_resize import grows_in_place
 from kubectl_sched.framework.status import SKIP, SUCCESS, unresolvable
 from kubectl_sched.framework.toleration_hints import toleration_hints
 from kubectl_sched.snapshot import Column
@@ -38,15 +39,12 @@ class NodeUnschedulable(PreFilterPlugin, FilterPlugin):
     def __init__(self, args: None, handle: Handle) -> None:
         del args
         self._comparison = handle.features.enabled("TaintTolerationComparisonOperators")
-        self._resizes_in_place = handle.features.enabled("InPlacePodVerticalScalingSchedulerPreemption")
+        self._grows_in_place = grows_in_place(handle)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Skip pods that only wait for room to grow where they are."""
         del state, nodes
         return PreFilterResult(SKIP if self._grows_in_place(pod) else SUCCESS)
-
-    def _grows_in_place(self, pod: Pod) -> bool:
-        return self._resizes_in_place and pod.is_resize_deferred
 
     def _tolerates(self, pod: Pod) -> bool:
         return tolerated(UNSCHEDULABLE_TAINT, pod.spec.tolerations, comparison=self._comparison)

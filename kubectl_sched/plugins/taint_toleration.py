@@ -26,6 +26,7 @@ from kubectl_sched.framework.extension_points import (
     PreScorePlugin,
     ScorePlugin,
 )
+from kubectl_sched.framework.in_place_resize import grows_in_place
 from kubectl_sched.framework.normalize_score import default_normalize_score
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, unresolvable
 from kubectl_sched.framework.toleration_hints import toleration_hints
@@ -78,16 +79,13 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
     def __init__(self, args: None, handle: Handle) -> None:
         del args
         self._comparison = handle.features.enabled("TaintTolerationComparisonOperators")
-        self._resizes_in_place = handle.features.enabled("InPlacePodVerticalScalingSchedulerPreemption")
+        self._grows_in_place = grows_in_place(handle)
         self._reason = handle.release.taint_reason
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Skip pods that only wait for room to grow where they are."""
         del state, nodes
         return PreFilterResult(SKIP if self._grows_in_place(pod) else SUCCESS)
-
-    def _grows_in_place(self, pod: Pod) -> bool:
-        return self._resizes_in_place and pod.is_resize_deferred
 
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
         """Reject nodes with a NoSchedule or NoExecute taint that the pod does not tolerate."""

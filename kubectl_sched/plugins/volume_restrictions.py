@@ -17,6 +17,7 @@ from kubectl_sched.framework.extension_points import (
     PreFilterPlugin,
     PreFilterResult,
 )
+from kubectl_sched.framework.in_place_resize import grows_in_place
 from kubectl_sched.framework.status import SKIP, SUCCESS, error, unresolvable, unschedulable
 from kubectl_sched.record import Record
 from kubectl_sched.snapshot import Column
@@ -71,11 +72,11 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin, PreFilterExtensions):
     def __init__(self, args: None, handle: Handle) -> None:
         del args
         self._in_use = unschedulable(handle.release.read_write_once_pod_reason)
-        self._resizes_in_place = handle.features.enabled("InPlacePodVerticalScalingSchedulerPreemption")
+        self._grows_in_place = grows_in_place(handle)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Count the pods that use a ReadWriteOncePod claim; skip pods that nothing can conflict with."""
-        if not pod.spec.volumes or (self._resizes_in_place and pod.is_resize_deferred):
+        if not pod.spec.volumes or self._grows_in_place(pod):
             return PreFilterResult(SKIP)
         claims: set[str] = set()
         for name in _claim_names(pod):
@@ -119,7 +120,7 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin, PreFilterExtensions):
 
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
         """Reject nodes with a conflicting disk, and every node while a claim is in use."""
-        if self._resizes_in_place and pod.is_resize_deferred:
+        if self._grows_in_place(pod):
             return Column.filled(len(nodes), SUCCESS)
         codes = np.zeros(len(nodes), dtype=np.int32)
         wanted = disks(pod)
@@ -137,7 +138,7 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin, PreFilterExtensions):
 
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Which pod has the disk, or which pod uses the claim, and where."""
-        if self._resizes_in_place and pod.is_resize_deferred:
+        if self._grows_in_place(pod):
             return ()
         conflicts = [
             _disk_evidence(disk, other, user)

@@ -21,6 +21,7 @@ from kubectl_sched.api.volumes import (
 from kubectl_sched.framework.cycle_state import StateKey
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.extension_points import FilterPlugin, PreFilterPlugin, PreFilterResult
+from kubectl_sched.framework.in_place_resize import grows_in_place
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, unresolvable
 from kubectl_sched.snapshot import Column
 
@@ -70,11 +71,11 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
 
     def __init__(self, args: None, handle: Handle) -> None:
         del args
-        self._resizes_in_place = handle.features.enabled("InPlacePodVerticalScalingSchedulerPreemption")
+        self._grows_in_place = grows_in_place(handle)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Read the labels of the pod's volumes; skip pods whose volumes have none."""
-        if not pod.spec.volumes or (self._resizes_in_place and pod.is_resize_deferred):
+        if not pod.spec.volumes or self._grows_in_place(pod):
             return PreFilterResult(SKIP)
         found = _topologies(pod, nodes.objects)
         if isinstance(found, Status):
@@ -126,7 +127,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
 
     def _topologies(self, state: CycleState, pod: Pod, nodes: Snapshot) -> Topologies | Status:
         """What PreFilter has found, or the same anew where it did not run."""
-        if not pod.spec.volumes or (self._resizes_in_place and pod.is_resize_deferred):
+        if not pod.spec.volumes or self._grows_in_place(pod):
             return ()
         kept = state.get(PRE_FILTER_STATE)
         return _topologies(pod, nodes.objects) if kept is None else kept

@@ -22,6 +22,7 @@ from kubectl_sched.framework.extension_points import (
     PreFilterResult,
     ScorePlugin,
 )
+from kubectl_sched.framework.in_place_resize import grows_in_place
 from kubectl_sched.framework.normalize_score import default_normalize_score
 from kubectl_sched.framework.status import SKIP, SUCCESS, NodeToStatus, Status, error, unresolvable, unschedulable
 from kubectl_sched.plugins.dynamic_resources.claims import SPECIAL_NAME, ClaimProblem, pod_claims, unreserved_for_group
@@ -59,6 +60,7 @@ class DynamicResources(
         self._on = self._enabled("DynamicResourceAllocation")
         self._release = handle.release
         self._rules = handle.release.devices
+        self._grows_in_place = grows_in_place(handle)
 
     @cached_property
     def _filtering(self) -> Filtering:
@@ -81,7 +83,7 @@ class DynamicResources(
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Skips pods that claim nothing; rejects those whose claims cannot be used anywhere."""
-        if not self._on or self._is_resize(pod):
+        if not self._on or self._grows_in_place(pod):
             return PreFilterResult(SKIP)
         state.write(STATE, PreFilterState())
         if not pod.spec.resource_claims and not self._may_claim_extended_resources(pod):
@@ -89,11 +91,6 @@ class DynamicResources(
         status, made = self._filtering.prepare(pod, nodes)
         state.write(STATE, made)
         return PreFilterResult(status)
-
-    def _is_resize(self, pod: Pod) -> bool:
-        return self._rules.post_filter_is_silent and (
-            self._enabled("InPlacePodVerticalScalingSchedulerPreemption") and pod.is_resize_deferred
-        )
 
     def _may_claim_extended_resources(self, pod: Pod) -> bool:
         if not self._enabled("DRAExtendedResource"):
@@ -145,7 +142,7 @@ class DynamicResources(
         del framework
         if not self._on:
             return self._nothing_done("plugin disabled")
-        if self._is_resize(pod) or (self._rules.post_filter_wants_claims and not pod.spec.resource_claims):
+        if self._grows_in_place(pod) or (self._rules.post_filter_wants_claims and not pod.spec.resource_claims):
             return PostFilterResult(unschedulable())
         known = state.get(STATE)
         if known is None:

@@ -21,6 +21,7 @@ from kubectl_sched.framework.extension_points import (
     PreScorePlugin,
     ScorePlugin,
 )
+from kubectl_sched.framework.in_place_resize import grows_in_place
 from kubectl_sched.framework.status import SKIP, SUCCESS, NodeToStatus, Status, unresolvable
 from kubectl_sched.plugins.inter_pod_affinity import evidence, filtering, scoring
 from kubectl_sched.plugins.inter_pod_affinity.terms import namespace_labels, terms_of
@@ -45,12 +46,12 @@ class InterPodAffinity(
     def __init__(self, args: InterPodAffinityArgs | None, handle: Handle) -> None:
         self._args = args or InterPodAffinityArgs()
         self._selector_stays = handle.release.namespace_selector_stays
-        self._resizes_in_place = handle.features.enabled("InPlacePodVerticalScalingSchedulerPreemption")
+        self._grows_in_place = grows_in_place(handle)
         self._fast_path = handle.features.enabled("InterPodAffinityHostnameFastPath")
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Count matching pods by domain; skip where neither the pod nor an existing one has anything against it."""
-        if self._is_exempt(pod):
+        if self._grows_in_place(pod):
             return PreFilterResult(SKIP)
         nodes = nodes.whole
         terms = terms_of(pod)
@@ -78,9 +79,6 @@ class InterPodAffinity(
     def _merged(self, terms: tuple[AffinityTerm, ...], nodes: Snapshot) -> tuple[AffinityTerm, ...]:
         return tuple(term.merged(nodes.objects, selector_stays=self._selector_stays) for term in terms)
 
-    def _is_exempt(self, pod: Pod) -> bool:
-        return self._resizes_in_place and pod.is_resize_deferred
-
     def add_pod(self, state: CycleState, pod: Pod, added: Pod, row: int, nodes: Snapshot) -> None:
         """One more pod in the domains of its node."""
         before = _pre_filter_state(state)
@@ -100,13 +98,13 @@ class InterPodAffinity(
 
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
         """Reject nodes away from pods it must be near to, and near to pods that one of the two must be away from."""
-        if self._is_exempt(pod):
+        if self._grows_in_place(pod):
             return Column.filled(len(nodes), SUCCESS)
         return filtering.verdicts(_pre_filter_state(state), pod, nodes)
 
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Every rule that the node breaks, with the pods by name."""
-        if self._is_exempt(pod):
+        if self._grows_in_place(pod):
             return ()
         return evidence.rejection(_pre_filter_state(state), pod, nodes, row)
 

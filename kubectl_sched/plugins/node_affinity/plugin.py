@@ -23,6 +23,7 @@ from kubectl_sched.framework.extension_points import (
     PreScorePlugin,
     ScorePlugin,
 )
+from kubectl_sched.framework.in_place_resize import grows_in_place
 from kubectl_sched.framework.normalize_score import default_normalize_score
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, unresolvable
 from kubectl_sched.plugins.node_affinity import evidence
@@ -60,10 +61,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         self._added_required = strict_node_selector(required) if required is not None else None
         self._added_preferred = parse_preferred_terms(added.preferred) if added and added.preferred else None
         self._added = added
-        self._resizes_in_place = handle.features.enabled("InPlacePodVerticalScalingSchedulerPreemption")
-
-    def _grows_in_place(self, pod: Pod) -> bool:
-        return self._resizes_in_place and pod.is_resize_deferred
+        self._grows_in_place = grows_in_place(handle)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Skip pods without requirements; narrow the search where every term names its nodes."""

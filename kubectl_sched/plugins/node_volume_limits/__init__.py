@@ -10,6 +10,7 @@ import numpy as np
 from kubectl_sched.api.storage import CSIDriver
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.extension_points import FilterPlugin, PreFilterPlugin, PreFilterResult
+from kubectl_sched.framework.in_place_resize import grows_in_place
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, error, unresolvable, unschedulable
 from kubectl_sched.plugins.node_volume_limits.attachable_volumes import (
     AttachableVolumes,
@@ -44,7 +45,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         self._release = handle.release
         self._portworx_migrates = handle.features.enabled("CSIMigrationPortworx")
         self._scales_limits = handle.features.enabled("VolumeLimitScaling")
-        self._resizes_in_place = handle.features.enabled("InPlacePodVerticalScalingSchedulerPreemption")
+        self._grows_in_place = grows_in_place(handle)
         self._volumes: WeakKeyDictionary[Objects, AttachableVolumes] = WeakKeyDictionary()
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
@@ -104,7 +105,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         return super().summarize(state, pod, nodes, rows)
 
     def _leaves_out(self, pod: Pod) -> bool:
-        return not pod.spec.volumes or (self._resizes_in_place and pod.is_resize_deferred)
+        return not pod.spec.volumes or self._grows_in_place(pod)
 
     def _volumes_in(self, objects: Objects) -> AttachableVolumes:
         volumes = self._volumes.get(objects)

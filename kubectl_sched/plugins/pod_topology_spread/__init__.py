@@ -17,6 +17,7 @@ from kubectl_sched.framework.extension_points import (
     PreScorePlugin,
     ScorePlugin,
 )
+from kubectl_sched.framework.in_place_resize import grows_in_place
 from kubectl_sched.framework.status import SKIP, SUCCESS, NodeToStatus, Status
 from kubectl_sched.plugins.pod_topology_spread import evidence, filtering, scoring
 from kubectl_sched.plugins.pod_topology_spread.constraints import Constraints
@@ -43,11 +44,11 @@ class PodTopologySpread(
 
     def __init__(self, args: PodTopologySpreadArgs | None, handle: Handle) -> None:
         self._constraints = Constraints(args, handle.features)
-        self._resizes_in_place = handle.features.enabled("InPlacePodVerticalScalingSchedulerPreemption")
+        self._grows_in_place = grows_in_place(handle)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Count matching pods by domain; skip pods without hard constraints."""
-        if self._resizes_in_place and pod.is_resize_deferred:
+        if self._grows_in_place(pod):
             return PreFilterResult(SKIP)
         nodes = nodes.whole
         try:
@@ -79,13 +80,13 @@ class PodTopologySpread(
 
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
         """Reject nodes where one more pod would make the skew larger than maxSkew."""
-        if self._resizes_in_place and pod.is_resize_deferred:
+        if self._grows_in_place(pod):
             return Column.filled(len(nodes), SUCCESS)
         return filtering.verdicts(_pre_filter_state(state), pod, nodes)
 
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Each constraint that the node breaks, with the counts of its domains."""
-        if self._resizes_in_place and pod.is_resize_deferred:
+        if self._grows_in_place(pod):
             return ()
         return evidence.rejection(_pre_filter_state(state), pod, nodes, row, self._constraints)
 

@@ -23,6 +23,7 @@ from kubectl_sched.framework.extension_points import (
     PreScorePlugin,
     ScorePlugin,
 )
+from kubectl_sched.framework.in_place_resize import grows_in_place
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, error, unresolvable
 from kubectl_sched.plugins.volume_binding.binder import (
     BIND_CONFLICT,
@@ -94,7 +95,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         self._conflict_reason = handle.release.volume_conflict_reason
         self._points = points_of(args.shape)
         self._has_attributes_classes = handle.features.enabled("VolumeAttributesClass")
-        self._resizes_in_place = handle.features.enabled("InPlacePodVerticalScalingSchedulerPreemption")
+        self._grows_in_place = grows_in_place(handle)
         self._volumes: WeakKeyDictionary[Objects, VolumeIndex] = WeakKeyDictionary()
 
     def _volumes_in(self, objects: Objects) -> VolumeIndex:
@@ -103,12 +104,9 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
             volumes = self._volumes[objects] = VolumeIndex(objects.all(PersistentVolume))
         return volumes
 
-    def _leaves_out(self, pod: Pod) -> bool:
-        return self._resizes_in_place and pod.is_resize_deferred
-
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Refuse pods with a claim that no node can help; skip pods without claims."""
-        if self._leaves_out(pod):
+        if self._grows_in_place(pod):
             return PreFilterResult(SKIP)
         uses = claim_uses(pod) if pod.spec.volumes else ()
         if not uses:
@@ -133,7 +131,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
 
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
         """Reject nodes that do not reach the bound volumes or have none for the others."""
-        if self._leaves_out(pod):
+        if self._grows_in_place(pod):
             return Column.filled(len(nodes), SUCCESS)
         binder = _read(state).binder
         volumes = binder.find(nodes) if binder is not None else Column.filled(len(nodes), PodVolumes())
@@ -149,7 +147,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """For each reason the claims behind it, with the volume, class or capacity that does not fit."""
         kept = state.get(PRE_FILTER_STATE)
-        if kept is None or kept.binder is None or self._leaves_out(pod):
+        if kept is None or kept.binder is None or self._grows_in_place(pod):
             return ()
         binder, kind = kept.binder, kept.binder.kind_of(nodes, row)
         reasons, labels = binder.on(kind).reasons, dict(kind.labels)

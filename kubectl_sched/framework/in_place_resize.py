@@ -1,0 +1,19 @@
+"""Pods on a node that the scheduler makes room for where they are."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.handle import Handle
+
+
+def grows_in_place(handle: Handle) -> Callable[[Pod], bool]:
+    """Whether a pod only waits for room to grow on its node; most plugins then have nothing to say."""
+    if handle.features.enabled("InPlacePodVerticalScalingSchedulerPreemption"):
+        return attrgetter("is_resize_deferred")
+    return lambda pod: False  # noqa: ARG005 - no pod does
