@@ -112,8 +112,8 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
         """The features that none or only some of these nodes declare."""
         del state
-        declared = nodes.declared_features.take(rows)
-        lacking = [each for each in self._needed(pod) if declared.where(lambda has, each=each: each not in has).any()]  # type: ignore[misc]
+        declared = [has for has, _ in nodes.declared_features.take(rows).counts()]
+        lacking = [each for each in self._needed(pod) if any(each not in has for has in declared)]
         return f"do not declare {first_few(lacking)}, which it needs"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -57,7 +58,7 @@ def prioritize(result: ScheduleResult) -> Iterator[Change]:
         yield Change(
             Kind.PRIORITIZE,
             f"with priorityClassName {each.metadata.name} ({each.value})",
-            pod=lambda pod, given=each: _of_class(pod, given),  # type: ignore[misc]
+            pod=partial(_of_class, given=each),
             caution="it then goes before all pods of lower priority, and may end them",
             cost=(each.value,),
         )

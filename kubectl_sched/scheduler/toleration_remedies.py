@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec.structs import replace
@@ -83,7 +84,7 @@ def _correct(result: ScheduleResult, row: int, taint: Taint) -> Change | None:
             return Change(
                 Kind.CORRECT,
                 f"if it tolerated {toleration_text(meant)} instead of {toleration_text(toleration)}",
-                pod=lambda pod, wrong=toleration, meant=meant: _exchanged(pod, wrong, meant),  # type: ignore[misc]
+                pod=partial(_exchanged, wrong=toleration, meant=meant),
             )
     return None
 

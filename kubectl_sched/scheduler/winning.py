@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -65,7 +66,7 @@ def _preferring(result: ScheduleResult, row: int) -> Iterator[Change]:
         yield Change(
             Kind.PREFER_NODE,
             f"if it preferred {_HOSTNAME}={hostname} with weight {weight}",
-            pod=lambda pod, term=term: prefers(pod, term),  # type: ignore[misc]
+            pod=partial(prefers, term=term),
             cost=(1, weight),
         )
 
@@ -77,7 +78,7 @@ def _preferring_more(result: ScheduleResult, row: int) -> Iterator[Change]:
             yield Change(
                 Kind.PREFER_NODE,
                 f"with weight {weight} instead of {term.weight} for its preference of {_words(term)}",
-                pod=lambda pod, at=index, to=weight: _with_weight(pod, at, to),  # type: ignore[misc]
+                pod=partial(_with_weight, index=index, weight=weight),
                 cost=(0, weight),
             )
 
@@ -118,7 +119,7 @@ def _preferring_less(result: ScheduleResult, row: int) -> Iterator[Change]:
             yield Change(
                 Kind.PREFER_LESS,
                 f"without its preference of {_words(term)} (weight {term.weight})",
-                pod=lambda pod, at=index: _without_preference(pod, at),  # type: ignore[misc]
+                pod=partial(_without_preference, index=index),
                 cost=(term.weight,),
             )
 
@@ -137,7 +138,7 @@ def _near_less(result: ScheduleResult) -> Iterator[Change]:
             yield Change(
                 Kind.PREFER_LESS,
                 f"without its preferred {words} over {term.pod_affinity_term.topology_key} (weight {term.weight})",
-                pod=lambda pod, part=part, at=index: _without_near_preference(pod, part, at),  # type: ignore[misc]
+                pod=partial(_without_near_preference, part=part, index=index),
                 caution="it may then run near to other pods than it wants",
                 cost=(term.weight,),
             )
@@ -156,7 +157,7 @@ def _spreading_less(result: ScheduleResult) -> Iterator[Change]:
             yield Change(
                 Kind.PREFER_LESS,
                 f"without its soft spread constraint over {constraint.topology_key}",
-                pod=lambda pod, gone=constraint: _without_constraint(pod, gone),  # type: ignore[misc]
+                pod=partial(_without_constraint, gone=constraint),
                 caution="its pods may then be spread less evenly",
             )
 

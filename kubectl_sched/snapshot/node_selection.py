@@ -9,7 +9,7 @@ import numpy as np
 from kubectl_sched.api.node_affinity import METADATA_NAME
 
 if TYPE_CHECKING:
-    from kubectl_sched.api.labels import Selector
+    from kubectl_sched.api.labels import Requirement, Selector
     from kubectl_sched.api.node_affinity import FieldRequirement, NodeSelector, RequiredNodeAffinity, Term
     from kubectl_sched.snapshot.arrays import Mask
     from kubectl_sched.snapshot.node_table import NodeTable
@@ -49,12 +49,13 @@ def nodes_labelled(table: NodeTable, selector: Selector) -> Mask:
         return np.zeros(len(table), dtype=np.bool_)
     chosen = np.ones(len(table), dtype=np.bool_)
     for requirement in selector.requirements:
-        key = requirement.key
-        meets = requirement.matches
-        chosen &= table.label(key).where(
-            lambda value, key=key, meets=meets: meets({} if value is None else {key: value})  # type: ignore[misc]
-        )
+        chosen &= _meeting(table, requirement)
     return chosen
+
+
+def _meeting(table: NodeTable, requirement: Requirement) -> Mask:
+    key = requirement.key
+    return table.label(key).where(lambda value: requirement.matches({} if value is None else {key: value}))
 
 
 def _nodes_of_field(table: NodeTable, requirement: FieldRequirement) -> Mask:

@@ -217,7 +217,7 @@ def _unmet_clause(state: PreFilterState, pod: Pod, nodes: Snapshot, rows: Rows) 
         if not len(everywhere):
             return f"are not near to {described(term, pod)}, as no pod anywhere matches"
         where = sorted({value for value in whole.label(key).take(everywhere) if value is not None})
-        inside = nodes.label(key).where(lambda value, where=frozenset(where): value in where)  # type: ignore[misc]
+        inside = nodes.label(key).where(frozenset(where).__contains__)
         if where and not inside[rows].any():
             return f"are outside {key}={first_few(where)}, where the {described(term, pod)} are"
     return f"are not near to {first_few([described(term, pod) for term in state.required_affinity])}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from operator import eq
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -103,7 +105,7 @@ def summary(
     parts = [
         f"{key}={value}"
         for key, value in node_selector.items()
-        if not nodes.label(key).take(rows).where(lambda has, value=value: has == value).all()  # type: ignore[misc]
+        if not nodes.label(key).take(rows).where(partial(eq, value)).all()
     ]
     if required is not None and not _selected(required, nodes)[rows].all():
         terms = dict.fromkeys(_term_words(term) for term in required.node_selector_terms)
@@ -144,7 +146,7 @@ def _closest(required: NodeSelector | None, node_selector: Mapping[str, str], no
     """The row that fails the fewest requirements, by name where several do."""
     missing = np.zeros(len(rows), dtype=np.int64)
     for key, value in node_selector.items():
-        missing += ~nodes.label(key).take(rows).where(lambda has, value=value: has == value)  # type: ignore[misc]
+        missing += ~nodes.label(key).take(rows).where(partial(eq, value))
     of_terms = [_unmet_counts(term, nodes, rows) for term in required.node_selector_terms] if required else []
     if of_terms:
         missing += np.min(of_terms, axis=0)
@@ -157,9 +159,13 @@ def _unmet_counts(term: NodeSelectorTerm, nodes: Snapshot, rows: Rows) -> Intege
     if _matches_nothing(term):
         return counts + len(term.match_expressions) + 1
     for each in term.match_expressions:
-        column = nodes.label(each.key).take(rows)
-        counts += ~column.where(lambda has, each=each: _meets(each, {} if has is None else {each.key: has}))  # type: ignore[misc]
+        counts += ~_meeting(each, nodes, rows)
     return counts
+
+
+def _meeting(requirement: NodeSelectorRequirement, nodes: Snapshot, rows: Rows) -> Mask:
+    key = requirement.key
+    return nodes.label(key).take(rows).where(lambda has: _meets(requirement, {} if has is None else {key: has}))
 
 
 def _matches_nothing(term: NodeSelectorTerm) -> bool:

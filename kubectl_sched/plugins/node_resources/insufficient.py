@@ -61,10 +61,14 @@ def shortages(state: PreFilterState, nodes: Snapshot, *, absent_only: bool) -> l
         allocatable = nodes.allocatable(name)
         insufficient = wanted > allocatable - nodes.requested(name)
         if name in state.device_backed:
-            named = nodes.table.known_allocatable.where(lambda known, name=name: name in known)  # type: ignore[misc]
-            insufficient &= named if absent_only else allocatable > 0
+            insufficient &= _named(name, nodes) if absent_only else allocatable > 0
         found.append(Shortage(name, insufficient, insufficient & (wanted > allocatable)))
     return [shortage for shortage in found if shortage.insufficient.any()]
+
+
+def _named(resource: str, nodes: Snapshot) -> Mask:
+    """bool[n]: the nodes that name the resource, be it that they have none of it."""
+    return nodes.table.known_allocatable.where(lambda known: resource in known)
 
 
 def statuses(found: Sequence[Shortage], node_count: int, *, tells_unresolvable: bool) -> Column[Status]:

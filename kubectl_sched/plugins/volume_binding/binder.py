@@ -105,9 +105,7 @@ class Binder:
         """What matters of each node."""
         rows: Column[NodeKind] = Column.filled(len(nodes), NodeKind(()))
         for key in sorted(self._label_keys()):
-            rows = rows.combined(nodes.label(key)).map(
-                lambda pair, key=key: _labelled(pair[0], key, pair[1])  # type: ignore[misc]
-            )
+            rows = _with_label(rows, key, nodes)
         if self._has_in_tree_volume():
             annotations = Column.of(map(self.migrated_plugins, nodes.names))
             rows = rows.combined(annotations).map(lambda pair: pair[0]._replace(migrated=pair[1]))
@@ -253,6 +251,10 @@ def as_driver_knows(volume: PersistentVolume, migrated: frozenset[str]) -> Persi
         return translated(volume, plugin)
     except TranslationError as failure:
         raise PluginError(f"could not translate pv: {failure}") from failure
+
+
+def _with_label(rows: Column[NodeKind], key: str, nodes: Snapshot) -> Column[NodeKind]:
+    return rows.combined(nodes.label(key)).map(lambda pair: _labelled(pair[0], key, pair[1]))
 
 
 def _labelled(kind: NodeKind, key: str, value: str | None) -> NodeKind:
