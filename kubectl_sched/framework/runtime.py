@@ -317,8 +317,8 @@ def normalized_scores(
         raise PluginError(
             f'running Normalize on Score plugins: plugin "{plugin.name}" failed with: {failure}'
         ) from failure
-    outside = (scores > MAX_NODE_SCORE) | (scores < MIN_NODE_SCORE)
-    if outside.any():
+    if len(scores) and (scores.max() > MAX_NODE_SCORE or scores.min() < MIN_NODE_SCORE):
+        outside = (scores > MAX_NODE_SCORE) | (scores < MIN_NODE_SCORE)
         raise PluginError(
             f'applying score defaultWeights on Score plugins: plugin "{plugin.name}" returns an invalid score '
             f"{scores[outside][0]}, it should in the range of [{MIN_NODE_SCORE}, {MAX_NODE_SCORE}] after normalizing"

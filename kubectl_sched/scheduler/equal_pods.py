@@ -174,8 +174,8 @@ class EqualPods:
 
     def _score_again(self, scorer: _Scorer, added: Pod, row: int, level: _Level, *, moved: bool) -> None:
         plugin, state, rows = scorer.plugin, self._state, self._rows
-        if isinstance(plugin, PreScoreExtensions):
-            if plugin.pre_score_with(state, self.pod, added, row, self.nodes, rows).code is Code.SKIP:
+        if scorer.extensions is not None:
+            if scorer.extensions.pre_score_with(state, self.pod, added, row, self.nodes, rows).code is Code.SKIP:
                 return
             scorer.replace_raw(rows, plugin.score(state, self.pod, self.nodes, rows))
         elif plugin.depends_on is DependsOn.USAGE_OF_NODE:
@@ -229,6 +229,7 @@ class _Scorer:
 
     def __init__(self, plugin: ScorePlugin, weight: int, node_count: int) -> None:
         self.plugin = plugin
+        self.extensions = plugin if isinstance(plugin, PreScoreExtensions) else None
         self.weight = weight
         self.normalizes = type(plugin).normalize_score is not ScorePlugin.normalize_score
         self.raw: Integers = np.zeros(node_count, dtype=np.int64)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from kubectl_sched.api.affinity import Affinity
 from kubectl_sched.api.core import Namespace
 from kubectl_sched.api.labels import NOTHING, InvalidSelector, Selector, selector_of
 from kubectl_sched.api.validation import aggregate
@@ -19,7 +20,7 @@ from kubectl_sched.api.validation import aggregate
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
-    from kubectl_sched.api.affinity import Affinity, PodAffinity, PodAffinityTerm
+    from kubectl_sched.api.affinity import PodAffinity, PodAffinityTerm
     from kubectl_sched.api.meta import Labels
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.snapshot import Column, PodTable
@@ -77,7 +78,7 @@ class PodTerms:
         self.namespace = namespace
         self.affinity = affinity
 
-    @property
+    @cached_property
     def key(self) -> Hashable:
         """Equal for pods with equal terms."""
         both = (self.affinity.pod_affinity, self.affinity.pod_anti_affinity)
@@ -140,7 +141,23 @@ def terms_of(pod: Pod) -> PodTerms | None:
     affinity = pod.spec.affinity
     if affinity is None or (affinity.pod_affinity is None and affinity.pod_anti_affinity is None):
         return None
-    return PodTerms(pod.metadata.namespace, affinity)
+    return _TERMS.of(pod.metadata.namespace, affinity)
+
+
+class _TermsOnce:
+    """Replicas come one after the other and hold the very same affinity, so the terms of the latest are kept."""
+
+    def __init__(self) -> None:
+        self._latest = PodTerms("", Affinity())
+
+    def of(self, namespace: str, affinity: Affinity) -> PodTerms:
+        latest = self._latest
+        if latest.affinity is not affinity or latest.namespace != namespace:
+            latest = self._latest = PodTerms(namespace, affinity)
+        return latest
+
+
+_TERMS = _TermsOnce()
 
 
 def existing_terms(existing: PodTable) -> Column[PodTerms | None]:
