@@ -78,7 +78,12 @@ class Binder:
         self._tell(Finished(queued, result, outcome, began))
 
     def _report(self, result: ScheduleResult, failed: Failed | None) -> None:
-        for sentence in self._written(result, failed):
+        try:
+            said = self._written(result, failed)
+        except Exception as failure:  # else nobody would hear of it
+            self._tell(Warned(_unwritten(result, f"{type(failure).__name__}: {failure}")))
+            raise
+        for sentence in said:
             self._tell(Warned(sentence))
 
     def _written(self, result: ScheduleResult, failed: Failed | None) -> tuple[str, ...]:
@@ -89,7 +94,7 @@ class Binder:
             told = result if evicted else without_preemption(result)
             return (*said, *report_failure(self._writer, self._recorder, told))
         except SchedError as failure:
-            return (f"what was found of pod {result.pod.key} was not written: {failure}",)
+            return (_unwritten(result, str(failure)),)
 
     def _evict(self, result: ScheduleResult) -> tuple[tuple[str, ...], bool]:
         """What went wrong, and whether anybody was told to go; if nobody, no room needs to be kept."""
@@ -97,3 +102,7 @@ class Binder:
         if not preempted.evicted:
             self._tell(NoneEvicted(result.pod))
         return (*preempted.refused, *preempted.warnings), bool(preempted.evicted)
+
+
+def _unwritten(result: ScheduleResult, why: str) -> str:
+    return f"what was found of pod {result.pod.key} was not written: {why}"

@@ -186,7 +186,11 @@ def _one_by_one(body: bytes, kind: Kind) -> tuple[list[KubernetesObject], list[s
 
     objects: list[KubernetesObject] = []
     broken: list[str] = []
-    for item in decoder(_RawItems).decode(body).items or ():
+    try:
+        items = decoder(_RawItems).decode(body).items or ()
+    except (msgspec.ValidationError, UnicodeDecodeError):
+        raise ClusterError(f"the server's list of {kind.plural} is no list of objects") from None
+    for item in items:
         try:
             objects.append(typed(item, kind.type))
         except (msgspec.ValidationError, RecursionError) as error:

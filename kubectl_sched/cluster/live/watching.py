@@ -196,14 +196,14 @@ class Reflector:
     def _take(self, line: bytes) -> None:
         try:
             event = decoder(_Event).decode(line)
+            head = decoder(_Head).decode(event.object).metadata
+            status = decoder(_Status).decode(event.object) if event.type == "ERROR" else None
         except (msgspec.DecodeError, UnicodeDecodeError):
-            raise ClusterError(f"the watch of {self._kind.plural} sent no JSON") from None
-        if event.type == "ERROR":
-            status = decoder(_Status).decode(event.object)
+            raise ClusterError(f"the watch of {self._kind.plural} sent what is no event") from None
+        if status is not None:
             if status.code == HTTPStatus.GONE:
                 raise _ExpiredError
             raise ClusterError(f"the watch of {self._kind.plural} failed: {status.message}")
-        head = decoder(_Head).decode(event.object).metadata
         if event.type != "BOOKMARK":
             self._hand_on(event, head)
         self._failures = 0

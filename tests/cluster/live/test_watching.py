@@ -71,7 +71,7 @@ def server(script: Script) -> Iterator[Server]:
                 self.wfile.write(answer[1])
                 return
             self.wfile.flush()
-            script.over.wait(30)
+            script.over.wait(120)
 
         def log_message(self, *_: object) -> None:
             pass
@@ -103,12 +103,12 @@ def follow(server: Server, laid: None, monkeypatch: pytest.MonkeyPatch) -> Itera
     yield seen
     reflector.stop()
     lister.close()
-    reflector.join(10)
+    reflector.join(60)
 
 
 def names(seen: SimpleQueue[Message], count: int) -> list[str]:
     """What the next messages are about."""
-    return [words(seen.get(timeout=10)) for _ in range(count)]
+    return [words(seen.get(timeout=60)) for _ in range(count)]
 
 
 def words(message: Message) -> str:
@@ -177,6 +177,30 @@ def test_what_fails_is_tried_again_from_the_same_state(follow: SimpleQueue[Messa
 )
 def test_an_object_that_cannot_be_read_is_named_and_left_out(follow: SimpleQueue[Message]) -> None:
     assert names(follow, 3) == ["all: ", "disturbed 0", "now: a@7"]
+
+
+@pytest.mark.parametrize(
+    "laid",
+    [
+        [(200, listed(5)), (200, line + b"\n"), (200, said(("ADDED", pod("a", 6))))]
+        for line in (b"<html>", b'{"type":"ADDED","object":null}', b'{"type":"ERROR","object":{"code":"x"}}')
+    ],
+    ids=["a page", "no object", "no status"],
+    indirect=True,
+)
+def test_what_is_no_event_ends_the_watch_and_not_the_following(follow: SimpleQueue[Message], script: Script) -> None:
+    assert names(follow, 3) == ["all: ", "disturbed 0", "now: a@6"]
+    assert asked_from(script)[:3] == ["list", "5", "5"]
+
+
+@pytest.mark.parametrize(
+    "laid",
+    [[(200, b'{"metadata":{},"items":5}'), (200, listed(5, pod("a", 3)))]],
+    ids=["a number"],
+    indirect=True,
+)
+def test_what_is_no_list_is_asked_for_again(follow: SimpleQueue[Message]) -> None:
+    assert names(follow, 2) == ["disturbed 0", "all: a"]
 
 
 @pytest.mark.parametrize("laid", [[(404, b"{}")]], ids=["unserved"], indirect=True)
