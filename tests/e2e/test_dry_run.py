@@ -113,7 +113,7 @@ def test_pods_of_sets_keep_what_is_their_own(plane: ControlPlane, tmp_path: Path
     done = whatif(plane, tmp_path, stateful, daemons)
     placements = {each["pod"]["name"]: each for each in json.loads(done.stdout)["placements"]}
     assert {name: placements[name]["node"] for name in ("agent-n0", "agent-n1")} == {"agent-n0": "n0", "agent-n1": "n1"}
-    assert "unbound immediate PersistentVolumeClaims" in placements["db-1"]["event"]
+    assert "unbound immediate PersistentVolumeClaims" in placements["db-0"]["event"]
 
 
 @pytest.mark.parametrize(
