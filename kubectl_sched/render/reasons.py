@@ -139,6 +139,8 @@ def _kept_out_otherwise(result: ScheduleResult, row: int) -> str:
     if result.pre_filter_nodes is not None and name not in result.pre_filter_nodes:
         return f"are not among the nodes that {' and '.join(result.narrowed_by)} left"
     said = safe(", ".join(status.reasons))
+    if not result.pre_filter.is_success:
+        return f"are not looked at, as {result.pre_filter.plugin} rejects the pod as a whole ({said})"
     if status.plugin is None:
         return f"are rejected by an extender ({said})"
     return f"would not fit once {nominated_to(result, row)} ran there ({said})"

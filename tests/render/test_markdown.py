@@ -184,3 +184,11 @@ def test_the_whole_of_it(name: str, update_golden: bool) -> None:
     if update_golden:
         path.write_text(page)
     assert page == path.read_text()
+
+
+def test_a_node_of_a_pod_that_is_rejected_as_a_whole_is_not_said_to_be_taken() -> None:
+    gone = [{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]
+    result = explained([node("w1"), node("w2"), pod("web-0", volumes=gone)])
+    page = explanation_markdown([result], Display(output="markdown", node="w1"), ())
+    assert "is not looked at, as VolumeRestrictions rejects the pod as a whole (persistentvolumeclaim" in page
+    assert "nominated" not in page
