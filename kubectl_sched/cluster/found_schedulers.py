@@ -57,6 +57,11 @@ class FoundScheduler(Record, frozen=True):
         return not self.problems
 
     @property
+    def is_known(self) -> bool:
+        """Whether its profiles are those that it has, and not assumed for want of its configuration."""
+        return self.configuration.document is not None or self.configuration.is_known
+
+    @property
     def profiles(self) -> tuple[str, ...]:
         """The schedulerNames that it would serve."""
         document = self.configuration.document
@@ -122,7 +127,7 @@ def _found(pods: Sequence[Pod], group: tuple[str, str, str], dump: Dump, leases:
     container = scheduler_container(pods[0])
     assert container is not None  # noqa: S101 - that is how the pods were found
     given = flags(container)
-    configuration = configuration_of(pods, given, dump)
+    configuration = configuration_of(pods, given, dump, _version(container.image))
     key = _lease_key(given, configuration.document or {})
     found = FoundScheduler(
         *group,

@@ -25,6 +25,8 @@ from kubectl_sched.scheduler.surroundings import bound_at
 from kubectl_sched.scheduler.times import seconds_between
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kubectl_sched.cluster.dump import Dump
     from kubectl_sched.cluster.state import Replay
     from kubectl_sched.config import Configuration
@@ -125,9 +127,19 @@ class InForce:
         return self._assumed[key]
 
     def owner(self, scheduler_name: str) -> FoundScheduler | None:
-        """The scheduler that has a profile of the name: one that serves it, else one that would."""
+        """The scheduler that has a profile of the name: one that serves it, else one that would.
+
+        One whose configuration was not read is taken only where no other has the name.
+        """
         having = [scheduler for scheduler in self.found if scheduler_name in scheduler.profiles]
+        having.sort(key=lambda scheduler: not scheduler.is_known)
         return next((scheduler for scheduler in having if scheduler.serves), having[0] if having else None)
+
+    def may_serve(self, scheduler_name: str) -> list[FoundScheduler]:
+        """The schedulers that may have a profile of the name, as their configurations were not read."""
+        if self.owner(scheduler_name) is not None or self._replay.config is not None:
+            return []
+        return [scheduler for scheduler in self.found if scheduler.serves and not scheduler.is_known]
 
     def _of(self, owner: FoundScheduler) -> Assumed:
         source = owner.configuration
@@ -142,6 +154,8 @@ class InForce:
                 return Assumed(
                     assumed, f"default profile assumed: that of {what} in {source.source} is refused: {error}"
                 )
+            if "config" not in owner.flags:
+                return Assumed(configuration, f"default profile, as {what} runs with {source.source}")
             return Assumed(configuration, f"profiles of {what}, as {source.source} has them")
         own = self.dump.scheduler_configuration
         if own is not None and not source.is_known:
@@ -229,10 +243,10 @@ class InForce:
             return (*(f"{owner.key} has the profile {name}, but {problem}" for problem in first), *rest)
         if name == DEFAULT_SCHEDULER_NAME:
             return _NO_SCHEDULER if self.lacks_default else ()
-        if product_pods(name, self._pods) or name in self.assumed(name).configuration.profiles:
+        if product_pods(name, self._pods) or name in self.assumed(name).configuration.profiles or self.may_serve(name):
             return ()
         product = f", which is {PRODUCTS[name].name}" if name in PRODUCTS else ""
-        there = ", ".join(profile for each in self.found if each.serves for profile in each.profiles)
+        there = ", ".join(dict.fromkeys(profile for each in self.found if each.serves for profile in each.profiles))
         there = there or ("" if self.lacks_default else DEFAULT_SCHEDULER_NAME)
         return (
             f"no scheduler is seen that serves {name}{product}",
@@ -246,8 +260,24 @@ class InForce:
     @property
     def notes(self) -> list[str]:
         """A line for each configuration that was taken, and on what evidence."""
-        taken = [each.evidence for each in self._taken if each.evidence]
+        taken = [*self._of_others, *(each.evidence for each in self._taken if each.evidence)]
         return [*taken, _NOT_USED] if self._passes_over_own else taken
+
+    @property
+    def _of_others(self) -> Iterator[str]:
+        """Who serves, or may serve, the pods that cannot be replayed."""
+        for name in self.used:
+            pods = product_pods(name, self._pods) if self.owner(name) is None else []
+            if pods:
+                product = f"{PRODUCTS[name].name} ({pods[0].key})"
+                yield f"{name} is {product}, no kube-scheduler: what it decides is not replayed"
+                continue
+            for scheduler in self.may_serve(name):
+                source = scheduler.configuration
+                yield (
+                    f"{scheduler.key} may serve {name}: its configuration is {source.source}"
+                    f"{_fetched_by(source) or f' ({source.problem})'}"
+                )
 
     @property
     def warnings(self) -> list[str]:

@@ -8,6 +8,7 @@ from kubectl_sched.api.core import ConfigMap, Node
 from kubectl_sched.api.schedulers import Scheduler as OpenShiftScheduler
 from kubectl_sched.api.schedulers import SchedulerConfiguration, SchedulerLog
 from kubectl_sched.config.config_map import configuration_keys
+from kubectl_sched.config.decoding import serving
 from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.cluster.dump import Dump
+    from kubectl_sched.config import KubeVersion
+
+_API_VERSIONS = tuple(f"kubescheduler.config.k8s.io/{version}" for version in ("v1", "v1beta3", "v1beta2"))
 
 _STATIC_POD_CONFIG_MAPS = "/static-pod-resources/configmaps/"
 """Where OpenShift's operator writes ConfigMaps to the host of a static pod, each in a folder of its name."""
@@ -45,11 +49,13 @@ class ConfigurationSource(Record, frozen=True):
         return not self.commands and self.problem is None
 
 
-def configuration_of(pods: Sequence[Pod], flags: Mapping[str, str], dump: Dump) -> ConfigurationSource:
+def configuration_of(
+    pods: Sequence[Pod], flags: Mapping[str, str], dump: Dump, version: KubeVersion | None
+) -> ConfigurationSource:
     """The configuration that the replicas' `--config` names, in the words of the log of one of them if need be."""
     path = flags.get("config")
     if path is None:
-        return _without_file(flags)
+        return _without_file(flags, version)
     source = _of_file(pods[0], path, dump)
     return source if source.is_known else _logged(pods, dump) or source
 
@@ -87,7 +93,7 @@ def _of_file(pod: Pod, path: str, dump: Dump) -> ConfigurationSource:
     return ConfigurationSource(f"the host file {path}", commands=commands)
 
 
-def _without_file(flags: Mapping[str, str]) -> ConfigurationSource:
+def _without_file(flags: Mapping[str, str], version: KubeVersion | None) -> ConfigurationSource:
     policy = next((flags[name] for name in ("policy-configmap", "policy-config-file") if name in flags), None)
     if policy is not None:
         told = f"the Policy {policy} was last read by kube-scheduler 1.22 and is not replayed"
@@ -95,8 +101,9 @@ def _without_file(flags: Mapping[str, str]) -> ConfigurationSource:
     name = flags.get("scheduler-name")
     if name is None:
         return ConfigurationSource("no --config")
+    api_version = next((each for each in _API_VERSIONS if version in serving(each)), _API_VERSIONS[0])
     document = {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "apiVersion": api_version,
         "kind": "KubeSchedulerConfiguration",
         "profiles": [{"schedulerName": name}],
     }

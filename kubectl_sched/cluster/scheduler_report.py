@@ -37,6 +37,7 @@ def scheduler_report(in_force: InForce) -> dict[str, Any]:
                 "pending": pending,
                 "product": PRODUCTS[name].name if name in PRODUCTS else None,
                 "wouldServe": owner.key if (owner := in_force.owner(name)) is not None else None,
+                "mayServe": [scheduler.key for scheduler in in_force.may_serve(name)],
             }
             for name, (total, pending) in asked.items()
             if name not in served

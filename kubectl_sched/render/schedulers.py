@@ -78,4 +78,6 @@ def _unserved(each: dict[str, Any]) -> str:
         told += f": it is {each['product']}"
     if each["wouldServe"]:
         told += f": {each['wouldServe']} has the profile, but does not serve"
+    if each["mayServe"]:
+        told += f": {' and '.join(each['mayServe'])} may, whose configuration was not read"
     return safe(told)

@@ -49,9 +49,15 @@ def test_a_second_scheduler_is_found_by_its_static_pod() -> None:
 def test_a_scheduler_name_that_nobody_serves_is_listed_with_its_pods() -> None:
     data = report(fixture("second-scheduler-gone"))
     assert [item["name"] for item in data["items"]] == ["kube-scheduler"]
-    assert data["unserved"] == [
-        {"schedulerName": "kube-extra-scheduler", "pods": 2, "pending": 1, "product": None, "wouldServe": None}
-    ]
+    (unserved,) = data["unserved"]
+    assert unserved == {
+        "schedulerName": "kube-extra-scheduler",
+        "pods": 2,
+        "pending": 1,
+        "product": None,
+        "wouldServe": None,
+        "mayServe": [],
+    }
 
 
 def test_a_deployment_has_its_configuration_from_the_config_map_that_it_mounts() -> None:
@@ -155,6 +161,60 @@ def test_a_product_that_is_no_kube_scheduler_is_named(read_text: Callable[..., D
     data = report(read_text(listing(NODE, volcano, *asking)))
     assert scheduler("Volcano", data)["profiles"] == [{"schedulerName": "volcano", "pods": 1, "pending": 1}]
     assert [(each["schedulerName"], each["product"]) for each in data["unserved"]] == [("yunikorn", "YuniKorn")]
+
+
+def second(*arguments: str, image: str = "v1.29.0") -> dict[str, Any]:
+    """A second scheduler whose ConfigMap is not in the dump."""
+    made = kube_scheduler(*arguments, volumes=[{"name": "c", "configMap": {"name": "second"}}])
+    (container,) = made["spec"]["containers"]
+    container["image"] = f"registry.k8s.io/kube-scheduler:{image}"
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "a-second-5d8", "uid": "u", "controller": True}
+    labels = {"pod-template-hash": "5d8"}
+    metadata = {"name": "a-second-5d8-x", "namespace": "kube-system", "ownerReferences": [owner], "labels": labels}
+    return {**made, "metadata": metadata}
+
+
+def asking(scheduler_name: str) -> dict[str, Any]:
+    return {**obj("Pod", "web-0", "shop"), "spec": {"schedulerName": scheduler_name, "containers": [{"name": "c"}]}}
+
+
+def test_a_scheduler_whose_configuration_was_not_read_may_serve_a_name_that_nobody_else_does(
+    read_text: Callable[..., Dump],
+) -> None:
+    dump = read_text(listing(NODE, kube_scheduler(), second("--config=/etc/s.yaml"), asking("mine")))
+    assert report(dump)["unserved"][0]["mayServe"] == ["Deployment kube-system/a-second"]
+    in_force = InForce(dump, Replay())
+    web = pod(dump, "web-0")
+    assert in_force.explain(web).outcome is Outcome.NO_PROFILE
+    assert in_force.missing_scheduler(web) == ()
+    assert in_force.notes[0].startswith(
+        "Deployment kube-system/a-second may serve mine: its configuration is ConfigMap kube-system/second, which was"
+    )
+    assert in_force.notes[0].endswith("get configmap second -o yaml > scheduler.yaml`, then --config scheduler.yaml")
+
+
+def test_it_is_not_taken_for_the_default_scheduler_where_there_is_another(read_text: Callable[..., Dump]) -> None:
+    dump = read_text(listing(NODE, kube_scheduler(), second("--config=/etc/s.yaml"), asking("default-scheduler")))
+    in_force = InForce(dump, Replay())
+    assert in_force.explain(pod(dump, "web-0")).kubernetes_version == "1.36"
+    assert in_force.notes == ["default profile, as Pod kube-system/kube-scheduler (1.36) runs with no --config"]
+
+
+def test_a_name_in_a_flag_is_a_profile_of_whatever_version(read_text: Callable[..., Dump]) -> None:
+    dump = read_text(listing(NODE, second("--scheduler-name=mine", image="v1.22.5"), asking("mine")))
+    in_force = InForce(dump, Replay())
+    assert in_force.explain(pod(dump, "web-0")).outcome is Outcome.UNSCHEDULABLE
+    assert in_force.notes[0].endswith("(1.22) runs with no --config, but --scheduler-name=mine")
+    assert not any("is served by" in warning for warning in in_force.warnings)
+
+
+def test_a_pod_of_a_product_is_told_whose_it_is(read_text: Callable[..., Dump]) -> None:
+    containers = [{"name": "c", "image": "volcanosh/vc-scheduler:v1.10"}]
+    volcano = {**obj("Pod", "volcano-1", "volcano-system"), "spec": {"nodeName": "n1", "containers": containers}}
+    dump = read_text(listing(NODE, volcano, asking("volcano")))
+    in_force = InForce(dump, Replay())
+    in_force.explain(pod(dump, "web-0"))
+    assert in_force.notes[0].startswith("volcano is Volcano (volcano-system/volcano-1), no kube-scheduler")
 
 
 def test_config_overrides_what_is_found(tmp_path: Path) -> None:
