@@ -18,6 +18,7 @@ from typing import Any
 
 import kubectl_sched
 from kubectl_sched.__main__ import main as program
+from kubectl_sched.render import placing, progress
 
 _LATE = ("jinja2", "msgspec.yaml", "rich.console", "rich.table", "yaml")
 """What the program imports where it uses it."""
@@ -28,6 +29,7 @@ _LEFT_OUT = ("__main__", "binding", "live")
 def main() -> None:
     """Serve until nobody asks any more."""
     _import_everything()
+    _never_show_progress()
     # Forks share what is never looked through for garbage.
     gc.freeze()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -60,6 +62,11 @@ def _import_everything() -> None:
             importlib.import_module(module.name)
     for name in _LATE:
         importlib.import_module(name)
+
+
+def _never_show_progress() -> None:
+    """It is there for whoever waits, and whether one waits falls to the machine."""
+    placing._PATIENCE_SECONDS = progress._PATIENCE_SECONDS = float("inf")  # noqa: SLF001 - no user sets it
 
 
 def _become(asked: dict[str, Any], streams: list[int]) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 120.0
 _READY = "ready-to-type"
 _LINE = re.compile(r"<<(.*?)>>", re.DOTALL)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
-import re
 import struct
 import termios
 from typing import TYPE_CHECKING
@@ -14,9 +13,6 @@ from tests.program import start
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-_ERASED = re.compile(r"[^\n]*\r\x1b\[K")
-"""A line of progress, which what is then written takes the place of. Only a slow machine shows one."""
 
 
 def on_terminal(
@@ -33,7 +29,7 @@ def on_terminal(
     while chunk := _read(master):
         written += chunk
     os.close(master)
-    return _ERASED.sub("", written.decode().replace("\r\n", "\n")), ended()
+    return written.decode().replace("\r\n", "\n"), ended()
 
 
 def _read(descriptor: int) -> bytes:

@@ -164,7 +164,8 @@ def test_a_node_that_is_sent_back_is_scored_as_if_nothing_ran_on_it(server: Exte
 def test_a_failure_fails_the_cycle_unless_it_may_be_ignored(
     verb: str, says: str, server: ExtenderServer, tmp_path: Path
 ) -> None:
-    fields = {"filterVerb": verb, "nodeCacheCapable": True, "httpTimeout": "200ms"}
+    patience = "200ms" if verb == "slow" else "1m"
+    fields = {"filterVerb": verb, "nodeCacheCapable": True, "httpTimeout": patience}
     failed = replay(extender(server.url, **fields), cluster(), tmp_path)
     assert (failed.outcome.value, failed.error) == ("Error", says.format(url=server.url))
     ignored = replay(extender(server.url, **fields, ignorable=True), cluster(), tmp_path)

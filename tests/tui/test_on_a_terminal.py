@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 DEMO = ["--from", "fixtures/demo"]
-_PATIENCE_SECONDS = 60
+_PATIENCE_SECONDS = 120
 _COLOUR = re.compile(r"\x1b\[[0-9;]*?\b(?:3[0-7]|38|4[0-7]|48|9[0-7]|10[0-7])\b[0-9;]*m")
 
 

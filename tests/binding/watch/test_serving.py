@@ -45,7 +45,7 @@ def served(health: Health, metrics: Metrics) -> Iterator[Serving]:
 
 def ask(serving: Serving, path: str) -> tuple[int, str]:
     try:
-        with urlopen(f"http://127.0.0.1:{serving.port}{path}", timeout=10) as answer:
+        with urlopen(f"http://127.0.0.1:{serving.port}{path}", timeout=60) as answer:
             return answer.status, answer.read().decode()
     except HTTPError as refused:
         with refused:

@@ -38,5 +38,5 @@ def test_a_silent_server_is_not_waited_for(arguments: list[str], tmp_path: Path)
             with taken:
                 taken.recv(1)
                 program.send_signal(signal.SIGINT)
-                said = program.communicate(timeout=60)
+                said = program.communicate(timeout=120)
     assert (program.returncode, said) == (130, (b"", b""))
