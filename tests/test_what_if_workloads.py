@@ -188,6 +188,17 @@ def test_a_parallel_set_tries_them_all(ask: Ask) -> None:
     assert all(each.reason is None for each in answer.simulated.placements)
 
 
+def test_a_deployment_of_the_same_name_waits_for_nobody(ask: Ask) -> None:
+    answer = ask([], ordered(2, cpu="9"), workload("Deployment", 2, cpu="9"))
+    reasons = [(each.owner, each.reason is not None) for each in answer.simulated.placements]
+    assert reasons == [
+        ("StatefulSet/web", False),
+        ("StatefulSet/web", True),
+        ("Deployment/web", False),
+        ("Deployment/web", False),
+    ]
+
+
 def test_pods_of_a_set_come_back_in_order(ask: Ask) -> None:
     pods = [pod(f"web-{number}", "w2", "StatefulSet") for number in (2, 0, 1)]
     pods[1]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "9"

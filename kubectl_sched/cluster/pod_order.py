@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 def predecessors(
     workloads: Iterable[Workload], evicted: Iterable[Pod], objects: Iterable[KubernetesObject]
-) -> dict[str, str]:
-    """By the key of a pod the key of the one before it, among those of its set that have no node yet."""
+) -> dict[str, Pod]:
+    """By the uid of a pod the one before it, among those of its set that have no node yet."""
     groups: dict[str, dict[str, Pod]] = {}
     for workload in workloads:
         source = workload.replicas.source
@@ -33,7 +33,7 @@ def predecessors(
         if owner in ordered:
             groups.setdefault(owner, {})[pod.key] = pod
     return {
-        after.key: before.key
+        after.metadata.uid: before
         for group in groups.values()
         for before, after in zip(by_ordinal(group.values()), by_ordinal(group.values())[1:], strict=False)
     }

@@ -155,7 +155,7 @@ def _pod(item: KubernetesObject, name: str, template: PodTemplateSpec, labels: L
     metadata = ObjectMeta(
         name=name,
         namespace=item.namespace,
-        uid=f"whatif/{item.namespace}/{name}",
+        uid=f"whatif/{type(item).__name__}/{item.namespace}/{name}",
         labels=labels,
         annotations=template.metadata.annotations,
         owner_references=(owner,),

@@ -173,7 +173,8 @@ class WhatIf:
         aside = () if question.with_pending else about_pending(pending)
         warnings = (*self._notes, *cluster.notes, *making.notes, *nowhere, *left_out, *aside)
         before = predecessors(workloads, cluster.evicted, cluster.others)
-        simulation.enqueue(QueuedPod(pod, owner_of(pod), before.get(pod.key)) for pod in sets_in_order(cluster.evicted))
+        evicted = sets_in_order(cluster.evicted)
+        simulation.enqueue(QueuedPod(pod, owner_of(pod), before.get(pod.metadata.uid)) for pod in evicted)
         if question.with_pending:
             simulation.enqueue(QueuedPod(pod, owner_of(pod)) for pod in pending)
         filling = Filling(workloads, making.quotas, cluster.pods)
@@ -191,12 +192,12 @@ class WhatIf:
         return Answer(simulation.result, rollouts, warnings=(*warnings, *ordered, *promised))
 
     def _place(
-        self, simulation: Simulation, workloads: list[Workload], before: Mapping[str, str], report: Report | None
+        self, simulation: Simulation, workloads: list[Workload], before: Mapping[str, Pod], report: Report | None
     ) -> Iterator[RolledOut]:
         for workload in workloads:
             if not workload.old:
                 owner = workload.replicas.owner
-                simulation.enqueue(QueuedPod(pod, owner, before.get(pod.key)) for pod in workload.pods)
+                simulation.enqueue(QueuedPod(pod, owner, before.get(pod.metadata.uid)) for pod in workload.pods)
         simulation.run(report)
         for workload in workloads:
             if workload.old:

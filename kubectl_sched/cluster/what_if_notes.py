@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kubectl_sched.cluster.counts import few
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from kubectl_sched.api.apps import Deployment
     from kubectl_sched.api.pod import Pod
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.placement import Placement
 
 
-def about_order(placements: Sequence[Placement], turns: dict[str, str]) -> Iterator[str]:
+def about_order(placements: Sequence[Placement], turns: Mapping[str, Pod]) -> Iterator[str]:
     """Sets whose pods are made one after the other, where one of them has no node.
 
     `turns` is what `predecessors` gives.
     """
     waiting: dict[str, list[Placement]] = {}
     for each in placements:
-        if each.reason is not None and each.pod.key in turns:
+        if each.reason is not None and each.pod.metadata.uid in turns:
             waiting.setdefault(each.owner or "", []).append(each)
     for owner, of_owner in waiting.items():
-        first = turns[of_owner[0].pod.key].partition("/")[2]
+        first = turns[of_owner[0].pod.metadata.uid].name
         names = few([each.pod.name for each in of_owner])
         are = "is" if len(of_owner) == 1 else "are"
         yield f"{owner} makes its pods one after the other: {names} {are} not made before {first} runs"

@@ -20,8 +20,8 @@ class QueuedPod:
 
     pod: Pod
     owner: str | None = None
-    waits_for: str | None = None
-    """The key of the pod that must have its node before this one is made (OrderedReady)."""
+    waits_for: Pod | None = None
+    """The pod that must have its node before this one is made (OrderedReady)."""
 
 
 @dataclass(frozen=True, slots=True)

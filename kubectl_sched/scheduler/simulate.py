@@ -96,13 +96,14 @@ class Simulation:
 
     def _in_its_turn(self, queued: QueuedPod) -> Placement:
         """Schedule a pod, unless it is not even made before another one runs."""
-        if queued.waits_for in self._without_node:
-            reason = f"it is not made before {queued.waits_for} runs"
+        before = queued.waits_for
+        if before is not None and before.metadata.uid in self._without_node:
+            reason = f"it is not made before {before.key} runs"
             placement = Placement(queued.pod, queued.owner, Outcome.ERROR, reason=reason)
         else:
             placement = self._schedule(queued)
         if not placement.is_placed:
-            self._without_node.add(queued.pod.key)
+            self._without_node.add(queued.pod.metadata.uid)
         return placement
 
     def place(self, queued: QueuedPod) -> Placement:
