@@ -16,6 +16,7 @@ _SAID = {
     "Bound": "It has its node and does not run yet",
     "Finished": "It has ended",
     "Gated": "It is gated",
+    "Nominated": "It waits",
     "NoScheduler": "Nobody serves its schedulerName",
     "RefusedByKubelet": "Its kubelet refused it",
 }
@@ -24,7 +25,7 @@ _SAID = {
 def stage_words(result: ScheduleResult) -> str | None:
     """What is said first where it is no scheduling problem."""
     stage = result.stage
-    if stage is None or stage.name in {"NotCreated", "Unschedulable", "Nominated"}:
+    if stage is None or stage.name in {"NotCreated", "Unschedulable"} or (stage.name == "Nominated" and result.fits):
         return None
     if (stage.name == "Running" and not stage.evidence) or (stage.name == "Gated" and not stage.known_by):
         return None

@@ -70,6 +70,7 @@ _WAITING_FOR = {
     "FailedCreatePodSandBox": "its sandbox cannot be made",
     "FailedMount": "it waits for a volume",
 }
+_VICTIMS_NAMED = 3
 _UNHURRIED = frozenset({"", "ContainerCreating", "PodInitializing"})
 
 
@@ -236,7 +237,8 @@ def _nominated(pod: Pod, around: Surroundings) -> Stage:
         for _, each in around.pod_times
         if each.spec.node_name == node and each.metadata.deletion_timestamp is not None
     ]
-    evidence = [f"it is nominated to {node}"]
+    told = f"it is nominated to {node}"
     if victims:
-        evidence.append(f"which {', '.join(victims[:3])}{', ...' if len(victims) > 3 else ''} still have to leave")
-    return Stage("Nominated", condition.last_transition_time if condition else None, tuple(evidence))
+        named = ", ".join(victims[:_VICTIMS_NAMED]) + (", ..." if len(victims) > _VICTIMS_NAMED else "")
+        told += f", which {named} still {'has' if len(victims) == 1 else 'have'} to leave"
+    return Stage("Nominated", condition.last_transition_time if condition else None, (told,))

@@ -20,6 +20,7 @@ from kubectl_sched.errors import SchedError
 from kubectl_sched.render.explanation import explanation
 from kubectl_sched.render.pods import why
 from kubectl_sched.render.summary import summary
+from kubectl_sched.render.truth import stage_words
 from kubectl_sched.scheduler.result import Outcome
 from tests.plugins.clusters import node, pod, requests
 
@@ -367,6 +368,16 @@ def test_a_kubelets_events_of_a_pods_first_seconds_show_that_no_scheduler_had_an
     result = answer([node("w1"), pod(on="w1", status=BOUND, metadata=metadata), begun])
     assert result.history is not None
     assert result.history.verdict == verdict
+
+
+def test_a_nominated_pod_that_does_not_fit_yet_is_told_whom_it_waits_for() -> None:
+    leaving = pod("old", on="w1", metadata={"deletionTimestamp": NOON}, **requests(cpu="8"))
+    status = {"conditions": [UNSCHEDULABLE], "nominatedNodeName": "w1"}
+    waits = answer([node("w1"), pod(status=status, priority=9, **requests(cpu="1")), leaving])
+    assert stage_words(waits) == (
+        f"It waits (since {NOON}): it is nominated to w1, which default/old still has to leave"
+    )
+    assert stage_words(answer([node("w1"), pod(status=status)])) is None
 
 
 def test_what_others_say_of_a_pod_is_no_schedulers_event() -> None:
