@@ -371,7 +371,8 @@ def test_a_kubelets_events_of_a_pods_first_seconds_show_that_no_scheduler_had_an
 
 
 def test_a_nominated_pod_that_does_not_fit_yet_is_told_whom_it_waits_for() -> None:
-    leaving = pod("old", on="w1", metadata={"deletionTimestamp": NOON}, **requests(cpu="8"))
+    times = {"creationTimestamp": EARLY, "deletionTimestamp": NOON}
+    leaving = pod("old", on="w1", metadata=times, **requests(cpu="8"))
     status = {"conditions": [UNSCHEDULABLE], "nominatedNodeName": "w1"}
     waits = answer([node("w1"), pod(status=status, priority=9, **requests(cpu="1")), leaving])
     assert stage_words(waits) == (
