@@ -15,6 +15,7 @@ from msgspec import structs
 
 from kubectl_sched.api.pod import Pod, PodSpec
 from kubectl_sched.cluster.live.errors import ResponseError
+from kubectl_sched.cluster.manifests import SERVED
 from kubectl_sched.cluster.values import typed
 from kubectl_sched.errors import SchedError
 
@@ -32,6 +33,11 @@ _FORBIDDEN, _NOT_FOUND = 403, 404
 _NOT_TYPED = "failed to create typed patch object"
 _PER_POD = ("volumes", "affinity", "tolerations")
 """What controllers put into the pods of one template, each its own."""
+
+
+def _of_no_age(stored: JSON) -> JSON:
+    """Without the moment of the dry run, by which it would stand before all that controllers make in the queue."""
+    return {**stored, "metadata": {key: each for key, each in stored["metadata"].items() if key != "creationTimestamp"}}
 
 
 class RefusedByServerError(SchedError):
@@ -63,9 +69,11 @@ class DryRun:
             metadata["namespace"] = where
         path = _path(version, plural, where if is_namespaced else "")
         answer = self._created_or_applied(path, {**document, "metadata": metadata}, f"{kind} {name}")
+        if "creationTimestamp" not in metadata:
+            answer = _of_no_age(answer)
         if kind == "Namespace" and not self._exists(f"{path}/{quote(name)}"):
             self._new_namespaces.add(name)
-        self._stored[kind, f"{where}/{name}"] = answer
+        self._stored[kind, f"{where}/{name or answer['metadata'].get('name')}"] = answer
         return answer
 
     def admitted(self, source: KubernetesObject, pod: Pod, otherwise: Callable[[Pod], Pod]) -> Pod:
@@ -90,7 +98,7 @@ class DryRun:
     def _template(self, source: KubernetesObject, key: tuple[str, str]) -> JSON:
         """The template of the workload (the Pod itself for a bare pod), with all its fields."""
         if key not in self._stored:
-            version = source.api_version or "v1"
+            version = SERVED[key[0]]  # a list of a kind does not repeat it in its items
             plural, _ = self._resource(key[0], version)
             path = f"{_path(version, plural, source.namespace)}/{quote(source.name)}"
             self._stored[key] = msgspec.json.decode(self._server.get(path))

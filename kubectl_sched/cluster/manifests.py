@@ -36,10 +36,12 @@ if TYPE_CHECKING:
 
 PLACEABLE = (Pod, Deployment, ReplicaSet, StatefulSet, Job, CronJob, DaemonSet, ReplicationController)
 _BY_NAME: dict[str, type[KubernetesObject]] = {kind.__name__: kind for kind in (*PLACEABLE, *APPLIED)}
-_SERVED = {
+SERVED = {
     kind.__name__: "v1" if kind in {Pod, ReplicationController} else "batch/v1" if kind in {Job, CronJob} else "apps/v1"
     for kind in PLACEABLE
 }
+"""The apiVersion of each kind that makes pods: all supported versions of Kubernetes serve no other."""
+
 _BUILT_IN = frozenset({"", "apps", "batch", "extensions"})
 _SUFFIXES = frozenset({".json", ".yaml", ".yml"})
 
@@ -150,7 +152,7 @@ def _object(document: Mapping[str, Any], source: str, namespace: str, number: in
 
 def _check_version(document: Mapping[str, Any], source: str) -> None:
     """Refuses what no supported Kubernetes serves; a namesake of another group is something else."""
-    served, version = _SERVED.get(str(document.get("kind"))), str(document.get("apiVersion") or "")
+    served, version = SERVED.get(str(document.get("kind"))), str(document.get("apiVersion") or "")
     if served is None or version == served:
         return
     if not version:

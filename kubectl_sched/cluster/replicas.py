@@ -6,7 +6,7 @@ random suffixes, pods are numbered here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from zlib import crc32
 
@@ -68,7 +68,7 @@ def replicas_of(item: KubernetesObject, nodes: Sequence[Node], *, single: bool =
         return Replicas(item, f"DaemonSet/{item.name}", len(pods), lambda index: pods[index], fixed=True)
     if isinstance(item, CronJob):
         job = Job(metadata=item.metadata, spec=item.spec.job_template.spec)
-        return _of_job(job, f"CronJob/{item.name}")
+        return replace(_of_job(job, f"CronJob/{item.name}"), source=item)
     if isinstance(item, Job):
         return _of_job(item, f"Job/{item.name}")
     return _of_replicated(item)

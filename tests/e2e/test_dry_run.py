@@ -116,6 +116,29 @@ def test_pods_of_sets_keep_what_is_their_own(plane: ControlPlane, tmp_path: Path
     assert "unbound immediate PersistentVolumeClaims" in placements["db-0"]["event"]
 
 
+def test_a_workload_of_the_cluster_is_asked_about_too(plane: ControlPlane) -> None:
+    flags = ["--kubeconfig", str(plane.kubeconfig), "--dry-run=server", "-o", "name", "--replicas", "2"]
+    command = [sys.executable, "-m", "kubectl_sched", "whatif", "deployment/web", *flags]
+    done = subprocess.run(command, capture_output=True, check=False, text=True)
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, 2), done.stderr
+
+
+def test_pods_of_cron_jobs_and_pods_whose_names_are_generated(plane: ControlPlane, tmp_path: Path) -> None:
+    containers = [{"name": "main", "image": "x"}]
+    job = {"spec": {"parallelism": 2, "template": {"spec": {"restartPolicy": "Never", "containers": containers}}}}
+    nightly = {
+        "apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "nightly"},
+        "spec": {"schedule": "0 1 * * *", "jobTemplate": job},
+    }  # fmt: skip
+    about = {"generateName": "some-"}
+    alone = {"apiVersion": "v1", "kind": "Pod", "metadata": about, "spec": {"containers": containers}}
+    done = whatif(plane, tmp_path, nightly, alone)
+    assert done.returncode == 0, done.stderr
+    names = [each["pod"]["name"] for each in json.loads(done.stdout)["placements"]]
+    assert names[:2] == ["nightly-0", "nightly-1"]
+    assert names[2].startswith("some-")
+
+
 @pytest.mark.parametrize(
     ("item", "said"),
     [
