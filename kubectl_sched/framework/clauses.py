@@ -48,11 +48,11 @@ def about_several(clause: str) -> str | None:
     return f"{_PLURAL[verb]}{space}{rest}" if verb in _PLURAL else None
 
 
-def first_few(names: Sequence[str]) -> str:
+def first_few(names: Sequence[str], most: int = _NAMES_TOLD) -> str:
     """The first few of them: `a`, `a and b`, `a, b, c and 5 more`."""
-    told = list(names[:_NAMES_TOLD])
-    if len(names) > _NAMES_TOLD:
-        return f"{', '.join(told)} and {len(names) - _NAMES_TOLD:,} more"
+    told = list(names[:most])
+    if len(names) > most:
+        return f"{', '.join(told)} and {len(names) - most:,} more"
     return " and ".join(filter(None, (", ".join(told[:-1]), told[-1]))) if told else ""
 
 

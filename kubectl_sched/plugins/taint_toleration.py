@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 PRE_SCORE_STATE: StateKey[tuple[Toleration, ...]] = StateKey("PreScoreTaintToleration")
 
+_TAINTS_TOLD: Final = 3
 _CONDITION_OF: Final = {
     "node.kubernetes.io/not-ready": "Ready",
     "node.kubernetes.io/unreachable": "Ready",
@@ -143,8 +144,11 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
         hints = [hint for each in by_count for hint in self._hints(each, pod)]
         near = f" ({hints[0]})" if hints else ""
         if len(by_count) > 1:
-            told = first_few([f"{counts[taint]:,} {taint}" for taint in by_count])
-            return f"have untolerated taints: {told}{near}"
+            parts = [f"{counts[taint]:,} {taint}" for taint in by_count[:_TAINTS_TOLD]]
+            others = [counts[taint] for taint in by_count[_TAINTS_TOLD:]]
+            if others:
+                parts.append(f"{sum(others):,} with {len(others):,} other {'taint' if len(others) == 1 else 'taints'}")
+            return f"have untolerated taints: {first_few(parts, len(parts))}{near}"
         taint = by_count[0]
         if _CONDITION_OF.get(taint.key):
             row = min(rows.tolist(), key=nodes.names.__getitem__)

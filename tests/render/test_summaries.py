@@ -37,6 +37,10 @@ def port(number: int) -> dict[str, Any]:
     return {"containers": [{"name": "main", "ports": [{"containerPort": 80, "hostPort": number}]}]}
 
 
+TAINTED = [
+    node(f"{key}{index}", taints=[{"key": key, "effect": "NoSchedule"}]) for index in range(2) for key in "abcde"
+]
+
 REJECTED = [
     ([node("w1", unschedulable=True)], {}, "does not fit the only node: w1 is cordoned"),
     ([node(f"w{i}", unschedulable=True) for i in range(5)], {}, "of 5 nodes: all are cordoned (w0, w1, w2 and 2 more)"),
@@ -55,6 +59,16 @@ REJECTED = [
         ],
         {},
         "all have untolerated taints: 2 b:NoExecute and 1 a:NoSchedule",
+    ),
+    (
+        TAINTED,
+        {},
+        "all have untolerated taints: 2 a:NoSchedule, 2 b:NoSchedule, 2 c:NoSchedule and 4 with 2 other taints",
+    ),
+    (
+        TAINTED[:4],
+        {},
+        "all have untolerated taints: 1 a:NoSchedule, 1 b:NoSchedule, 1 c:NoSchedule and 1 with 1 other taint",
     ),
     (
         [node("w1", taints=[UNREACHABLE], conditions=[UNKNOWN])],
