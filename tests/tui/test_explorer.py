@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 
 import pytest
@@ -214,6 +215,18 @@ async def test_undo_and_redo() -> None:
         assert "there is nothing to undo" in screen.text
         await screen.press("U", "U")
         assert "there is nothing to redo" in screen.text
+
+
+@on_screen
+async def test_undo_behind_a_change_that_is_still_replayed_takes_that_one_back() -> None:
+    async with opened(explorer(API)) as screen:
+        may_go_on = threading.Event()
+        screen.explorer.run_worker(screen.explorer.engine.run(may_go_on.wait))
+        await screen.pilot.press("x", "u")
+        may_go_on.set()
+        await screen.settle()
+        assert screen.view.edits == ()
+        assert [edit.text for edit in screen.view.future[0].edits] == ["cordon general-3"]
 
 
 @on_screen

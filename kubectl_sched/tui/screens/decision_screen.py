@@ -182,16 +182,20 @@ class DecisionScreen(Screen[None]):
         else:
             self.show(self.view, problem)
 
-    def action_undo(self) -> None:
-        """Take the last change back."""
-        if self.view.past:
-            self.show(state.undone(self.view), f"undone: {'; '.join(e.text for e in self.view.edits[-1:])}")
-        else:
-            self.show(self.view, "there is nothing to undo")
+    @work(group="edits")
+    async def action_undo(self) -> None:
+        """Take the last change back, once it has been made."""
+        async with self._replaying:
+            if self.view.past:
+                self.show(state.undone(self.view), f"undone: {'; '.join(e.text for e in self.view.edits[-1:])}")
+            else:
+                self.show(self.view, "there is nothing to undo")
 
-    def action_redo(self) -> None:
+    @work(group="edits")
+    async def action_redo(self) -> None:
         """Make it again."""
-        if self.view.future:
-            self.show(state.redone(self.view))
-        else:
-            self.show(self.view, "there is nothing to redo")
+        async with self._replaying:
+            if self.view.future:
+                self.show(state.redone(self.view))
+            else:
+                self.show(self.view, "there is nothing to redo")
