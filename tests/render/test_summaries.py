@@ -61,6 +61,16 @@ REJECTED = [
         "all have untolerated taints: 2 b:NoExecute and 1 a:NoSchedule",
     ),
     (
+        [
+            node("w1"),
+            node("w2", allocatable={**SMALL, GPU: "1"}),
+            node("w3"),
+            pod("user", on="w2", **requests(**{GPU: "1"})),
+        ],
+        requests(**{GPU: "1"}),
+        "all lack nvidia.com/gpu: it wants 1, the freest, w2, has 0 of 1 free",
+    ),
+    (
         TAINTED,
         {},
         "all have untolerated taints: 2 a:NoSchedule, 2 b:NoSchedule, 2 c:NoSchedule and 4 with 2 other taints",

@@ -99,7 +99,8 @@ def _lack(resource: str, requests: Mapping[str, int], nodes: Snapshot, rows: Row
             resource, wanted, int(capacity[largest]), nodes, "" if len(rows) == 1 else nodes.names[largest]
         )
     used = nodes.requested(resource)
-    row = _greatest(capacity - used, nodes, rows)
+    freest = rows[(capacity - used)[rows] == (capacity - used)[rows].max()]
+    row = _greatest(capacity, nodes, freest)
     free = max(int(capacity[row] - used[row]), 0)
     wants, has, of = amount_texts(resource, wanted, free, int(capacity[row]))
     usage = " (requests, not usage)" if resource in {CPU, MEMORY} and used[row] else ""
