@@ -30,6 +30,7 @@ WORKLOADS = ("replicasets", "deployments", "statefulsets", "daemonsets")
 LISTED = (*LISTS, *(f"/apis/apps/v1/{kind}" for kind in WORKLOADS), "/apis/batch/v1/jobs")
 COLLECTIONS = {
     "Deployment": "/apis/apps/v1/namespaces/default/deployments",
+    "ReplicaSet": "/apis/apps/v1/namespaces/default/replicasets",
     "StatefulSet": "/apis/apps/v1/namespaces/default/statefulsets",
     "DaemonSet": "/apis/apps/v1/namespaces/default/daemonsets",
     "Job": "/apis/batch/v1/namespaces/default/jobs",
@@ -62,7 +63,8 @@ def server(plane: ControlPlane) -> Iterator[Api]:
         yield api
         for path in COLLECTIONS.values():
             for item in api.get(path)["items"]:
-                api.delete(f"{path}/{item['metadata']['name']}")
+                with suppress(ApiError):  # The garbage collector deletes ReplicaSets, too.
+                    api.delete(f"{path}/{item['metadata']['name']}")
         meanwhile(api, lambda: not without_owner(api))
 
 
@@ -166,6 +168,40 @@ def test_a_daemon_set_is_rolled_out_as_far_as_said(server: Api, tmp_path: Path, 
     roll(server, tmp_path, before, {**before, "spec": {**before["spec"], "template": changed(before)}}, len(NODES))
 
 
+def test_a_stateful_set_makes_no_pod_after_one_that_has_no_node(server: Api, tmp_path: Path) -> None:
+    item = workload("StatefulSet", "db", template("db", **one_a_node("db")), replicas=6)
+    said = ask(server, tmp_path, item).simulated.placements
+    made = {each.pod.name for each in said if each.reason is None}
+    server.create(COLLECTIONS["StatefulSet"], item)
+    settled(server, lambda: {pod["metadata"]["name"] for pod in pods(server)} == made)
+    assert made == {"db-0", "db-1", "db-2", "db-3"}
+
+
+@pytest.mark.parametrize(("kind", "change", "wanted"), [
+    ("Deployment", {"paused": True, "replicas": 3}, ["x:1"]),
+    ("ReplicaSet", {"replicas": 3}, ["x:2"]),
+    ("StatefulSet", {"replicas": 4, "updateStrategy": {"rollingUpdate": {"partition": 3}}}, ["x:1", "x:2"]),
+    ("StatefulSet", {"replicas": 4, "updateStrategy": {"type": "OnDelete", "rollingUpdate": None}}, ["x:2", "x:2"]),
+])  # fmt: skip
+def test_pods_are_made_from_the_template_that_was_said(
+    server: Api, tmp_path: Path, kind: str, change: Json, wanted: list[str]
+) -> None:
+    before = workload(kind, "web", template("web"), replicas=2)
+    server.create(COLLECTIONS[kind], before)
+    meanwhile(server, lambda: len(ready(server)) == 2)
+    known = {pod["metadata"]["name"] for pod in pods(server)}
+    after = {**before, "spec": {**before["spec"], **change, "template": changed(before)}}
+    said = sorted(each.pod.spec.containers[0].image for each in ask(server, tmp_path, after).simulated.placements)
+    server.merge(f"{COLLECTIONS[kind]}/web", {"spec": {**change, "template": after["spec"]["template"]}})
+
+    def images() -> list[str]:
+        new = [pod for pod in pods(server) if pod["metadata"]["name"] not in known]
+        return sorted(pod["spec"]["containers"][0]["image"] for pod in new)
+
+    settled(server, lambda: images() == wanted)
+    assert said == wanted
+
+
 def roll(server: Api, folder: Path, before: Json, after: Json, count: int) -> None:
     """Roll the workload out, and compare how many old and new pods there are once nothing moves any more."""
     path = COLLECTIONS[before["kind"]]
@@ -186,10 +222,15 @@ def roll(server: Api, folder: Path, before: Json, after: Json, count: int) -> No
         refused = [pod for pod in new if is_refused(pod)]
         return (len(left), len(running), bool(refused)) == (len(rollout.remaining), placed, False in made)
 
-    meanwhile(server, is_as_said)
-    time.sleep(1)
-    meanwhile(server, is_as_said)
+    settled(server, is_as_said)
     assert (rollout.stuck_at is None) == (not rollout.remaining and made == {True})
+
+
+def settled(server: Api, holds: Callable[[], bool]) -> None:
+    """It comes to hold, and does so still a moment later."""
+    meanwhile(server, holds)
+    time.sleep(1)
+    meanwhile(server, holds)
 
 
 def changed(item: Json) -> Json:
