@@ -1,4 +1,4 @@
-"""Plays recordings to their end: kube-scheduler-simulator's JSON lines and kwokctl's ResourcePatch documents."""
+"""Plays recordings to their end: kube-scheduler-simulator's JSON lines, kwokctl's ResourcePatch documents, watches."""
 
 from __future__ import annotations
 
@@ -48,17 +48,17 @@ def final_state(documents: Iterable[Value]) -> list[dict[str, Any]]:
 
 
 def _is_record(content: Any) -> bool:
-    return "event" in content and "resource" in content
+    return ("event" in content and "resource" in content) or ("type" in content and "object" in content)
 
 
 def _record(state: _State, record: dict[str, Any]) -> None:
-    """kube-scheduler-simulator: {time, event: Add|Update|Delete, resource}."""
-    item = record["resource"]
+    """kube-scheduler-simulator: {time, event: Add|Update|Delete, resource}; a watch: {type: ADDED|DELETED, object}."""
+    item = record.get("resource", record.get("object"))
     if not isinstance(item, dict):
         return
-    if record["event"] == "Delete":
+    if record.get("event") == "Delete" or record.get("type") == "DELETED":
         state.pop(_key(item), None)
-    else:
+    elif record.get("type") not in {"BOOKMARK", "ERROR"}:
         state[_key(item)] = item
 
 

@@ -192,6 +192,14 @@ def test_the_simulators_recording_is_played_to_its_end(read_text: Callable[..., 
     assert pod.spec.node_name == "n2"
 
 
+def test_a_watch_is_played_to_its_end(read_text: Callable[..., Dump]) -> None:
+    gone = obj("Pod", "gone", "shop")
+    events = [("ADDED", NODE), ("ADDED", gone), ("ADDED", POD), ("MODIFIED", POD), ("DELETED", gone)]
+    lines = [json.dumps({"type": kind, "object": item}) for kind, item in events]
+    dump = read_text("\n".join([*lines, json.dumps({"type": "BOOKMARK", "object": gone})]))
+    assert (keys(dump), dump.warnings) == (["Node n1", "Pod shop/web-0"], ())
+
+
 def patch(method: str, seconds: int, resource: str, name: str, template: Any = None, namespace: str = "") -> Any:
     return {
         "apiVersion": "action.kwok.x-k8s.io/v1alpha1",
