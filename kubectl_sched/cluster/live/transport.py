@@ -17,6 +17,7 @@ from urllib.parse import urlencode
 import urllib3
 from urllib3.exceptions import (
     HTTPError,
+    LocationParseError,
     NameResolutionError,
     NewConnectionError,
     ReadTimeoutError,
@@ -292,6 +293,8 @@ class Server:
         """What is worth another try is a _BrokenError, all else a sentence."""
         if isinstance(error, ReadTimeoutError):
             return _TooSlowError(self._too_slow())
+        if isinstance(error, LocationParseError):
+            return ClusterError(f"{self._name}: {plain(error)}")
         said = unreachable(self.endpoint, error)
         if said and isinstance(error, NewConnectionError) and not isinstance(error, NameResolutionError):
             return _UnsentError(said)

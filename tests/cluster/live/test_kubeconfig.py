@@ -199,6 +199,12 @@ def test_a_proxy_that_is_none_is_refused_without_what_it_says_of_a_user(proxy: s
     assert "secret" not in str(raised.value)
 
 
+@pytest.mark.parametrize("endpoint", [Endpoint("http://a..b"), Endpoint("http://a", proxy="http://a..b")])
+def test_a_host_that_there_cannot_be_is_not_asked_again(endpoint: Endpoint) -> None:
+    with pytest.raises(ClusterError, match=r"^the server a.*: failed to parse: 'a\.\.b'"):
+        Server(endpoint).get("/version")
+
+
 @pytest.mark.parametrize(("name", "value"), [("a=b", "c"), ("a", "\0")])
 def test_a_plugin_with_a_variable_that_there_cannot_be_is_said_not_to_run(name: str, value: str) -> None:
     plugin = {"command": "/bin/true", "apiVersion": "client.authentication.k8s.io/v1", "interactiveMode": "Never"}
