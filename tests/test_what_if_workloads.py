@@ -340,3 +340,12 @@ def test_a_missing_pod_below_the_partition_is_made_as_before(ask: Ask) -> None:
     answer = ask(there, workload("StatefulSet", 3, image="b", updateStrategy=rolling))
     made_from = {each.pod.name: each.pod.spec.containers[0].image for each in answer.simulated.placements}
     assert made_from == {"web-1": "a", "web-2": "b"}
+
+
+def test_a_manifest_that_does_not_say_how_many_leaves_that_as_it_is(ask: Ask) -> None:
+    silent = workload("Deployment", image="b")
+    del silent["spec"]["replicas"]
+    there = deployed("w1", "w1", "w2")
+    assert ask(there, silent).simulated.placed == 3
+    assert ask(there, silent, replace=True).simulated.placed == 1
+    assert ask([], silent).simulated.placed == 1

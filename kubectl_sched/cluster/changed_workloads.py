@@ -83,6 +83,19 @@ def _shown(selector: LabelSelector) -> str:
     return msgspec.json.encode(data, order="sorted").decode()
 
 
+def with_stored_count(item: KubernetesObject, stored: KubernetesObject) -> KubernetesObject:
+    """With as many pods as there are to be now, where the manifest says nothing of it: `kubectl apply` leaves that be.
+
+    Manifests beside a HorizontalPodAutoscaler say nothing.
+    """
+    spec: Any = getattr(item, "spec", None)
+    for field in ("replicas", "parallelism"):
+        count = getattr(getattr(stored, "spec", None), field, None)
+        if count is not None and getattr(spec, field, count) is None:
+            spec = structs.replace(spec, **{field: count})
+    return structs.replace(item, spec=spec)
+
+
 def while_paused(item: Deployment, objects: Objects) -> Deployment | None:
     """A paused Deployment as its pods are made: from the template that runs. None where none ever ran.
 

@@ -12,7 +12,12 @@ from kubectl_sched.api.meta import ObjectMeta
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.cluster.admission import Admission
 from kubectl_sched.cluster.applied import applied
-from kubectl_sched.cluster.changed_workloads import NEVER_ROLLED_OUT, check_update, while_paused
+from kubectl_sched.cluster.changed_workloads import (
+    NEVER_ROLLED_OUT,
+    check_update,
+    while_paused,
+    with_stored_count,
+)
 from kubectl_sched.cluster.counts import few, pods_counted
 from kubectl_sched.cluster.existing import (
     existing_item,
@@ -280,6 +285,7 @@ class WhatIf:
             item = structs.replace(item, status=stored.status if isinstance(stored, Job) else JobStatus())
         if stored is None:
             return item, False
+        item = with_stored_count(item, stored)
         is_unchanged = self._template(stored) == self._template(item)
         if self._dry_run is None:
             check_update(item, stored, same_template=is_unchanged)
