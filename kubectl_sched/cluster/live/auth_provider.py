@@ -95,14 +95,14 @@ def _save(user: User, config: dict[str, Any]) -> None:
         return
     path = Path(user.kubeconfig)
     try:
-        document = copy.deepcopy(yaml.safe_load(path.read_text()))
+        document = copy.deepcopy(yaml.safe_load(path.read_text("utf-8")))
         for entry in document["users"]:
             if entry["name"] == user.name:
                 kept = entry["user"]["auth-provider"]["config"]
                 kept.update({key: config[key] for key in ("id-token", "refresh-token")})
         partial = path.with_name(f"{path.name}.new")
         partial.touch(mode=0o600)
-        partial.write_text(yaml.safe_dump(document, sort_keys=False))
+        partial.write_text(yaml.safe_dump(document, sort_keys=False), "utf-8")
         partial.replace(path)
     except (OSError, KeyError, TypeError, yaml.YAMLError):
         return

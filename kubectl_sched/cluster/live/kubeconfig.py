@@ -286,7 +286,7 @@ def _own_cluster(environment: Mapping[str, str], folder: Path) -> tuple[Fields, 
         return None
     server = f"https://{f'[{host}]' if ':' in host else host}:{port}"
     try:
-        namespace = (folder / "namespace").read_text().strip()
+        namespace = (folder / "namespace").read_text("utf-8").strip()
     except OSError:
         namespace = ""
     authority = {"certificate-authority": str(folder / "ca.crt")} if (folder / "ca.crt").exists() else {}
