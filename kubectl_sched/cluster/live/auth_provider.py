@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import copy
 import json
 import ssl
 import time
@@ -95,7 +94,7 @@ def _save(user: User, config: dict[str, Any]) -> None:
         return
     path = Path(user.kubeconfig)
     try:
-        document = copy.deepcopy(yaml.safe_load(path.read_text("utf-8")))
+        document = yaml.safe_load(path.read_text("utf-8"))
         for entry in document["users"]:
             if entry["name"] == user.name:
                 kept = entry["user"]["auth-provider"]["config"]
