@@ -60,7 +60,7 @@ _NEEDS: tuple[tuple[frozenset[str], Callable[[ScheduleResult], bool], str], ...]
     (
         frozenset({"PersistentVolumeClaim", "PersistentVolume", "StorageClass"}),
         _has_claims,
-        "the pod's claims cannot be found, so the volume plugins reject more than they would",
+        "not all is known of the pod's claims, so the volume plugins may reject more than they would",
     ),
     (
         frozenset({"CSINode"}),

@@ -89,3 +89,10 @@ def test_pods_of_few_namespaces_are_not_all_pods() -> None:
 
 def test_without_a_node_list_nothing_is_feasible() -> None:
     assert lines(pod("web-0"), present=frozenset({"Pod"}))[0].startswith("the dump has no node list")
+
+
+def test_a_missing_class_is_not_a_missing_claim() -> None:
+    volume = {"name": "v", "persistentVolumeClaim": {"claimName": "data"}}
+    present = BOTH | {"PersistentVolumeClaim", "PersistentVolume", "CSINode"}
+    (line,) = lines(*TWO_NODES, pod("web-0", volumes=[volume]), present=present)
+    assert "without StorageClass, not all is known of the pod's claims, so the volume plugins may reject more" in line
