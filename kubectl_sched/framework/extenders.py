@@ -8,6 +8,7 @@ is reached, the client knows.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,13 +22,13 @@ from kubectl_sched.framework.status import Status, unresolvable, unschedulable
 from kubectl_sched.snapshot.node_table import NodeTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from kubectl_sched.api.containers import Container
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.config.types import Extender
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Rows
+    from kubectl_sched.snapshot.arrays import Integers, Rows
 
 MAX_EXTENDER_PRIORITY = 10
 
@@ -78,7 +79,8 @@ def filter_nodes(
             continue
         try:
             answer = client.send(extender, extender.filter_verb, _arguments(client, extender, pod, nodes, extended))
-            extended = _filtered(extender, answer, nodes, extended)
+            with _unmarshalling(extender):
+                extended = _filtered(extender, answer, nodes, extended)
         except ExtenderError:
             if not extender.ignorable:
                 raise
@@ -88,6 +90,15 @@ def filter_nodes(
         row: each for row, each in extended.statuses.items() if row not in left
     }
     return replace(extended, statuses=statuses)
+
+
+@contextmanager
+def _unmarshalling(extender: Extender) -> Iterator[None]:
+    """Around what reads an answer: Go refuses one that is of another type than it expects."""
+    try:
+        yield
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError, msgspec.ValidationError):
+        raise ExtenderError(f'json: cannot unmarshal the answer of extender "{extender.url_prefix}"') from None
 
 
 def _arguments(
@@ -103,6 +114,7 @@ def _arguments(
 
 
 def _filtered(extender: Extender, answer: object, nodes: Snapshot, before: Extended) -> Extended:
+    answer = msgspec.convert(answer, dict[str, Any] | None)
     if _field(answer, "Error"):
         raise ExtenderError(str(_field(answer, "Error")))
     names, listed = _field(answer, "NodeNames"), _field(answer, "Nodes")
@@ -120,7 +132,7 @@ def _filtered(extender: Extender, answer: object, nodes: Snapshot, before: Exten
         sent = {row: before.sent[row] for row in rows if row in before.sent}
     elif listed is not None:
         for item in _field(listed, "items") or ():
-            name = item["metadata"]["name"]
+            name = msgspec.convert(item, Node, strict=False).metadata.name
             if name not in nodes.row_of:
                 raise ExtenderError(f'extender "{extender.url_prefix}" answers with a node "{name}" that is not there')
             sent[nodes.row_of[name]] = item
@@ -164,15 +176,21 @@ def prioritize(
             continue
         try:
             answer = client.send(extender, extender.prioritize_verb, _arguments(client, extender, pod, nodes, extended))
+            with _unmarshalling(extender):
+                raw = _raw_scores(answer, place)
         except ExtenderError:
             continue
-        raw = np.zeros(len(extended.rows), dtype=np.int64)
-        for each in answer or ():
-            if _field(each, "Host") in place:
-                raw[place[_field(each, "Host")]] += int(_field(each, "Score") or 0)
         points = raw * (MAX_NODE_SCORE // MAX_EXTENDER_PRIORITY)
         scores.append(PluginScores(extender.url_prefix, extender.weight, raw, points))
     return tuple(scores)
+
+
+def _raw_scores(answer: object, place: Mapping[str, int]) -> Integers:
+    raw = np.zeros(len(place), dtype=np.int64)
+    for each in msgspec.convert(answer, list[dict[str, Any]] | None) or ():
+        if _field(each, "Host") in place:
+            raw[place[_field(each, "Host")]] += int(_field(each, "Score") or 0)
+    return raw
 
 
 def process_preemption(
@@ -187,7 +205,8 @@ def process_preemption(
             continue
         try:
             answer = client.send(extender, extender.preempt_verb, _victims(client, extender, pod, left))
-            answered = _candidates(extender, _field(answer, "NodeNameToMetaVictims"), nodes)
+            with _unmarshalling(extender):
+                answered = _candidates(extender, _field(answer, "NodeNameToMetaVictims"), nodes)
         except ExtenderError:
             if not extender.ignorable:
                 raise

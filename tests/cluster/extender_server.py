@@ -91,6 +91,11 @@ ANSWERS: dict[str, Any] = {
     "refuse": lambda _: {"Error": "it will not"},
     "stranger": lambda _: {"NodeNames": ["elsewhere"]},
     "nothing": lambda _: {},
+    "number": lambda _: 5,
+    "number-of-names": lambda _: {"NodeNames": 5},
+    "nameless": lambda _: {"Nodes": {"items": [{"metadata": 5}]}},
+    "victims": lambda _: {"NodeNameToMetaVictims": {"n1": {"Pods": 5}}},
+    "scores": lambda _: [{"Host": "n1", "Score": "many"}],
 }
 
 

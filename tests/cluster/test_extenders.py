@@ -158,6 +158,8 @@ def test_a_node_that_is_sent_back_is_scored_as_if_nothing_ran_on_it(server: Exte
         ("refuse", "it will not"),
         ("silent", "EOF"),
         ("stranger", 'extender "{url}" claims a filtered node "elsewhere" which is not found in the input node list'),
+        ("number", 'json: cannot unmarshal the answer of extender "{url}"'),
+        ("number-of-names", 'json: cannot unmarshal the answer of extender "{url}"'),
         ("slow", 'Post "{url}/slow": context deadline exceeded (Client.Timeout exceeded while awaiting headers)'),
     ],
 )
@@ -172,13 +174,19 @@ def test_a_failure_fails_the_cycle_unless_it_may_be_ignored(
     assert len(ignored.feasible) == 8
 
 
+def test_a_node_that_is_sent_back_as_none_fails_the_cycle(server: ExtenderServer, tmp_path: Path) -> None:
+    result = replay(extender(server.url, filterVerb="nameless"), cluster(2), tmp_path)
+    assert result.error == f'json: cannot unmarshal the answer of extender "{server.url}"'
+
+
 def test_one_that_names_no_nodes_leaves_none(server: ExtenderServer, tmp_path: Path) -> None:
     result = replay(extender(server.url, filterVerb="nothing", nodeCacheCapable=True), cluster(2), tmp_path)
     assert result.message == "0/2 nodes are available:"
 
 
-def test_a_failure_to_score_gives_no_points(server: ExtenderServer, tmp_path: Path) -> None:
-    result = replay(extender(server.url, prioritizeVerb="broken"), cluster(), tmp_path)
+@pytest.mark.parametrize("verb", ["broken", "number", "scores"])
+def test_a_failure_to_score_gives_no_points(verb: str, server: ExtenderServer, tmp_path: Path) -> None:
+    result = replay(extender(server.url, prioritizeVerb=verb), cluster(), tmp_path)
     assert result.fits
     assert server.url not in {each.plugin for each in result.scores}
 
@@ -209,6 +217,15 @@ def test_a_failing_preemption_is_an_error(server: ExtenderServer, tmp_path: Path
     assert result.post_filter is not None
     assert result.post_filter.status.message == (
         f"preemption: failed broken with extender at URL {server.url}/broken, code 500"
+    )
+
+
+def test_victims_that_cannot_be_read_are_an_error(server: ExtenderServer, tmp_path: Path) -> None:
+    objects = cluster(4, full=True, priority=1000, cpu="2")
+    result = replay(extender(server.url, preemptVerb="victims"), objects, tmp_path)
+    assert result.post_filter is not None
+    assert result.post_filter.status.message == (
+        f'preemption: json: cannot unmarshal the answer of extender "{server.url}"'
     )
 
 
