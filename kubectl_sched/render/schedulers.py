@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.render.show import warn, write_data
+from kubectl_sched.render.suggestions import shown
 from kubectl_sched.render.text import count, safe
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
+_INDENT = "  "
 _TO_FETCH = "default profile assumed; this fetches its own, for --config scheduler.yaml:"
 
 
@@ -26,17 +28,17 @@ def show_schedulers(data: dict[str, Any], output: str, color: str) -> None:
     elif output in {"json", "yaml"}:
         write_data(data, output)
     else:
-        from kubectl_sched.render.terminal import print_parts
+        from kubectl_sched.render.terminal import console_for, print_parts
 
-        print_parts(_page(data), color)
+        print_parts(_page(data, console_for(color).width), color)
 
 
-def _page(data: dict[str, Any]) -> Iterator[RenderableType]:
+def _page(data: dict[str, Any], width: int) -> Iterator[RenderableType]:
     from rich.text import Text
 
     for item in data["items"]:
         yield Text(_head(item), style="bold" if item["serves"] else "bold red")
-        yield from (Text(f"  {line}") for line in _lines(item))
+        yield from (Text(f"{_INDENT}{line}") for line in _lines(item, width - len(_INDENT)))
     for each in data["unserved"]:
         yield Text(_unserved(each), style="bold red")
 
@@ -49,7 +51,7 @@ def _head(item: dict[str, Any]) -> str:
     return safe(f"{item['kind']} {where}{version}{replicas}{serves}")
 
 
-def _lines(item: dict[str, Any]) -> Iterator[str]:
+def _lines(item: dict[str, Any], width: int) -> Iterator[str]:
     for profile in item["profiles"]:
         pending = f", {profile['pending']:,} without a node" if profile["pending"] else ""
         yield safe(f"profile {profile['schedulerName']}: {count(profile['pods'], 'pod')}{pending}")
@@ -60,7 +62,7 @@ def _lines(item: dict[str, Any]) -> Iterator[str]:
     yield safe(told)
     for number, command in enumerate(source["commands"]):
         yield "or from the scheduler itself:" if number else _TO_FETCH
-        yield safe(f"  {command}")
+        yield from shown(command, width).split("\n")
     election = item["leaderElection"]
     if election and election["holder"]:
         whose = {True: "", False: ", none of these"}.get(election["isHolder"], "")
