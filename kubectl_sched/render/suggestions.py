@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
 
 def lines_of(suggestion: Suggestion, width: int) -> list[Text]:
-    """The sentence, and below it what to paste."""
-    return [Text(safe(suggestion.text)), *(Text(shown(each, width)) for each in suggestion.commands_below)]
+    """The sentence, and below it what to paste: also what stands in a sentence that is broken into lines."""
+    sentence = safe(suggestion.text)
+    below = suggestion.commands_below if len(sentence) <= width else suggestion.commands
+    return [Text(sentence), *(Text(shown(each, width)) for each in below)]
 
 
 def shown(command: str, width: int) -> str:

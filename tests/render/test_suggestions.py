@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from kubectl_sched.scheduler.schedule_one import schedule_one
 from kubectl_sched.scheduler.trial import Trial
 from tests.plugins.clusters import node, pod, requests
-from tests.render.worlds import explained
+from tests.render.worlds import explained, shown
 
 if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
@@ -229,3 +229,10 @@ def test_kubectl_itself_takes_the_patch(case: str, tmp_path: Any) -> None:
     )
     assert patched.returncode == 0, patched.stderr
     assert json.loads(patched.stdout)["spec"] != whole["spec"]
+
+
+def test_a_command_in_a_sentence_of_several_lines_stands_below_as_well() -> None:
+    name = "node-with-a-name-as-long-as-clouds-give.example.com"
+    result = explained([node(name, unschedulable=True), pod("web-0")])
+    assert f"\n  kubectl uncordon {name}\n" in shown(result, width=80)
+    assert f"\n  kubectl uncordon {name}\n" not in shown(result, width=160)
