@@ -95,7 +95,7 @@ def images(answer: Answer) -> set[str]:
     return {each.pod.spec.containers[0].image for each in answer.simulated.placements}
 
 
-OF_REPLICA_SET = {"owner": "ReplicaSet", "owner_name": "web-1"}
+HASH = "pod-template-hash"
 
 
 def replica_set(replicas: int, image: str = "a", name: str = "web-1") -> Json:
@@ -349,3 +349,31 @@ def test_a_manifest_that_does_not_say_how_many_leaves_that_as_it_is(ask: Ask) ->
     assert ask(there, silent).simulated.placed == 3
     assert ask(there, silent, replace=True).simulated.placed == 1
     assert ask([], silent).simulated.placed == 1
+
+
+@pytest.mark.parametrize("kinds", [("Deployment", "ReplicaSet"), ("Deployment",)])
+@pytest.mark.parametrize("manifest", [True, False])
+def test_what_a_deployment_lacks_is_spread_with_what_it_has(ask: Ask, kinds: tuple[str, ...], manifest: bool) -> None:
+    apart = {"maxSkew": 1, "topologyKey": "on", "whenUnsatisfiable": "DoNotSchedule", "matchLabelKeys": [HASH]}
+    constraint = {**apart, "labelSelector": {"matchLabels": {"app": "web"}}}
+    there = deployed("w2", "w2")
+    there = [each for each in there if each["kind"] in {*kinds, "Pod"}]
+    wanted = workload("Deployment", 4)
+    for each in (wanted, *(item for item in there if item["kind"] != "Pod")):
+        each["spec"]["template"]["spec"]["topologySpreadConstraints"] = [constraint]
+    if manifest:
+        answer = ask(there, wanted)
+    else:
+        there[0]["spec"]["replicas"] = 4
+        answer = ask(there, target="deployment/web")
+    assert list(placed(answer).values()) == ["w1", "w1"]
+    assert {each.pod.metadata.labels[HASH] for each in answer.simulated.placements} == {"1"}
+
+
+def test_what_a_deployment_lacks_is_spread_by_default_with_what_it_has(ask: Ask) -> None:
+    busy = made("Pod", "busy", {**template(cpu="500m")["spec"], "nodeName": "w2"})
+    there = [*deployed("w1", "w1", "w1"), busy]
+    for each in there:
+        spec = each["spec"].get("template", each)["spec"]
+        spec["containers"][0]["resources"]["requests"]["cpu"] = "7" if each["metadata"]["name"] == "busy" else "1m"
+    assert list(placed(ask(there, target="deployment/web", replicas=4)).values()) == ["w2"]

@@ -14,12 +14,14 @@ from msgspec import structs
 from kubectl_sched.api.apps import DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
 from kubectl_sched.api.quantity import parse_resource_list
 from kubectl_sched.cluster.refused_manifest import refuse
+from kubectl_sched.cluster.replicas import TEMPLATE_HASH, replica_set_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from kubectl_sched.api.apps import PodTemplateSpec
     from kubectl_sched.api.meta import KubernetesObject, LabelSelector
+    from kubectl_sched.api.pod import Pod
     from kubectl_sched.api.pod_volumes import PersistentVolumeClaimTemplate
     from kubectl_sched.snapshot import Objects
 
@@ -101,9 +103,7 @@ def while_paused(item: Deployment, objects: Objects) -> Deployment | None:
 
     More than one ReplicaSet with pods share what is added or taken away; here the newest has it all.
     """
-    owned = [each for each in objects.in_namespace(ReplicaSet, item.namespace) if _is_of(each, item)]
-    active = [each for each in owned if each.spec.replicas != 0]
-    newest = max(active or owned, key=lambda each: each.metadata.creation_timestamp or "", default=None)
+    newest = _newest(item, objects)
     stored = objects.get(Deployment, item.name, item.namespace)
     template: PodTemplateSpec | None = None
     if newest is not None:
@@ -111,6 +111,24 @@ def while_paused(item: Deployment, objects: Objects) -> Deployment | None:
     elif stored is not None:
         template = stored.spec.template
     return None if template is None else structs.replace(item, spec=structs.replace(item.spec, template=template))
+
+
+def running_replica_set(item: Deployment, present: Sequence[Pod], objects: Objects) -> ReplicaSet | None:
+    """The ReplicaSet that a Deployment scales: the newest that has pods, as told or as its pods tell of it."""
+    newest = _newest(item, objects)
+    if newest is not None:
+        return newest
+    hashed = [pod for pod in present if TEMPLATE_HASH in pod.metadata.labels]
+    if not hashed:
+        return None
+    youngest = max(hashed, key=lambda pod: pod.metadata.creation_timestamp or "")
+    return replica_set_of(item, youngest.metadata.labels[TEMPLATE_HASH])
+
+
+def _newest(item: Deployment, objects: Objects) -> ReplicaSet | None:
+    owned = [each for each in objects.in_namespace(ReplicaSet, item.namespace) if _is_of(each, item)]
+    active = [each for each in owned if each.spec.replicas != 0]
+    return max(active or owned, key=lambda each: each.metadata.creation_timestamp or "", default=None)
 
 
 def _is_of(replica_set: ReplicaSet, item: Deployment) -> bool:

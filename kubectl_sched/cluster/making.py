@@ -49,17 +49,17 @@ class Making:
         self._dry_run = dry_run
         self.quotas = Quotas(admission.objects)
         self._charges = charges
+        self._controllers: set[tuple[type[KubernetesObject], str]] = set()
         self._made_at_once: set[str] = set()
         self._missing_templates: set[str] = set()
 
-    def workload(self, replicas: Replicas, indices: Sequence[int], *, is_there: bool = False) -> Workload:
-        """Some pods of a workload; `is_there` says that the cluster has its controller already.
-
-        Raises RefusedError for a pod that would not be stored.
-        """
+    def workload(self, replicas: Replicas, indices: Sequence[int]) -> Workload:
+        """Some pods of a workload. Raises RefusedError for one that would not be stored."""
         admitted = _AdmittedOnce(self._admission)
-        if replicas.controller is not None and not is_there:
-            self.made.append(replicas.controller)
+        controller = replicas.controller
+        if controller is not None and (key := (type(controller), controller.key)) not in self._controllers:
+            self._controllers.add(key)
+            self.made.append(controller)
         pods: list[Pod] = []
         claims: list[PersistentVolumeClaim] = []
         for index in indices:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod_volumes import PersistentVolumeClaimTemplate
 
 COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
+TEMPLATE_HASH = "pod-template-hash"
 _HASH_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 _APPS, _BATCH, _CORE = "apps/v1", "batch/v1", "v1"
 
@@ -59,8 +60,15 @@ class Replicas:
     """Whether `--replicas` does not apply: nodes decide how many there are."""
 
 
-def replicas_of(item: KubernetesObject, nodes: Sequence[Node], *, single: bool = True) -> Replicas:
-    """The pods of a Pod or a workload; `single` False numbers copies of a bare pod."""
+def replicas_of(
+    item: KubernetesObject, nodes: Sequence[Node], *, single: bool = True, replica_set: ReplicaSet | None = None
+) -> Replicas:
+    """The pods of a Pod or a workload; `single` False numbers copies of a bare pod.
+
+    `replica_set` is the one that a Deployment scales; without it it makes one.
+    """
+    if isinstance(item, Deployment):
+        return _of_deployment(item, replica_set or replica_set_of(item, hash_of(item.spec.template)))
     if isinstance(item, Pod):
         return _bare(item, single=single)
     if isinstance(item, DaemonSet):
@@ -75,8 +83,6 @@ def replicas_of(item: KubernetesObject, nodes: Sequence[Node], *, single: bool =
 
 
 def _of_replicated(item: KubernetesObject) -> Replicas:
-    if isinstance(item, Deployment):
-        return _of_deployment(item)
     if isinstance(item, StatefulSet):
         return _of_stateful_set(item)
     if isinstance(item, ReplicaSet | ReplicationController) and item.spec.template is not None:
@@ -98,18 +104,25 @@ def _bare(pod: Pod, *, single: bool) -> Replicas:
     return Replicas(pod, None, 1, make)
 
 
-def _of_deployment(item: Deployment) -> Replicas:
+def _of_deployment(item: Deployment, replica_set: ReplicaSet) -> Replicas:
     """Its pods belong to a ReplicaSet, whose selector and labels hold a hash of the template."""
     spec = item.spec
-    template_hash = hash_of(spec.template)
-    extra = {"pod-template-hash": template_hash}
-    selector = spec.selector or LabelSelector()
-    replica_set = ReplicaSet(
+    labels = {**replica_set.spec.template.metadata.labels, **replica_set.metadata.labels}
+    extra = {TEMPLATE_HASH: labels[TEMPLATE_HASH]} if TEMPLATE_HASH in labels else {}
+    return _replicas(item, _count(spec.replicas), spec.template, _owner_of(replica_set, _APPS), extra, replica_set)
+
+
+def replica_set_of(item: Deployment, template_hash: str) -> ReplicaSet:
+    """The ReplicaSet that a Deployment makes."""
+    extra = {TEMPLATE_HASH: template_hash}
+    selector = item.spec.selector or LabelSelector()
+    return ReplicaSet(
         api_version=_APPS,
         metadata=ObjectMeta(
             name=f"{item.name}-{template_hash}",
             namespace=item.namespace,
             uid=f"whatif/ReplicaSet/{item.key}",
+            labels=extra,
             owner_references=(_owner_of(item, _APPS),),
         ),
         spec=structs.replace(
@@ -117,7 +130,6 @@ def _of_deployment(item: Deployment) -> Replicas:
             selector=structs.replace(selector, match_labels={**selector.match_labels, **extra}),
         ),
     )
-    return _replicas(item, _count(spec.replicas), spec.template, _owner_of(replica_set, _APPS), extra, replica_set)
 
 
 def _uid(name: str) -> str:

@@ -15,6 +15,7 @@ from kubectl_sched.cluster.applied import applied
 from kubectl_sched.cluster.changed_workloads import (
     NEVER_ROLLED_OUT,
     check_update,
+    running_replica_set,
     while_paused,
     with_stored_count,
 )
@@ -236,10 +237,15 @@ class WhatIf:
             if running is None:
                 return Workload(replicas_of(item, ()), [])
             item, only_scales = running, True
-        replicas = replicas_of(item, list(cluster.nodes.values()), single=not copies)
+        present = [pod for pod in pods_of(item, cluster.pods) if not pod.has_ended]
+        scaled = (
+            running_replica_set(item, present, self._admission.objects)
+            if only_scales and isinstance(item, Deployment)
+            else None
+        )
+        replicas = replicas_of(item, list(cluster.nodes.values()), single=not copies, replica_set=scaled)
         if isinstance(item, StatefulSet) and isinstance(stored, StatefulSet):
             replicas = with_partition(item, stored, replicas)
-        present = [pod for pod in pods_of(item, cluster.pods) if not pod.has_ended]
         count = self._count(replicas, cluster)
         if only_scales:
             if question.replace:
@@ -329,7 +335,7 @@ class WhatIf:
         missing = {pod.key for pod in missing_of(replicas.source, wanted, present)}
         free = [index for index, pod in enumerate(wanted) if pod.key in missing]
         made = free if self._question.fill else free[: max(0, count - len(present))]
-        workload = making.workload(replicas, made, is_there=bool(present))
+        workload = making.workload(replicas, made)
         workload.pods = [*waiting, *workload.pods]
         return workload
 
