@@ -165,7 +165,14 @@ def _completed(of_container: _OfContainer, options: PodResourcesOptions) -> _OfC
 
 
 def _statuses(pod: Pod) -> dict[str, ContainerStatus]:
+    """By the container's name; of several the last (up to 1.36)."""
     return {each.name: each for each in (*pod.status.container_statuses, *pod.status.init_container_statuses)}
+
+
+def _first_statuses(pod: Pod) -> dict[str, ContainerStatus]:
+    """The same; of several the first (findContainerStatus)."""
+    told = (*pod.status.container_statuses, *pod.status.init_container_statuses)
+    return {each.name: each for each in reversed(told)}
 
 
 def _effective_requests(pod: Pod) -> _OfContainer:
@@ -225,7 +232,7 @@ def _requests_summed_per_pod(pod: Pod, options: PodResourcesOptions) -> Resource
 
 def _reported_requests(pod: Pod, infeasible: bool, *, actuated: bool) -> _OfContainer:
     """What the kubelet reports, else the spec, which an infeasible resize has made worthless."""
-    statuses = _statuses(pod)
+    statuses = _first_statuses(pod)
 
     def of_container(container: Container) -> Resources:
         status = statuses.get(container.name)
@@ -256,7 +263,7 @@ def _limits_summed_per_pod(pod: Pod, options: PodResourcesOptions) -> Resources:
 
 
 def _reported_limits(pod: Pod, infeasible: bool) -> _OfContainer:
-    statuses = _statuses(pod)
+    statuses = _first_statuses(pod)
 
     def of_container(container: Container) -> Resources:
         status = statuses.get(container.name)

@@ -94,6 +94,12 @@ class DeviceRules(msgspec.Struct, frozen=True, kw_only=True):
     """
     device_limit_counts_requests: bool = False
     """Too many devices are reported for the request that goes beyond the limit, not for the claim."""
+    selectors_know_sharing: bool = True
+    """Selectors may ask for device.allowMultipleAllocations, whatever the gates."""
+    selectors_know_includes: bool = False
+    """Selectors may call includes(), whatever the gates."""
+    selectors_read_lists: bool = False
+    """Selectors see attributes that are lists without DRAListTypeAttributes too."""
     selector_errors_name_device: bool = False
     """A selector's run-time error names the device and gives a hint."""
     shared_device_holds_counters: bool = False
@@ -134,6 +140,7 @@ RULES_OF_1_33: Final = DeviceRules(
     all_devices_forget_alternative=True,
     all_alternatives_share_matches=True,
     knows_binding_conditions=False,
+    selectors_know_sharing=False,
     admin_access_repeats_device=True,
     all_devices_stay_taken=True,
 )
@@ -156,6 +163,7 @@ RULES_OF_1_34: Final = msgspec.structs.replace(
     capacity_is_of_another_device=True,
     exact_is_flat=False,
     knows_binding_conditions=True,
+    selectors_know_sharing=True,
     counters_include_allocating=False,
     failed_device_keeps_counters=True,
     admin_access_repeats_device=False,
@@ -205,6 +213,7 @@ RULES_OF_1_36: Final = msgspec.structs.replace(
     shared_device_holds_counters=True,
     score_wants_prioritized_list=True,
     score_counts_allocated=True,
+    selectors_know_includes=True,
 )
 RULES_OF_1_37: Final = msgspec.structs.replace(
     RULES_OF_1_36,
@@ -221,6 +230,7 @@ RULES_OF_1_37: Final = msgspec.structs.replace(
     distinct_by="value",
     capacity_errors_fail=True,
     device_limit_counts_requests=True,
+    selectors_read_lists=True,
     selector_errors_name_device=True,
     configs_are_merged=True,
 )

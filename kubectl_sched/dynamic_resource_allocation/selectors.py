@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
 
 from kubectl_sched.api.quantity import InvalidQuantity, parse_quantity
 from kubectl_sched.api.resource import DeviceAttribute
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.quantity import Quantity
     from kubectl_sched.api.resource import Device, DeviceDerivedAttribute, DeviceSelector
     from kubectl_sched.config.device_rules import DeviceRules
-    from kubectl_sched.dynamic_resource_allocation.cel import Program
+    from kubectl_sched.dynamic_resource_allocation.cel import Dialect, Program
     from kubectl_sched.dynamic_resource_allocation.cel.reads import Read
     from kubectl_sched.dynamic_resource_allocation.devices import SliceDevice
 
@@ -38,10 +40,9 @@ class Answer(NamedTuple):
 class Selectors:
     """Every expression is asked once about devices that are alike in what it reads."""
 
-    def __init__(self, rules: DeviceRules, *, consumable_capacity: bool, list_attributes: bool) -> None:
+    def __init__(self, rules: DeviceRules, *, list_attributes: bool) -> None:
         self._rules = rules
-        self._consumable_capacity = consumable_capacity
-        self._list_attributes = list_attributes
+        self._list_attributes = rules.selectors_read_lists or list_attributes
         self._inputs: dict[SliceDevice, Mapping[str, object] | str] = {}
         self._answers: dict[str, dict[Hashable, Answer]] = {}
         self._programs: dict[str, Program | Answer] = {}
@@ -85,11 +86,15 @@ class Selectors:
         from kubectl_sched.dynamic_resource_allocation import cel
 
         try:
-            return cel.compile_expression(
-                expression, consumable_capacity=self._consumable_capacity, list_attributes=self._list_attributes
-            )
+            return cel.compile_expression(expression, self._dialect())
         except cel.CompileError as wrong:
             return Answer(False, compile_error=str(wrong))
+
+    def _dialect(self) -> Dialect:
+        from kubectl_sched.dynamic_resource_allocation import cel
+
+        rules = self._rules
+        return cel.Dialect(rules.selectors_know_sharing, rules.selectors_know_includes, self._list_attributes)
 
     def _key(self, reads: frozenset[Read] | None, device: SliceDevice) -> Hashable:
         """What the answer depends on; the device itself where that is not known or cannot be read."""
@@ -143,11 +148,7 @@ class Selectors:
 
         variables = self._variables(device)
         try:
-            program = compile_value(
-                derived.expression,
-                consumable_capacity=self._consumable_capacity,
-                list_attributes=self._list_attributes,
-            )
+            program = compile_value(derived.expression, self._dialect())
         except cel.CompileError as wrong:
             raise AllocationFailed(f"compile derived attribute {derived.name} failed: {wrong}") from wrong
         where = f"evaluate derived attribute {derived.name} on device {device.id} failed"
@@ -241,10 +242,54 @@ def _value_of(attribute: DeviceAttribute, list_attributes: bool) -> object:
 
 
 def _attribute_of(value: object, where: str) -> DeviceAttribute:
+    """A value as an attribute (valToDeviceAttribute)."""
+    from kubectl_sched.dynamic_resource_allocation.cel import Semver
+
+    if isinstance(value, list):
+        return _attribute_of_list(value, where)
     if isinstance(value, bool):
         return DeviceAttribute(bool_value=value)
-    if isinstance(value, int):
+    if type(value) is int:
         return DeviceAttribute(int_value=value)
     if isinstance(value, str):
         return DeviceAttribute(string_value=value)
-    raise AllocationFailed(f"{where}: unsupported result")
+    if isinstance(value, Semver):
+        return DeviceAttribute(version_value=str(value))
+    raise AllocationFailed(f"{where}: unsupported CEL return type: {_go_type(value)}")
+
+
+def _attribute_of_list(values: list[object], where: str) -> DeviceAttribute:
+    from kubectl_sched.dynamic_resource_allocation.cel import Semver
+
+    if not values:
+        return DeviceAttribute()
+    kind = next((kind for kind in (bool, int, str, Semver) if type(values[0]) is kind), None)
+    if kind is None:
+        raise AllocationFailed(f"{where}: unsupported list element type: {_go_type(values[0])}")
+    for index, value in enumerate(values):
+        if type(value) is not kind:
+            expected = {bool: "bool", int: "int", str: "string"}.get(kind, "semver")
+            wrong = f"expected list element at index {index} to be {expected}, got {_go_type(value)}"
+            raise AllocationFailed(f"{where}: {wrong}")
+    if kind is Semver:
+        return DeviceAttribute(version_values=tuple(map(str, values)))
+    return msgspec.convert({_LISTS[kind]: values}, DeviceAttribute)
+
+
+_LISTS = {bool: "bools", int: "ints", str: "strings"}
+_GO_TYPES = {
+    "int": "int64",
+    "uint": "uint64",
+    "double": "float64",
+    "bytes": "[]uint8",
+    "kubernetes.Quantity": "*resource.Quantity",
+    "kubernetes.Semver": "semver.Version",
+    "null_type": "structpb.NullValue",
+}
+
+
+def _go_type(value: Any) -> str:
+    from kubectl_sched.dynamic_resource_allocation.cel.values import type_name
+
+    name = type_name(value)
+    return _GO_TYPES.get(name, name)

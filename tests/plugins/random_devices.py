@@ -25,6 +25,23 @@ EXPRESSIONS = (
     f'device.attributes["{DRIVER}"].model in ["a100", "t4"]',
     f'cel.bind(d, device.attributes["{DRIVER}"], d.numa < 2 && d.model.startsWith("a"))',
     'device.attributes["resource.kubernetes.io"].pcieRoot == "pci0"',
+    f'device.attributes["{DRIVER}"].gone == 1',
+    f'device.attributes["{DRIVER}"].numa == "0"',
+    f'device.attributes["{DRIVER}"].links.exists(each, each == "a")',
+    f'device.attributes["{DRIVER}"].model.includes("a100")',
+    'device.driver.matches("^gpu[.]") || device.attributes["x"].y',
+    "device.allowMultipleAllocations",
+    "device.driver",
+    "1 +",
+)
+DERIVED = (
+    f'device.attributes["{DRIVER}"].model',
+    f'device.attributes["{DRIVER}"].numa % 2 == 0',
+    f'device.attributes["{DRIVER}"].version',
+    f'[device.attributes["{DRIVER}"].model, "x"]',
+    f'device.attributes["{DRIVER}"].ecc',
+    f'device.capacity["{DRIVER}"].memory',
+    "[]",
 )
 GATES = {
     "1.33": ("DRAAdminAccess", "DRADeviceTaints", "DRAPartitionableDevices", "DRAPrioritizedList"),
@@ -67,6 +84,8 @@ GATES = {
     ),
 }
 """What is switched at random, besides DynamicResourceAllocation, which is on."""
+LINKS = ({"strings": ["a", "b"]}, {"strings": ["b"]}, {"string": "b"}, {"ints": [1, 2]})
+CREATED = ("2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z")
 RULES_API = {"1.37": "resource.k8s.io/v1"}
 NEEDS = {
     "DRADeviceCompatibilityGroups": "DRAPartitionableDevices",
@@ -136,17 +155,26 @@ class DeviceCluster:
         gpu: Json = {"selectors": [{"cel": {"expression": f'device.driver == "{DRIVER}"'}}]}
         if self._maybe(0.6):
             gpu["extendedResourceName"] = "example.com/gpu"
-        specs = {"gpu": gpu, "any": {}, "picky": {"selectors": self._selectors(1)}}
-        if self._maybe(0.3):
-            specs["any"] = {"extendedResourceName": "example.com/gpu"}
+        any_: Json = {"extendedResourceName": "example.com/gpu"} if self._maybe(0.3) else {}
+        specs = {"any": any_, "gpu": gpu, "picky": {"selectors": self._selectors(1)}}
         return [
-            {"apiVersion": API, "kind": "DeviceClass", "metadata": {"name": name, "uid": self._uid()}, "spec": spec}
+            {
+                "apiVersion": API,
+                "kind": "DeviceClass",
+                "metadata": {
+                    "name": name,
+                    "uid": self._uid(),
+                    "creationTimestamp": f"2026-01-0{self._one(1, 2)}T00:00:00Z",
+                },
+                "spec": spec,
+            }
             for name, spec in specs.items()
         ]
 
     def _selectors(self, at_most: int) -> list[Json]:
         count = self.random.randint(0, at_most)
-        return [{"cel": {"expression": self._one(*EXPRESSIONS)}} for _ in range(count)]
+        usual, odd = EXPRESSIONS[:11], EXPRESSIONS[11:]
+        return [{"cel": {"expression": self._one(*(odd if self._maybe(0.08) else usual))}} for _ in range(count)]
 
     def _slices(self) -> list[Json]:
         made: list[Json] = []
@@ -217,7 +245,14 @@ class DeviceCluster:
         }
         if self._maybe(0.6):
             attributes["ecc"] = {"bool": self._one(True, False)}
+        if self.version in {"1.36", "1.37"} and self._maybe(0.3):
+            attributes["links"] = self._one(
+                {"strings": ["a", "b"]}, {"strings": ["b"]}, {"string": "b"}, {"ints": [1, 2]}
+            )
         device: Json = {"name": name, "attributes": attributes, "capacity": {"memory": self._capacity()}}
+        if self._maybe(0.3):
+            parts = {"default": "500m", "validRange": {"min": "250m", "max": "3", "step": "250m"}}
+            device["capacity"]["cores"] = {"value": self._one("2", "0", "2500m"), "requestPolicy": parts}
         if self._maybe(0.25):
             device["taints"] = [self._taint()]
         if self._maybe(0.15):
@@ -253,6 +288,7 @@ class DeviceCluster:
                 {"default": "4Gi", "validRange": {"min": "4Gi", "max": "64Gi", "step": "4Gi"}},
                 {"default": "8Gi", "validRange": {"min": "8Gi"}},
                 {"default": "10Gi", "validValues": ["10Gi", "20Gi"]},
+                {"default": "0"},
             )
         return capacity
 
@@ -279,24 +315,55 @@ class DeviceCluster:
                 self._one("example.com/gpu", "deviceclass.resource.kubernetes.io/any")
             ] = self._one("1", "2")
             container["resources"]["limits"] = dict(container["resources"]["requests"])
+        initial = self._initial() if self._maybe(0.1) else None
         names = [f"c{number}" for number in range(self._one(0, 1, 1, 2))]
         if names and self._maybe(0.9):
             container["resources"]["claims"] = [{"name": name} for name in names]
         spec: Json = {"schedulerName": "default-scheduler", "containers": [container]}
+        if initial:
+            spec["initContainers"] = [initial]
         spec["resourceClaims"] = [{"name": name, "resourceClaimName": f"pod{index}-{name}"} for name in names]
+        status = self._from_templates(spec["resourceClaims"]) if self._maybe(0.2) else {}
         metadata = {"name": f"pod{index}", "namespace": "default", "uid": f"uid-pod{index}"}
-        return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": {}}
+        return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": status}
+
+    def _initial(self) -> Json:
+        """An init container, perhaps one that stays, which wants devices by a resource's name."""
+        wants = {self._one("example.com/gpu", "deviceclass.resource.kubernetes.io/any"): self._one("1", "2")}
+        stays = {"restartPolicy": "Always"} if self._maybe(0.5) else {}
+        return {"name": "first", "image": "x", "resources": {"requests": wants, "limits": wants}, **stays}
+
+    def _from_templates(self, references: list[Json]) -> Json:
+        """The status of a pod whose claims are made for it: all are there, one is not yet, or one is not needed."""
+        statuses = []
+        for reference in references:
+            claim = reference.pop("resourceClaimName")
+            reference["resourceClaimTemplateName"] = "template"
+            made = self._one("made", "made", "made", "not yet", "not needed")
+            if made != "not yet":
+                statuses.append({"name": reference["name"]} | ({"resourceClaimName": claim} if made == "made" else {}))
+        return {"resourceClaimStatuses": statuses}
 
     def _claims(self, pod: Json) -> list[Json]:
         made = []
         for reference in pod["spec"]["resourceClaims"]:
             if self._maybe(0.04):
                 continue
-            claim = self._claim(reference["resourceClaimName"])
+            claim = self._claim(f"{pod['metadata']['name']}-{reference['name']}")
+            if "resourceClaimTemplateName" in reference:
+                claim["metadata"] |= self._owned(pod["metadata"])
+            if self._maybe(0.03):
+                claim["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
             if self._maybe(0.15):
                 claim["status"] = self._status(pod["metadata"] if self._maybe(0.5) else None)
             made.append(claim)
         return made
+
+    def _owned(self, pod: Json) -> Json:
+        """By the pod, by one of the same name before it, or by nobody."""
+        uid = self._one(pod["uid"], pod["uid"], pod["uid"], "uid-before", "")
+        owner = {"apiVersion": "v1", "kind": "Pod", "name": pod["name"], "uid": uid, "controller": True}
+        return {"ownerReferences": [owner]} if uid else {}
 
     def _claim(self, name: str) -> Json:
         requests = [self._request(f"r{number}") for number in range(self._one(1, 1, 2))]
@@ -304,9 +371,19 @@ class DeviceCluster:
         if self._maybe(0.25):
             kind = self._one("matchAttribute", "matchAttribute", "distinctAttribute")
             attribute = self._one(
-                f"{DRIVER}/numa", f"{DRIVER}/model", "resource.kubernetes.io/pcieRoot", f"{DRIVER}/ecc"
+                *(f"{DRIVER}/numa", f"{DRIVER}/model", "resource.kubernetes.io/pcieRoot", f"{DRIVER}/ecc"),
+                *(f"{DRIVER}/links", "derived/key"),
             )
             devices["constraints"] = [{kind: attribute}]
+            if self._maybe(0.3):
+                devices["constraints"][0]["requests"] = self._one(["r0"], ["r1"], ["r0/s0"], ["r0", "r1/s1"], ["gone"])
+            if self._maybe(0.2):
+                devices["constraints"].append({"matchAttribute": f"{DRIVER}/numa"})
+            if self.version == "1.37" and attribute in {"derived/key", f"{DRIVER}/model"} and self._maybe(0.8):
+                derived = [{"name": attribute, "expression": self._one(*DERIVED)}]
+                for request in requests:
+                    for exact in request.get("firstAvailable") or [request["exactly"]]:
+                        exact["derivedAttributes"] = derived
         metadata = {"name": name, "namespace": "default", "uid": self._uid()}
         return {"apiVersion": API, "kind": "ResourceClaim", "metadata": metadata, "spec": {"devices": devices}}
 
@@ -322,7 +399,7 @@ class DeviceCluster:
         if self._maybe(0.15):
             exact["allocationMode"] = "All"
         else:
-            exact |= {"allocationMode": "ExactCount", "count": self._one(1, 1, 2, 3)}
+            exact |= {"allocationMode": "ExactCount", "count": self._one(*[1, 1, 2, 3] * 8, 33)}
         if self._maybe(0.35):
             exact["selectors"] = self._selectors(2)
         if self._maybe(0.25):
@@ -331,7 +408,9 @@ class DeviceCluster:
             exact["adminAccess"] = True
         if self._maybe(0.2):
             exact["capacity"] = {
-                "requests": {self._one("memory", "memory", "memory", "cores"): self._one("3Gi", "10Gi", "30Gi")}
+                "requests": {
+                    self._one("memory", "memory", "memory", "cores"): self._one("3Gi", "10Gi", "30Gi", "1300m")
+                }
             }
         return exact
 

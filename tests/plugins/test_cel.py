@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_sched.api.quantity import parse_quantity
-from kubectl_sched.dynamic_resource_allocation.cel import CelError, CompileError, Semver, compile_expression
+from kubectl_sched.dynamic_resource_allocation.cel import CelError, CompileError, Dialect, Semver, compile_expression
 from kubectl_sched.dynamic_resource_allocation.cel.reads import reads_of
 from kubectl_sched.dynamic_resource_allocation.cel.syntax import parse
 from kubectl_sched.dynamic_resource_allocation.cel.values import DefaultMap
@@ -36,9 +36,12 @@ DEVICE: dict[str, Any] = {
 }
 
 
-def answer(expression: str, *, list_attributes: bool = False) -> dict[str, Any]:
+OLDEST = Dialect()
+
+
+def answer(expression: str, dialect: Dialect = OLDEST) -> dict[str, Any]:
     try:
-        program = compile_expression(expression, consumable_capacity=True, list_attributes=list_attributes)
+        program = compile_expression(expression, dialect)
         return {"matches": program.matches(DEVICE)}
     except CompileError as wrong:
         return {"compileError": str(wrong)}
@@ -51,15 +54,29 @@ def test_expression(case: dict[str, Any]) -> None:
     assert answer(case["expression"]) == {key: value for key, value in case.items() if key != "expression"}
 
 
-def test_includes_wants_list_attributes() -> None:
+def test_includes_is_known_to_later_releases() -> None:
     expression = 'device.attributes["gpu.example.com"].model.includes("a100")'
     assert "undeclared reference to 'includes'" in answer(expression)["compileError"]
-    assert answer(expression, list_attributes=True) == {"matches": True}
+    assert answer(expression, Dialect(includes=True)) == {"matches": True}
 
 
-def test_shared_devices_want_consumable_capacity() -> None:
+def test_a_literal_s_elements_are_alike() -> None:
+    model = 'device.attributes["gpu.example.com"].model'
+    wrong = answer(f'{model} in [{model}, "x"]', Dialect(lists=True))["compileError"]
+    assert "expected type 'dyn' but found 'string'" in wrong
+    assert "expected type 'int' but found 'string'" in answer('[1, "a"] == []')["compileError"]
+    for alike in ("[[], [1]]", "[[[]], [[1]]]", "[optional.none(), optional.of(1)]", '[{}, {"a": 1}]'):
+        assert answer(f"size({alike}) == 2") == {"matches": True}, alike
+
+
+def test_attributes_may_be_lists() -> None:
+    assert answer("dyn(true)") == {"compileError": "must evaluate to bool or the unknown type, not dyn"}
+    assert answer("dyn(true)", Dialect(lists=True)) == {"matches": True}
+
+
+def test_shared_devices_are_known_to_later_releases() -> None:
     with pytest.raises(CompileError, match="undefined field 'allowMultipleAllocations'"):
-        compile_expression("device.allowMultipleAllocations", consumable_capacity=False, list_attributes=False)
+        compile_expression("device.allowMultipleAllocations", Dialect(sharing=False))
 
 
 def test_cost_limit_ends_evaluation() -> None:

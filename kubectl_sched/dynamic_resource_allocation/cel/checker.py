@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kubectl_sched.dynamic_resource_allocation.cel.tree import (
     Bind,
@@ -47,19 +47,30 @@ _CONSTANTS = {bool: BOOL, int: INT, UInt: UINT, float: DOUBLE, str: STRING, byte
 _TYPE_IDENTS = frozenset({"bool", "bytes", "double", "int", "list", "map", "null_type", "string", "type", "uint"})
 
 
+class Dialect(NamedTuple):
+    """What of a later release an expression may use already."""
+
+    sharing: bool = True
+    """device.allowMultipleAllocations."""
+    includes: bool = False
+    """The function of that name."""
+    lists: bool = False
+    """Attributes that are lists, so that any may be one."""
+
+
 class Checker:
     """Checks one expression; `problems` are messages with their places, in the order of the text's tree."""
 
-    def __init__(self, text: str, *, consumable_capacity: bool, list_attributes: bool) -> None:
+    def __init__(self, text: str, dialect: Dialect) -> None:
         self._text = text
-        self._lists = list_attributes
-        attributes = map_of(STRING, map_of(STRING, DYN if list_attributes else ANY))
+        self._includes = dialect.includes
+        attributes = map_of(STRING, map_of(STRING, DYN if dialect.lists else ANY))
         self._fields: dict[str, Type] = {
             "driver": STRING,
             "attributes": attributes,
             "capacity": map_of(STRING, map_of(STRING, Type("kubernetes.Quantity"))),
         }
-        if consumable_capacity:
+        if dialect.sharing:
             self._fields["allowMultipleAllocations"] = BOOL
         self._scopes: list[dict[str, Type]] = [{"device": DEVICE}]
         self._bound: dict[str, Type] = {}
@@ -136,13 +147,16 @@ class Checker:
         is_method = False
         if node.target is not None:
             qualified = _qualified(node.target)
-            if qualified is not None and signatures(f"{qualified}.{name}", self._lists):
+            if qualified is not None and signatures(f"{qualified}.{name}", self._includes):
                 name = f"{qualified}.{name}"
             else:
                 is_method = True
                 args = [node.target, *args]
+        if name == "optional.none" and not args:
+            self._fresh += 1
+            return optional_of(Type(f"V{self._fresh}"))
         types = [self._of(arg) for arg in args]
-        overloads = signatures(name, self._lists)
+        overloads = signatures(name, self._includes)
         if not overloads:
             return self._report(node.at, f"undeclared reference to '{name}' (in container '')")
         return self._resolve(node, name, [one for one in overloads if one.is_method == is_method], types, is_method)
@@ -227,24 +241,31 @@ class Checker:
 
     def _common(self, items: list[tuple[Node, bool]]) -> Type:
         """The one type of a literal's elements, which Kubernetes wants to be alike."""
-        common: Type | None = None
-        for node, is_optional in items:
-            found = self._resolved(self._of(node))
-            if is_optional:
-                if found.name == "optional_type":
-                    found = found.params[0]
-                elif found.name not in UNKNOWN:
-                    self._report(node.at, f"expected type 'optional_type(dyn)' but found '{found}'")
-            if common is None or found == common:
-                common = found
-            elif not _alike(common, found):
-                self._report(node.at, f"expected type '{common}' but found '{found}'")
-            elif found.name in UNKNOWN:
-                common = DYN
-        if common is None:
+        types = [self._element(node, is_optional) for node, is_optional in items]
+        if not types:
             self._fresh += 1
             return Type(f"E{self._fresh}")
-        return common
+        for one in types[1:]:
+            before = dict(self._bound)
+            if not self._assign(types[0], one):
+                self._bound = before
+        common = self._resolved(types[0])
+        for (node, _), one in zip(items[1:], types[1:], strict=True):
+            found = self._resolved(one)
+            if found != common and ERROR not in (common, found):
+                self._report(node.at, f"expected type '{common}' but found '{found}'")
+                break
+        return types[0]
+
+    def _element(self, node: Node, is_optional: bool) -> Type:
+        found = self._shallow(self._of(node))
+        if not is_optional:
+            return found
+        if found.name == "optional_type":
+            return found.params[0]
+        if found.name not in UNKNOWN:
+            self._report(node.at, f"expected type 'optional_type(dyn)' but found '{found}'")
+        return found
 
     def _bind(self, node: Bind) -> Type:
         init = self._resolved(self._of(node.init))
@@ -300,16 +321,6 @@ class Checker:
 
 def _is_parameter(one: Type) -> bool:
     return not one.params and one.name[:1].isupper() and (len(one.name) == 1 or one.name[1:].isdigit())
-
-
-def _alike(one: Type, other: Type) -> bool:
-    if one == other or one.name in UNKNOWN or other.name in UNKNOWN or _is_parameter(one) or _is_parameter(other):
-        return True
-    return (
-        one.name == other.name
-        and len(one.params) == len(other.params)
-        and all(_alike(mine, theirs) for mine, theirs in zip(one.params, other.params, strict=True))
-    )
 
 
 def _qualified(node: Node) -> str | None:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.dynamic_resource_allocation.cel.arguments import no_overload
-from kubectl_sched.dynamic_resource_allocation.cel.checker import Checker
+from kubectl_sched.dynamic_resource_allocation.cel.checker import Checker, Dialect
 from kubectl_sched.dynamic_resource_allocation.cel.costs import call_cost
 from kubectl_sched.dynamic_resource_allocation.cel.folds import FOLDS, pairs
 from kubectl_sched.dynamic_resource_allocation.cel.frames import Frame, Step, decided, operands
@@ -26,7 +26,7 @@ from kubectl_sched.dynamic_resource_allocation.cel.tree import (
     Node,
     Select,
 )
-from kubectl_sched.dynamic_resource_allocation.cel.types import BOOL, namespaces, signatures
+from kubectl_sched.dynamic_resource_allocation.cel.types import BOOL, Type, namespaces, signatures
 from kubectl_sched.dynamic_resource_allocation.cel.values import (
     CelError,
     CompileError,
@@ -89,27 +89,34 @@ def _unconverted(name: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def compile_expression(text: str, *, consumable_capacity: bool, list_attributes: bool) -> Program:
+def compile_expression(text: str, dialect: Dialect) -> Program:
     """Compile a selector, which answers a bool or something of unknown type; raises CompileError."""
-    node, found = checked(text, consumable_capacity=consumable_capacity, list_attributes=list_attributes)
-    acceptable = found == BOOL or found.name == "any" or (list_attributes and found.name == "dyn")
+    node, found = checked(text, dialect)
+    acceptable = found == BOOL or found.name == "any" or (dialect.lists and found.name == "dyn")
     if not acceptable:
         raise CompileError(f"must evaluate to bool or the unknown type, not {found}")
     return Program(text, node)
 
 
 @lru_cache(maxsize=4096)
-def compile_value(text: str, *, consumable_capacity: bool, list_attributes: bool) -> Program:
-    """Compile an expression of any type; raises CompileError."""
-    node, _ = checked(text, consumable_capacity=consumable_capacity, list_attributes=list_attributes)
+def compile_value(text: str, dialect: Dialect) -> Program:
+    """Compile a derived attribute, which is a scalar or a list of scalars; raises CompileError."""
+    node, found = checked(text, dialect)
+    if not (_is_scalar(found) or (found.name == "list" and len(found.params) == 1 and _is_scalar(found.params[0]))):
+        kinds = "a primitive scalar (string, integer, boolean, semver) or a list of these scalars"
+        raise CompileError(f"must evaluate to {kinds}, not {found}")
     return Program(text, node)
 
 
-def checked(text: str, *, consumable_capacity: bool, list_attributes: bool) -> tuple[Node, Type]:
+def _is_scalar(kind: Type) -> bool:
+    return kind.name in {"bool", "int", "string", "any", "dyn", "kubernetes.Semver"}
+
+
+def checked(text: str, dialect: Dialect) -> tuple[Node, Type]:
     """The tree and its type; raises CompileError."""
     try:
         node = parse(text)
-        checker = Checker(text, consumable_capacity=consumable_capacity, list_attributes=list_attributes)
+        checker = Checker(text, dialect)
         return node, checker.check(node)
     except CompileError as wrong:
         raise CompileError(f"compilation failed: {wrong}") from wrong

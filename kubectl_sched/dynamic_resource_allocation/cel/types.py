@@ -198,13 +198,13 @@ _SHORT = {
     "l": "list", "m": "map", "o": "optional_type", "ts": "google.protobuf.Timestamp",
     "dur": "google.protobuf.Duration", "q": "kubernetes.Quantity", "sv": "kubernetes.Semver",
 }  # fmt: skip
-_LIST_ATTRIBUTES_ONLY = "includes"
+_INCLUDES = "includes"
 
 
 @cache
-def signatures(name: str, list_attributes: bool) -> tuple[Overload, ...]:
-    """The overloads of a function; none where there is no such function."""
-    if name == _LIST_ATTRIBUTES_ONLY and not list_attributes:
+def signatures(name: str, includes: bool) -> tuple[Overload, ...]:
+    """The overloads of a function; none where there is no such function, as includes() may not be."""
+    if name == _INCLUDES and not includes:
         return ()
     return _table().get(name, ())
 

@@ -105,6 +105,10 @@ class Semver:
     numbers: tuple[int, int, int]
     pre: tuple[int | str, ...] = ()
 
+    def __str__(self) -> str:
+        release = ".".join(map(str, self.numbers))
+        return f"{release}-{'.'.join(map(str, self.pre))}" if self.pre else release
+
     @classmethod
     def parse(cls, text: str) -> Semver:
         """Read a version; raises CelError with the reader's own words."""

@@ -172,11 +172,7 @@ class Filtering:
 
     def _allocator(self, nodes: Snapshot) -> Allocator:
         consumable = feature.CONSUMABLE_CAPACITY in self.features
-        selectors = Selectors(
-            self.rules,
-            consumable_capacity=consumable,
-            list_attributes=self._enabled("DRAListTypeAttributes"),
-        )
+        selectors = Selectors(self.rules, list_attributes=self._enabled("DRAListTypeAttributes"))
         allocated = gather(nodes.objects.all(ResourceClaim), consumable)
         channel = next(channel for channel in self.rules.channels if channel.features >= self.features)
         return Allocator(

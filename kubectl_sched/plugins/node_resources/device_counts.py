@@ -61,7 +61,6 @@ class DeviceCounts:
         self._selects = selects
         self._selectors = Selectors(
             handle.release.devices,
-            consumable_capacity=consumable,
             list_attributes=handle.features.enabled("DRAListTypeAttributes"),
         )
 

@@ -282,6 +282,8 @@ def resized(draw: st.DrawFn, spec: Json) -> Json:
     if draw(st.integers(0, 3)):
         return {}
     status: Json = {"containerStatuses": [draw(holding(container)) for container in spec["containers"]]}
+    if spec["containers"] and draw(st.integers(0, 7)) == 0:
+        status["containerStatuses"].append(draw(holding(spec["containers"][0])))
     if spec.get("initContainers") and draw(st.booleans()):
         status["initContainerStatuses"] = [draw(holding(container)) for container in spec["initContainers"]]
     if draw(st.integers(0, 2)) == 0:
