@@ -103,7 +103,7 @@ def test_the_same_state_is_the_same_bytes(control_plane: ControlPlane, tmp_path:
         program(control_plane, "snapshot", str(tmp_path / name))
         return (tmp_path / name).read_bytes()
 
-    assert any(taken("one.json.gz") == taken("other.json.gz") for _ in range(5))
+    assert until(lambda: taken("one.json.gz") == taken("other.json.gz"))
 
 
 def test_what_a_scheduler_said_stands_beside_what_we_say(control_plane: ControlPlane) -> None:
