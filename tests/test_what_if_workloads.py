@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Ask: TypeAlias = Callable[..., Answer]
 
 Json = dict[str, Any]
-API = {"Job": "batch/v1", "Pod": "v1", "Node": "v1", "ResourceQuota": "v1"}
+API = {"Job": "batch/v1", "Pod": "v1", "Node": "v1", "ResourceQuota": "v1", "LimitRange": "v1"}
 
 
 def made(kind: str, name: str, spec: Json, **about: Any) -> Json:
@@ -377,3 +377,15 @@ def test_what_a_deployment_lacks_is_spread_by_default_with_what_it_has(ask: Ask)
         spec = each["spec"].get("template", each)["spec"]
         spec["containers"][0]["resources"]["requests"]["cpu"] = "7" if each["metadata"]["name"] == "busy" else "1m"
     assert list(placed(ask(there, target="deployment/web", replicas=4)).values()) == ["w2"]
+
+
+@pytest.mark.parametrize(("limits", "fit"), [
+    ({"max": {"cpu": "4"}}, 4),
+    ({"min": {"cpu": "2"}}, 8),
+    ({"default": {"cpu": "8"}, "min": {"cpu": "1"}}, 2),
+    ({"max": {"cpu": "8"}, "defaultRequest": {"cpu": "2"}}, 8),
+])  # fmt: skip
+def test_a_limit_range_of_the_manifests_has_its_defaults(ask: Ask, limits: Json, fit: int) -> None:
+    limited = made("LimitRange", "limits", {"limits": [{"type": "Container", **limits}]})
+    alone = made("Pod", "alone", {"containers": [{"name": "main", "image": "a"}]})
+    assert ask([], limited, alone, fill=True).simulated.placed == fit

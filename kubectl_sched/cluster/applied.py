@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import structs
 
-from kubectl_sched.api.admission import LimitRange, ResourceQuota, RuntimeClass
+from kubectl_sched.api.admission import LimitRange, LimitRangeItem, ResourceQuota, RuntimeClass
 from kubectl_sched.api.core import Namespace, Service
 from kubectl_sched.api.policy import PodDisruptionBudget, PriorityClass
 from kubectl_sched.api.resource import (
@@ -102,13 +102,28 @@ def _defaulted(item: KubernetesObject) -> KubernetesObject:
             return structs.replace(item, status=structs.replace(item.status, phase=item.status.phase or "Available"))
         case StorageClass():
             return structs.replace(item, volume_binding_mode=item.volume_binding_mode or "Immediate")
-        case ResourceClaim():
-            return structs.replace(item, spec=with_device_defaults(item.spec))
+        case LimitRange() | ResourceClaim():
+            return _with_spec_defaults(item)
         case ResourceClaimTemplate():
             spec = structs.replace(item.spec, spec=with_device_defaults(item.spec.spec))
             return structs.replace(item, spec=spec)
         case _:
             return item
+
+
+def _with_spec_defaults(item: LimitRange | ResourceClaim) -> LimitRange | ResourceClaim:
+    if isinstance(item, LimitRange):
+        limits = tuple(map(_limits, item.spec.limits))
+        return structs.replace(item, spec=structs.replace(item.spec, limits=limits))
+    return structs.replace(item, spec=with_device_defaults(item.spec))
+
+
+def _limits(item: LimitRangeItem) -> LimitRangeItem:
+    """SetDefaults_LimitRangeItem: a container is limited to the maximum, and asks for its limit, else the minimum."""
+    if item.type != "Container":
+        return item
+    default = {**item.max, **item.default}
+    return structs.replace(item, default=default, default_request={**item.min, **default, **item.default_request})
 
 
 def with_device_defaults(spec: ResourceClaimSpec) -> ResourceClaimSpec:
