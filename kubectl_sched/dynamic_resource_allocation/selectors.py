@@ -38,10 +38,14 @@ class Answer(NamedTuple):
 
 
 class Selectors:
-    """Every expression is asked once about devices that are alike in what it reads."""
+    """Every expression is asked once about devices that are alike in what it reads.
 
-    def __init__(self, rules: DeviceRules, *, list_attributes: bool) -> None:
+    Where sharing is not seen, no device is one that several may have at once.
+    """
+
+    def __init__(self, rules: DeviceRules, *, list_attributes: bool, sees_sharing: bool) -> None:
         self._rules = rules
+        self._sees_sharing = sees_sharing
         self._list_attributes = rules.selectors_read_lists or list_attributes
         self._inputs: dict[SliceDevice, Mapping[str, object] | str] = {}
         self._answers: dict[str, dict[Hashable, Answer]] = {}
@@ -138,7 +142,10 @@ class Selectors:
     def _variables(self, device: SliceDevice) -> Mapping[str, object] | str:
         """What `device` is in an expression; a text where an attribute cannot be read."""
         if device not in self._inputs:
-            self._inputs[device] = device_variable(device.id.driver, device.device, self._list_attributes)
+            published = device.device
+            if published.allow_multiple_allocations and not self._sees_sharing:
+                published = msgspec.structs.replace(published, allow_multiple_allocations=False)
+            self._inputs[device] = device_variable(device.id.driver, published, self._list_attributes)
         return self._inputs[device]
 
     def derived_attribute(self, derived: DeviceDerivedAttribute, device: SliceDevice) -> DeviceAttribute:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -85,6 +86,16 @@ GATES = {
 }
 """What is switched at random, besides DynamicResourceAllocation, which is on."""
 LINKS = ({"strings": ["a", "b"]}, {"strings": ["b"]}, {"string": "b"}, {"ints": [1, 2]})
+_STRATEGY: Json = {
+    "type": "LeastAllocated",
+    "resources": [{"name": "example.com/gpu", "weight": 2}, {"name": "cpu", "weight": 1}],
+}
+SCORED: Json = {
+    "apiVersion": "kubescheduler.config.k8s.io/v1",
+    "kind": "KubeSchedulerConfiguration",
+    "profiles": [{"pluginConfig": [{"name": "NodeResourcesFit", "args": {"scoringStrategy": _STRATEGY}}]}],
+}
+"""Nodes are scored by devices, too."""
 CREATED = ("2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z")
 RULES_API = {"1.37": "resource.k8s.io/v1"}
 NEEDS = {
@@ -129,7 +140,7 @@ class DeviceCluster:
         return {
             "id": f"devices-{self.version}-{number}",
             "objects": [*objects, *claims, *pods],
-            "config": "",
+            "config": json.dumps(SCORED) if self._maybe(0.2) else "",
             "featureGates": gates,
             "pods": [f"default/{pod['metadata']['name']}" for pod in pods],
         }

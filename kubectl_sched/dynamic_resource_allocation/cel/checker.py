@@ -284,7 +284,7 @@ class Checker:
             kinds = (INT, ranged.params[0]) if two else (ranged.params[0],)
         elif ranged.name == "map":
             kinds = ranged.params if two else (ranged.params[0],)
-        elif ranged.name in UNKNOWN:
+        elif ranged in (DYN, ERROR):
             kinds = (DYN, DYN) if two else (DYN,)
         else:
             self._report(

@@ -172,19 +172,23 @@ class Filtering:
 
     def _allocator(self, nodes: Snapshot) -> Allocator:
         consumable = feature.CONSUMABLE_CAPACITY in self.features
-        selectors = Selectors(self.rules, list_attributes=self._enabled("DRAListTypeAttributes"))
-        allocated = gather(nodes.objects.all(ResourceClaim), consumable)
         channel = next(channel for channel in self.rules.channels if channel.features >= self.features)
+        selectors = self._selectors(sees_sharing=channel.knows_capacity)
+        allocated = gather(nodes.objects.all(ResourceClaim), consumable)
         return Allocator(
             channel,
             self.rules,
             self.features,
             allocated,
             lambda name: nodes.objects.get(DeviceClass, name),
-            SliceIndex(self._published(nodes, selectors)),
+            SliceIndex(self._published(nodes, self._selectors(sees_sharing=False))),
             selectors,
             CounterLedger(allocated, self.rules),
         )
+
+    def _selectors(self, *, sees_sharing: bool) -> Selectors:
+        lists = self._enabled("DRAListTypeAttributes")
+        return Selectors(self.rules, list_attributes=lists, sees_sharing=sees_sharing)
 
     def _published(self, nodes: Snapshot, selectors: Selectors) -> Sequence[ResourceSlice]:
         """The slices, with taint rules applied where these are on."""

@@ -62,6 +62,7 @@ class DeviceCounts:
         self._selectors = Selectors(
             handle.release.devices,
             list_attributes=handle.features.enabled("DRAListTypeAttributes"),
+            sees_sharing=False,
         )
 
     def backs(self, resource: str) -> bool:
