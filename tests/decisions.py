@@ -136,7 +136,7 @@ def _is_absent(verdict: Json) -> bool:
 def _outcome(decision: Json) -> str:
     if decision.get("skip"):
         return "Deleting"
-    if decision.get("error"):
+    if decision.get("error") and not decision.get("preEnqueue"):
         return "Error"
     if not decision["profileFound"]:
         return "NoProfile"
@@ -149,7 +149,7 @@ def _decided(decision: Json) -> Json:
     """What the decision says, in the words of the contract; aspects that it says nothing of are left out."""
     outcome = _outcome(decision)
     said: Json = {"outcome": outcome}
-    if outcome in {"Deleting", "Error", "NoProfile"}:
+    if outcome in {"Deleting", "Error", "NoProfile"} or decision.get("error"):
         return said
     nodes = decision.get("nodes") or {}
     gate = decision.get("preEnqueue")
