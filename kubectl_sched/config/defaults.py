@@ -27,14 +27,12 @@ from kubectl_sched.config.types import (
     UtilizationShapePoint,
     VolumeBindingArgs,
 )
-from kubectl_sched.config.versions import RELEASES, Release
+from kubectl_sched.config.versions import RELEASES, V1BETA2, Release
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
 
     from kubectl_sched.config.features import Features
-
-V1BETA2: Final = "kubescheduler.config.k8s.io/v1beta2"
 
 _V1BETA2_FILTER: Final = (
     "NodeUnschedulable NodeName TaintToleration NodeAffinity NodePorts NodeResourcesFit VolumeRestrictions EBSLimits "

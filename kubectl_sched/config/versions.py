@@ -11,6 +11,18 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from kubectl_sched.config.default_profile import (
+    CLOUD_VOLUME_LIMITS,
+    PLUGINS_OF_1_22,
+    PLUGINS_OF_1_24,
+    PLUGINS_OF_1_26,
+    PLUGINS_OF_1_30,
+    PLUGINS_OF_1_31,
+    PLUGINS_OF_1_35,
+    PLUGINS_OF_1_36,
+    PLUGINS_OF_1_37,
+    DefaultPlugin,
+)
 from kubectl_sched.config.device_rules import (
     RULES_OF_1_33,
     RULES_OF_1_34,
@@ -41,14 +53,6 @@ class KubeVersion(msgspec.Struct, frozen=True, order=True):
         if found is None:
             raise SchedError(f"{text!r} is not a Kubernetes version; write it as {NEWEST}")
         return cls(int(found[1]), int(found[2]))
-
-
-class DefaultPlugin(msgspec.Struct, frozen=True):
-    """A plugin of the default profile: weight 0 where upstream leaves it unset, `gate` if only with that feature."""
-
-    name: str
-    weight: int = 0
-    gate: str = ""
 
 
 class FitErrorForm(msgspec.Struct, frozen=True, kw_only=True):
@@ -206,95 +210,32 @@ def nearest(version: KubeVersion) -> tuple[KubeVersion, str | None]:
 
 _V1 = "kubescheduler.config.k8s.io/v1"
 _V1BETA3 = "kubescheduler.config.k8s.io/v1beta3"
-_V1BETA2 = "kubescheduler.config.k8s.io/v1beta2"
-
-_CLOUD_LIMITS = ("EBSLimits", "GCEPDLimits", "AzureDiskLimits")
-
-_ORDER_OF_1_22 = (
-    DefaultPlugin("PrioritySort"),
-    DefaultPlugin("NodeUnschedulable"),
-    DefaultPlugin("NodeName"),
-    DefaultPlugin("TaintToleration", 3),
-    DefaultPlugin("NodeAffinity", 2),
-    DefaultPlugin("NodePorts"),
-    DefaultPlugin("NodeResourcesFit", 1),
-    DefaultPlugin("VolumeRestrictions"),
-    DefaultPlugin("EBSLimits"),
-    DefaultPlugin("GCEPDLimits"),
-    DefaultPlugin("NodeVolumeLimits"),
-    DefaultPlugin("AzureDiskLimits"),
-    DefaultPlugin("VolumeBinding"),
-    DefaultPlugin("VolumeZone"),
-    DefaultPlugin("PodTopologySpread", 2),
-    DefaultPlugin("InterPodAffinity", 2),
-    DefaultPlugin("DefaultPreemption"),
-    DefaultPlugin("NodeResourcesBalancedAllocation", 1),
-    DefaultPlugin("ImageLocality", 1),
-    DefaultPlugin("DefaultBinder"),
-)
-
-
-def _before(name: str, plugins: tuple[DefaultPlugin, ...], *added: DefaultPlugin) -> tuple[DefaultPlugin, ...]:
-    """Insert `added` in front of the plugin `name`."""
-    at = next(index for index, plugin in enumerate(plugins) if plugin.name == name)
-    return (*plugins[:at], *added, *plugins[at:])
-
-
-def _without(plugins: tuple[DefaultPlugin, ...], *names: str) -> tuple[DefaultPlugin, ...]:
-    return tuple(plugin for plugin in plugins if plugin.name not in names)
-
+V1BETA2: Final = "kubescheduler.config.k8s.io/v1beta2"
 
 _RESTART_ALL = "RestartAllContainersOnContainerExits"
 _HOST_NETWORK_USERS = "UserNamespacesHostNetworkSupport"
 _BIND_MOUNT_OPTIONS = "VolumeBindMountOptions"
 
-_GATES_PLUGIN = DefaultPlugin("SchedulingGates", gate="PodSchedulingReadiness")
-_DRA = DefaultPlugin("DynamicResources", gate="DynamicResourceAllocation")
-_DRA_SCORING = DefaultPlugin("DynamicResources", 2, gate="DynamicResourceAllocation")
-_DECLARED = DefaultPlugin("NodeDeclaredFeatures", gate="NodeDeclaredFeatures")
-_GANG = DefaultPlugin("GangScheduling", gate="GangScheduling")
-_TOPOLOGY = (
-    DefaultPlugin("TopologyPlacementGenerator", gate="TopologyAwareWorkloadScheduling"),
-    DefaultPlugin("PodGroupPodsCount", 1, gate="TopologyAwareWorkloadScheduling"),
-)
-_DEFERRED = DefaultPlugin("DeferredPodScheduling", gate="InPlacePodVerticalScalingSchedulerPreemption")
-
-_FROM_1_22 = (*_ORDER_OF_1_22, DefaultPlugin("SelectorSpread", 1, gate="!DefaultPodTopologySpread"))
-_FROM_1_26 = _before("DefaultPreemption", (*_ORDER_OF_1_22, _GATES_PLUGIN), _DRA)
-_FROM_1_30 = (DefaultPlugin("SchedulingGates"), *_without(_FROM_1_26, "SchedulingGates"))
-_FROM_1_31 = _without(_FROM_1_30, *_CLOUD_LIMITS)
-_FROM_1_35 = _before("DefaultPreemption", (*_without(_FROM_1_31, "DynamicResources"), _DECLARED, _GANG), _DRA_SCORING)
-_FROM_1_36 = (*_FROM_1_35, *_TOPOLOGY)
-_FROM_1_37 = _before(
-    "NodeUnschedulable",
-    (
-        *_before("NodeResourcesFit", _without(_FROM_1_35, "NodeName", "GangScheduling"), _DEFERRED),
-        DefaultPlugin("GangScheduling", gate="GenericWorkload"),
-        *_TOPOLOGY,
-    ),
-    DefaultPlugin("NodeName"),
-)
-
 
 def _table() -> dict[KubeVersion, Release]:
     """Build the rows, each minor saying only what changed since the one before."""
     changes: dict[int, dict[str, object]] = {
-        23: {"config_apis": (_V1BETA3, _V1BETA2)},
+        23: {"config_apis": (_V1BETA3, V1BETA2)},
         24: {
-            "multi_point": _ORDER_OF_1_22,
+            "multi_point": PLUGINS_OF_1_24,
             "fit_error": FitErrorForm(counts_pre_filter=True, tells_left_out=False),
             "taint_reason": "node(s) had untolerated taint {{{key}: {value}}}",
         },
-        25: {"config_apis": (_V1, _V1BETA3, _V1BETA2), "invalid_plugins": ("SelectorSpread",)},
+        25: {"config_apis": (_V1, _V1BETA3, V1BETA2), "invalid_plugins": ("SelectorSpread",)},
         26: {
-            "multi_point": _FROM_1_26,
+            "multi_point": PLUGINS_OF_1_26,
             "fit_error": FitErrorForm(tells_left_out=False, stop_after_post_filter=True),
         },
         27: {"only_leases": True},
         28: {"config_apis": (_V1, _V1BETA3)},
         29: {"config_apis": (_V1,), "invalid_plugins": (), "fit_error": FitErrorForm(tells_left_out=False)},
-        30: {"multi_point": _FROM_1_30, "queue_sort_differs": "queueSort must be the same for all profiles"},
-        31: {"multi_point": _FROM_1_31, "invalid_plugins": (*_CLOUD_LIMITS, "CinderLimits")},
+        30: {"multi_point": PLUGINS_OF_1_30, "queue_sort_differs": "queueSort must be the same for all profiles"},
+        31: {"multi_point": PLUGINS_OF_1_31, "invalid_plugins": (*CLOUD_VOLUME_LIMITS, "CinderLimits")},
         32: {"fit_error": FitErrorForm()},
         33: {
             "volume_scoring_gate": "StorageCapacityScoring",
@@ -318,7 +259,7 @@ def _table() -> dict[KubeVersion, Release]:
             "device_class_hides_missing_resource": True,
         },
         35: {
-            "multi_point": _FROM_1_35,
+            "multi_point": PLUGINS_OF_1_35,
             "ties_fall_by_place": True,
             "dynamic_resources_args": ("filterTimeout", "bindingTimeout"),
             "qualified_name": "a valid label key",
@@ -330,7 +271,7 @@ def _table() -> dict[KubeVersion, Release]:
             "unsatisfied_features_are_named": True,
         },
         36: {
-            "multi_point": _FROM_1_36,
+            "multi_point": PLUGINS_OF_1_36,
             "devices": RULES_OF_1_36,
             "gangs_are_of_workloads": False,
             "ratio_belongs_to_its_strategy": True,
@@ -345,7 +286,7 @@ def _table() -> dict[KubeVersion, Release]:
         },
         37: {
             "namespace_selector_stays": False,
-            "multi_point": _FROM_1_37,
+            "multi_point": PLUGINS_OF_1_37,
             "devices": RULES_OF_1_37,
             "groups_form_trees": True,
             "image_volumes_raise_threshold": True,
@@ -361,8 +302,8 @@ def _table() -> dict[KubeVersion, Release]:
     }
     release = Release(
         version=OLDEST,
-        config_apis=(_V1BETA2,),
-        multi_point=_FROM_1_22,
+        config_apis=(V1BETA2,),
+        multi_point=PLUGINS_OF_1_22,
         volume_scoring_gate="VolumeCapacityPriority",
         fit_error=FitErrorForm(counts_pre_filter=True, tells_left_out=False, tells_post_filter=False),
         taint_reason="node(s) had taint {{{key}: {value}}}, that the pod didn't tolerate",
