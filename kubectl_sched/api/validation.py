@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from kubectl_sched.api.int64 import is_int64
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 _NAME_FORMAT: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _NAME: Final = re.compile(_NAME_FORMAT)
@@ -95,13 +97,24 @@ def parse_int64(text: str) -> int | None:
     if len(text) > _INT64_DIGITS or not _INTEGER.fullmatch(text):
         return None
     number = int(text)
-    return number if -(2**63) <= number < 2**63 else None
+    return number if is_int64(number) else None
 
 
-def invalid(path: str, value: str | Sequence[str], detail: str) -> str:
+def invalid(path: str, value: str | int | Sequence[str], detail: str) -> str:
     """A field.Invalid error."""
-    shown = quoted(value) if isinstance(value, str) else json_list(value)
-    return f"{path}: Invalid value: {shown}: {detail}"
+    return f"{path}: Invalid value: {_shown(value)}: {detail}"
+
+
+def text_problems(path: str, text: str, errors: Callable[[str], list[str]]) -> Iterator[str]:
+    """A field.Invalid error for each thing that is wrong with a text; `errors` is one of the functions above."""
+    return (invalid(path, text, detail) for detail in errors(text))
+
+
+def label_problems(path: str, labels: Mapping[str, str]) -> Iterator[str]:
+    """A field.Invalid error for each thing that is wrong with labels (ValidateLabels)."""
+    for key, value in labels.items():
+        yield from text_problems(path, key, label_key_errors)
+        yield from text_problems(path, value, label_value_errors)
 
 
 def not_supported(path: str, value: str, supported: Iterable[str]) -> str:
@@ -133,6 +146,12 @@ def json_list(values: Sequence[str]) -> str:
 
     text = dumps(list(values), ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026")
+
+
+def _shown(value: str | int | Sequence[str]) -> str:
+    if isinstance(value, int):
+        return str(value)
+    return quoted(value) if isinstance(value, str) else json_list(value)
 
 
 def _prefix_errors(prefix: str) -> list[str]:

@@ -23,7 +23,14 @@ from kubectl_sched.api.resource_names import (
     is_huge_page_resource_name,
     is_supported_pod_level_resource,
 )
-from kubectl_sched.api.validation import dns_label_errors, invalid, label_key_errors, not_supported, quoted
+from kubectl_sched.api.validation import (
+    dns_label_errors,
+    invalid,
+    label_key_errors,
+    not_supported,
+    quoted,
+    text_problems,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -187,7 +194,7 @@ def _claims(claims: Sequence[ResourceClaimReference], path: str, known: Collecti
             yield f"{where}: Required value"
             continue
         if claim.request:
-            yield from (invalid(f"{where}.request", claim.request, said) for said in dns_label_errors(claim.request))
+            yield from text_problems(f"{where}.request", claim.request, dns_label_errors)
         if claim.name in whole or (not claim.request and any(name == claim.name for name, _ in parts)):
             yield f"{where}: Duplicate value: {quoted(claim.name)}"
         elif (claim.name, claim.request) in parts:

@@ -52,7 +52,7 @@ def _of_deployment(strategy: UpdateStrategy) -> Iterator[str]:
         yield from _share(f"{path}.maxUnavailable", unavailable)
         yield from _share(f"{path}.maxSurge", surge)
         if _is_none(unavailable) and _is_none(surge):
-            yield _wrong(f"{path}.maxUnavailable", unavailable, "may not be 0 when `maxSurge` is 0")
+            yield invalid(f"{path}.maxUnavailable", unavailable, "may not be 0 when `maxSurge` is 0")
         yield from _at_most_all(f"{path}.maxUnavailable", unavailable)
 
 
@@ -84,7 +84,7 @@ def _of_daemon_set(strategy: UpdateStrategy) -> Iterator[str]:
         yield from _share(f"{path}.{field}", amount)
         yield from _at_most_all(f"{path}.{field}", amount)
     if not _is_none(unavailable) and not _is_none(surge):
-        yield _wrong(f"{path}.maxSurge", surge, "may not be set when maxUnavailable is non-zero")
+        yield invalid(f"{path}.maxSurge", surge, "may not be set when maxUnavailable is non-zero")
     elif _is_none(unavailable) and _is_none(surge):
         yield f"{path}.maxUnavailable: Required value: cannot be 0 when maxSurge is 0"
 
@@ -116,12 +116,12 @@ def _share(path: str, amount: IntOrPercent) -> Iterator[str]:
     if isinstance(amount, int):
         yield from not_negative(path, amount)
     elif not _PERCENT.fullmatch(amount):
-        yield _wrong(path, amount, _PERCENT_IS_WRONG)
+        yield invalid(path, amount, _PERCENT_IS_WRONG)
 
 
 def _at_most_all(path: str, amount: IntOrPercent) -> Iterator[str]:
     if isinstance(amount, str) and _PERCENT.fullmatch(amount) and int(amount[:-1]) > 100:
-        yield _wrong(path, amount, "must not be greater than 100%")
+        yield invalid(path, amount, "must not be greater than 100%")
 
 
 def _is_none(amount: IntOrPercent) -> bool:
@@ -132,13 +132,7 @@ def _is_none(amount: IntOrPercent) -> bool:
     return not digits.isdecimal() or int(digits) == 0
 
 
-def _wrong(path: str, amount: IntOrPercent, detail: str) -> str:
-    if isinstance(amount, int):
-        return f"{path}: Invalid value: {amount}: {detail}"
-    return invalid(path, amount, detail)
-
-
 def not_negative(path: str, number: int | None) -> Iterator[str]:
     """A number that may not be below 0."""
     if number is not None and number < 0:
-        yield f"{path}: Invalid value: {number}: must be greater than or equal to 0"
+        yield invalid(path, number, "must be greater than or equal to 0")

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from kubectl_sched.api.quantity import InvalidQuantity, parse_quantity
-from kubectl_sched.api.validation import dns_label_errors, invalid, not_supported, quoted, subdomain_errors
+from kubectl_sched.api.validation import (
+    dns_label_errors,
+    invalid,
+    not_supported,
+    quoted,
+    subdomain_errors,
+    text_problems,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +68,7 @@ def _claim_source(claim: PodResourceClaim, path: str) -> Iterator[str]:
         yield f"{path}: Invalid value: {shown}: must specify one of: {both.replace(' or ', ', ')}"
     for field, text in (("resourceClaimName", name), ("resourceClaimTemplateName", template)):
         if text is not None:
-            yield from (invalid(f"{path}.{field}", text, said) for said in subdomain_errors(text))
+            yield from text_problems(f"{path}.{field}", text, subdomain_errors)
 
 
 def _name(name: str, path: str, taken: set[str], *, doubled_is_all: bool = False) -> Iterator[str]:
@@ -69,7 +76,7 @@ def _name(name: str, path: str, taken: set[str], *, doubled_is_all: bool = False
     if not name:
         yield f"{path}: Required value"
     elif not (doubled_is_all and name in taken):
-        yield from (invalid(path, name, said) for said in dns_label_errors(name))
+        yield from text_problems(path, name, dns_label_errors)
     if name and name in taken:
         yield f"{path}: Duplicate value: {quoted(name)}"
 
@@ -108,7 +115,7 @@ def _claim(spec: PersistentVolumeClaimSpec, path: str) -> Iterator[str]:
         yield from _positive(stated, where)
     if spec.storage_class_name:
         name = spec.storage_class_name
-        yield from (invalid(f"{path}.storageClassName", name, said) for said in subdomain_errors(name))
+        yield from text_problems(f"{path}.storageClassName", name, subdomain_errors)
     if spec.volume_mode is not None and spec.volume_mode not in _VOLUME_MODES:
         yield not_supported(f"{path}.volumeMode", spec.volume_mode, _VOLUME_MODES)
 

@@ -20,7 +20,7 @@ from kubectl_sched.api.apps import (
 )
 from kubectl_sched.api.labels import InvalidSelector, selector_of
 from kubectl_sched.api.meta import LabelSelector
-from kubectl_sched.api.validation import dns_label_errors, invalid, not_supported, subdomain_errors
+from kubectl_sched.api.validation import dns_label_errors, invalid, not_supported, subdomain_errors, text_problems
 from kubectl_sched.cluster.refused_manifest import refuse
 from kubectl_sched.cluster.strategy_validation import not_negative, strategy_problems
 
@@ -41,7 +41,7 @@ def check_workload(item: KubernetesObject) -> None:
 
 def _name(item: KubernetesObject) -> Iterator[str]:
     errors = dns_label_errors if isinstance(item, StatefulSet) else subdomain_errors
-    yield from (invalid("metadata.name", item.name, said) for said in errors(item.name))
+    yield from text_problems("metadata.name", item.name, errors)
     if isinstance(item, CronJob) and len(item.name) > _LONGEST_CRON_JOB:
         yield invalid("metadata.name", item.name, f"must be no more than {_LONGEST_CRON_JOB} characters")
 
