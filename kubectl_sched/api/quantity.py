@@ -1,6 +1,6 @@
 """What a quantity such as `1500m` or `4Gi` means.
 
-Answers to k8s.io/apimachinery/pkg/api/resource (quantity.go, amount.go, scale_int.go). Upstream holds an amount as an
+Answers to k8s.io/apimachinery/pkg/api/resource (quantity.go, amount.go, suffix.go). Upstream holds an amount as an
 int64 with a scale as long as that fits, else as an arbitrary decimal; where an amount overflows int64 the two answer
 differently, and so does this module.
 """
@@ -12,6 +12,15 @@ from enum import Enum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from kubectl_sched.api.decimal_scaling import (
+    decimal_scaled,
+    fits_in_units,
+    rounded_away,
+    scaled_up,
+    ten_to,
+    without_factors,
+)
+from kubectl_sched.api.int64 import MAX_INT64, is_int64
 from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
@@ -20,8 +29,6 @@ if TYPE_CHECKING:
 NANO: Final = -9
 MILLI: Final = -3
 
-_MOST_POSITIVE: Final = 2**63 - 1
-_MOST_NEGATIVE: Final = -(2**63)
 _LARGEST_EXPONENT: Final = 1000
 _SHAPE: Final = re.compile(
     r"(?P<value>(?P<sign>[+-]?)0*(?P<whole>[0-9]*)(?:\.(?P<fraction>[0-9]*))?)(?P<suffix>[eEinumkKMGTP]*[-+]?[0-9]*)"
@@ -104,10 +111,10 @@ class Quantity:
         """The amount in units of `10**scale`, rounded up, as an int64 that overflows as upstream's (ScaledValue)."""
         shift = self.scale - scale
         if self.is_decimal:
-            return _decimal_scaled(self.unscaled, shift)
+            return decimal_scaled(self.unscaled, shift)
         if shift < 0:
-            return _rounded_away(self.unscaled, -shift)
-        return _scaled_up(self.unscaled, shift)
+            return rounded_away(self.unscaled, -shift)
+        return scaled_up(self.unscaled, shift)
 
     def __add__(self, other: Quantity) -> Quantity:
         return self._combined(other, other.unscaled)
@@ -122,7 +129,7 @@ class Quantity:
         product = self.unscaled * factor
         if not product and not self.is_decimal:
             return Quantity(0, 0 if self.unscaled else self.scale, self.format)
-        stays = _is_int64(product) and _fits_in_units(product, self.scale)
+        stays = is_int64(product) and fits_in_units(product, self.scale)
         return Quantity(product, self.scale, self.format, self.is_decimal or not stays)
 
     def __lt__(self, other: Quantity) -> bool:
@@ -141,7 +148,7 @@ class Quantity:
         return isinstance(other, Quantity) and self._compare(other) == 0
 
     def __hash__(self) -> int:
-        unscaled, scale = _without_factors(self.unscaled, 10)
+        unscaled, scale = without_factors(self.unscaled, 10)
         return hash((unscaled, scale + self.scale if unscaled else 0))
 
     def __str__(self) -> str:
@@ -158,11 +165,11 @@ class Quantity:
             return "0"
         units, rest = self._units()
         if self.format is Format.BINARY_SI and not rest and abs(units) >= 1024:
-            whole, times = _without_factors(units, 1024)
+            whole, times = without_factors(units, 1024)
             return f"{whole}{_BINARY_NAMES.get(times * 10, '')}"
-        unscaled, times = _without_factors(self.unscaled, 10)
+        unscaled, times = without_factors(self.unscaled, 10)
         exponent = self.scale + times
-        unscaled *= _ten_to(exponent % 3)
+        unscaled *= ten_to(exponent % 3)
         exponent -= exponent % 3
         if self.format is Format.DECIMAL_EXPONENT:
             return f"{unscaled}e{exponent}" if exponent else str(unscaled)
@@ -171,13 +178,13 @@ class Quantity:
     def _units(self) -> tuple[int, int]:
         """The whole units, and what is left over in units of the scale."""
         if self.scale >= 0:
-            return self.unscaled * _ten_to(self.scale), 0
-        return divmod(self.unscaled, _ten_to(-self.scale))
+            return self.unscaled * ten_to(self.scale), 0
+        return divmod(self.unscaled, ten_to(-self.scale))
 
     def _compare(self, other: Quantity) -> int:
         common = min(self.scale, other.scale)
-        mine = self.unscaled * _ten_to(self.scale - common)
-        theirs = other.unscaled * _ten_to(other.scale - common)
+        mine = self.unscaled * ten_to(self.scale - common)
+        theirs = other.unscaled * ten_to(other.scale - common)
         return (mine > theirs) - (mine < theirs)
 
     def _combined(self, other: Quantity, unscaled: int) -> Quantity:
@@ -189,9 +196,9 @@ class Quantity:
                 return Quantity(self.unscaled, self.scale, form)
             if not self.unscaled:
                 return Quantity(unscaled, other.scale, form)
-        mine = self.unscaled * _ten_to(self.scale - common)
-        theirs = unscaled * _ten_to(other.scale - common)
-        fits = _is_int64(mine) and _is_int64(theirs) and _is_int64(mine + theirs)
+        mine = self.unscaled * ten_to(self.scale - common)
+        theirs = unscaled * ten_to(other.scale - common)
+        fits = is_int64(mine) and is_int64(theirs) and is_int64(mine + theirs)
         return Quantity(mine + theirs, common, form, self.is_decimal or other.is_decimal or not fits)
 
 
@@ -277,7 +284,7 @@ def _interpret(raw: RawQuantity, suffix: str) -> tuple[int, int, Format]:
 def _binary(raw: RawQuantity, shape: re.Match[str], whole: str, fraction: str, exponent: int) -> Quantity:
     """A number with a binary suffix; without a fraction it stays an int64 while it surely fits."""
     precision = 15 - len(whole) - exponent * 3 // 10 - 1
-    if not fraction and precision >= 0 and _is_int64(int(whole) << exponent):
+    if not fraction and precision >= 0 and is_int64(int(whole) << exponent):
         canonical = int(whole) & 7 != 0
         text = shape.string if canonical else ""
         return Quantity(_signed(shape, int(whole) << exponent), 0, Format.BINARY_SI, text=text)
@@ -296,71 +303,16 @@ def _decimal(
     if not unscaled:
         return Quantity(0, scale, form, is_decimal=True)
     shift = scale - NANO
-    nanos = unscaled * _ten_to(shift) if shift >= 0 else -(-unscaled // _ten_to(-shift))
-    if form is Format.BINARY_SI and nanos > _MOST_POSITIVE * 10**9:
-        return Quantity(_signed(shape, _MOST_POSITIVE), 0, form, is_decimal=True)
+    nanos = unscaled * ten_to(shift) if shift >= 0 else -(-unscaled // ten_to(-shift))
+    if form is Format.BINARY_SI and nanos > MAX_INT64 * 10**9:
+        return Quantity(_signed(shape, MAX_INT64), 0, form, is_decimal=True)
     if form is Format.BINARY_SI and nanos < 10**9:
         form = Format.DECIMAL_SI
     return Quantity(_signed(shape, nanos), NANO, form, is_decimal=True)
 
 
-def _ten_to(exponent: int) -> int:
-    """A whole power of ten; the exponent is never negative."""
-    return int(10**exponent)
-
-
 def _signed(shape: re.Match[str], number: int) -> int:
     return -number if shape["sign"] == "-" else number
-
-
-def _is_int64(number: int) -> bool:
-    return _MOST_NEGATIVE <= number <= _MOST_POSITIVE
-
-
-def _wrapped(number: int) -> int:
-    """The low 64 bits of a number, as an int64."""
-    return (number - _MOST_NEGATIVE) % 2**64 + _MOST_NEGATIVE
-
-
-def _rounded_away(number: int, digits: int) -> int:
-    """Drop decimal digits, rounding away from zero (negativeScaleInt64)."""
-    quotient = -(-abs(number) // _ten_to(digits))
-    return quotient if number >= 0 else -quotient
-
-
-def _scaled_up(number: int, digits: int) -> int:
-    """Append decimal zeros (positiveScaleInt64); past int64 it wraps when done in one step and is 0 when in several."""
-    product = number * _ten_to(digits)
-    if _is_int64(product):
-        return product
-    return _wrapped(product) if digits in {1, 2, 3, 6, 9} and number != _MOST_NEGATIVE else 0
-
-
-def _fits_in_units(number: int, scale: int) -> bool:
-    """Whether whole units are an exact int64, without which int64Amount.Mul gives up."""
-    return _is_int64(number * _ten_to(scale)) if scale >= 0 else number % _ten_to(-scale) == 0
-
-
-def _decimal_scaled(unscaled: int, shift: int) -> int:
-    """Shift an arbitrary decimal into an int64 (scaledValue), which wraps where it does not fit."""
-    if shift >= 0:
-        return _wrapped(_wrapped(unscaled) * (_ten_to(shift) if shift < 19 else _MOST_NEGATIVE))
-    divisor = _ten_to(-shift)
-    if unscaled < _MOST_POSITIVE and -shift < 19:
-        number = _wrapped(unscaled)
-        quotient = abs(number) // divisor
-        return (quotient if number >= 0 else -quotient) + (number % divisor != 0)
-    quotient, rest = divmod(unscaled, divisor)
-    return _wrapped(_wrapped(quotient) + (rest != 0))
-
-
-def _without_factors(number: int, factor: int) -> tuple[int, int]:
-    """The number without all factors, and how often the factor was in it."""
-    times = 0
-    while number and number % factor == 0:
-        number //= factor
-        times += 1
-    return number, times
 
 
 def _hint(text: str) -> str:
