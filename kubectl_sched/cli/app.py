@@ -7,9 +7,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperOption
 
-from kubectl_sched.cli.arguments import TAKE_A_VALUE
+from kubectl_sched.cli.arguments import TAKE_A_VALUE, respelled
 from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
@@ -65,7 +65,13 @@ def command(name: str) -> Any:
 
 
 class _Documented(TyperCommand):
-    """A command whose help looks like kubectl's."""
+    """A command whose help looks like kubectl's, and whose flags may be written as kubectl's may."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        flags = [each for each in self.get_params(ctx) if isinstance(each, TyperOption)]
+        switches = {name for each in flags if each.is_flag for name in each.opts}
+        takers = {name for each in flags if not each.is_flag for name in each.opts}
+        return super().parse_args(ctx, respelled(args, switches, takers))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         from kubectl_sched.cli.help import command_help

@@ -1,22 +1,35 @@
-"""kubectl takes its connection and namespace flags before or after the command's name; so do we."""
+"""Command lines as kubectl takes them: flags before the command or after it, values in each of pflag's spellings."""
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from kubectl_sched.errors import SchedError
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+    from collections.abc import Set as AbstractSet
 
 TAKE_A_VALUE = frozenset(
     {
         *("--config", "--feature-gates", "--from", "--kube-version", "--namespace", "--profile", "-n"),
-        *("--as", "--as-group", "--as-uid", "--certificate-authority", "--client-certificate", "--client-key"),
-        *("--cluster", "--context", "--kubeconfig", "--request-timeout", "--server", "-s", "--tls-server-name"),
-        *("--token", "--user"),
+        *("--as", "--as-group", "--as-uid", "--as-user-extra", "--certificate-authority", "--client-certificate"),
+        *(
+            "--client-key",
+            "--cluster",
+            "--context",
+            "--kubeconfig",
+            "--password",
+            "--request-timeout",
+            "--server",
+            "-s",
+        ),
+        *("--tls-server-name", "--token", "--user", "--username"),
     }
 )
-STAND_ALONE = frozenset({"--all-namespaces", "--insecure-skip-tls-verify", "-A"})
-_SHORT = ("-n", "-s")
+STAND_ALONE = frozenset({"--all-namespaces", "--disable-compression", "--insecure-skip-tls-verify", "-A"})
+_SHORT = ("-A", "-n", "-s")
 
 
 def command_first(arguments: Sequence[str]) -> list[str]:
@@ -34,3 +47,59 @@ def command_first(arguments: Sequence[str]) -> list[str]:
         moved += rest[:width]
         rest = rest[width:]
     return [*rest[:1], *moved, *rest[1:]] if rest else moved
+
+
+_TRUE, _FALSE = (
+    frozenset({"1", "t", "T", "true", "TRUE", "True"}),
+    frozenset({"0", "f", "F", "false", "FALSE", "False"}),
+)
+"""Go's strconv.ParseBool."""
+
+
+def respelled(arguments: Iterable[str], switches: AbstractSet[str], takers: AbstractSet[str]) -> list[str]:
+    """A command's arguments in spellings that click knows, too: not `-n=team`, nor `--all-namespaces=true`.
+
+    `switches` are the flags that stand alone and `takers` those that take a value, with their dashes. Raises SchedError
+    for a switch that is set to what is neither true nor false.
+    """
+    changed: list[str] = []
+    words = iter(arguments)
+    for word in words:
+        if word == "--":
+            return [*changed, word, *words]
+        awaits_value = False
+        if word.startswith("--"):
+            name, equals, value = word.partition("=")
+            changed += _switch(name, value) if equals and name in switches else [word]
+            awaits_value = not equals and name in takers
+        elif word.startswith("-"):
+            short, awaits_value = _short(word[1:], switches, takers)
+            changed += short
+        else:
+            changed.append(word)
+        if awaits_value:
+            changed += islice(words, 1)
+    return changed
+
+
+def _short(letters: str, switches: AbstractSet[str], takers: AbstractSet[str]) -> tuple[list[str], bool]:
+    """Short flags in one word, each in a word of its own; whether the last of them awaits its value."""
+    apart: list[str] = []
+    while letters:
+        flag, rest = f"-{letters[0]}", letters[1:]
+        value = rest[1:] if rest.startswith("=") else ""
+        if flag in takers:
+            return [*apart, f"{flag}{value or rest}"], not rest
+        if flag not in switches:
+            break  # click says that there is no such flag
+        if value:
+            return [*apart, *_switch(flag, value)], False
+        apart.append(flag)
+        letters = rest
+    return ([*apart, f"-{letters}"] if letters or not apart else apart), False
+
+
+def _switch(flag: str, value: str) -> list[str]:
+    if value not in _TRUE | _FALSE:
+        raise SchedError(f"{flag}={value}: it is either true or false")
+    return [flag] if value in _TRUE else []

@@ -28,9 +28,15 @@ FLAGS: dict[str, tuple[Any, Any]] = {
     "user": (_TEXT, _option("--user", metavar="NAME", text="The kubeconfig's user to use.")),
     "server": (_TEXT, _option("--server", "-s", metavar="URL", text="The address of the API server.")),
     "token": (_TEXT, _option("--token", metavar="TOKEN", text="A bearer token.")),
+    "username": (_TEXT, _option("--username", metavar="NAME", text="The name for basic authentication.")),
+    "password": (_TEXT, _option("--password", metavar="WORD", text="The password for basic authentication.")),
     "as_user": (_TEXT, _option("--as", metavar="USER", text="Act as this user.")),
     "as_groups": (list[str] | None, _option("--as-group", metavar="GROUP", text="Act as in this group; repeatable.")),
     "as_uid": (_TEXT, _option("--as-uid", metavar="UID", text="Act as the user of this UID.")),
+    "as_user_extras": (
+        list[str] | None,
+        _option("--as-user-extra", metavar="KEY=VALUE", text="Act as the user with this extra; repeatable."),
+    ),
     "request_timeout": (
         _TEXT,
         _option("--request-timeout", metavar="30s", text="How long one request may take; 0 is no limit."),
@@ -49,6 +55,7 @@ FLAGS: dict[str, tuple[Any, Any]] = {
         _TEXT,
         _option("--tls-server-name", metavar="NAME", text="The host that the server's certificate is for."),
     ),
+    "disable_compression": (bool, _option("--disable-compression", text="Let the server send what it sends as it is.")),
 }
 """Each field of Connection besides the namespace: its type and its option."""
 
@@ -72,7 +79,7 @@ def takes_connection(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def with_connection(**arguments: Any) -> None:
         given = {name: arguments.pop(name) for name in FLAGS}
-        given["as_groups"] = tuple(given["as_groups"] or ())
+        given |= {name: tuple(given[name] or ()) for name in ("as_groups", "as_user_extras")}
         command(**arguments, connection=Connection(namespace=arguments.get("namespace"), **given))
 
     with_connection.__signature__ = inspect.Signature([*kept, *flags])  # type: ignore[attr-defined] # inspect reads it
@@ -84,7 +91,7 @@ def _default(kind: Any) -> bool | None:
     return False if kind is bool else None
 
 
-_SPELLINGS = {"as_user": "--as", "as_groups": "--as-group"}
+_SPELLINGS = {"as_user": "--as", "as_groups": "--as-group", "as_user_extras": "--as-user-extra"}
 
 
 def given_flags(connection: Connection) -> list[str]:

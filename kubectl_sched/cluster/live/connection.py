@@ -16,16 +16,20 @@ class Connection:
     namespace: str | None = None
     server: str | None = None
     token: str | None = None
+    username: str | None = None
+    password: str | None = None
     as_user: str | None = None
     as_groups: tuple[str, ...] = ()
     as_uid: str | None = None
+    as_user_extras: tuple[str, ...] = ()
     request_timeout: str | None = None
     certificate_authority: str | None = None
     client_certificate: str | None = None
     client_key: str | None = None
     insecure_skip_tls_verify: bool = False
     tls_server_name: str | None = None
+    disable_compression: bool = False
 
     def __repr__(self) -> str:
-        """Without the token, which no traceback or log may show."""
+        """Without the token and the password, which no traceback or log may show."""
         return f"Connection(context={self.context!r}, server={self.server!r}, user={self.user!r})"

@@ -7,10 +7,10 @@ import threading
 from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_sched.cluster.live.endpoint import Material
-from kubectl_sched.cluster.live.errors import ClusterError
+from kubectl_sched.cluster.live.errors import ClusterError, KubeconfigError
 
 if TYPE_CHECKING:
-    from kubectl_sched.cluster.live.endpoint import Endpoint
+    from kubectl_sched.cluster.live.endpoint import Endpoint, User
 
 
 class Shown(NamedTuple):
@@ -33,7 +33,7 @@ class Credentials:
     def renewable(self) -> bool:
         """Whether asking again may give others: a plugin, a provider, or a file that is rewritten."""
         user = self._endpoint.user
-        return not user.token and bool(user.token_file or user.plugin or user.auth_provider)
+        return bool(user.token_file or (not user.token and (user.plugin or user.auth_provider)))
 
     def shown(self, refused: Shown | None = None) -> Shown:
         """What to show now. `refused` is what the server did not accept: others are got unless somebody has done so."""
@@ -48,15 +48,13 @@ class Credentials:
         if not self._endpoint.server.startswith("https:"):
             # As kubectl: nothing secret goes over a line that anybody may read.
             return Shown()
-        token = user.token or (
-            user.token_file and Material(path=user.token_file).read().decode("utf-8", "replace").strip()
-        )
+        token = _token(user)
         if token:
             return mine._replace(authorization=f"Bearer {token}")
         if user.username:
             pair = base64.b64encode(f"{user.username}:{user.password}".encode()).decode()
             return mine._replace(authorization=f"Basic {pair}")
-        if user.plugin is not None:
+        if user.plugin is not None and not user.certificate:
             return self._from_plugin(mine)
         if user.auth_provider is not None:
             from kubectl_sched.cluster.live.auth_provider import id_token
@@ -76,3 +74,15 @@ class Credentials:
         elif not status.token:
             raise ClusterError(f"the credential plugin of user {self._endpoint.user.name!r} gave no token")
         return mine._replace(authorization=f"Bearer {status.token}") if status.token else mine
+
+
+def _token(user: User) -> str | None:
+    """What stands in a token's file counts, as it is kept up to date; the token beside it where that cannot be read."""
+    if user.token_file is None:
+        return user.token
+    try:
+        return Material(path=user.token_file).read().decode("utf-8", "replace").strip() or user.token
+    except KubeconfigError:
+        if user.token is None:
+            raise
+        return user.token

@@ -22,7 +22,9 @@ def impersonation_headers(user: Mapping[str, Any]) -> tuple[tuple[str, str], ...
     groups, extra = user.get("as-groups") or [], user.get("as-user-extra") or {}
     if not name:
         if uid or groups or extra:
-            raise KubeconfigError("--as-group and --as-uid say more about a user whom --as names; add --as")
+            raise KubeconfigError(
+                "--as-group, --as-uid and --as-user-extra say more about a user whom --as names; add --as"
+            )
         return ()
     headers = [("Impersonate-User", str(name))]
     headers += [("Impersonate-Uid", str(uid))] if uid else []

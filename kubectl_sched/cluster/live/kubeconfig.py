@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -58,6 +59,9 @@ class _Cluster(msgspec.Struct, frozen=True, rename="kebab"):
 _SHAPES: dict[str, type[msgspec.Struct]] = {"clusters": _Cluster, "users": _User}
 """What an entry must be like, as far as more is asked of it than to be a text."""
 
+_TOLD_IN_A_HEADER = frozenset({"token", "tokenFile", "username", "password"})
+"""What a kubeconfig says of the Authorization header, of which there can be one alone."""
+
 _PATHS = {"clusters": ("certificate-authority",), "users": ("client-certificate", "client-key", "tokenFile")}
 
 
@@ -83,14 +87,13 @@ def resolve(
     context = _context(config, connection)
     cluster = _cluster(config, connection, context)
     user = _user(config, connection, context)
-    namespace = connection.namespace or context.get("namespace")
+    own = _own_cluster(variables, service_account)
     if not cluster.get("server"):
-        own = _own_cluster(variables, service_account)
         if own is None:
             raise ClusterError(_nowhere(config, connection, variables))
-        cluster = {**own[0], **cluster}
-        user = {**own[1], **user}
-        namespace = namespace or own[2]
+        cluster = {**own.cluster, **cluster}
+        user = {**own.user, **user}
+    namespace = connection.namespace or context.get("namespace") or (own and own.namespace)
     return Endpoint(
         server=_with_scheme(str(cluster["server"]).rstrip("/"), cluster, user),
         user=_as_user(user, str(context.get("user", ""))),
@@ -99,7 +102,7 @@ def resolve(
         insecure=bool(cluster.get("insecure-skip-tls-verify")),
         server_name=cluster.get("tls-server-name") or None,
         proxy=cluster.get("proxy-url") or None,
-        compression=not cluster.get("disable-compression"),
+        compression=not (connection.disable_compression or cluster.get("disable-compression")),
         timeout=_timeout(connection),
         cluster=cluster,
     )
@@ -223,15 +226,33 @@ def _user(config: Kubeconfig, connection: Connection, context: Fields) -> Fields
     if connection.user and name not in config.users:
         raise KubeconfigError(f"user {name!r} does not exist{_near(name, config.users)}")
     user = dict(config.users.get(name, {}))
-    if connection.token:
-        user.pop("tokenFile", None)
-        user["token"] = connection.token
+    if connection.token and connection.username:
+        raise KubeconfigError("--token and --username each say who asks: give one of them")
+    if connection.token or connection.username:
+        user = {key: value for key, value in user.items() if key not in _TOLD_IN_A_HEADER}
+    told = {"token": connection.token, "username": connection.username, "password": connection.password}
+    user |= {key: value for key, value in told.items() if value}
     for key, path in (("client-certificate", connection.client_certificate), ("client-key", connection.client_key)):
         if path:
             user.pop(f"{key}-data", None)
             user[key] = path
-    acting = {"as": connection.as_user, "as-groups": list(connection.as_groups), "as-uid": connection.as_uid}
+    acting = {
+        "as": connection.as_user,
+        "as-groups": list(connection.as_groups),
+        "as-uid": connection.as_uid,
+        "as-user-extra": {**(user.get("as-user-extra") or {}), **_extras(connection.as_user_extras)},
+    }
     return {**user, **{key: value for key, value in acting.items() if value}}
+
+
+def _extras(pairs: Sequence[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not key or not equals:
+            raise KubeconfigError(f"--as-user-extra {pair!r} is not written as KEY=VALUE")
+        found.setdefault(key, []).append(value)
+    return found
 
 
 def _as_user(fields: Fields, name: str) -> User:
@@ -279,18 +300,24 @@ def _with_scheme(server: str, cluster: Fields, user: Fields) -> str:
     return f"{address.scheme}://{address.netloc.rpartition('@')[2]}{address.path}"
 
 
-def _own_cluster(environment: Mapping[str, str], folder: Path) -> tuple[Fields, Fields, str] | None:
+class _OwnCluster(NamedTuple):
+    cluster: Fields
+    user: Fields
+    namespace: str
+
+
+def _own_cluster(environment: Mapping[str, str], folder: Path) -> _OwnCluster | None:
     """The cluster whose pod this is, with its service account (client-go: rest.InClusterConfig)."""
     host, port = environment.get("KUBERNETES_SERVICE_HOST"), environment.get("KUBERNETES_SERVICE_PORT")
     if not host or not port or not (folder / "token").exists():
         return None
     server = f"https://{f'[{host}]' if ':' in host else host}:{port}"
-    try:
-        namespace = (folder / "namespace").read_text("utf-8").strip()
-    except OSError:
-        namespace = ""
+    namespace = environment.get("POD_NAMESPACE", "")
+    if not namespace:
+        with suppress(OSError):
+            namespace = (folder / "namespace").read_text("utf-8").strip()
     authority = {"certificate-authority": str(folder / "ca.crt")} if (folder / "ca.crt").exists() else {}
-    return {"server": server, **authority}, {"tokenFile": str(folder / "token")}, namespace
+    return _OwnCluster({"server": server, **authority}, {"tokenFile": str(folder / "token")}, namespace)
 
 
 def _nowhere(config: Kubeconfig, connection: Connection, environment: Mapping[str, str]) -> str:

@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from kubectl_sched.cluster.live.connection import Connection
+from kubectl_sched.cluster.live.credentials import Credentials
 from kubectl_sched.cluster.live.endpoint import Endpoint, Material, User
 from kubectl_sched.cluster.live.errors import ClusterError, KubeconfigError
 from kubectl_sched.cluster.live.kubeconfig import resolve
@@ -123,6 +124,31 @@ def test_a_token_on_the_command_line_replaces_the_token_file(tmp_path: Path) -> 
     assert (user.token, user.token_file) == ("t", None)
 
 
+def test_a_name_and_a_password_take_the_place_of_a_token(tmp_path: Path) -> None:
+    path = written(tmp_path, "config", kubeconfig())
+    endpoint = resolve(Connection(kubeconfig=path, username="eve", password="p:q"), {})  # noqa: S106 - a test's
+    assert Credentials(endpoint).shown().authorization == f"Basic {base64.b64encode(b'eve:p:q').decode()}"
+    with pytest.raises(KubeconfigError, match="--token and --username each say who asks: give one of them"):
+        resolve(Connection(kubeconfig=path, username="eve", token="t"), {})  # noqa: S106 - a test's
+
+
+def test_a_tokens_file_counts_for_more_than_the_token_beside_it_while_it_can_be_read(tmp_path: Path) -> None:
+    users = [{"name": "ann", "user": {"token": "older", "tokenFile": "fresh"}}]
+    endpoint = resolve(Connection(kubeconfig=written(tmp_path, "config", kubeconfig(users=users))), {})
+    assert Credentials(endpoint).shown().authorization == "Bearer older"
+    (tmp_path / "fresh").write_text("newer\n")
+    assert Credentials(endpoint).shown().authorization == "Bearer newer"
+
+
+def test_compression_is_turned_off_by_a_flag_as_by_the_kubeconfig(tmp_path: Path) -> None:
+    path = written(tmp_path, "config", kubeconfig())
+    assert resolve(Connection(kubeconfig=path), {}).compression
+    assert not resolve(Connection(kubeconfig=path, disable_compression=True), {}).compression
+    clusters = [{"name": "one", "cluster": {"server": "https://one", "disable-compression": True}}]
+    path = written(tmp_path, "config", kubeconfig(clusters=clusters))
+    assert not resolve(Connection(kubeconfig=path), {}).compression
+
+
 def test_impersonation_of_the_kubeconfig_and_of_flags_meet(tmp_path: Path) -> None:
     acting = {"token": "x", "as": "eve", "as-groups": ["g1", "g2"], "as-user-extra": {"reason/why": ["a b"]}}
     path = written(tmp_path, "config", kubeconfig(users=[{"name": "ann", "user": acting}]))
@@ -138,6 +164,12 @@ def test_impersonation_of_the_kubeconfig_and_of_flags_meet(tmp_path: Path) -> No
         ("Impersonate-Uid", "7"),
         ("Impersonate-Group", "h"),
     )
+    extras = Connection(kubeconfig=path, as_user="mal", as_user_extras=("scope=a=1", "scope=b"))
+    assert resolve(extras, {}).user.impersonation[-3:] == (
+        ("Impersonate-Extra-reason%2Fwhy", "a b"),
+        ("Impersonate-Extra-scope", "a=1"),
+        ("Impersonate-Extra-scope", "b"),
+    )
 
 
 def test_in_a_pod_its_service_account_serves(tmp_path: Path) -> None:
@@ -148,6 +180,11 @@ def test_in_a_pod_its_service_account_serves(tmp_path: Path) -> None:
     assert (found.server, found.namespace) == ("https://[fd00::1]:443", "mine")
     assert found.user.token_file == str(tmp_path / "token")
     assert found.authority == Material(path=str(tmp_path / "ca.crt"))
+    told = {**environment, "POD_NAMESPACE": "told"}
+    assert resolve(Connection(), told, tmp_path).namespace == "told"
+    path = written(tmp_path, "config", kubeconfig())
+    assert resolve(Connection(kubeconfig=path), told, tmp_path).namespace == "team"
+    assert resolve(Connection(kubeconfig=path, context="second"), told, tmp_path).namespace == "told"
 
 
 @pytest.mark.parametrize(
@@ -166,6 +203,7 @@ def test_request_timeouts_are_seconds_or_durations(text: str, seconds: float | N
         ({}, {"user": "carl"}, "user 'carl' does not exist"),
         ({}, {"request_timeout": "soon"}, "--request-timeout 'soon' is no duration"),
         ({}, {"as_groups": ("g",)}, "add --as"),
+        ({}, {"as_user": "eve", "as_user_extras": ("scope",)}, "--as-user-extra 'scope' is not written as KEY=VALUE"),
         ({"clusters": {"one": {}}}, {}, "clusters must be a list"),
         ({"current-context": "gone"}, {}, "context 'gone' does not exist"),
         (
