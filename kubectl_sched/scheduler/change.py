@@ -48,6 +48,9 @@ class Kind(IntEnum):
     PREFER_LESS = auto()
     """One preference or soft constraint of the pod left out."""
 
+    TOLERATE_LESS = auto()
+    """A toleration left out, so that nodes with the taint are none for the pod any more."""
+
     PIN = auto()
     """A nodeSelector for the one node."""
 
@@ -147,6 +150,9 @@ class Suggestion(Record, frozen=True):
     stays_on: str | None = None
     """The node that the pod runs on, where the changes do not have it made again."""
 
+    is_outdone: bool = False
+    """Whether a change of one thing is suggested besides."""
+
     @property
     def caution(self) -> str | None:
         """What the changes give up, if anything."""
@@ -171,7 +177,11 @@ class Suggestion(Record, frozen=True):
         alone = ""
         if len(self.changes) > 1:
             number = _NUMBERS.get(len(self.changes), str(len(self.changes)))
-            alone = f"No change of one thing helps; these {number} together do: "
+            alone = (
+                f"These {number} together do, too: "
+                if self.is_outdone
+                else (f"No change of one thing helps; these {number} together do: ")
+            )
         where = self._where if not alone else self._where.replace("It ", "it ", 1)
         return f"{alone}{where} {how}{though}{caution}."
 

@@ -106,7 +106,7 @@ def _of_pod(before: Trial, patch: dict[str, Any]) -> Iterator[str]:
     if spec and before.bound_to is None and _only_adds_tolerations(pod, spec):
         yield _in_place(pod, spec)
     elif spec:
-        yield change_spec(pod, spec)
+        yield change_spec(pod, spec, is_bound=before.bound_to is not None)
 
 
 def _in_place(pod: Pod, spec: dict[str, Any]) -> str:
@@ -122,19 +122,21 @@ def _only_adds_tolerations(pod: Pod, spec: dict[str, Any]) -> bool:
     if set(spec) != {"tolerations"} or pod.metadata.controller is not None:
         return False
     present = plain(pod)["spec"].get("tolerations", [])
-    return bool(spec["tolerations"][: len(present)] == present)
+    return bool((spec["tolerations"] or [])[: len(present)] == present)
 
 
-def change_spec(pod: Pod, spec: dict[str, Any]) -> str:
+def change_spec(pod: Pod, spec: dict[str, Any], *, is_bound: bool = False) -> str:
     """Changes the pod's spec by a strategic merge patch, in whatever made the pod.
 
-    A bare pod is replaced by a changed copy, since hardly any field of a pod can be changed in place.
+    A bare pod is replaced by a changed copy, since hardly any field of a pod can be changed in place; the copy of one
+    that is bound does not name the node, or no scheduler would be asked.
     """
     kind, name = _owner(pod)
     if "tolerations" in spec:
         spec = {**spec, "tolerations": [each for each in spec["tolerations"] or () if not _is_added(each, kind)]}
     namespace = shlex.quote(pod.metadata.namespace)
     if kind is None:
+        spec = {**spec, "nodeName": None} if is_bound else spec
         return (
             f"kubectl get pod {shlex.quote(name)} -n {namespace} -o json"
             f" | kubectl patch --local -f - -p {_json({'spec': spec})} -o json | kubectl replace --force -f -"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from kubectl_sched.api.resource_names import PODS
+from kubectl_sched.framework.amounts import amount_texts
 from kubectl_sched.plugins.default_preemption.budgets import Budgets
 from kubectl_sched.scheduler.change import Change, Kind
 
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.scheduler.change import Way
     from kubectl_sched.scheduler.result import ScheduleResult
 
 _MOST = 8
@@ -93,15 +96,40 @@ def _one_after_the_other(useful: list[tuple[Pod, dict[str, int]]], missing: Mapp
     return ()
 
 
-def eviction(result: ScheduleResult, victims: Sequence[Pod], why: str = "") -> Change:
-    """The change; `why` is a clause such as `, which frees 2 CPU`."""
+def eviction(result: ScheduleResult, victims: Sequence[Pod]) -> Change:
+    """These pods of one node gone, with how much that frees of what there is too little of."""
     return Change(
         Kind.EVICT,
-        f"once {_named([pod.key for pod in victims])} {'is' if len(victims) == 1 else 'are'} gone{why}",
+        f"once {_named([pod.key for pod in victims])} {'is' if len(victims) == 1 else 'are'} gone"
+        f"{_freeing(result, victims)}",
         evicts=tuple(victims),
         caution=_caution(result, victims),
         cost=(len(victims), max(pod.priority for pod in victims)),
     )
+
+
+def _freeing(result: ScheduleResult, victims: Sequence[Pod]) -> str:
+    """`, which frees 2 cpu, 1Gi memory`; nothing where the node is not short of anything that they request."""
+    row = result.nodes.row_of[victims[0].spec.node_name]
+    short = [
+        str(fact.facts["resource"]) for fact in result.filter_evidence("NodeResourcesFit", row) if "free" in fact.facts
+    ]
+    freed = {
+        resource: sum(result.nodes.resource_of(pod).requested.get(resource, 0) for pod in victims)
+        for resource in short
+        if resource != PODS
+    }
+    told = [f"{amount_texts(resource, amount)[0]} {resource}" for resource, amount in freed.items() if amount]
+    return f", which frees {', '.join(told)}" if told else ""
+
+
+def in_one(result: ScheduleResult, way: Way) -> Way:
+    """The way with one eviction of all who must go, where there are several: that is one thing to do."""
+    evictions = [change for change in way if change.evicts]
+    if len(evictions) < 2:
+        return way
+    victims = {victim.key: victim for change in evictions for victim in change.evicts}
+    return (*(change for change in way if not change.evicts), eviction(result, list(victims.values())))
 
 
 def _caution(result: ScheduleResult, victims: Sequence[Pod]) -> str:

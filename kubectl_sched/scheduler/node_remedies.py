@@ -65,6 +65,10 @@ def _rows_with(term: PodAffinityTerm, result: ScheduleResult) -> set[int]:
 
 
 def _in_a_domain_of_its_own(result: ScheduleResult, row: int, key: str) -> Change:
+    """With the value by which the pod selects nodes, so that one label does for both; else with the node's own name."""
+    selected = (result.pod.spec.node_selector or {}).get(key)
+    if selected is not None:
+        return said_of(result, row, key, selected)
     name = result.nodes.names[row]
     return labelled(result, row, key, name[:_LABEL_LENGTH].rstrip("-."))
 

@@ -13,7 +13,7 @@ from kubectl_sched.scheduler.change import Change, Kind
 from kubectl_sched.scheduler.evictions import eviction, making_room
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from kubectl_sched.api.containers import Container, ResourceRequirements
     from kubectl_sched.api.pod import Pod
@@ -39,22 +39,12 @@ def fit_in(result: ScheduleResult, row: int) -> Iterator[Way]:
     if all(_number(fact["wanted"]) <= capacity[str(fact["resource"])] for fact in facts):
         victims = making_room(result, row, missing)
         if victims:
-            yield (eviction(result, victims, _freeing(result, victims, missing)),)
+            yield (eviction(result, victims),)
 
 
 def _number(fact: object) -> int:
     assert isinstance(fact, int)  # noqa: S101 - amounts are in the scheduler's whole units
     return fact
-
-
-def _freeing(result: ScheduleResult, victims: tuple[Pod, ...], missing: Mapping[str, int]) -> str:
-    freed = {
-        resource: sum(result.nodes.resource_of(pod).requested.get(resource, 0) for pod in victims)
-        for resource in missing
-        if resource != PODS
-    }
-    told = [f"{amount_texts(resource, amount)[0]} {resource}" for resource, amount in freed.items()]
-    return f", which frees {', '.join(told)}" if told else ""
 
 
 def _less(pod: Pod, resource: str, missing: int) -> Change | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from kubectl_sched.scheduler.change import Promise, distinct
+from kubectl_sched.scheduler.evictions import eviction, in_one
 from kubectl_sched.scheduler.nearest_rows import by_rejections
 from kubectl_sched.scheduler.queue_remedies import prioritize, ungate, unname
 from kubectl_sched.scheduler.remedies import PRE_FILTER_REMEDIES, REMEDIES
@@ -69,7 +70,7 @@ class _Search:
             return self._winning(self._row)
         if not result.pre_filter.is_success:
             return self._past_pre_filter(())
-        return (*self._among_rows(result, ()), *self._preempting())
+        return _fewer_first(self._among_rows(result, ()), tuple(self._preempting()))
 
     def _unnamed(self, name: str) -> tuple[Suggestion, ...]:
         """What would become of the pod if it did not name a node that is not there."""
@@ -133,7 +134,7 @@ class _Search:
         if self._row is not None and len(of_plugins) > 1:
             yield from (way for ways in of_plugins for way in ways)
         if of_plugins:
-            yield from (sum(ways, ()) for ways in islice(product(*of_plugins), _COMBINATIONS))
+            yield from (in_one(result, sum(ways, ())) for ways in islice(product(*of_plugins), _COMBINATIONS))
 
     def _first_of_each_kind(self, ways: Iterable[Way]) -> tuple[Suggestion, ...]:
         """Of the ways with the fewest changes that do it, the first of each kind."""
@@ -155,12 +156,28 @@ class _Search:
         return tuple(suggestion for kinds, suggestion in found.items() if len(kinds) == fewest)
 
     def _with_what_is_needed(self, suggestion: Suggestion) -> Suggestion:
-        """Without a change that it does without: what cures one plugin may cure another, too."""
-        for change in suggestion.changes if len(suggestion.changes) > 1 else ():
-            fewer = self._tried(tuple(each for each in suggestion.changes if each is not change))
-            if fewer is not None:
+        """Without a change, or the end of a pod, that it does without: what cures one plugin may cure another, too."""
+        for way in self._lesser(suggestion.changes):
+            fewer = self._tried(way)
+            if fewer is not None and (
+                Promise.FITS in self._wanted or fewer.promise in {suggestion.promise, Promise.WINS}
+            ):
                 return self._with_what_is_needed(fewer)
         return suggestion
+
+    @property
+    def _need_only_fit(self) -> bool:
+        return Promise.FITS in self._wanted
+
+    def _lesser(self, way: Way) -> Iterator[Way]:
+        """The way with one thing less."""
+        for change in way:
+            others = tuple(each for each in way if each is not change)
+            if others:
+                yield others
+            for victim in change.evicts if len(change.evicts) > 1 else ():
+                rest = [each for each in change.evicts if each is not victim]
+                yield (*others, eviction(self._result, rest))
 
     def _tried(self, way: Way) -> Suggestion | None:
         self._left = max(self._left - 1, 0)
@@ -176,6 +193,13 @@ class _Search:
             if suggestion is not None:
                 yield suggestion
                 return
+
+
+def _fewer_first(fitting: tuple[Suggestion, ...], preempting: tuple[Suggestion, ...]) -> tuple[Suggestion, ...]:
+    """What makes room at once first, unless it touches more than what makes it by preemption."""
+    if preempting and any(len(each.changes) > 1 for each in fitting):
+        return (*preempting, *(structs.replace(each, is_outdone=True) for each in fitting))
+    return fitting + preempting
 
 
 def _promises(result: ScheduleResult, row: int | None) -> frozenset[Promise]:

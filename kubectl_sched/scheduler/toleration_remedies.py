@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec.structs import replace
 
 from kubectl_sched.api.affinity import Toleration
-from kubectl_sched.api.taints import DO_NOT_SCHEDULE, PREFER_NO_SCHEDULE, tolerated
+from kubectl_sched.api.taints import DO_NOT_SCHEDULE, PREFER_NO_SCHEDULE, tolerated, tolerates
 from kubectl_sched.framework.toleration_hints import toleration_hints, toleration_text
 from kubectl_sched.scheduler import node_remedies
 from kubectl_sched.scheduler.change import Change, Kind, distinct
 from kubectl_sched.scheduler.commands import UNSCHEDULABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from kubectl_sched.api.core import Node, Taint
     from kubectl_sched.api.pod import Pod
@@ -46,6 +46,27 @@ def let_in(result: ScheduleResult, row: int) -> Iterator[Way]:
 def repel_less(result: ScheduleResult, row: int) -> Iterator[Way]:
     """The same for every taint because of which the node gets fewer points."""
     yield from _for_all(result, row, {PREFER_NO_SCHEDULE}, (_tolerate, _take_off))
+
+
+def keep_away(result: ScheduleResult, row: int) -> Iterator[Change]:
+    """Leave out a toleration without which nodes that are now as good as the row's, or better, keep the pod out."""
+    assert result.framework is not None  # noqa: S101 - asked only of results of a cycle
+    comparison = result.framework.handle.features.enabled("TaintTolerationComparisonOperators")
+    rivals = result.feasible[result.totals >= result.total_of[row]]
+    of_rivals = result.nodes.taints.take(rivals[rivals != row])
+    for wrong in dict.fromkeys(result.pod.spec.tolerations):
+        is_used = partial(_tolerates_any, wrong, comparison=comparison)
+        if of_rivals.where(is_used).any() and not wrong.key.startswith(_OF_CONTROLLERS):
+            yield Change(
+                Kind.TOLERATE_LESS,
+                f"without its toleration for {toleration_text(wrong)}",
+                pod=partial(_without_toleration, gone=wrong),
+                caution="nodes with such a taint then keep it out",
+            )
+
+
+def _tolerates_any(toleration: Toleration, taints: Iterable[Taint], *, comparison: bool) -> bool:
+    return any(tolerates(toleration, taint, comparison=comparison) for taint in taints)
 
 
 def _for_all(result: ScheduleResult, row: int, effects: Collection[str], remedies: Sequence[_OfTaint]) -> Iterator[Way]:
@@ -134,6 +155,11 @@ def _without_taint(node: Node, taint: Taint) -> Node:
 def _tolerating(taint: Taint) -> Toleration:
     operator = "Equal" if taint.value else "Exists"
     return Toleration(key=taint.key, operator=operator, value=taint.value, effect=taint.effect)
+
+
+def _without_toleration(pod: Pod, gone: Toleration) -> Pod:
+    kept = tuple(each for each in pod.spec.tolerations if each != gone)
+    return replace(pod, spec=replace(pod.spec, tolerations=kept))
 
 
 def _exchanged(pod: Pod, wrong: Toleration, meant: Toleration) -> Pod:

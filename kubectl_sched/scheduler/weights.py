@@ -56,7 +56,7 @@ def weight_to_tie(result: ScheduleResult, row: int, plugin: str) -> int | None:
 
 def best_at(result: ScheduleResult, plugin: str, weight: int) -> tuple[str, ...]:
     """The names of all nodes tied at the highest total if the plugin had that weight, sorted."""
-    scores = _scores_of(result, plugin)
+    scores = scores_of(result, plugin)
     if scores is None:
         return result.best
     totals = result.totals + scores.normalized * (weight - scores.weight)
@@ -89,13 +89,14 @@ def positions(result: ScheduleResult, row: int) -> tuple[int, int]:
     return result.position_of[row], result.position_of[result.nodes.row_of[result.best[0]]]
 
 
-def _scores_of(result: ScheduleResult, plugin: str) -> PluginScores | None:
+def scores_of(result: ScheduleResult, plugin: str) -> PluginScores | None:
+    """What the plugin gave to the feasible nodes, None where it did not score this pod."""
     return next((each for each in result.scores if each.plugin == plugin), None)
 
 
 def _nearest_weight(result: ScheduleResult, row: int, plugin: str, margin: int) -> int | None:
     """The nearest weight at which the row's total is at least `margin` above every other."""
-    scores = _scores_of(result, plugin)
+    scores = scores_of(result, plugin)
     mine = result.position_of.get(row)
     if scores is None or mine is None:
         return None

@@ -7,19 +7,12 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubectl_sched.api.affinity import (
-    Affinity,
-    NodeSelector,
-    NodeSelectorRequirement,
-    NodeSelectorTerm,
-    PreferredSchedulingTerm,
-)
-from kubectl_sched.api.node_affinity import parse_node_selector
-from kubectl_sched.scheduler import toleration_remedies
+from kubectl_sched.api.affinity import Affinity
+from kubectl_sched.scheduler import preference_remedies, toleration_remedies
 from kubectl_sched.scheduler.change import Change, Kind
 from kubectl_sched.scheduler.evictions import evictable, eviction
-from kubectl_sched.scheduler.node_remedies import is_free, said_of
-from kubectl_sched.scheduler.selector_remedies import preferences, prefers, selects_host, with_preferences
+from kubectl_sched.scheduler.preference_remedies import HOSTNAME
+from kubectl_sched.scheduler.selector_remedies import selects_host
 from kubectl_sched.scheduler.weights import points_lost, weight_to_tie, weight_to_win
 
 if TYPE_CHECKING:
@@ -30,19 +23,19 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.change import Way
     from kubectl_sched.scheduler.result import ScheduleResult
 
-_HOSTNAME = "kubernetes.io/hostname"
-_WEIGHTS_TRIED = (1, 10, 50, 100)
 _EVICTIONS_TRIED = (1, 2, 4)
 
 
 def ways_to_win(result: ScheduleResult, row: int) -> list[Way]:
     """The candidates, those that touch less first; whether the node then wins is for a replay to say."""
     lost = {plugin for plugin, difference in points_lost(result, row) if difference < 0}
-    ways: list[Way] = [(change,) for change in (*_preferring_more(result, row), *_preferring(result, row))]
+    preferring = (*preference_remedies.weigh_preferences(result, row), *preference_remedies.prefer(result, row))
+    ways: list[Way] = [(change,) for change in (*preferring, *toleration_remedies.keep_away(result, row))]
     if "TaintToleration" in lost:
         ways += toleration_remedies.repel_less(result, row)
     if "NodeAffinity" in lost:
-        ways += [(change,) for change in (*_labelling(result, row), *_preferring_less(result, row))]
+        ways += [(change,) for change in preference_remedies.say_what_is_preferred(result, row)]
+        ways += [(change,) for change in preference_remedies.prefer_less(result, row)]
     if "InterPodAffinity" in lost:
         ways += [(change,) for change in _near_less(result)]
     if "PodTopologySpread" in lost:
@@ -52,81 +45,6 @@ def ways_to_win(result: ScheduleResult, row: int) -> list[Way]:
     ways += [(change,) for change in _weighing(result, row)]
     ways += [(change,) for change in _pinning(result, row)]
     return sorted(ways, key=lambda way: (len(way), [change.touches for change in way]))
-
-
-def _preferring(result: ScheduleResult, row: int) -> Iterator[Change]:
-    """A preference for the node, as light as may do."""
-    hostname = result.nodes.node_objects[row].metadata.labels.get(_HOSTNAME)
-    if hostname is None:
-        return
-    requirement = NodeSelectorRequirement(key=_HOSTNAME, operator="In", values=(hostname,))
-    preference = NodeSelectorTerm(match_expressions=(requirement,))
-    for weight in _WEIGHTS_TRIED:
-        term = PreferredSchedulingTerm(weight=weight, preference=preference)
-        yield Change(
-            Kind.PREFER_NODE,
-            f"if it preferred {_HOSTNAME}={hostname} with weight {weight}",
-            pod=partial(prefers, term=term),
-            cost=(1, weight),
-        )
-
-
-def _preferring_more(result: ScheduleResult, row: int) -> Iterator[Change]:
-    """More weight for a preference that the node matches already."""
-    for index, term in enumerate(preferences(result.pod)):
-        for weight in (each for each in _WEIGHTS_TRIED if each > term.weight and _is_met(result, row, term)):
-            yield Change(
-                Kind.PREFER_NODE,
-                f"with weight {weight} instead of {term.weight} for its preference of {_words(term)}",
-                pod=partial(_with_weight, index=index, weight=weight),
-                cost=(0, weight),
-            )
-
-
-def _is_met(result: ScheduleResult, row: int, term: PreferredSchedulingTerm) -> bool:
-    labels, name = result.nodes.node_objects[row].metadata.labels, result.nodes.names[row]
-    return parse_node_selector(NodeSelector(node_selector_terms=(term.preference,))).matches(labels, name)
-
-
-def _words(term: PreferredSchedulingTerm) -> str:
-    """`disk=ssd`, `disk In (ssd, nvme), zone Exists`."""
-    told = []
-    for each in (*term.preference.match_expressions, *term.preference.match_fields):
-        values = f" ({', '.join(each.values)})" if each.values else ""
-        is_one = each.operator == "In" and len(each.values) == 1
-        told.append(f"{each.key}={each.values[0]}" if is_one else f"{each.key} {each.operator}{values}")
-    return ", ".join(told)
-
-
-def _with_weight(pod: Pod, index: int, weight: int) -> Pod:
-    kept = preferences(pod)
-    return with_preferences(pod, (*kept[:index], replace(kept[index], weight=weight), *kept[index + 1 :]))
-
-
-def _labelling(result: ScheduleResult, row: int) -> Iterator[Change]:
-    """A label that one of the pod's preferences asks for, and the node lacks."""
-    labels = result.nodes.node_objects[row].metadata.labels
-    for term in preferences(result.pod):
-        lacking = [each for each in term.preference.match_expressions if each.key not in labels]
-        if len(lacking) == 1 and lacking[0].operator in {"In", "Exists"} and is_free(lacking[0].key):
-            yield said_of(result, row, lacking[0].key, next(iter(lacking[0].values), "true"))
-
-
-def _preferring_less(result: ScheduleResult, row: int) -> Iterator[Change]:
-    """One preference less, of those that the node does not match."""
-    for index, term in enumerate(preferences(result.pod)):
-        if not _is_met(result, row, term):
-            yield Change(
-                Kind.PREFER_LESS,
-                f"without its preference of {_words(term)} (weight {term.weight})",
-                pod=partial(_without_preference, index=index),
-                cost=(term.weight,),
-            )
-
-
-def _without_preference(pod: Pod, index: int) -> Pod:
-    kept = preferences(pod)
-    return with_preferences(pod, (*kept[:index], *kept[index + 1 :]))
 
 
 def _near_less(result: ScheduleResult) -> Iterator[Change]:
@@ -199,12 +117,12 @@ def _weighing(result: ScheduleResult, row: int) -> Iterator[Change]:
 
 def _pinning(result: ScheduleResult, row: int) -> Iterator[Change]:
     """Nowhere but there."""
-    hostname = result.nodes.node_objects[row].metadata.labels.get(_HOSTNAME)
+    hostname = result.nodes.node_objects[row].metadata.labels.get(HOSTNAME)
     is_alone = result.pod.metadata.controller is None
     if hostname is not None:
         yield Change(
             Kind.PIN,
-            f"with {_HOSTNAME}={hostname} in its nodeSelector",
+            f"with {HOSTNAME}={hostname} in its nodeSelector",
             pod=lambda pod: selects_host(pod, hostname),
             caution="it can then run nowhere else"
             if is_alone

@@ -14,6 +14,7 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from kubectl_sched.api.policy import PodDisruptionBudget, PriorityClass
 from kubectl_sched.api.strategic_merge import merge
@@ -29,7 +30,7 @@ from tests.scheduler.cycles import explain
 if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.scheduler.change import Suggestion
+    from kubectl_sched.scheduler.change import Change, Suggestion
     from kubectl_sched.scheduler.result import ScheduleResult
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -164,6 +165,13 @@ CASES: dict[Kind, Case] = {
         "It would land on w1 without its preference of disk=ssd (weight 10).",
         "w1",
     ),
+    Kind.TOLERATE_LESS: Case(
+        [host("w1", allocatable=SMALL), host("w2", taints=[DEDICATED])],
+        {**requests(cpu="1"), "tolerations": [{"key": "team", "operator": "Exists"}, DEDICATED]},
+        "It would land on w1 without its toleration for dedicated=gpu:NoSchedule (nodes with such a taint then keep it "
+        "out).",
+        "w1",
+    ),
     Kind.WEIGH: Case(
         [host("w1"), host("w2", labels={"disk": "ssd"}), blue("w2", **requests(cpu="8"))],
         {"affinity": {"nodeAffinity": {PREFERRED: [preferring(10, "disk", "ssd")]}}, **requests(cpu="0")},
@@ -224,7 +232,7 @@ def promised(result: ScheduleResult, on: str | None) -> Promise | None:
 WEAKENING = frozenset(
     {
         *(Kind.UNGATE, Kind.TOLERATE, Kind.ALLOW_MORE, Kind.RAISE_SKEW, Kind.SPREAD_SOFTLY, Kind.SELECT_LESS),
-        *(Kind.REQUIRE_SOFTLY, Kind.WEIGH, Kind.EVICT, Kind.UNTAINT, Kind.PIN, Kind.PRIORITIZE),
+        *(Kind.REQUIRE_SOFTLY, Kind.TOLERATE_LESS, Kind.WEIGH, Kind.EVICT, Kind.UNTAINT, Kind.PIN, Kind.PRIORITIZE),
     }
 )
 """The kinds that give up something that somebody wanted."""
@@ -248,13 +256,26 @@ def hold(result: ScheduleResult, suggestions: tuple[Suggestion, ...], on: str | 
                 assert promised(cycle(fewer.pod, fewer.nodes, fewer.framework), on) is None
         assert suggestion.commands
         assert merge(plain(base.pod), patch_of(suggestion)) == plain(trial.pod)
-        assert "No change of one thing helps" in suggestion.text or len(suggestion.changes) == 1
+        said_alone = "No change of one thing helps" in suggestion.text
+        assert said_alone == (min(len(each.changes) for each in suggestions) > 1)
+        for change in suggestion.changes:
+            victims = {victim.key: victim for victim in change.evicts}
+            for spared in victims if len(victims) > 1 else ():
+                fewer = base.changed(
+                    [*(each for each in suggestion.changes if each is not change), without(spared, change)]
+                )
+                assert promised(cycle(fewer.pod, fewer.nodes, fewer.framework), on) is not suggestion.promise
     fitting = [suggestion for suggestion in suggestions if suggestion.promise is not Promise.PREEMPTS]
     kinds = [tuple(sorted(change.kind for change in suggestion.changes)) for suggestion in fitting]
     assert len(set(kinds)) == len(kinds)
     assert len({len(each) for each in kinds}) <= 1
     winning = [suggestion.promise is not Promise.WINS for suggestion in fitting]
     assert kinds == sorted(kinds) or (on is not None and winning == sorted(winning))
+
+
+def without(spared: str, change: Change) -> Change:
+    """The change with one victim less."""
+    return structs.replace(change, evicts=tuple(victim for victim in change.evicts if victim.key != spared))
 
 
 def patch_of(suggestion: Suggestion) -> dict[str, Any]:
@@ -281,7 +302,7 @@ WINNING = {
     "a heavier preference": Case(
         [host("w1", labels={"disk": "ssd"}), host("w2", labels={"zone": "a"})],
         {"affinity": {"nodeAffinity": {PREFERRED: [preferring(10, "disk", "ssd"), preferring(20, "zone", "a")]}}},
-        "It would land on w1 with weight 50 instead of 10 for its preference of disk=ssd.",
+        "It would land on w1 with weight 21 instead of 10 for its preference of disk=ssd.",
     ),
     "no preferred neighbours": Case(
         [host("w1"), host("w2", labels={"rack": "r"}), blue("w2", **requests(cpu="4"))],
@@ -321,6 +342,19 @@ def test_a_node_that_lost_is_told_how_it_wins(why: str) -> None:
     hold(result, found, "w1")
 
 
+@pytest.mark.parametrize(("own", "other"), [(10, 20), (1, 99), (90, 91), (3, 40)])
+def test_no_smaller_change_of_a_preference_would_do(own: int, other: int) -> None:
+    nodes = [host("w1", labels={"disk": "ssd"}), host("w2", labels={"zone": "a"})]
+
+    def preferences(weight: int) -> Pod:
+        terms = [preferring(weight, "disk", "ssd"), preferring(other, "zone", "a")]
+        return pod("web-0", affinity={"nodeAffinity": {PREFERRED: terms}})
+
+    change = suggest(explain(preferences(own), *nodes), "w1")[0].changes[0]
+    winning = [weight for weight in range(own + 1, 101) if explain(preferences(weight), *nodes).best == ("w1",)]
+    assert change.text == f"with weight {winning[0]} instead of {own} for its preference of disk=ssd"
+
+
 def test_two_changes_are_offered_only_where_one_is_not_enough() -> None:
     cordoned = host("w1", unschedulable=True)
     both = explain(pod("web-0", nodeSelector={"disk": "ssd"}), cordoned)
@@ -331,6 +365,52 @@ def test_two_changes_are_offered_only_where_one_is_not_enough() -> None:
     assert suggest(both)[0].commands == ("kubectl uncordon w1", "kubectl label node w1 disk=ssd")
     one_enough = explain(pod("web-0", nodeSelector={"disk": "ssd"}), cordoned, host("w2"))
     assert {len(suggestion.changes) for suggestion in suggest(one_enough)} == {1}
+
+
+def test_one_label_serves_all_that_ask_for_its_key() -> None:
+    asks = {**spread("zone"), "nodeSelector": {"zone": "a"}}
+    result = explain(pod("web-0", **asks), host("w1"))
+    assert suggest(result)[0].commands == ("kubectl label node w1 zone=a",)
+    assert suggest(result)[0].caution is not None
+
+
+AWAY_FROM_BLUE: dict[str, Any] = {
+    "affinity": {"podAntiAffinity": {REQUIRED: [{**NEAR_BLUE, "topologyKey": "kubernetes.io/hostname"}]}}
+}
+
+
+def test_all_who_must_go_go_together() -> None:
+    large = pod("large", on="w1", **requests(cpu="1500m"))
+    crowded = explain(
+        pod("web-0", **requests(cpu="1"), **AWAY_FROM_BLUE), host("w1", allocatable=SMALL), blue("w1"), large
+    )
+    assert suggest(crowded)[0].commands == ("kubectl delete pod large blue -n default",)
+    hold(crowded, suggest(crowded), None)
+
+
+def test_nobody_is_ended_who_need_not_be() -> None:
+    both = explain(
+        pod("web-0", **requests(cpu="1"), **AWAY_FROM_BLUE),
+        host("w1", allocatable=SMALL),
+        pod("blue", on="w1", metadata={"labels": {"app": "blue"}}, **requests(cpu="1")),
+        pod("another", on="w1", **requests(cpu="1")),
+    )
+    assert ("kubectl delete pod blue -n default",) in [suggestion.commands for suggestion in suggest(both)]
+    hold(both, suggest(both), None)
+
+
+def test_preemption_by_one_change_goes_before_two_that_make_room_at_once() -> None:
+    vital = pod("vital", on="w1", priority=10, **requests(cpu="1500m"))
+    crowded = explain(
+        pod("web-0", **requests(cpu="1"), **AWAY_FROM_BLUE),
+        host("w1", allocatable=SMALL),
+        blue("w1", priority=10),
+        vital,
+        URGENT,
+    )
+    found = suggest(crowded)
+    assert [len(suggestion.changes) for suggestion in found] == [1, 2]
+    assert found[1].text.startswith("These two together do, too: it would fit on w1 ")
 
 
 def test_a_node_that_lacks_much_is_told_all_it_takes() -> None:
@@ -476,6 +556,25 @@ def test_kubectl_does_to_the_objects_what_was_replayed(kind: Kind) -> None:
                 stored = {"apiVersion": "v1", **plain(base.pod)}
                 changed = kubectl("patch", "-p", patch, given=stored)
                 assert msgspec.convert(changed, type(base.pod)).spec == after.pod.spec
+
+
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="needs kubectl")
+@pytest.mark.parametrize("on", ["", "w1"])
+def test_a_changed_copy_of_a_pod_is_left_to_the_scheduler(on: str) -> None:
+    nodes = [host("w1"), host("w2"), blue("w2", **requests(cpu="4"))]
+    replaced = [
+        (suggestion, command)
+        for suggestion in suggest(explain(pod("web-0", on=on, **requests(cpu="1")), *nodes), "w2" if on else "w1")
+        for command in suggestion.commands
+        if "kubectl replace" in command
+    ]
+    stored = {"apiVersion": "v1", "kind": "Pod", **plain(pod("web-0", on=on, **requests(cpu="1")))}
+    for suggestion, command in replaced:
+        patch = shlex.split(command)[shlex.split(command).index("-p") + 1]
+        copy = msgspec.convert(kubectl("patch", "-p", patch, given=stored), type(nodes[2]))
+        assert explain(copy, *nodes).best == suggestion.nodes
+        assert not copy.spec.node_name
+    assert bool(replaced) == bool(on)
 
 
 def test_each_command_of_a_node_is_one_that_kubectl_has() -> None:
