@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from kubectl_sched.api.int64 import parse_int64
 from kubectl_sched.api.validation import (
     aggregate,
     child,
@@ -18,7 +19,6 @@ from kubectl_sched.api.validation import (
     label_key_errors,
     label_value_errors,
     not_supported,
-    parse_int64,
     quoted,
 )
 from kubectl_sched.errors import SchedError

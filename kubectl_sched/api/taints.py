@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_sched.api.validation import is_decimal_integer, parse_int64
+from kubectl_sched.api.int64 import parse_int64
+from kubectl_sched.api.validation import is_decimal_integer
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from kubectl_sched.api.int64 import is_int64
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -21,8 +19,6 @@ _SUBDOMAIN: Final = re.compile(_SUBDOMAIN_FORMAT)
 _DNS_LABEL_FORMAT: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _DNS_LABEL: Final = re.compile(_DNS_LABEL_FORMAT)
 _DECIMAL: Final = re.compile("0|-?[1-9][0-9]*")
-_INTEGER: Final = re.compile("[+-]?[0-9]+")
-_INT64_DIGITS: Final = 400
 
 _ENDS: Final = "and must start and end with an alphanumeric character"
 _NAME_IS_WRONG: Final = (
@@ -90,14 +86,6 @@ def dns_label_errors(name: str) -> list[str]:
 def is_decimal_integer(text: str) -> bool:
     """Whether a text is a canonical decimal: no plus, no leading zeros, no negative zero (IsDecimalInteger)."""
     return _DECIMAL.fullmatch(text) is not None
-
-
-def parse_int64(text: str) -> int | None:
-    """The number that strconv.ParseInt reads in base 10, None where it fails."""
-    if len(text) > _INT64_DIGITS or not _INTEGER.fullmatch(text):
-        return None
-    number = int(text)
-    return number if is_int64(number) else None
 
 
 def invalid(path: str, value: str | int | Sequence[str], detail: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubectl_sched.api.int64 import parse_int64
 from kubectl_sched.api.validation import (
     dns_label_errors,
     invalid,
@@ -16,7 +17,6 @@ from kubectl_sched.api.validation import (
     label_problems,
     label_value_errors,
     not_supported,
-    parse_int64,
     quoted,
     subdomain_errors,
     text_problems,

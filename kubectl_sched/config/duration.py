@@ -6,6 +6,8 @@ import re
 from fractions import Fraction
 from typing import Final
 
+from kubectl_sched.api.int64 import MAX_INT64
+
 _UNITS: Final = {
     "ns": 1,
     "us": 1_000,
@@ -16,6 +18,8 @@ _UNITS: Final = {
     "m": 60_000_000_000,
     "h": 3_600_000_000_000,
 }
+_MOST_DIGITS: Final = 19
+"""An int64 has no more, and Go reads no more of a fraction."""
 _PART: Final = re.compile(r"(\d*)(\.\d*)?([^.\d]*)")
 
 
@@ -41,9 +45,12 @@ def parse_duration(text: str) -> int:
             raise InvalidDuration(f'time: missing unit in duration "{text}"')
         if unit not in _UNITS:
             raise InvalidDuration(f'time: unknown unit "{unit}" in duration "{text}"')
-        total += int(Fraction(f"{found[1] or 0}{found[2] or ''}" if found[2] != "." else found[1]) * _UNITS[unit])
+        whole, fraction = found[1].lstrip("0"), (found[2] or ".")[1:]
+        if len(whole) > _MOST_DIGITS:
+            raise invalid
+        total += int(Fraction(f"{whole or 0}.{fraction[:_MOST_DIGITS] or 0}") * _UNITS[unit])
         rest = rest[found.end() :]
-    if total > 2**63 - 1:
+    if total > MAX_INT64:
         raise invalid
     return -total if text[0] == "-" else total
 

@@ -54,6 +54,22 @@ def test_expression(case: dict[str, Any]) -> None:
     assert answer(case["expression"]) == {key: value for key, value in case.items() if key != "expression"}
 
 
+@pytest.mark.parametrize(
+    ("expression", "said"),
+    [
+        (f"{'9' * 5000} == 1", "compilation failed: ERROR: <input>:1:1: invalid int literal\n | 999"),
+        (f'int("{"9" * 5000}") == 1', "program instantiation failed: type conversion error from"),
+        (f'uint("{"9" * 5000}") == 1u', "program instantiation failed: type conversion error from"),
+    ],
+)
+def test_no_number_is_too_long_to_be_refused(expression: str, said: str) -> None:
+    assert answer(expression)["compileError"].startswith(said)
+
+
+def test_leading_zeros_do_not_count() -> None:
+    assert answer(f'int("{"0" * 5000}7") == 7 && {"0" * 5000}7 == 7') == {"matches": True}
+
+
 def test_includes_is_known_to_later_releases() -> None:
     expression = 'device.attributes["gpu.example.com"].model.includes("a100")'
     assert "undeclared reference to 'includes'" in answer(expression)["compileError"]

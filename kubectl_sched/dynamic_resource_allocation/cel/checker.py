@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kubectl_sched.dynamic_resource_allocation.cel.literals import literal_problems
 from kubectl_sched.dynamic_resource_allocation.cel.tree import (
     Bind,
     Call,
@@ -59,7 +61,7 @@ class Dialect(NamedTuple):
 
 
 class Checker:
-    """Checks one expression; `problems` are messages with their places, in the order of the text's tree."""
+    """Checks one expression; `problems` are messages with their places."""
 
     def __init__(self, text: str, dialect: Dialect) -> None:
         self._text = text
@@ -76,6 +78,8 @@ class Checker:
         self._bound: dict[str, Type] = {}
         self._fresh = 0
         self.problems: list[tuple[int, str]] = []
+        self._mixed: list[tuple[int, str]] = []
+        self._formats = 0
         self._checks: dict[type[Node], Callable[[Any], Type]] = {
             Const: self._const,
             Ident: self._ident,
@@ -90,8 +94,10 @@ class Checker:
     def check(self, node: Node) -> Type:
         """The expression's type; raises CompileError where something does not fit."""
         found = self._resolved(self._of(node))
-        if self.problems:
-            raise CompileError("\n".join(located(self._text, at, message) for at, message in self.problems))
+        # cel-go asks its validators only about what has types, and tells of all by place.
+        problems = sorted(self.problems or [*literal_problems(node), *self._mixed], key=itemgetter(0))
+        if problems:
+            raise CompileError("\n".join(located(self._text, at, message) for at, message in problems))
         return found
 
     def _report(self, at: int, message: str) -> Type:
@@ -105,11 +111,15 @@ class Checker:
         return _CONSTANTS[type(node.value)]
 
     def _list(self, node: ListOf) -> Type:
-        return list_of(self._common([(item, index in node.optional) for index, item in enumerate(node.items)]))
+        common, mixed = self._common([(item, index in node.optional) for index, item in enumerate(node.items)])
+        self._mixed += mixed[:1]
+        return list_of(common)
 
     def _map(self, node: MapOf) -> Type:
-        keys = self._common([(key, False) for key, _, _ in node.entries])
-        return map_of(keys, self._common([(value, optional) for _, value, optional in node.entries]))
+        keys, mixed_keys = self._common([(key, False) for key, _, _ in node.entries])
+        values, mixed_values = self._common([(value, optional) for _, value, optional in node.entries])
+        self._mixed += [*mixed_keys, *mixed_values]
+        return map_of(keys, values)
 
     def _ident(self, node: Ident) -> Type:
         for scope in reversed(self._scopes):
@@ -155,7 +165,9 @@ class Checker:
         if name == "optional.none" and not args:
             self._fresh += 1
             return optional_of(Type(f"V{self._fresh}"))
+        self._formats += node.function == "format"
         types = [self._of(arg) for arg in args]
+        self._formats -= node.function == "format"
         overloads = signatures(name, self._includes)
         if not overloads:
             return self._report(node.at, f"undeclared reference to '{name}' (in container '')")
@@ -239,23 +251,28 @@ class Checker:
             return DYN
         return Type(one.name, tuple(self._resolved(param) for param in one.params))
 
-    def _common(self, items: list[tuple[Node, bool]]) -> Type:
-        """The one type of a literal's elements, which Kubernetes wants to be alike."""
+    def _common(self, items: list[tuple[Node, bool]]) -> tuple[Type, list[tuple[int, str]]]:
+        """The type of a literal's elements, and which of them Kubernetes refuses, as it wants all to be alike.
+
+        Only what stands in a call of `format` may differ.
+        """
         types = [self._element(node, is_optional) for node, is_optional in items]
         if not types:
             self._fresh += 1
-            return Type(f"E{self._fresh}")
+            return Type(f"E{self._fresh}"), []
+        common = types[0]
         for one in types[1:]:
             before = dict(self._bound)
-            if not self._assign(types[0], one):
+            if not self._assign(common, one):
                 self._bound = before
-        common = self._resolved(types[0])
-        for (node, _), one in zip(items[1:], types[1:], strict=True):
-            found = self._resolved(one)
-            if found != common and ERROR not in (common, found):
-                self._report(node.at, f"expected type '{common}' but found '{found}'")
-                break
-        return types[0]
+                common = DYN
+        first, *others = map(self._resolved, types)
+        mixed = [
+            (node.at, f"expected type '{first}' but found '{found}'")
+            for (node, _), found in zip(items[1:], others, strict=True)
+            if found != first and ERROR not in (first, found)
+        ]
+        return common, [] if self._formats else mixed
 
     def _element(self, node: Node, is_optional: bool) -> Type:
         found = self._shallow(self._of(node))

@@ -7,6 +7,8 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from kubectl_sched.api.int64 import parse_int64, parse_uint64
+from kubectl_sched.config.duration import InvalidDuration, parse_duration
 from kubectl_sched.dynamic_resource_allocation.cel.arguments import Function, int64, uint64, want
 from kubectl_sched.dynamic_resource_allocation.cel.values import (
     CIDR,
@@ -27,11 +29,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+_DURATION, _TIMESTAMP = "google.protobuf.Duration", "google.protobuf.Timestamp"
+
+
+def _not_converted(source: str, wanted: str) -> CelError:
+    return CelError(f"type conversion error from '{source}' to '{wanted}'")
+
+
 def _to_int(value: Value) -> int:
     if isinstance(value, str):
-        if re.fullmatch(r"[+-]?[0-9]+", value) and MIN_INT <= int(value) <= MAX_INT:
-            return int(value)
-        raise CelError("type conversion error from 'string' to 'int'")
+        number = parse_int64(value)
+        if number is None:
+            raise _not_converted("string", "int")
+        return number
     if isinstance(value, float):
         if not MIN_INT < value < MAX_INT:
             raise CelError("integer overflow")
@@ -46,9 +56,10 @@ def _to_int(value: Value) -> int:
 
 def _to_uint(value: Value) -> UInt:
     if isinstance(value, str):
-        if re.fullmatch(r"[0-9]+", value) and int(value) <= MAX_UINT:
-            return UInt(value)
-        raise CelError("type conversion error from 'string' to 'uint'")
+        number = parse_uint64(value)
+        if number is None:
+            raise _not_converted("string", "uint")
+        return UInt(number)
     if isinstance(value, float):
         if not 0 <= value < MAX_UINT:
             raise CelError("unsigned integer overflow")
@@ -62,7 +73,7 @@ def _to_double(value: Value) -> float:
         try:
             return float(value)
         except ValueError as wrong:
-            raise CelError("type conversion error from 'string' to 'double'") from wrong
+            raise _not_converted("string", "double") from wrong
     want(value, int, UInt, float)
     return float(value)
 
@@ -73,7 +84,7 @@ def _to_bool(value: Value) -> bool:
             return True
         if value in {"0", "f", "F", "false", "FALSE", "False"}:
             return False
-        raise CelError("type conversion error from 'string' to 'bool'")
+        raise _not_converted("string", "bool")
     want(value, bool)
     return bool(value)
 
@@ -132,35 +143,33 @@ def _to_bytes(value: Value) -> bytes:
     return value.encode() if isinstance(value, str) else bytes(value)
 
 
-_UNITS = {"h": 3600 * 10**9, "m": 60 * 10**9, "s": 10**9, "ms": 10**6, "us": 10**3, "µs": 10**3, "ns": 1}
-_DURATION = re.compile(r"([0-9]*\.?[0-9]*)(h|ms|m|s|us|µs|ns)")
+def to_duration(value: Value) -> Duration:
+    """As `duration` converts it; raises CelError."""
+    if isinstance(value, str):
+        try:
+            return Duration(parse_duration(value))
+        except InvalidDuration as wrong:
+            raise _not_converted("string", _DURATION) from wrong
+    want(value, Duration, int)
+    if isinstance(value, Duration):
+        return value
+    raise _not_converted("int", _DURATION)
 
 
-def _to_duration(value: Value) -> Duration:
-    if not isinstance(value, str):
-        want(value, Duration, int)
-        return value if isinstance(value, Duration) else Duration(value)
-    text = value.removeprefix("-").removeprefix("+")
-    parts = list(_DURATION.finditer(text))
-    if "".join(part[0] for part in parts) != text or (not parts and text != "0"):
-        raise CelError(f'time: invalid duration "{value}"')
-    nanos = sum(round(float(part[1] or 0) * _UNITS[part[2]]) for part in parts)
-    return Duration(-nanos if value.startswith("-") else nanos)
+_STAMP = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)")
 
 
-_STAMP = re.compile(r"(\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d)(?:\.(\d+))?([Zz]|[+-]\d\d:\d\d)")
-
-
-def _to_timestamp(value: Value) -> Timestamp:
+def to_timestamp(value: Value) -> Timestamp:
+    """As `timestamp` converts it; raises CelError."""
     if not isinstance(value, str):
         want(value, Timestamp, int)
         return value if isinstance(value, Timestamp) else Timestamp(value * 10**9)
     found = _STAMP.fullmatch(value)
-    unreadable = CelError(f'parsing time "{value}" as "2006-01-02T15:04:05Z07:00": cannot parse "{value}"')
+    unreadable = _not_converted("string", _TIMESTAMP)
     if found is None:
         raise unreadable
     try:
-        whole = datetime.fromisoformat(found[1].upper() + ("+00:00" if found[3] in "Zz" else found[3]))
+        whole = datetime.fromisoformat(found[1] + ("+00:00" if found[3] == "Z" else found[3]))
     except ValueError as wrong:
         raise unreadable from wrong
     nanos = int((found[2] or "0").ljust(9, "0")[:9])
@@ -174,8 +183,8 @@ FUNCTIONS: dict[str, Function] = {
     "bool": _to_bool,
     "string": to_string,
     "bytes": _to_bytes,
-    "duration": _to_duration,
-    "timestamp": _to_timestamp,
+    "duration": to_duration,
+    "timestamp": to_timestamp,
     "dyn": lambda value: value,
     "type": lambda value: TypeValue("type" if isinstance(value, TypeValue) else type_name(value)),
 }

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from kubectl_sched.dynamic_resource_allocation.cel.tree import Call, Const, Ident, Node, Select
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+from kubectl_sched.dynamic_resource_allocation.cel.tree import Call, Const, Ident, Node, Select, children
 
 _WHOLE = frozenset({"driver", "allowMultipleAllocations"})
 _BY_DOMAIN = frozenset({"attributes", "capacity"})
@@ -37,7 +33,7 @@ def _collect(node: Node, found: set[Read]) -> bool:
         return node.name in _WHOLE
     if _is_device(node):
         return False
-    return all(_collect(child, found) for child in _children(node))
+    return all(_collect(child, found) for child in children(node))
 
 
 def _is_device(node: Node) -> bool:
@@ -61,16 +57,3 @@ def _of_domain(node: Node, name: str) -> Read | None:
         ) if kind in _BY_DOMAIN and "/" not in domain + name:
             return Read(kind, domain, name)
     return None
-
-
-def _children(node: Node) -> Iterator[Node]:
-    for field in fields(node):
-        yield from _nodes(getattr(node, field.name))
-
-
-def _nodes(value: object) -> Iterable[Node]:
-    if isinstance(value, Node):
-        yield value
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _nodes(item)

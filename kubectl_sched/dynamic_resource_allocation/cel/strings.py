@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
 def _matches(text: Value, pattern: Value) -> bool:
     want_text(text, pattern)
-    return _regex(pattern).search(text) is not None
+    return regex(pattern).search(text) is not None
 
 
-def _regex(pattern: str) -> re.Pattern[str]:
+def regex(pattern: str) -> re.Pattern[str]:
+    """The pattern as `matches` takes it; raises CelError."""
     try:
         return re.compile(re.sub(r"\\z", r"\\Z", pattern), re.ASCII)
     except re.error as wrong:
@@ -27,7 +28,7 @@ def _regex(pattern: str) -> re.Pattern[str]:
 def _find_all(text: Value, pattern: Value, limit: Value = -1) -> list[str]:
     want_text(text, pattern)
     want(limit, int)
-    found = [match[0] for match in _regex(pattern).finditer(text)]
+    found = [match[0] for match in regex(pattern).finditer(text)]
     return found if limit < 0 else found[:limit]
 
 

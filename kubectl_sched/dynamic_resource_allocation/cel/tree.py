@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from kubectl_sched.dynamic_resource_allocation.cel.values import Value
 
 
@@ -81,3 +83,17 @@ class Bind(Node):
     init: Node
     body: Node
     optional: str = ""
+
+
+def children(node: Node) -> Iterator[Node]:
+    """The nodes right below a node, in the order of the text."""
+    for each in fields(node):
+        yield from _nodes(getattr(node, each.name))
+
+
+def _nodes(value: object) -> Iterable[Node]:
+    if isinstance(value, Node):
+        yield value
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _nodes(item)

@@ -23,6 +23,7 @@ _TOKEN = re.compile(
     |(?P<sign>\.\?|\[\?|==|!=|<=|>=|&&|\|\||[-+*/%<>!?:.,()\[\]{}])""",
     re.VERBOSE | re.DOTALL,
 )
+_MOST_DIGITS = 21
 _ESCAPES = {
     "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
     "\\": "\\", "'": "'", '"': '"', "`": "`", "?": "?",
@@ -71,7 +72,7 @@ def number_of(token: Token, sign: int) -> Value:
     if token.kind == "float":
         return sign * float(token.text)
     digits = token.text.rstrip("uU")
-    number = sign * int(digits, 16 if digits.lower().startswith("0x") else 10)
+    number = sign * _magnitude(digits)
     if digits != token.text:
         if not 0 <= number <= MAX_UINT:
             raise CompileError("invalid uint literal")
@@ -79,6 +80,13 @@ def number_of(token: Token, sign: int) -> Value:
     if not -MAX_INT - 1 <= number <= MAX_INT:
         raise CompileError("invalid int literal")
     return number
+
+
+def _magnitude(digits: str) -> int:
+    if digits.lower().startswith("0x"):
+        return int(digits, 16)
+    # What has more digits than any number of 64 bits stays too large without its last ones.
+    return int(digits.lstrip("0")[:_MOST_DIGITS] or 0)
 
 
 def string_of(token: Token) -> Value:
