@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from kubectl_sched.api.container_resources import PodResourcesOptions
+from kubectl_sched.api.int64 import MAX_INT64
 from kubectl_sched.api.pod_requests import pod_limits, pod_requests
 from kubectl_sched.api.quantity import ZERO, Quantity, parse_resource_list
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     Amounts = Mapping[str, Quantity]
 
-_MAX_MILLI = (2**63 - 1) // 1000
+_MAX_MILLI = MAX_INT64 // 1000
 _CONTAINER, _POD = "Container", "Pod"
 
 

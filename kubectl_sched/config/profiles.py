@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from kubectl_sched.api.int64 import MAX_INT64, wrapped
 from kubectl_sched.config.plugin_table import EXTENSION_POINTS, INTERFACES, extension_points, in_tree_plugins
 from kubectl_sched.config.refusal import ConfigurationError
 from kubectl_sched.config.types import Args, Plugin, Plugins, PluginSet
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 UNMERGED: Final = {"v1beta2": ("multi_point", "pre_enqueue"), "v1beta3": ("pre_enqueue",)}
 """What kube-scheduler decodes of a profile in an old apiVersion, and then forgets to merge."""
 
-_MAX_TOTAL_SCORE: Final = 2**63 - 1
 _MAX_NODE_SCORE: Final = 100
+_MAX_TOTAL_SCORE: Final = MAX_INT64
 _WEIGHTED: Final = {"score": "score plugins", "placementScore": "placement score plugins"}
 
 
@@ -184,7 +185,7 @@ class Expansion:
             if point not in self.known.get(plugin.name, ()) or plugin.name in weights:
                 continue
             weights[plugin.name] = plugin.weight or 1
-            if weights[plugin.name] * _MAX_NODE_SCORE > _wrap(_MAX_TOTAL_SCORE - total):
+            if weights[plugin.name] * _MAX_NODE_SCORE > wrapped(_MAX_TOTAL_SCORE - total):
                 prefix = f"{_WEIGHTED[point]}: " if self.release.overflow_names_point else ""
                 advice = "the weights of the score plugins are too large together, or one is negative"
                 raise self._refusal(f"{prefix}total score of Score plugins could overflow", advice)
@@ -205,8 +206,3 @@ class Expansion:
 
     def _text(self, text: str) -> str:
         return f"initializing profiles: creating profile for scheduler name {self.scheduler_name}: {text}"
-
-
-def _wrap(value: int) -> int:
-    """Return an integer as int64 arithmetic leaves it."""
-    return (value + 2**63) % 2**64 - 2**63

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubectl_sched.api.int64 import MAX_INT64
 from kubectl_sched.api.quantity import Format, Quantity, of_milli_value, of_value, parse_quantity
 from kubectl_sched.dynamic_resource_allocation.failures import AllocationFailed
 from kubectl_sched.framework.golang import truncated_division
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
         CapacityRequirements,
         DeviceCapacity,
     )
-
-MAX_INT64 = 2**63 - 1
 
 
 class CapacityUnknown(Exception):  # noqa: N818 - an expected "no" of one device

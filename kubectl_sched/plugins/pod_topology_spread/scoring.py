@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from msgspec.structs import replace
 
+from kubectl_sched.api.int64 import MAX_INT64
 from kubectl_sched.framework.cycle_state import StateKey
 from kubectl_sched.framework.golang import natural_logarithm, rounds_half_away, truncated_divisions
 from kubectl_sched.framework.runtime import MAX_NODE_SCORE
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 _INVALID_SCORE: Final = -1
 """What upstream marks ignored nodes with; a constraint with maxSkew 0 can bring a node there, too."""
-
-_MAX_INT64: Final = 2**63 - 1
 
 
 class SoftSpread(Record, frozen=True):
@@ -197,7 +196,7 @@ def normalized(state: PreScoreState, nodes: Snapshot, rows: Rows, raw: Integers)
     if len(raw) and state.scores_all(nodes) and int(raw.min()) >= 0 and (largest := int(raw.max())):
         return truncated_divisions(MAX_NODE_SCORE * (largest + int(raw.min()) - raw), largest)
     scored = state.scored(nodes)[rows]
-    smallest = int(raw[scored].min(initial=_MAX_INT64))
+    smallest = int(raw[scored].min(initial=MAX_INT64))
     largest = int(raw[scored].max(initial=0))
     scored &= raw != _INVALID_SCORE
     if largest == 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from kubectl_sched.api.int64 import wrapped
 from kubectl_sched.api.quantity import value
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.golang import round_half_away, truncated_division
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 _MAX_UTILIZATION = 100
 _POINTS_PER_SCORE = 10
-_INT64 = 2**63
 
 
 class StorageResource(NamedTuple):
@@ -31,8 +31,7 @@ class StorageResource(NamedTuple):
         """In whole percent; full where there is none."""
         if self.capacity == 0 or self.requested > self.capacity:
             return _MAX_UTILIZATION
-        product = (self.requested * _MAX_UTILIZATION + _INT64) % (2 * _INT64) - _INT64  # upstream's wraps around, too
-        return truncated_division(product, self.capacity)
+        return truncated_division(wrapped(self.requested * _MAX_UTILIZATION), self.capacity)
 
 
 def points_of(shape: Sequence[UtilizationShapePoint]) -> list[tuple[int, int]]:
