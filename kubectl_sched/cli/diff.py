@@ -86,7 +86,7 @@ def diff(
     problems = tuple(dict.fromkeys((*before.warnings, *after.warnings, *dump.warnings, *other.warnings, *unreadable)))
     notes = list(dict.fromkeys((*before.notes, *after.notes)))
     if not pods:
-        notes += about_none(dump.objects, selection)
+        notes += about_none(dump.objects, selection, is_live=dump.is_live)
     if len(both) < len(pods):
         gone = len(pods) - len(both)
         notes.append(f"{gone:,} {'pod is' if gone == 1 else 'pods are'} in the first dump only, and not compared")

@@ -173,7 +173,7 @@ def _answered(asked: _Asked, dump: Dump, selection: Selection) -> int:
     results = [_more(asked, in_force, result, one=one) for result in explaining.answers(selection)]
     if asked.node is not None and not results:
         check_is_node(asked.node, in_force.default_scheduler.nodes)
-    about = about_none(dump.objects, selection) if not results and not asked.drifted else ()
+    about = about_none(dump.objects, selection, is_live=dump.is_live) if not results and not asked.drifted else ()
     joint = explaining.together(results) if not one and selection.pending else None
     display = Display(asked.output, asked.color, asked.all_nodes, asked.node, asked.evidence, one=one, together=joint)
     about_workloads = [*explaining.about_never_created(selection), *explaining.about_daemon_sets(selection)]

@@ -97,7 +97,7 @@ class Explaining:
 
     def about_never_created(self, selection: Selection) -> list[str]:
         """Which workloads lack pods that could not be created, where all that is pending was asked for."""
-        if selection.targets or selection.label_selector is not None or not selection.pending:
+        if not selection.means_all_pending:
             return []
         from kubectl_sched.cluster.not_created import never_created
 

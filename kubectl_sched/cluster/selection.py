@@ -57,18 +57,26 @@ class Selection:
         names = self.named
         return len(names) == 1 and names[0][0] == "Pod" and not self.pending and self.label_selector is None
 
+    @property
+    def means_all_pending(self) -> bool:
+        """Whether nothing more was asked for than what is pending."""
+        return self.pending and not self.targets and self.label_selector is None
 
-def select(objects: Sequence[KubernetesObject], selection: Selection, warnings: Sequence[str] = ()) -> list[Pod]:
+
+def select(
+    objects: Sequence[KubernetesObject], selection: Selection, warnings: Sequence[str] = (), *, is_live: bool = False
+) -> list[Pod]:
     """The pods, in the order in which they were named, else in the order of the cluster.
 
-    Raises SchedError for a pod that is not there; one of the `warnings` of reading may say why.
+    Raises SchedError for a pod that is not there; one of the `warnings` of reading may say why. Of a cluster that runs,
+    only what may be the pod was read.
     """
     pods = [item for item in objects if isinstance(item, Pod)]
     named = _names(selection.targets)
     if named:
         if selection.label_selector is not None:
             raise SchedError("names and --selector exclude each other, as in kubectl: give one of them")
-        of = (_of(kind, name, pods, objects, selection.namespace, warnings) for kind, name in named)
+        of = (_of(kind, name, pods, objects, selection.namespace, warnings, is_live=is_live) for kind, name in named)
         found = list({pod.key: pod for each in of for pod in each}.values())
     else:
         found = [pod for pod in pods if selection.namespace in {None, pod.metadata.namespace}]
@@ -80,10 +88,13 @@ def select(objects: Sequence[KubernetesObject], selection: Selection, warnings: 
     return found
 
 
-def about_none(objects: Sequence[KubernetesObject], selection: Selection) -> Iterator[str]:
-    """What is there instead, where nothing was found."""
+def about_none(objects: Sequence[KubernetesObject], selection: Selection, *, is_live: bool = False) -> Iterator[str]:
+    """What is there instead, where nothing was found; of a cluster that runs only what may be it was read."""
     if not any(isinstance(item, Pod) for item in objects):
-        yield "no pods at all were read (`kubectl get pods -A -o json` has them)"
+        if not is_live:
+            yield "no pods at all were read (`kubectl get pods -A -o json` has them)"
+        elif selection.namespace is not None:
+            yield f"there are no pods in namespace {selection.namespace}"
         return
     elsewhere = select(objects, replace(selection, namespace=None))
     others = select(objects, replace(selection, pending=False)) if selection.pending else []
@@ -134,13 +145,15 @@ def _of(
     objects: Sequence[KubernetesObject],
     namespace: str | None,
     warnings: Sequence[str],
+    *,
+    is_live: bool,
 ) -> Iterable[Pod]:
     if kind != "Pod":
         return _of_workload(kind, name, pods, objects, namespace)
     found = [pod for pod in pods if pod.metadata.name == name and namespace in {None, pod.metadata.namespace}]
     if not found:
         skipped = next((each for each in warnings if _says_skipped(each, name, namespace)), None)
-        raise SchedError(skipped or _unknown_pod(name, namespace, pods))
+        raise SchedError(skipped or _unknown_pod(name, namespace, pods, is_live=is_live))
     return found
 
 
@@ -149,12 +162,12 @@ def _says_skipped(warning: str, name: str, namespace: str | None) -> bool:
     return f"{place}/{name} was skipped: " in warning
 
 
-def _unknown_pod(name: str, namespace: str | None, pods: list[Pod]) -> str:
+def _unknown_pod(name: str, namespace: str | None, pods: list[Pod], *, is_live: bool) -> str:
     place = f"in namespace {namespace}" if namespace else "in any namespace"
     elsewhere = sorted({pod.metadata.namespace for pod in pods if pod.metadata.name == name})
     if elsewhere:
         return f"there is no pod {name} {place}; there is one in {', '.join(elsewhere)} (-n {elsewhere[0]})"
-    if not pods:
+    if not pods and not is_live:
         return f"there is no pod {name} {place}: no pods at all were read (`kubectl get pods -A -o json` has them)"
     here = sorted(pod.metadata.name for pod in pods if namespace in {None, pod.metadata.namespace})
     near = get_close_matches(name, here, n=3, cutoff=0.5)

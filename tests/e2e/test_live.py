@@ -292,6 +292,16 @@ def test_wrong_credentials_are_said_to_be_so_and_never_shown(control_plane: Cont
     assert done.stderr == said
 
 
+@pytest.mark.parametrize(("flag", "header"), [("--token", "Authorization"), ("--as", "Impersonate-User")])
+def test_what_no_header_can_hold_is_refused_and_not_shown(control_plane: ControlPlane, flag: str, header: str) -> None:
+    done = program(control_plane, "explain", "big", flag, "first-line\nsecond-line")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert f"the header {header} cannot be sent" in done.stderr
+    assert "first-line" not in done.stderr
+    beyond = program(control_plane, "explain", "big", "--token", "\u4e2d\u00e9")
+    assert "does not accept the credentials of user 'test'; log in again" in beyond.stderr
+
+
 def test_servers_that_cannot_be_trusted_or_reached_are_one_sentence(
     control_plane: ControlPlane, tmp_path: Path
 ) -> None:
@@ -505,6 +515,57 @@ def test_a_pod_that_is_not_there_brings_those_near_it(control_plane: ControlPlan
     assert "there is no pod smal in namespace default; near it: small" in done.stderr
     elsewhere = program(control_plane, "explain", "busy-3")
     assert "there is one in team (-n team)" in elsewhere.stderr
+    nowhere = program(control_plane, "explain", "-n", "kube-public", "smal")
+    assert "there is no pod smal in namespace kube-public, which has none; another namespace" in nowhere.stderr
+
+
+@pytest.mark.parametrize("name", ["a,b=c", "a\\b", "a/../b", "a b"])
+def test_what_cannot_be_a_pods_name_is_not_there(control_plane: ControlPlane, name: str) -> None:
+    done = program(control_plane, "explain", f"pod/{name}")
+    assert (done.returncode, f"there is no pod {name} in namespace default" in done.stderr) == (2, True)
+    done = program(control_plane, "explain", "-n", name, "small")
+    assert (done.returncode, f"there is no pod small in namespace {name}; there is one in default" in done.stderr) == (
+        2,
+        True,
+    )
+
+
+def test_where_nothing_is_pending_it_is_said_what_is(control_plane: ControlPlane) -> None:
+    """Of the cluster only what may be pending was read, so the rest is not taken for missing."""
+    nothing = program(control_plane, "explain", "-n", "team")
+    assert nothing.returncode == 0
+    assert "no pods match\n\nnote: 3 such pods are in other namespaces (-A)" in nothing.stdout
+    small = program(control_plane, "explain", "-n", "team", "-l", "app=small", "-o", "json")
+    assert json.loads(small.stdout)["items"] == []
+    small = program(control_plane, "explain", "-n", "team", "-l", "app=small")
+    assert "1 such pod is in other namespaces (-A), such as default/small" in small.stdout
+    bound = program(control_plane, "explain", "-n", "team", "-l", "app=busy-1", "--pending")
+    assert "there is 1 pod, but it is not pending" in bound.stdout
+    none = program(control_plane, "explain", "-n", "kube-public", "--as=ann", "--as-group=system:masters", "-l", "a=b")
+    assert "there are no pods in namespace kube-public" in none.stdout
+
+
+def test_pods_that_never_came_to_be_are_told_of_beside_those_that_wait(control_plane: ControlPlane, api: Api) -> None:
+    api.create("/api/v1/namespaces", {"metadata": {"name": "full"}})
+    template = pod("web", "1")
+    spec = {"replicas": 3, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    owner = api.create("/apis/apps/v1/namespaces/full/replicasets", {"metadata": {"name": "web-abc"}, "spec": spec})
+    reference = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-abc", "uid": owner["metadata"]["uid"]}
+    made = pod("web-abc-1", "1", nodeName="n0")
+    made["metadata"]["ownerReferences"] = [reference | {"controller": True}]
+    api.create(pods_of("full"), made)
+    refused = "exceeded quota: small, requested: requests.cpu=1, used: requests.cpu=1, limited: requests.cpu=1"
+    event = {
+        "metadata": {"name": "web-abc.1", "namespace": "full"},
+        "involvedObject": reference | {"namespace": "full"},
+        "reason": "FailedCreate",
+        "message": f'Error creating: pods "web-abc-2" is forbidden: {refused}',
+        "lastTimestamp": "2026-01-01T00:00:00Z",
+    }
+    api.create(pods_of("full", "events"), event)
+    for flags in (["-n", "full"], ["-A"]):
+        done = program(control_plane, "explain", *flags)
+        assert "ReplicaSet full/web-abc lacks 2 pods; the ResourceQuota small does not allow it" in done.stdout
 
 
 def test_explain_only_ever_reads(control_plane: ControlPlane, audit_log: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from kubectl_sched.api.core import Event
 from kubectl_sched.api.resource_names import is_dra_extended_resource_name
 from kubectl_sched.cluster.found_schedulers import scheduler_container
 from kubectl_sched.cluster.scheduler_configurations import static_pod_config_maps
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.cluster.live.lists import Listed
 
 ALWAYS = ("Namespace",)
 """Besides nodes and pods: other pods' namespaceSelectors ask for the labels of this pod's namespace."""
@@ -35,9 +38,13 @@ ADMISSION = ("LimitRange", "ResourceQuota", "RuntimeClass", "PriorityClass")
 EVERYTHING = ("PodDisruptionBudget", *STORAGE, *DEVICES, *SELECTORS, *WORKLOADS, *ADMISSION)
 """What placing pods that do not exist yet may look at."""
 
+NOT_ENDED = "status.phase!=Succeeded,status.phase!=Failed"
+"""kube-scheduler itself never sees pods that have ended."""
+
 _WITHOUT_STORAGE = frozenset({"name", "empty_dir", "host_path", "image", "config_map"})
 
 
+_SPECIAL = re.compile(r"[\\,=]")
 _EVENTS_BY_NAME = 20
 _NAMESPACES_BY_NAME = 5
 _SYSTEM = "kube-system"
@@ -90,6 +97,15 @@ def event_needs(pods: Sequence[Pod]) -> tuple[Need, ...]:
     return tuple(Need("Event", namespace, f"involvedObject.name={name}") for namespace, name in dict.fromkeys(about))
 
 
+def lacking_pods(events: Iterable[Listed], *, with_pods: bool) -> tuple[Need, ...]:
+    """What these events say could not create pods, which tells how many it wants; `with_pods`, those it has as well."""
+    said = (item for listed in events for item in listed.objects if isinstance(item, Event))
+    about = [event.about for event in said if event.reason == "FailedCreate" and event.about.kind in SELECTORS]
+    wanted = dict.fromkeys(_named(each.kind, each.namespace, each.name) for each in about)
+    namespaces = dict.fromkeys(each.namespace for each in about) if with_pods else {}
+    return (*wanted, *(Need("Pod", namespace, NOT_ENDED) for namespace in namespaces))
+
+
 def _claims(pod: Pod) -> Iterable[str]:
     for volume in pod.spec.volumes:
         if volume.persistent_volume_claim is not None:
@@ -122,7 +138,12 @@ def _config_maps(pod: Pod) -> Iterable[str]:
 
 
 def _named(kind: str, namespace: str, name: str) -> Need:
-    return Need(kind, namespace, f"metadata.name={name}")
+    return Need(kind, namespace, of_name(name))
+
+
+def of_name(name: str) -> str:
+    """The field selector of the objects of a name, whatever a person may have written for it (fields.EscapeValue)."""
+    return "metadata.name=" + _SPECIAL.sub(r"\\\g<0>", name)
 
 
 def has_storage(pod: Pod) -> bool:

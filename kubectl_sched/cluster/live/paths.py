@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 if TYPE_CHECKING:
     from kubectl_sched.cluster.kinds import Kind
@@ -25,6 +26,6 @@ def group_of(kind: Kind) -> str:
 def list_paths(kind: Kind, namespace: str = "") -> list[str]:
     """The paths to try, one after the other until one is served."""
     group = group_of(kind)
-    within = f"namespaces/{namespace}/" if namespace and kind.namespaced else ""
+    within = f"namespaces/{quote(namespace, safe='')}/" if namespace and kind.namespaced else ""
     base = f"/apis/{group}/" if group else "/api/"
     return [f"{base}{version}/{within}{kind.plural}" for version in _VERSIONS.get(group, ("v1",))]

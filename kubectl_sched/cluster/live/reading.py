@@ -19,11 +19,20 @@ from kubectl_sched.cluster.live.errors import ClusterError, ResponseError
 from kubectl_sched.cluster.live.forbidden import in_words
 from kubectl_sched.cluster.live.lists import Listed, Lister, list_meta
 from kubectl_sched.cluster.live.logs import scheduler_logs
-from kubectl_sched.cluster.live.needs import SELECTORS, Need, event_needs, needs, scheduler_needs
+from kubectl_sched.cluster.live.needs import (
+    NOT_ENDED,
+    SELECTORS,
+    Need,
+    event_needs,
+    lacking_pods,
+    needs,
+    of_name,
+    scheduler_needs,
+)
 from kubectl_sched.cluster.live.paths import group_of
 from kubectl_sched.cluster.live.transport import Server
 from kubectl_sched.cluster.reading import garbage_collection_paused
-from kubectl_sched.cluster.selection import select
+from kubectl_sched.cluster.selection import select, workloads_named
 from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
@@ -33,9 +42,6 @@ if TYPE_CHECKING:
     from kubectl_sched.cluster.live.credentials import Credentials
     from kubectl_sched.cluster.live.endpoint import Endpoint
     from kubectl_sched.cluster.selection import Selection
-
-_NOT_ENDED = "status.phase!=Succeeded,status.phase!=Failed"
-"""kube-scheduler itself never sees pods that have ended."""
 
 
 class _Version(msgspec.Struct, frozen=True):
@@ -89,10 +95,13 @@ class _Reading:
         found = self._selected(selection)
         pods, context = _divided(found, selection)
         said = self._ask([*event_needs(pods), *_creations(selection)] if selection.replays else [])
+        instead = [] if pods or selection.named or self._everybody else self._of_another_kind(selection)
         lists: list[Listed] = []
         if not self._forbidden and (pods or context or selection.also or not selection.replays):
             lists = self._replayed(pods, selection)
-        read = self._together([*lists, *self._results(said)], [*pods, *context], version.result())
+        events = self._results(said)
+        lacking = self._results(self._ask(lacking_pods(events, with_pods=not lists)))
+        read = self._together([*lists, *events, *lacking], [*pods, *context, *instead], version.result())
         return replace(read, objects=(*read.objects, *scheduler_logs(read, self._server)))
 
     def _state(self) -> str:
@@ -121,26 +130,32 @@ class _Reading:
             if not namespace and not selection.pending and selection.label_selector is None:
                 self._everybody = self._lister_of_pods("", self._at)
                 return _in_their_namespace(self._everybody.objects)
-            fields = "spec.nodeName=" if selection.pending else ""
-            return self._pods(namespace, fields=fields, labels=selection.label_selector or "")
+            return self._pods(namespace, **_selectors(selection))
         found: dict[str, KubernetesObject] = {}
         for kind, name in named:
             if kind != "Pod":
                 objects = [*self._pods(namespace), *self._owners(namespace, kind)]
             else:
-                objects = self._pods(namespace, fields=f"metadata.name={name}") or self._instead(namespace, name)
+                objects = self._pods(namespace, fields=of_name(name)) or self._instead(namespace, name)
             found.update((f"{type(item).__name__}/{item.key}", item) for item in objects)
         return list(found.values())
 
     def _instead(self, namespace: str, name: str) -> list[KubernetesObject]:
         """The pods to choose from where there is none of the name: those of the namespace, and namesakes elsewhere."""
-        if not namespace:
+        return [*self._pods(namespace), *self._anywhere(fields=of_name(name))] if namespace else []
+
+    def _of_another_kind(self, selection: Selection) -> list[KubernetesObject]:
+        """The pods of the namespace where none is as they were asked for, and those elsewhere that are."""
+        if not selection.namespace:
             return []
+        return [*self._pods(selection.namespace), *self._anywhere(**_selectors(selection))]
+
+    def _anywhere(self, **selectors: str) -> list[KubernetesObject]:
+        """Pods of all namespaces, as far as these may be looked into."""
         try:
-            namesakes = self._lister.list(BY_NAME["Pod"], fields=f"metadata.name={name}").objects
+            return _in_their_namespace(self._lister.list(BY_NAME["Pod"], **selectors).objects)
         except ResponseError:
-            namesakes = []
-        return [*self._pods(namespace), *namesakes]
+            return []
 
     def _pods(self, namespace: str, **selectors: str) -> list[KubernetesObject]:
         return _in_their_namespace(self._lister_of_pods(namespace, self._at, **selectors).objects)
@@ -171,7 +186,7 @@ class _Reading:
 
     def _replayed(self, pods: list[Pod], selection: Selection) -> list[Listed]:
         """Nodes, pods, what else these pods need and further kinds, side by side; then how schedulers are set up."""
-        essential = self._ask([Need("Node")] if self._everybody else [Need("Node"), Need("Pod", fields=_NOT_ENDED)])
+        essential = self._ask([Need("Node")] if self._everybody else [Need("Node"), Need("Pod", fields=NOT_ENDED)])
         others = self._ask(_whole({*needs(pods), *map(Need, selection.also)} if selection.replays else set()))
         lists = [*([self._everybody] if self._everybody else []), *self._results(essential)]
         if self._forbidden:
@@ -265,14 +280,20 @@ def _divided(found: list[KubernetesObject], selection: Selection) -> tuple[list[
     """The selected pods, and what besides pods was read to find them: all there is of a workload without any."""
     context = [item for item in found if not isinstance(item, Pod)]
     try:
-        return select(found, selection), context
+        return select(found, selection, is_live=True), context
     except SchedError:
         if not context:
             raise
         return [], context
 
 
+def _selectors(selection: Selection) -> dict[str, str]:
+    """What the server is to look for, of pods that nobody named."""
+    return {"fields": "spec.nodeName=" if selection.pending else "", "labels": selection.label_selector or ""}
+
+
 def _creations(selection: Selection) -> list[Need]:
-    """Why a workload's pods never came to be."""
-    named = any(kind != "Pod" for kind, _ in selection.named)
-    return [Need("Event", selection.namespace or "", "reason=FailedCreate")] if named else []
+    """Why pods never came to be: those of a workload that was named, or of any where all that is pending is meant."""
+    if not (workloads_named(selection) or selection.means_all_pending):
+        return []
+    return [Need("Event", selection.namespace or "", "reason=FailedCreate")]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import threading
 import time
 from http import HTTPStatus
@@ -25,7 +26,7 @@ from urllib3.exceptions import (
 
 from kubectl_sched.cluster.live.connections import Connections
 from kubectl_sched.cluster.live.credentials import Credentials
-from kubectl_sched.cluster.live.errors import ClusterError, LostResponseError
+from kubectl_sched.cluster.live.errors import ClusterError, KubeconfigError, LostResponseError
 from kubectl_sched.cluster.live.refusals import BUSY, Answer, os_reason, plain, refusal, server_name, unreachable
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ SILENCE_SECONDS = 120.0
 ATTEMPTS = 5
 LONGEST_WAIT_SECONDS = 30.0
 _CHUNK = 1 << 18
+_NO_HEADER = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 JSON = "application/json"
 
@@ -277,10 +279,9 @@ class Server:
             headers["Content-Type"] = content
         if self.endpoint.compression:
             headers["Accept-Encoding"] = "gzip"
-        if shown.authorization:
-            headers["Authorization"] = shown.authorization
-        for name, value in self.endpoint.user.impersonation:
-            headers.add(name, value.encode().decode("latin-1"))
+        who = (("Authorization", shown.authorization),) if shown.authorization else ()
+        for name, value in (*who, *self.endpoint.user.impersonation):
+            headers.add(name, _header(name, value))
         return headers
 
     def _too_slow(self) -> str:
@@ -299,6 +300,16 @@ class Server:
         if said and isinstance(error, NewConnectionError) and not isinstance(error, NameResolutionError):
             return _UnsentError(said)
         return ClusterError(f"{self._name}: {said}") if said else _BrokenError(plain(error))
+
+
+def _header(name: str, value: str) -> str:
+    """The value in UTF-8, as Go sends it, in the characters that urllib3 makes bytes of. Nothing secret is shown."""
+    if _NO_HEADER.search(value) is not None:
+        raise KubeconfigError(
+            f"the header {name} cannot be sent, as what the kubeconfig, its plugin or a flag gives for it holds a line "
+            "break or another control character"
+        )
+    return value.encode(errors="surrogateescape").decode("latin-1")
 
 
 def _body(response: urllib3.BaseHTTPResponse, deadline: float | None, tell: Callable[[int], None]) -> bytes:
