@@ -184,7 +184,7 @@ def configured_profiles(path: str) -> list[Candidate]:
     """The schedulerNames of a KubeSchedulerConfiguration."""
     from kubectl_sched.cluster.configuration_file import read_configuration
 
-    profiles = read_configuration(path).get("profiles") or [{}]
+    profiles = read_configuration(path).document.get("profiles") or [{}]
     return [Candidate(each.get("schedulerName", DEFAULT_SCHEDULER_NAME)) for each in profiles]
 
 

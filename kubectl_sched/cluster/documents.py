@@ -53,7 +53,7 @@ def _content(path: str) -> bytes:
 def _values(data: bytes, name: str) -> Iterator[Any]:
     if data.lstrip()[:1] == b"{":
         try:
-            yield json.loads(data.decode(errors="replace"), object_pairs_hook=lambda pairs: _unique(pairs, name))
+            yield json.loads(data.decode(errors="replace"), object_pairs_hook=lambda pairs: unique(pairs, name))
         except json.JSONDecodeError as error:
             if b"\n---" not in data and not _is_flow(data):
                 raise DumpError(f"{name}: it is not JSON at line {error.lineno}: {error.msg.lower()}") from None
@@ -74,7 +74,8 @@ def _is_flow(data: bytes) -> bool:
     return data.lstrip()[1:].lstrip()[:1] not in {b'"', b"}", b""}
 
 
-def _unique(pairs: list[tuple[str, Any]], name: str) -> dict[str, Any]:
+def unique(pairs: list[tuple[str, Any]], name: str) -> dict[str, Any]:
+    """The fields of a JSON object of the file called `name`. Raises DumpError for one that is there twice."""
     fields = dict(pairs)
     if len(fields) < len(pairs):
         keys = [key for key, _ in pairs]

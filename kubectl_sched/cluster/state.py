@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from kubectl_sched.api.pod_requests import scheduler_options
 from kubectl_sched.cluster.kubernetes_version import detect_version
 from kubectl_sched.config import KubeVersion, load_configuration, parse_feature_gates
@@ -38,14 +40,16 @@ def configuration_for(dump: Dump, replay: Replay) -> Configuration:
     """The configuration in force: the one given, else the defaults of the version that the cluster runs."""
     overrides = parse_feature_gates(replay.feature_gates) if replay.feature_gates else None
     version = KubeVersion.parse(replay.kube_version) if replay.kube_version is not None else None
-    document = None
+    document: Mapping[str, Any] | None = None
+    warnings: tuple[str, ...] = ()
     if replay.config is not None:
         from kubectl_sched.cluster.configuration_file import read_configuration  # YAML is slow to import
 
-        document = read_configuration(replay.config, replay.config_flag)
+        document, warnings = read_configuration(replay.config, replay.config_flag)
     if version is None and not _selects_version(document):
         version = detect_version(dump.objects, dump.server_version)
-    return load_configuration(document, version, overrides)
+    configuration = load_configuration(document, version, overrides)
+    return replace(configuration, warnings=(*warnings, *configuration.warnings))
 
 
 def _selects_version(document: Mapping[str, Any] | None) -> bool:

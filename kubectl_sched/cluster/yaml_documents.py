@@ -193,6 +193,8 @@ class _Builder:
         if not all(isinstance(source, dict) for source in sources):
             raise self.error("a merge key (<<) wants a mapping or a list of them", event.start_mark)
         for source in reversed(sources):
+            if self._strict and (twice := next(filter(self._container.__contains__, source), None)) is not None:
+                raise self.error(f"key {twice!r} is already set", event.start_mark)
             self._container.update(source)
 
     def _open(self, container: Any, event: Any) -> None:

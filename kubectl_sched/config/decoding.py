@@ -5,6 +5,7 @@ Answers to cmd/kube-scheduler/app/options/configfile.go and to DecodeNestedObjec
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _GROUP: Final = "kubescheduler.config.k8s.io"
-_KIND: Final = "KubeSchedulerConfiguration"
+KIND: Final = "KubeSchedulerConfiguration"
 _OLD: Final = {
     f"{_GROUP}/v1alpha1": "is older than Kubernetes 1.22",
     f"{_GROUP}/v1alpha2": "is older than Kubernetes 1.22",
@@ -54,20 +55,39 @@ def configuration_document(document: object, release: Release) -> Mapping[str, A
     if not isinstance(document, Mapping):
         wrong = f"json: cannot unmarshal {json_kind(document)} into Go value of type {_TYPE_META}"
         raise ConfigurationError(
-            f"couldn't get version/kind; json parse error: {wrong}", f"the file must hold one {_KIND}"
+            f"couldn't get version/kind; json parse error: {wrong}", f"the file must hold one {KIND}"
         )
-    kind, api_version = document.get("kind") or "", document.get("apiVersion") or ""
-    for name, value in (("apiVersion", api_version), ("kind", kind)):
-        if not isinstance(value, str):
-            wrong = f"json: cannot unmarshal {json_kind(value)} into Go struct field .{name} of type string"
-            raise ConfigurationError(f"couldn't get version/kind; json parse error: {wrong}")
-    for what, value, example in (("Kind", kind, _KIND), ("apiVersion", api_version, f"{_GROUP}/v1")):
+    if (number := _first_not_a_number(document)) is not None:
+        raise ConfigurationError(f"json: unsupported value: {number}", "YAML has such numbers, JSON has not")
+    try:
+        api_version, kind = _type_meta(document, "apiVersion"), _type_meta(document, "kind")
+    except WrongType as error:
+        raise ConfigurationError(str(error)) from None
+    for what, value, example in (("Kind", kind, KIND), ("apiVersion", api_version, f"{_GROUP}/v1")):
         if not value:
             name = what.lower() if what == "Kind" else what
             raise ConfigurationError(f"Object '{what}' is missing", f"add {name}: {example} to the file")
-    if kind != _KIND or not serving(api_version):
+    if kind != KIND or not serving(api_version):
         raise _not_registered(kind, api_version, release)
-    return document
+    return {**document, "apiVersion": api_version, "kind": kind}
+
+
+def _type_meta(document: Mapping[str, Any], name: str) -> str:
+    """Return apiVersion or kind, which is looked for before decoding is strict, and so whatever its case."""
+    values = (value for key, value in document.items() if str(key).lower() == name.lower() and value is not None)
+    value = next(values, "")
+    if not isinstance(value, str):
+        wrong = f"json: cannot unmarshal {json_kind(value)} into Go struct field .{name} of type string"
+        raise WrongType(f"couldn't get version/kind; json parse error: {wrong}")
+    return value
+
+
+def _first_not_a_number(value: object) -> str | None:
+    """Return the first infinity, or what is not a number at all, as Go writes it."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
+    inside = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return next((found for item in inside if (found := _first_not_a_number(item)) is not None), None)
 
 
 def decode(document: Mapping[str, Any], release: Release) -> KubeSchedulerConfiguration:
@@ -78,7 +98,7 @@ def decode(document: Mapping[str, Any], release: Release) -> KubeSchedulerConfig
     api_version = document["apiVersion"]
     served = serving(api_version)
     release = RELEASES[min(max(release.version, served[0]), served[-1])]
-    reader = StrictReader(_package(api_version), _absent_fields(api_version, release))
+    reader = _reader(api_version, release)
     readable = {key: value for key, value in document.items() if key not in _dropped_fields(api_version)}
     try:
         config: KubeSchedulerConfiguration = reader.read(readable, KubeSchedulerConfiguration)
@@ -105,13 +125,13 @@ def _not_registered(kind: str, api_version: str, release: Release) -> Configurat
     if serving(api_version) and kind.removesuffix("Args") in ARGS:
         version = api_version.partition("/")[2]
         return ConfigurationError(
-            f"couldn't decode as {_KIND}, got {group}/{version}, Kind={kind}: ",
+            f"couldn't decode as {KIND}, got {group}/{version}, Kind={kind}: ",
             "arguments of a plugin belong under profiles[].pluginConfig of a KubeSchedulerConfiguration",
         )
-    advice = f"the file must hold a {_KIND} of {_GROUP}/v1, v1beta3 or v1beta2"
+    advice = f"the file must hold a {KIND} of {_GROUP}/v1, v1beta3 or v1beta2"
     if kind == "Policy":
         advice = _POLICY_HELP
-    elif kind == _KIND and group == _GROUP:
+    elif kind == KIND and group == _GROUP:
         age = _OLD.get(api_version, "is served by no Kubernetes")
         advice = f"{api_version} {age}: migrate it to {_GROUP}/v1"
     return ConfigurationError(
@@ -135,6 +155,11 @@ def _absent_fields(api_version: str, release: Release) -> frozenset[tuple[str, s
     return frozenset(field for field, present in fields.items() if not present)
 
 
+def _reader(api_version: str, release: Release) -> StrictReader:
+    absent = _absent_fields(api_version, release)
+    return StrictReader(_package(api_version), absent, names_embedded=release.errors_name_embedded)
+
+
 def _package(api_version: str) -> str:
     """Return the Go package of an apiVersion's types."""
     return api_version.rpartition("/")[2]
@@ -154,7 +179,7 @@ def _plugin_config(
     unknown: list[UnknownField] = []
     for at, config in enumerate(profile.plugin_config):
         place = f"decoding .profiles[{index}].pluginConfig[{at}]"
-        reader = StrictReader(_package(api_version), _absent_fields(api_version, release))
+        reader = _reader(api_version, release)
         raw_args = (raw["pluginConfig"][at] or {}).get("args")
         try:
             args = _args(config.name, raw_args, reader, api_version, release)
@@ -188,8 +213,12 @@ def _args(name: str, raw: object, reader: StrictReader, expected: str, release: 
     if not isinstance(raw, Mapping):
         wrong = f"json: cannot unmarshal {json_kind(raw)} into Go value of type {_TYPE_META}"
         raise WrongType(f"{prefix}: couldn't get version/kind; json parse error: {wrong}")
-    own_kind, api_version = raw.get("kind") or f"{name}Args", raw.get("apiVersion") or expected
-    if api_version not in release.config_apis or str(own_kind).removesuffix("Args") not in args_types(release):
+    try:
+        own_kind, api_version = _type_meta(raw, "kind") or f"{name}Args", _type_meta(raw, "apiVersion") or expected
+    except WrongType as error:
+        raise WrongType(f"{prefix}: {error}") from None
+    registered = {KIND, *(f"{plugin}Args" for plugin in args_types(release))}
+    if api_version not in release.config_apis or own_kind not in registered:
         raise WrongType(
             f'{prefix}: no kind "{own_kind}" is registered for version "{api_version}" in scheme "{release.scheme}"'
         )

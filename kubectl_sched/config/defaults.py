@@ -74,7 +74,7 @@ def complete(args: Args, features: Features) -> Args:
         case PodTopologySpreadArgs():
             return replace(args, defaulting_type=args.defaulting_type or "System")
         case VolumeBindingArgs():
-            return replace(args, shape=args.shape or _storage_capacity_shape(features))
+            return replace(args, shape=args.shape or _storage_capacity_shape(features) or args.shape)
         case DynamicResourcesArgs():
             return _timeouts(args, features)
         case _:

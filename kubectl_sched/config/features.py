@@ -20,6 +20,7 @@ Stage: TypeAlias = Literal["Alpha", "Beta", "GA", "Deprecated"]
 _STAGES: Final[dict[str, Stage]] = {"A": "Alpha", "B": "Beta", "G": "GA", "D": "Deprecated"}
 _ALL: Final[dict[str, Stage]] = {"AllAlpha": "Alpha", "AllBeta": "Beta"}
 _CHECKS_DEPENDENCIES: Final = KubeVersion(1, 35)
+_COMPONENT: Final = "kube"
 _TRUE: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 _FALSE: Final = frozenset({"0", "f", "F", "FALSE", "false", "False"})
 
@@ -74,9 +75,8 @@ def known_gates(version: KubeVersion) -> tuple[Gate, ...]:
 def parse_feature_gates(text: str) -> dict[str, bool]:
     """Read `A=true,B=false` as kube-scheduler's flag does; raise FeatureGateError for what it cannot read."""
     gates: dict[str, bool] = {}
-    for item in filter(None, text.split(",")):
+    for item in _of_kubernetes(text):
         name, equals, value = (part.strip() for part in item.partition("="))
-        name = name.removeprefix("kube:")
         if not equals:
             raise FeatureGateError(f"missing bool value for {name}", f"write {name}=true or {name}=false")
         if value not in _TRUE | _FALSE:
@@ -85,6 +85,24 @@ def parse_feature_gates(text: str) -> dict[str, bool]:
             )
         gates[name] = value in _TRUE
     return gates
+
+
+def _of_kubernetes(text: str) -> list[str]:
+    """Return the items without the component that they may begin with, which must be Kubernetes itself."""
+    by_component: dict[str, list[str]] = {}
+    for item in filter(None, text.split(",")):
+        component, colon, gate = item.partition(":")
+        by_component.setdefault(component.strip() if colon else "", []).append(gate if colon else item)
+    for component in by_component:
+        if component not in {"", _COMPONENT}:
+            advice = f"write the gates of kube-scheduler without a component, or with {_COMPONENT}:"
+            raise FeatureGateError(f"component not registered: {component}", advice)
+    if len(by_component) > 1:
+        raise FeatureGateError(
+            f"set {_COMPONENT} feature gates with default empty prefix or {_COMPONENT}: prefix consistently, "
+            "do not mix use"
+        )
+    return [item for items in by_component.values() for item in items]
 
 
 @cache

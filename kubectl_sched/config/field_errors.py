@@ -38,9 +38,12 @@ def invalid_structure(path: str, value: str, detail: str, advice: str = "") -> F
 
 def structure(release: Release, as_json: object, as_go: str) -> str:
     """Return the text of a value that is no scalar: JSON since 1.34, Go syntax before."""
-    if not release.errors_show_json:
-        return as_go
-    text = msgspec.json.encode(as_json).decode()
+    return go_json(as_json) if release.errors_show_json else as_go
+
+
+def go_json(value: object) -> str:
+    """Return JSON as Go writes it, fit to stand in HTML."""
+    text = msgspec.json.encode(value).decode()
     for char in "<>&":
         text = text.replace(char, f"\\u{ord(char):04x}")
     return text

@@ -6,6 +6,8 @@ pkg/scheduler/scheduler.go.
 
 from __future__ import annotations
 
+import re
+from base64 import b64decode
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from msgspec.structs import replace
@@ -19,6 +21,7 @@ from kubectl_sched.config.types import (
     ClientConnectionConfiguration,
     Duration,
     Extender,
+    ExtenderTLSConfig,
     KubeSchedulerConfiguration,
     KubeSchedulerProfile,
     LeaderElectionConfiguration,
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
 
 _Part = TypeVar("_Part", LeaderElectionConfiguration, ClientConnectionConfiguration)
 
+_PEM: Final = re.compile(rb"-----BEGIN ([^\n]*)-----\s.*?-----END \1-----", re.DOTALL)
 _EXTENDER_TIMEOUT: Final = Duration.of(5)
 
 
@@ -134,6 +138,20 @@ def _check_transports(extenders: Sequence[Extender]) -> None:
                 "couldn't build extenders: specifying a root certificates file with the insecure flag is not allowed",
                 f"take insecure or the CA out of extenders[{index}].tlsConfig",
             )
+        if tls is not None and (wrong := _not_pem(tls)):
+            advice = f"extenders[{index}].tlsConfig wants PEM in base64; a path belongs in caFile, certFile and keyFile"
+            raise ConfigurationError(f"couldn't build extenders: {wrong}", advice)
+
+
+def _not_pem(tls: ExtenderTLSConfig) -> str:
+    """Say which data in the configuration itself is no PEM; what is in files is for the scheduler's machine."""
+    if tls.ca_data and not _PEM.search(b64decode(tls.ca_data)):
+        return "unable to load root certificates: unable to parse bytes as PEM block"
+    if tls.cert_data and tls.key_data:
+        for name, data in (("certificate", tls.cert_data), ("key", tls.key_data)):
+            if not _PEM.search(b64decode(data)):
+                return f"tls: failed to find any PEM data in {name} input"
+    return ""
 
 
 def _with_ignored_resources(config: KubeSchedulerConfiguration) -> KubeSchedulerConfiguration:

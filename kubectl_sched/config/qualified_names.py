@@ -35,29 +35,29 @@ def qualified_name_errors(name: str, release: Release) -> list[str]:
     if len(parts) > 2:
         prefix = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
         return [f"{release.qualified_name} {_name_rule()} {prefix}"]
-    errors = [f"prefix part {error}" for error in _prefix_errors(parts[0])] if len(parts) == 2 else []
+    errors = [f"prefix part {error}" for error in _prefix_errors(parts[0], release)] if len(parts) == 2 else []
     last = parts[-1]
     if not last:
         errors.append("name part must be non-empty")
-    elif len(last) > 63:
-        errors.append(f"name part {_too_long(63)}")
+    elif len(last.encode()) > 63:
+        errors.append(f"name part {_too_long(63, release)}")
     if re.fullmatch(_NAME, last, re.ASCII) is None:
         errors.append(f"name part {_name_rule()}")
     return errors
 
 
-def label_value_errors(value: str) -> list[str]:
+def label_value_errors(value: str, release: Release) -> list[str]:
     """Return what is wrong with a label value; nothing if it is one."""
-    errors = [_too_long(63)] if len(value) > 63 else []
+    errors = [_too_long(63, release)] if len(value.encode()) > 63 else []
     if re.fullmatch(f"({_NAME})?", value, re.ASCII) is None:
         errors.append(_rule(_VALUE_RULE, f"({_NAME})?", ("MyValue", "my_value", "12345")))
     return errors
 
 
-def _prefix_errors(prefix: str) -> list[str]:
+def _prefix_errors(prefix: str, release: Release) -> list[str]:
     if not prefix:
         return ["must be non-empty"]
-    errors = [_too_long(253)] if len(prefix) > 253 else []
+    errors = [_too_long(253, release)] if len(prefix.encode()) > 253 else []
     if re.fullmatch(_SUBDOMAIN, prefix, re.ASCII) is None:
         errors.append(_rule(_SUBDOMAIN_RULE, _SUBDOMAIN, ("example.com",)))
     return errors
@@ -73,5 +73,5 @@ def _rule(rule: str, regex: str, examples: Iterable[str]) -> str:
     return f"{rule} (e.g. {listed}regex used for validation is '{regex}')"
 
 
-def _too_long(limit: int) -> str:
-    return f"must be no more than {limit} characters"
+def _too_long(limit: int, release: Release) -> str:
+    return f"must be no more than {limit} {release.length_unit}"

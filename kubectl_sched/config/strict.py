@@ -6,8 +6,8 @@ values of a wrong type the first one (in the order of sorted keys) is the error.
 
 from __future__ import annotations
 
+import string
 import types
-from base64 import b64decode
 from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, Final, Union, get_args, get_origin
@@ -42,10 +42,21 @@ _NARROW: Final = {
 _V1ALPHA1: Final = frozenset({"LeaderElectionConfiguration", "ClientConnectionConfiguration"})
 """Types of component-base, whose Go package is another."""
 
+_EMBEDDED: Final = {
+    ("KubeSchedulerConfiguration", "enableProfiling"): "DebuggingConfiguration",
+    ("KubeSchedulerConfiguration", "enableContentionProfiling"): "DebuggingConfiguration",
+}
+"""Fields that the struct has of one that Go embeds in it."""
+
 _RAW: Final = ("PluginConfig", "args")
 """A field that is decoded on its own, once its type is known."""
 
 _BYTES: Final = frozenset({"certData", "keyData", "caData"})
+_BASE64: Final = frozenset(f"{string.ascii_letters}{string.digits}+/".encode())
+_QUANTUM: Final = 4
+_LEAST: Final = 2
+"""So many characters of a quantum tell at least one byte; the rest may be padding."""
+
 _LIMITS: Final = {"int32": 2**31, "int64": 2**63}
 _TYPE_META: Final = frozenset({"apiVersion", "kind"})
 
@@ -61,9 +72,10 @@ class Place(msgspec.Struct, frozen=True):
     fields: tuple[str, ...] = ()
     path: str = ""
 
-    def within(self, struct: str, field: str) -> Place:
-        """Return the place of a field of the struct that stands here."""
-        return Place(struct, (*self.fields, field), f"{self.path}.{field}" if self.path else field)
+    def within(self, struct: str, field: str, embedded: str = "") -> Place:
+        """Return the place of a field of the struct that stands here, or of one that is `embedded` in it."""
+        fields = (*self.fields, *filter(None, [embedded]), field)
+        return Place(struct, fields, f"{self.path}.{field}" if self.path else field)
 
     def at(self, index: int) -> Place:
         """Return the place of an element of the list that stands here."""
@@ -81,13 +93,17 @@ class StrictReader:
     """Reads one document. `unknown` holds what strict decoding objects to, in Go's order.
 
     `package` is the Go package of the document's apiVersion. `absent` are the fields, as (struct, field), that the
-    apiVersion or the minor does not have yet.
+    apiVersion or the minor does not have yet. `names_embedded` is whether errors name the struct that a field is
+    embedded by.
     """
 
-    def __init__(self, package: str = "v1", absent: frozenset[tuple[str, str]] = frozenset()) -> None:
+    def __init__(
+        self, package: str = "v1", absent: frozenset[tuple[str, str]] = frozenset(), *, names_embedded: bool = False
+    ) -> None:
         self.unknown: list[UnknownField] = []
         self._package = package
         self._absent = absent
+        self._embedded = _EMBEDDED if names_embedded else {}
         self._wrong: str | None = None
 
     def read(self, raw: object, kind: type[Any]) -> Any:
@@ -125,9 +141,10 @@ class StrictReader:
             if field is None and key not in meta:
                 path = place.within(name, key).path
                 self.unknown.append(UnknownField(path, (*known, *sorted(meta))))
-            elif field is not None and raw[key] is not None and (name, key) != _RAW:
+            elif field is not None and (name, key) != _RAW and (raw[key] is not None or field.type is Duration):
                 go_type = self._go_type(name, key)
-                values[field.name] = self._value(raw[key], field.type, place.within(name, key), go_type)
+                inside = place.within(name, key, self._embedded.get((name, key), ""))
+                values[field.name] = self._value(raw[key], field.type, inside, go_type)
         return kind(**values)
 
     def _list(self, raw: object, kind: Any, place: Place) -> tuple[Any, ...]:
@@ -171,20 +188,18 @@ class StrictReader:
         return {str(key): self._scalar(raw[key], str, place, "") for key in sorted(raw, key=str)}
 
     def _duration(self, raw: object, place: Place) -> Duration:
-        if not isinstance(raw, str):
-            mismatch: Duration = Duration() if raw is None else self._mismatch(raw, "string", place, Duration())
-            return mismatch
+        """Read a duration. Go's decodes itself; where it fails decoding ends, whatever was wrong before."""
+        if raw is not None and not isinstance(raw, str):
+            raise WrongType(self._cannot(json_kind(raw), "string", place))
         try:
-            return Duration(parse_duration(raw))
+            return Duration(parse_duration(raw or ""))
         except InvalidDuration as error:
-            self._wrong = self._wrong or str(error)
-            return Duration()
+            raise WrongType(str(error)) from None
 
     def _base64(self, raw: str) -> str:
-        try:
-            b64decode(raw, validate=True)
-        except ValueError:
-            self._wrong = self._wrong or f"illegal base64 data at input byte {_first_not_base64(raw)}"
+        illegal = _first_not_base64(raw.encode())
+        if illegal is not None:
+            self._wrong = self._wrong or f"illegal base64 data at input byte {illegal}"
         return raw
 
     def _mismatch(self, raw: object, go_type: str, place: Place, default: Any) -> Any:
@@ -204,8 +219,11 @@ class StrictReader:
         return f"{'v1alpha1' if kind.__name__ in _V1ALPHA1 else package}.{kind.__name__}"
 
     def _note(self, value: str, go_type: str, place: Place) -> None:
+        self._wrong = self._wrong or self._cannot(value, go_type, place)
+
+    def _cannot(self, value: str, go_type: str, place: Place) -> str:
         into = f"struct field {place.struct}.{'.'.join(place.fields)} of" if place.fields else "value of"
-        self._wrong = self._wrong or f"json: cannot unmarshal {value} into Go {into} type {go_type}"
+        return f"json: cannot unmarshal {value} into Go {into} type {go_type}"
 
 
 def json_kind(raw: object) -> str:
@@ -230,6 +248,20 @@ def _without_none(kind: Any) -> Any:
     return kind
 
 
-def _first_not_base64(text: str) -> int:
-    """Return the index that Go complains of: the first character outside the alphabet, or the end."""
-    return next((index for index, char in enumerate(text) if not (char.isalnum() or char in "+/=")), len(text))
+def _first_not_base64(data: bytes) -> int | None:
+    """Return the index that Go's decoder complains of, None where it does not. Ends of lines do not count."""
+    places = [index for index, byte in enumerate(data) if byte not in b"\r\n"]
+    for start in range(0, len(places), _QUANTUM):
+        quantum = places[start : start + _QUANTUM]
+        characters = bytes(data[index] for index in quantum)
+        stop = next((at for at, byte in enumerate(characters) if byte not in _BASE64), None)
+        if stop is None and len(quantum) < _QUANTUM:
+            return len(data) - len(quantum)
+        if stop is None:
+            continue
+        if stop < _LEAST or characters[stop : stop + 1] != b"=":
+            return quantum[stop]
+        if stop == _LEAST and characters[stop:] != b"==":
+            return len(data) if len(quantum) < _QUANTUM else quantum[-1] - 1
+        return next(iter(places[start + _QUANTUM :]), None)
+    return None

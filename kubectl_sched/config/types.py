@@ -111,10 +111,10 @@ class PodTopologySpreadArgs(Part, frozen=True):
 
 
 class VolumeBindingArgs(Part, frozen=True):
-    """Arguments of VolumeBinding; `shape` is empty unless scoring by storage capacity is on."""
+    """Arguments of VolumeBinding; `shape` is None unless it is given or scoring by storage capacity is on."""
 
     bind_timeout_seconds: Int64 = 600
-    shape: tuple[UtilizationShapePoint, ...] = ()
+    shape: tuple[UtilizationShapePoint, ...] | None = None
 
 
 class DefaultPreemptionArgs(Part, frozen=True):

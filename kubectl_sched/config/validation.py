@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from kubectl_sched.config.comparison import args_document
 from kubectl_sched.config.duration import format_duration
 from kubectl_sched.config.field_errors import (
     FieldError,
     duplicate,
+    go_json,
     invalid,
     invalid_structure,
     quoted,
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.config.features import Features
     from kubectl_sched.config.types import (
+        Args,
         Duration,
         Extender,
         KubeSchedulerConfiguration,
@@ -155,27 +158,38 @@ def _common_queue_sort(profiles: Sequence[KubeSchedulerProfile], release: Releas
         path = "profiles[0].plugins.queueSort.Enabled"
         yield invalid(path, len(first.enabled), "only one queue sort plugin can be enabled")
     name = first.enabled[0].name if first.enabled else ""
-    args = _args_of(profiles[0], name)
-    detail = release.queue_sort_differs
+    args = [config.args for config in profiles[0].plugin_config if name and config.name == name]
     for index, profile in enumerate(profiles[1:], start=1):
         own = _queue_sort(profile)
         if own != first:
             shown = structure(release, _plugin_set_json(own), _plugin_set_go(own))
             advice = "all profiles share one queue, so queueSort must be the same in every profile"
-            yield invalid_structure(f"profiles[{index}].plugins.queueSort", shown, detail, advice)
-        if name and _args_of(profile, name) not in {None, args}:
-            shown = structure(release, {}, "{}")
-            yield invalid_structure(f"profiles[{index}].pluginConfig.args", shown, detail)
+            path = f"profiles[{index}].plugins.queueSort"
+            yield invalid_structure(path, shown, release.queue_sort_differs, advice)
+        for config in profile.plugin_config:
+            if config.name == name and config.args != (args[-1] if args else None):
+                yield _queue_sort_args(f"profiles[{index}].pluginConfig.args", config.args, release)
+
+
+def _queue_sort_args(path: str, args: Args | None, release: Release) -> FieldError:
+    document, go = None, quoted("null")
+    if args is not None:
+        document = msgspec.json.decode(msgspec.json.encode(args_document(args), order="sorted"))
+        go = _unknown_go(go_json(document).encode())
+    advice = "all profiles share one queue, so the plugin that sorts it must have the same arguments in every profile"
+    return invalid_structure(path, structure(release, document, go), release.queue_sort_args_differ, advice)
+
+
+def _unknown_go(text: bytes) -> str:
+    raw = ", ".join(f"{byte:#x}" for byte in text)
+    meta = 'runtime.TypeMeta{APIVersion:"", Kind:""}'
+    return (
+        f'runtime.Unknown{{TypeMeta:{meta}, Raw:[]uint8{{{raw}}}, ContentEncoding:"", ContentType:"application/json"}}'
+    )
 
 
 def _queue_sort(profile: KubeSchedulerProfile) -> PluginSet:
     return PluginSet() if profile.plugins is None else profile.plugins.queue_sort
-
-
-def _args_of(profile: KubeSchedulerProfile, name: str) -> str | None:
-    """Return a plugin's arguments as comparable text."""
-    found = [config.args for config in profile.plugin_config if config.name == name]
-    return None if not found else msgspec.json.encode(found[-1]).decode()
 
 
 def _plugin_set_json(plugins: PluginSet) -> dict[str, list[dict[str, str | int]] | None]:

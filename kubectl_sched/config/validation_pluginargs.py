@@ -151,8 +151,8 @@ def _volume_binding(at: str, args: VolumeBindingArgs, release: Release, features
         yield invalid(f"{at}bindTimeoutSeconds", args.bind_timeout_seconds, detail)
     gate = release.volume_scoring_gate
     if features.enabled(gate):
-        yield from _shape(f"{at}shape", args.shape, release)
-    elif args.shape:
+        yield from _shape(f"{at}shape", args.shape or (), release)
+    elif args.shape is not None:
         points = [{"Utilization": point.utilization, "Score": point.score} for point in args.shape]
         go = ", ".join(
             f"config.UtilizationShapePoint{{Utilization:{point.utilization}, Score:{point.score}}}"
@@ -250,7 +250,7 @@ def _expression(path: str, requirement: NodeSelectorRequirement, release: Releas
         yield invalid(f"{path}.key", requirement.key, "; ".join(key_errors))
     yield from _values(path, requirement, release)
     for index, value in enumerate(values):
-        if errors := label_value_errors(value):
+        if errors := label_value_errors(value, release):
             yield invalid(f"{path}.values[{index}][{requirement.key}]", value, "; ".join(errors))
 
 

@@ -92,8 +92,12 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     """NodeResourcesFit refuses requestedToCapacityRatio beside another strategy, and that strategy without it."""
     errors_show_json: bool = False
     """A validation error shows a value that is no scalar as JSON instead of in Go syntax."""
+    errors_name_embedded: bool = False
+    """A decoding error names the Go struct that a field is embedded by: `DebuggingConfiguration.enableProfiling`."""
     queue_sort_differs: str = "has to match for all profiles"
     """Why validation refuses a queueSort unlike the first profile's."""
+    queue_sort_args_differ: str = "has to match for all profiles"
+    """Why validation refuses other arguments of the queueSort plugin than the first profile's."""
     shape_not_sorted: str = "utilization values must be sorted in increasing order"
     """Why validation refuses a shape whose utilizations do not rise."""
     only_leases: bool = False
@@ -104,6 +108,8 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     """Where decoding says that a kind is not registered."""
     qualified_name: str = "a qualified name"
     """What validation calls the name that has more than one slash."""
+    length_unit: str = "characters"
+    """What validation counts a name that is too long in; bytes are meant."""
     overflow_names_point: bool = False
     """The error for weights that overflow begins with the extension point: `score plugins: `."""
 
@@ -212,6 +218,7 @@ _V1 = "kubescheduler.config.k8s.io/v1"
 _V1BETA3 = "kubescheduler.config.k8s.io/v1beta3"
 V1BETA2: Final = "kubescheduler.config.k8s.io/v1beta2"
 
+_SAME_QUEUE_SORT = "queueSort must be the same for all profiles"
 _RESTART_ALL = "RestartAllContainersOnContainerExits"
 _HOST_NETWORK_USERS = "UserNamespacesHostNetworkSupport"
 _BIND_MOUNT_OPTIONS = "VolumeBindMountOptions"
@@ -234,7 +241,11 @@ def _table() -> dict[KubeVersion, Release]:
         27: {"only_leases": True},
         28: {"config_apis": (_V1, _V1BETA3)},
         29: {"config_apis": (_V1,), "invalid_plugins": (), "fit_error": FitErrorForm(tells_left_out=False)},
-        30: {"multi_point": PLUGINS_OF_1_30, "queue_sort_differs": "queueSort must be the same for all profiles"},
+        30: {
+            "multi_point": PLUGINS_OF_1_30,
+            "queue_sort_differs": _SAME_QUEUE_SORT,
+            "queue_sort_args_differ": _SAME_QUEUE_SORT,
+        },
         31: {"multi_point": PLUGINS_OF_1_31, "invalid_plugins": (*CLOUD_VOLUME_LIMITS, "CinderLimits")},
         32: {"fit_error": FitErrorForm()},
         33: {
@@ -263,6 +274,8 @@ def _table() -> dict[KubeVersion, Release]:
             "ties_fall_by_place": True,
             "dynamic_resources_args": ("filterTimeout", "bindingTimeout"),
             "qualified_name": "a valid label key",
+            "length_unit": "bytes",
+            "errors_name_embedded": True,
             "scheme": "pkg/runtime/scheme.go:111",
             "devices": RULES_OF_1_35,
             "gangs_are_of_workloads": True,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
+JSON_HEAD = '{"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"'
 HEAD = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 TUNED = """
 profiles:
@@ -155,6 +156,17 @@ def test_an_unknown_plugin_is_named_and_the_rest_resolved(tmp_path: Path, capsys
         ("", "Object 'Kind' is missing"),
         ("a: 1\n---\nb: 2\n", "it holds 2 documents"),
         ("- a\n", "it is no mapping"),
+        (
+            f"{HEAD}profiles:\n- &a {{schedulerName: a}}\n- <<: *a\n  schedulerName: b\n",
+            "'schedulerName' is already set",
+        ),
+        (
+            f"{HEAD}profiles:\n- &a {{schedulerName: a}}\n- schedulerName: b\n  <<: *a\n",
+            "'schedulerName' is already set",
+        ),
+        (f"{JSON_HEAD}, }}", "it is not JSON at line 1: .*; kube-scheduler reads what begins with a brace as JSON"),
+        ("{kind: KubeSchedulerConfiguration}", "kube-scheduler reads what begins with a brace as JSON"),
+        (f'{JSON_HEAD}, "parallelism": 1, "parallelism": 2}}', "key 'parallelism' is already set in the same object"),
         ("apiVersion: v1\nkind: Policy\n", "Policy"),
         (f"{HEAD}profiles: [{{schedulerName: a}}, {{schedulerName: a}}]", "Duplicate value"),
         ("apiVersion: v1\nkind: ConfigMap\ndata: {a: b}\n", "holds no KubeSchedulerConfiguration"),
@@ -166,6 +178,22 @@ def test_what_is_refused_is_said_in_a_sentence(text: str, said: str, tmp_path: P
     with pytest.raises(SchedError, match=said) as refused:
         run(["--config", str(path)])
     assert refused.value.exit_code == 2
+
+
+def test_json_is_read_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(f'{JSON_HEAD}, "profiles": [\n\t{{"schedulerName": "a\\/\\ud83d\\ude00"}}]}}')
+    assert [item["schedulerName"] for item in as_json(path, capsys)["items"]] == ["a/\U0001f600"]
+
+
+def test_of_several_documents_the_first_is_read_as_kube_scheduler_does(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text(f"{HEAD}profiles: [{{schedulerName: a}}]\n---\n{HEAD}profiles: [{{schedulerName: b}}]\n")
+    data = as_json(path, capsys)
+    assert [item["schedulerName"] for item in data["items"]] == ["a"]
+    assert f"--config {path} holds 2 documents, of which kube-scheduler reads only the first" in data["warnings"]
 
 
 def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:

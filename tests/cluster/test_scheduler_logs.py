@@ -71,8 +71,8 @@ def test_a_log_without_it_or_cut_off_has_none(log: str) -> None:
 )
 def test_what_a_scheduler_says_it_runs_resolves_to_what_was_written(file: str, version: str) -> None:
     minor = KubeVersion.parse(version)
-    said = load_configuration(read_configuration(str(RUNNING / file)), minor, None)
-    written = load_configuration(read_configuration(str(RUNNING / "written.yaml")), minor, None)
+    said = load_configuration(read_configuration(str(RUNNING / file)).document, minor, None)
+    written = load_configuration(read_configuration(str(RUNNING / "written.yaml")).document, minor, None)
     assert said.profiles == written.profiles
     assert said.extenders == written.extenders
     assert set(said.profiles) == {"packing", "plain"}

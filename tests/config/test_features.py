@@ -45,7 +45,9 @@ def test_what_never_was_a_gate_cannot_be_asked() -> None:
     [
         ("", {}),
         ("A=true,B=false", {"A": True, "B": False}),
-        (" A = T ,, kube:B=0,", {"A": True, "B": False}),
+        (" A = T ,, B=0,", {"A": True, "B": False}),
+        ("kube:A=T, kube : B=0", {"A": True, "B": False}),
+        (":A=true", {"A": True}),
         ("A=true,A=false", {"A": False}),
     ],
 )
@@ -57,6 +59,11 @@ def test_the_flag_is_read(text: str, gates: dict[str, bool]) -> None:
     ("text", "upstream"),
     [
         ("A", "missing bool value for A"),
+        ("A=true,other:B=true", "component not registered: other"),
+        (
+            "A=true,kube:B=true",
+            "set kube feature gates with default empty prefix or kube: prefix consistently, do not mix use",
+        ),
         ("A=maybe", 'invalid value of A=maybe, err: strconv.ParseBool: parsing "maybe": invalid syntax'),
     ],
 )

@@ -93,7 +93,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         self._scores_provisioning = handle.features.enabled("StorageCapacityScoring")
         self._scores = handle.features.enabled(handle.release.volume_scoring_gate)
         self._conflict_reason = handle.release.volume_conflict_reason
-        self._points = points_of(args.shape)
+        self._points = points_of(args.shape or ())
         self._has_attributes_classes = handle.features.enabled("VolumeAttributesClass")
         self._grows_in_place = grows_in_place(handle)
         self._volumes: WeakKeyDictionary[Objects, VolumeIndex] = WeakKeyDictionary()
