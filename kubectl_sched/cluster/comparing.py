@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.scheduler.difference import Fare, Fate
-from kubectl_sched.scheduler.one_out import OneOut, essence, is_plain
+from kubectl_sched.scheduler.one_out import OneOut, essence
+from kubectl_sched.scheduler.plain_pods import is_plain
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod

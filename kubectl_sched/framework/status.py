@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from kubectl_sched.snapshot import Column
+    from kubectl_sched.snapshot.arrays import Mask
 
 
 class Code(Enum):
@@ -57,6 +58,11 @@ SKIP = Status(Code.SKIP)
 
 NodeToStatus: TypeAlias = "Column[Status]"
 """One verdict a node."""
+
+
+def passing(verdict: NodeToStatus) -> Mask:
+    """bool[n]: the nodes that nothing stands against."""
+    return verdict.where(lambda status: status.is_success)
 
 
 def unschedulable(*reasons: str) -> Status:

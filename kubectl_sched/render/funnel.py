@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kubectl_sched.framework.status import passing
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
@@ -36,12 +37,12 @@ def funnel(result: ScheduleResult) -> tuple[Step, ...]:
     left = np.ones(total, dtype=np.bool_)
     steps: list[Step] = []
 
-    def narrow(name: str, passing: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> None:
+    def narrow(name: str, passes: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> None:
         nonlocal left
         before = int(left.sum())
-        left = left & passing
-        if not passing.all():
-            steps.append(Step(name, before, int(left.sum()), int((~passing).sum())))
+        left = left & passes
+        if not passes.all():
+            steps.append(Step(name, before, int(left.sum()), int((~passes).sum())))
 
     if result.pre_filter_nodes is not None:
         inside = np.array([name in result.pre_filter_nodes for name in result.nodes.names], dtype=np.bool_)
@@ -51,9 +52,9 @@ def funnel(result: ScheduleResult) -> tuple[Step, ...]:
     feasible = np.zeros(total, dtype=np.bool_)
     feasible[result.feasible] = True
     if (left & ~feasible).any():
-        passing = result.verdict.where(lambda status: status.is_success)
+        passes = passing(result.verdict)
         extenders = result.verdict.where(lambda status: not status.is_success and status.plugin is None) & left
-        narrow(NOMINATED_PODS, passing | extenders | ~left)
+        narrow(NOMINATED_PODS, passes | extenders | ~left)
         narrow(EXTENDERS, ~extenders)
         narrow(END_OF_SEARCH, feasible | ~left)
     return tuple(steps)

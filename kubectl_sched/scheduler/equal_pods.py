@@ -8,30 +8,31 @@ PreFilter chose, a plugin that does not say what it depends on), there is no Equ
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kubectl_sched.framework.extension_points import (
     DependsOn,
-    FilterPlugin,
     PreFilterExtensions,
     PreScoreExtensions,
     ScorePlugin,
 )
 from kubectl_sched.framework.runtime import normalized_scores
-from kubectl_sched.framework.status import Code
+from kubectl_sched.framework.status import Code, passing
+from kubectl_sched.scheduler.plain_pods import is_plain
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.sampling import num_feasible_nodes_to_find
+from kubectl_sched.scheduler.usage_levels import UsageLevels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.api.pod_volumes import Volume
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.scheduler.usage_levels import UsageLevel
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
 
@@ -64,9 +65,7 @@ class EqualPods:
         self._state = state.clone()
         self._in_name_order = _in_name_order(result.nodes.names)
         self._filters = [each for each in framework.filter_plugins if each.name in result.verdicts]
-        self._passes = {
-            name: column.where(lambda status: status.is_success) for name, column in result.verdicts.items()
-        }
+        self._passes = {name: passing(column) for name, column in result.verdicts.items()}
         feasible = np.zeros(len(self.nodes), dtype=np.bool_)
         feasible[result.feasible] = True
         self._set_feasible(feasible)
@@ -75,7 +74,13 @@ class EqualPods:
         self._totals: Integers = np.zeros(len(self.nodes), dtype=np.int64)
         for scorer in self._scorers:
             self._totals += scorer.weighted
-        self._usage = _UsageLevels(self, state)
+        self._usage = UsageLevels(
+            self.pod,
+            self.nodes,
+            state,
+            [each for each in self._filters if each.depends_on is DependsOn.USAGE_OF_NODE],
+            [each.plugin for each in self._scorers if each.plugin.depends_on is DependsOn.USAGE_OF_NODE],
+        )
 
     @classmethod
     def after(cls, result: ScheduleResult) -> EqualPods | None:
@@ -150,7 +155,7 @@ class EqualPods:
                 self._score_again(scorer, pod, row, level, moved=moved)
         return self.nodes
 
-    def _filter_again(self, added: Pod, row: int, level: _Level) -> bool:
+    def _filter_again(self, added: Pod, row: int, level: UsageLevel) -> bool:
         """Whether any verdict changed."""
         changed = False
         for plugin in self._filters:
@@ -158,21 +163,21 @@ class EqualPods:
             if isinstance(plugin, PreFilterExtensions):
                 if plugin.concerns(self._state, self.pod, added):
                     plugin.add_pod(self._state, self.pod, added, row, self.nodes)
-                    after = _passing(plugin, self._state, self.pod, self.nodes)
+                    after = passing(plugin.filter(self._state, self.pod, self.nodes))
                     changed |= not np.array_equal(passes, after)
                     self._passes[plugin.name] = after
                 continue
             if plugin.depends_on is DependsOn.USAGE_OF_NODE:
                 verdict = level.passes[plugin.name]
             elif plugin.depends_on is DependsOn.PODS_OF_NODE:
-                verdict = bool(_passing(plugin, self._state, self.pod, self.nodes.take(np.array([row])))[0])
+                verdict = bool(passing(plugin.filter(self._state, self.pod, self.nodes.take(np.array([row]))))[0])
             else:
                 continue
             changed |= verdict != passes[row]
             passes[row] = verdict
         return changed
 
-    def _score_again(self, scorer: _Scorer, added: Pod, row: int, level: _Level, *, moved: bool) -> None:
+    def _score_again(self, scorer: _Scorer, added: Pod, row: int, level: UsageLevel, *, moved: bool) -> None:
         plugin, state, rows = scorer.plugin, self._state, self._rows
         if scorer.extensions is not None:
             if scorer.extensions.pre_score_with(state, self.pod, added, row, self.nodes, rows).code is Code.SKIP:
@@ -199,17 +204,6 @@ class EqualPods:
             self._totals[row] += weighted - scorer.weighted[row]
             scorer.weighted[row] = weighted
 
-    @property
-    def usage_filters(self) -> list[FilterPlugin]:
-        """Those that look at sums of requests alone."""
-        return [each for each in self._filters if each.depends_on is DependsOn.USAGE_OF_NODE]
-
-    @property
-    def usage_scorers(self) -> list[ScorePlugin]:
-        """Those that look at sums of requests alone."""
-        plugins = (scorer.plugin for scorer in self._scorers)
-        return [each for each in plugins if each.depends_on is DependsOn.USAGE_OF_NODE]
-
 
 _FIRST = np.zeros(1, dtype=np.intp)
 
@@ -218,10 +212,6 @@ def _in_name_order(names: Sequence[str]) -> Rows | None:
     """The rows by name, None where they stand so already."""
     order = sorted(range(len(names)), key=names.__getitem__)
     return None if order == list(range(len(names))) else np.array(order, dtype=np.intp)
-
-
-def _passing(plugin: FilterPlugin, state: CycleState, pod: Pod, nodes: Snapshot) -> Mask:
-    return plugin.filter(state, pod, nodes).where(lambda status: status.is_success)
 
 
 class _Scorer:
@@ -266,68 +256,8 @@ class _Scorer:
             self.raw[rows] = raw
 
 
-class _Level(NamedTuple):
-    """What the plugins that look at sums of requests say of one node."""
-
-    passes: dict[str, bool]
-    raw: dict[str, int]
-
-
-class _UsageLevels:
-    """What plugins that look at sums of requests say of each node once 1, 2, ... of the pods run there.
-
-    Replicas spread, so many nodes soon have one of them, then two. All nodes are asked at once about a number that some
-    have reached already; a node that is far ahead of the others is asked about alone.
-    """
-
-    def __init__(self, equal: EqualPods, state: CycleState) -> None:
-        self._pod = equal.pod
-        self._state = state
-        self._base = equal.nodes
-        self._filters = equal.usage_filters
-        self._scorers = equal.usage_scorers
-        self._everywhere = np.arange(len(equal.nodes), dtype=np.intp)
-        self._count: Integers = np.zeros(len(equal.nodes), dtype=np.int64)
-        self._reached = [len(equal.nodes)]
-        self._levels: dict[int, tuple[dict[str, Mask], dict[str, Integers]]] = {}
-
-    def one_more_on(self, row: int) -> _Level:
-        """One more of the pods runs on the row's node: what is said of it now."""
-        self._count[row] += 1
-        count = int(self._count[row])
-        if count == len(self._reached):
-            self._reached.append(0)
-        self._reached[count] += 1
-        if count not in self._levels:
-            if self._reached[count - 1] < _WORTH_ASKING_ALL:
-                return self._of_one(row, count)
-            self._levels[count] = self._of_all(count)
-        passes, raw = self._levels[count]
-        return _Level(
-            {name: bool(mask[row]) for name, mask in passes.items()}, {name: int(raw[name][row]) for name in raw}
-        )
-
-    def _of_all(self, count: int) -> tuple[dict[str, Mask], dict[str, Integers]]:
-        nodes = self._base.with_usage_everywhere(self._pod, count)
-        return self._said_of(nodes, self._everywhere)
-
-    def _of_one(self, row: int, count: int) -> _Level:
-        nodes = self._base.take(np.array([row], dtype=np.intp)).with_usage_everywhere(self._pod, count)
-        passes, raw = self._said_of(nodes, _FIRST)
-        return _Level({name: bool(mask[0]) for name, mask in passes.items()}, {name: int(raw[name][0]) for name in raw})
-
-    def _said_of(self, nodes: Snapshot, rows: Rows) -> tuple[dict[str, Mask], dict[str, Integers]]:
-        return (
-            {each.name: _passing(each, self._state, self._pod, nodes) for each in self._filters},
-            {each.name: each.score(self._state, self._pod, nodes, rows) for each in self._scorers},
-        )
-
-
 _MASKS_KNOWN = 8
 """For how many sets of feasible nodes a scorer keeps its points."""
-
-_WORTH_ASKING_ALL = 32
-"""How many nodes must be one pod short of a number before all are asked about it."""
 
 
 def _is_simple(result: ScheduleResult) -> bool:
@@ -338,18 +268,10 @@ def _is_simple(result: ScheduleResult) -> bool:
         and result.nominated_first is None
         and result.score_error is None
         and not result.nodes.nominated
-        and not spec.resource_claims
+        and is_plain(result.pod)
         and spec.scheduling_group is None
         and spec.workload_ref is None
-        and not any(map(_matters, spec.volumes))
         and not _counts_nobody(result.pod)
-    )
-
-
-def _matters(volume: Volume) -> bool:
-    """Whether any plugin looks at the volume: all but those that are the node's own."""
-    return volume != type(volume)(
-        name=volume.name, empty_dir=volume.empty_dir, host_path=volume.host_path, config_map=volume.config_map
     )
 
 

@@ -15,11 +15,11 @@ import numpy as np
 from msgspec import structs
 
 from kubectl_sched.api.pod import ContainerStates, ContainerStatus
-from kubectl_sched.api.pod_volumes import Volume
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.extension_points import DependsOn, PreFilterPlugin
 from kubectl_sched.framework.runtime import normalized_scores
-from kubectl_sched.framework.status import Code
+from kubectl_sched.framework.status import Code, passing
+from kubectl_sched.scheduler.plain_pods import is_plain
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ class _Scorer:
 def _passing(column: NodeToStatus) -> Mask:
     if any(not status.is_success and not status.is_rejected for status in column.values):
         raise PluginError("a filter fails")
-    return column.where(lambda status: status.is_success)
+    return passing(column)
 
 
 def _is_simple(whole: ScheduleResult) -> bool:
@@ -223,15 +223,4 @@ def _is_simple(whole: ScheduleResult) -> bool:
         and spec.workload_ref is None
         and framework.handle.extender_client is None
         and all(each.depends_on is not DependsOn.CLUSTER or isinstance(each, PreFilterPlugin) for each in filters)
-    )
-
-
-def is_plain(pod: Pod) -> bool:
-    """Whether the pod has no devices, and no volumes but those that are the node's own."""
-    return not pod.spec.resource_claims and all(map(_is_of_node, pod.spec.volumes))
-
-
-def _is_of_node(volume: Volume) -> bool:
-    return volume == Volume(
-        name=volume.name, empty_dir=volume.empty_dir, host_path=volume.host_path, config_map=volume.config_map
     )

@@ -15,7 +15,7 @@ from msgspec import structs
 from kubectl_sched.framework.cycle_state import CycleState, PluginError
 from kubectl_sched.framework.fit_error import NO_NODES_AVAILABLE, event_note, fit_error
 from kubectl_sched.framework.runtime import first_rejections
-from kubectl_sched.framework.status import Code, unresolvable
+from kubectl_sched.framework.status import Code, passing, unresolvable
 from kubectl_sched.scheduler.result import Outcome, ScheduleResult
 from kubectl_sched.snapshot import Column
 
@@ -90,7 +90,7 @@ def _filter(result: ScheduleResult, state: CycleState) -> ScheduleResult:
         verdicts=verdicts,
         verdict=verdict,
         nominated_first=own_nomination,
-        feasible=np.flatnonzero(verdict.where(lambda status: status.is_success)),
+        feasible=np.flatnonzero(passing(verdict)),
     )
     failure = next((status for status, _ in verdict.counts() if status.code is Code.ERROR), None)
     if failure is not None and own_nomination is None:

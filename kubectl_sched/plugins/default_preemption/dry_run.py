@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.preemption import Candidate, by_importance, start_time
-from kubectl_sched.framework.status import Code, Status, error, unresolvable
+from kubectl_sched.framework.status import Code, Status, error, passing, unresolvable
 from kubectl_sched.plugins.default_preemption.victims import Victim
 from kubectl_sched.snapshot.host_ports import host_ports
 
@@ -198,7 +198,7 @@ class DryRun:
             gone[[trial.order[step].indices[0] for trial in stepping]] = False
             rows = np.array([trial.row for trial in stepping], dtype=np.intp)
             verdict = self._verdict(self._nodes.without(gone).take(rows))
-            passes = verdict.where(lambda status: status.is_success)
+            passes = passing(verdict)
             for position in np.flatnonzero(~passes).tolist():
                 gone[stepping[position].order[step].indices[0]] = True
                 self._in_the_way(stepping[position], step)

@@ -1,0 +1,21 @@
+"""Pods that ask nothing of volumes and devices, so that verdicts on one of them hold for others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.api.pod_volumes import Volume
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod
+
+
+def is_plain(pod: Pod) -> bool:
+    """Whether the pod has no devices, and no volumes but those that are the node's own."""
+    return not pod.spec.resource_claims and all(map(_is_of_node, pod.spec.volumes))
+
+
+def _is_of_node(volume: Volume) -> bool:
+    return volume == Volume(
+        name=volume.name, empty_dir=volume.empty_dir, host_path=volume.host_path, config_map=volume.config_map
+    )
