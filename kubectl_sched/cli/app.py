@@ -39,7 +39,9 @@ def app(arguments: Sequence[str], prog_name: str = "kubectl sched", **settings: 
 
         print_completions(rest)
     if name == "help":
-        name, rest = (rest[0], ["--help"]) if rest else ("--help", [])
+        name, rest = (rest[0], [*rest[1:], "--help"]) if rest else ("--help", [])
+    if (name, *rest[:1]) == ("explain", "message") and any(flag in rest for flag in HELP_FLAGS):
+        name, *rest = rest
     if name in {*HELP_FLAGS, "options"}:
         _print_help(name)
     if name == "--version":

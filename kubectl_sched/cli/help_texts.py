@@ -45,8 +45,12 @@ shown as a command. A pod that is bound already is explained as if it were pendi
             Example("Explore the answer, and change it, full screen", "kubectl sched explain pod web-0 --interactive"),
             Example("One page to attach to a ticket", "kubectl sched explain pod web-0 -o html > web-0.html"),
             Example("The whole answer as data, with evidence", "kubectl sched explain pod web-0 -o json --evidence"),
+            Example(
+                "What a FailedScheduling message means, without any cluster",
+                "kubectl sched explain message '0/3 nodes are available: 3 Insufficient cpu.'",
+            ),
         ),
-        "explain [pod] NAME... | TYPE/NAME... | --pending [options]",
+        "explain [pod] NAME... | TYPE/NAME... | --pending | message TEXT [options]",
     ),
     "message": CommandHelp(
         "Say what a pasted FailedScheduling message means",

@@ -65,7 +65,8 @@ Profile = Annotated[
     ),
 ]
 NodeName = Annotated[
-    str | None, typer.Option("--node", metavar="NAME", callback=_named, help="Show this node in full.")
+    str | None,
+    typer.Option("--node", metavar="NAME", callback=_named, help="Why not this node, in full, and what it would take."),
 ]
 KubeVersionOption = Annotated[
     str | None, typer.Option("--kube-version", metavar="1.36", help="Whose behaviour to replay.")

@@ -86,6 +86,11 @@ def test_help_may_come_first() -> None:
     assert on_terminal(["help", "diff"]) == on_terminal(["diff", "--help"])
 
 
+@pytest.mark.parametrize("arguments", [["explain", "message", "--help"], ["help", "explain", "message"]])
+def test_what_stands_below_a_command_has_its_own_help(arguments: list[str]) -> None:
+    assert on_terminal(arguments) == on_terminal(["message", "--help"])
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
