@@ -1,7 +1,6 @@
 """What the API server makes of a pod that is created: its defaults, and the admission plugins that are on by default.
 
-Answers to pkg/apis/core/v1/defaults.go, pkg/registry/core/pod/strategy.go and plugin/pkg/admission. Only fields that
-the scheduler reads are filled in.
+Answers to pkg/registry/core/pod/strategy.go and plugin/pkg/admission.
 """
 
 from __future__ import annotations
@@ -13,15 +12,10 @@ from msgspec import structs
 
 from kubectl_sched.api.admission import LimitRange, RuntimeClass
 from kubectl_sched.api.affinity import PodAffinity, Toleration
-from kubectl_sched.api.container_resources import PodResourcesOptions, aggregate_container_limits
-from kubectl_sched.api.container_resources import aggregate_container_requests as container_requests
-from kubectl_sched.api.containers import ResourceRequirements
 from kubectl_sched.api.core import Namespace
 from kubectl_sched.api.meta import LabelSelectorRequirement
-from kubectl_sched.api.pod import PodSecurityContext
 from kubectl_sched.api.policy import PriorityClass
 from kubectl_sched.api.quantity import parse_resource_list
-from kubectl_sched.api.resource_names import is_huge_page_resource_name, is_supported_pod_level_resource
 from kubectl_sched.cluster.limit_ranges import outside_limits, with_limit_defaults
 from kubectl_sched.cluster.manifest_validation import check_label_keys, check_quantities, validate
 from kubectl_sched.cluster.namespace_admission import (
@@ -30,22 +24,19 @@ from kubectl_sched.cluster.namespace_admission import (
     with_namespace_selector,
     with_namespace_tolerations,
 )
+from kubectl_sched.cluster.pod_defaults import defaulted
 from kubectl_sched.cluster.refused_manifest import RefusedError
 from kubectl_sched.cluster.tolerations import merged_tolerations
-from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kubectl_sched.api.affinity import PodAffinityTerm, TopologySpreadConstraint
-    from kubectl_sched.api.containers import Container
-    from kubectl_sched.api.core import ResourceList
     from kubectl_sched.api.meta import Labels, LabelSelector
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.snapshot import Objects
 
 _SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
-_GRACE_SECONDS = 30
 _TOLERATED_SECONDS = 300
 _PREEMPT_LOWER = "PreemptLowerPriority"
 
@@ -84,20 +75,8 @@ class Admission:
         return pod
 
     def defaulted(self, pod: Pod) -> Pod:
-        """SetDefaults_Pod, SetDefaults_PodSpec and those of their parts."""
-        spec = pod.spec
-        grace = spec.termination_grace_period_seconds
-        spec = structs.replace(
-            spec,
-            containers=tuple(_container(each, on_host=spec.host_network) for each in spec.containers),
-            init_containers=tuple(_container(each, on_host=spec.host_network) for each in spec.init_containers),
-            restart_policy=spec.restart_policy or "Always",
-            security_context=spec.security_context or PodSecurityContext(),
-            scheduler_name=spec.scheduler_name or DEFAULT_SCHEDULER_NAME,
-            termination_grace_period_seconds=_GRACE_SECONDS if grace is None else grace,
-        )
-        pod = structs.replace(pod, spec=spec, status=structs.replace(pod.status, phase="Pending"))
-        return _with_pod_level_defaults(pod) if self.enabled("PodLevelResources") else pod
+        """With the defaults that every pod gets, whoever makes it."""
+        return defaulted(pod, self.enabled)
 
     def _with_label_keys_merged(self, pod: Pod) -> Pod:
         """(mis)matchLabelKeys become part of the selectors when a pod is created."""
@@ -176,55 +155,6 @@ class Admission:
         return structs.replace(
             pod, spec=structs.replace(spec, node_selector=selector or spec.node_selector, tolerations=tolerations)
         )
-
-
-def _container(container: Container, *, on_host: bool) -> Container:
-    """Requests from limits, and the protocol of ports; on the host's network a container port is a host port."""
-    resources = container.resources
-    ports = tuple(
-        structs.replace(
-            port,
-            protocol=port.protocol or "TCP",
-            host_port=port.host_port or (port.container_port if on_host else 0),
-        )
-        for port in container.ports
-    )
-    requests = {**resources.limits, **resources.requests}
-    return structs.replace(
-        container,
-        image_pull_policy=container.image_pull_policy or _pull_policy(container.image),
-        ports=ports,
-        resources=structs.replace(resources, requests=requests),
-    )
-
-
-def _pull_policy(image: str) -> str:
-    """Always for the latest of an image, which is meant where no tag and no digest is named."""
-    name, _, tag = image.rpartition("/")[2].partition(":")
-    return "Always" if "@" not in image and name and tag in {"", "latest"} else "IfNotPresent"
-
-
-def _with_pod_level_defaults(pod: Pod) -> Pod:
-    """DefaultHugePagePodLimits and defaultPodRequests: what the pod as a whole does not say, its containers do."""
-    resources = pod.spec.resources
-    if resources is None or not (resources.limits or resources.requests):
-        return pod
-    options = PodResourcesOptions()
-    limits: ResourceList = dict(resources.limits)
-    for name, quantity in aggregate_container_limits(pod, options).items():
-        huge = is_supported_pod_level_resource(name) and is_huge_page_resource_name(name)
-        if huge and name not in resources.requests:
-            limits.setdefault(name, str(quantity))
-    requests: ResourceList = dict(resources.requests)
-    if limits:
-        for name, quantity in container_requests(pod, options).items():
-            if is_supported_pod_level_resource(name) and not is_huge_page_resource_name(name):
-                requests.setdefault(name, str(quantity))
-        for name, limit in limits.items():
-            if is_supported_pod_level_resource(name):
-                requests.setdefault(name, limit)
-    filled = ResourceRequirements(requests=requests, limits=limits, claims=resources.claims)
-    return structs.replace(pod, spec=structs.replace(pod.spec, resources=filled))
 
 
 def _merged_affinity(affinity: PodAffinity | None, labels: Labels) -> PodAffinity | None:

@@ -74,6 +74,13 @@ BY_HAND: tuple[Json, ...] = (
     {"priorityClassName": "system-node-critical"},
     {"priorityClassName": "nothing"},
     {"schedulerName": "other"},
+    {"volumes": [{"name": "disk", "rbd": {"monitors": ["a"], "image": "i"}}]},
+    {"volumes": [{"name": "disk", "azureDisk": {"diskName": "d", "diskURI": "https://disks.example/d"}}]},
+    {"volumes": [{"name": "files", "image": {"reference": "registry.example/files:1"}}]},
+    {"volumes": [{"name": "made", "ephemeral": {"volumeClaimTemplate": {
+        "metadata": {"labels": {"app": "web"}},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    }}}]},
     {"nodeSelector": {"a b": "c"}},
     {"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
         {"topologyKey": "zone", "labelSelector": SELECTOR, "matchLabelKeys": ["tier"]}
