@@ -435,6 +435,18 @@ def test_a_credential_plugin_that_fails_is_one_sentence(
         read_live(resolve(Connection(kubeconfig=str(path))), ONE)
 
 
+def test_a_credential_plugin_that_fails_is_run_once(control_plane: ControlPlane, tmp_path: Path) -> None:
+    """It may have asked somebody to log in."""
+    plugin = tmp_path / "plugin"
+    plugin.write_text(f"#!/bin/sh\necho asked >> {tmp_path / 'asked'}\nexit 1\n")
+    plugin.chmod(plugin.stat().st_mode | stat.S_IXUSR)
+    execution = {"apiVersion": "client.authentication.k8s.io/v1", "command": "./plugin", "interactiveMode": "Never"}
+    path = kubeconfig_with(control_plane, tmp_path, {"exec": execution})
+    with pytest.raises(ClusterError, match="failed with exit code 1"):
+        read_live(resolve(Connection(kubeconfig=str(path))), ONE)
+    assert (tmp_path / "asked").read_text() == "asked\n"
+
+
 def kubeconfig_with(plane: ControlPlane, folder: Path, user: Json) -> Path:
     document = json.loads(plane.kubeconfig.read_text())
     document["users"][0]["user"] = user

@@ -15,6 +15,7 @@ from kubectl_sched.api.selector_text import parse_selector
 from kubectl_sched.cluster.collection import Collection
 from kubectl_sched.cluster.dump import Dump, Forbidden
 from kubectl_sched.cluster.kinds import BY_NAME
+from kubectl_sched.cluster.live.credentials import Credentials
 from kubectl_sched.cluster.live.errors import ClusterError, ResponseError
 from kubectl_sched.cluster.live.forbidden import in_words
 from kubectl_sched.cluster.live.lists import Listed, Lister, list_meta
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from kubectl_sched.api.meta import KubernetesObject
-    from kubectl_sched.cluster.live.credentials import Credentials
     from kubectl_sched.cluster.live.endpoint import Endpoint
     from kubectl_sched.cluster.selection import Selection
 
@@ -60,6 +60,8 @@ def read_live(
     `credentials` are those of an earlier reading. Raises SchedError for a pod that does not exist, ClusterError where
     the cluster does not answer.
     """
+    credentials = credentials or Credentials(endpoint)
+    credentials.shown()  # before several threads want them: a plugin that fails is run once, and asks once
     server = Server(endpoint, credentials=credentials)
     lister = Lister(server, progress)
     pool = ThreadPoolExecutor(thread_name_prefix="list")
