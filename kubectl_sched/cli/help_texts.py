@@ -50,7 +50,7 @@ shown as a command. A pod that is bound already is explained as if it were pendi
                 "kubectl sched explain message '0/3 nodes are available: 3 Insufficient cpu.'",
             ),
         ),
-        "explain [pod] NAME... | TYPE/NAME | --pending | message TEXT [options]",
+        "explain [pod] NAME... | TYPE/NAME... | --pending [options]",
     ),
     "message": CommandHelp(
         "Say what a pasted FailedScheduling message means",
