@@ -37,7 +37,7 @@ class Serving(Record, frozen=True):
 def serving(pod: Pod, dump: Dump, in_force: InForce, now: datetime) -> Serving:
     """Who serves the pod's schedulerName: by a Lease that is being renewed, or by a scheduler's pod that is ready."""
     name = scheduler_name_of(pod)
-    owner = in_force.owner(name)
+    owner = in_force.seen.owner(name)
     if owner is not None and owner.problems:
         return Serving(STOPPED, f"{owner.key} has the profile {name}, but {owner.problems[0]}")
     owned = owner.lease_key if owner is not None else None

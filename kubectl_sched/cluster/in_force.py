@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,11 +9,10 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.api.schedulers import Lease
-from kubectl_sched.cluster.found_schedulers import FoundScheduler, find_schedulers
-from kubectl_sched.cluster.known_schedulers import PRODUCTS, lease_name, product_pods
+from kubectl_sched.cluster.known_schedulers import PRODUCTS, product_pods
 from kubectl_sched.cluster.kubernetes_version import detect_version
 from kubectl_sched.cluster.scheduler_configurations import ConfigurationSource, of_unseen_scheduler
+from kubectl_sched.cluster.seen_schedulers import SeenSchedulers
 from kubectl_sched.cluster.state import configuration_for, scheduler_for
 from kubectl_sched.config import KubeVersion, load_configuration, parse_feature_gates
 from kubectl_sched.config.scheduler_name import scheduler_name_of
@@ -22,12 +20,13 @@ from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.surroundings import bound_at
-from kubectl_sched.scheduler.times import seconds_between
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kubectl_sched.api.schedulers import Lease
     from kubectl_sched.cluster.dump import Dump
+    from kubectl_sched.cluster.found_schedulers import FoundScheduler
     from kubectl_sched.cluster.state import Replay
     from kubectl_sched.config import Configuration
     from kubectl_sched.framework.extenders import ExtenderClient
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.scheduler import Scheduler
     from kubectl_sched.scheduler.surroundings import Surroundings
 
-_UNTOUCHED_SECONDS = 120
-_DEFAULT_LEASE = "kube-system/kube-scheduler"
 _NO_SCHEDULER = (
     "no kube-scheduler is seen, and none has looked at a pod that waits",
     "one with a profile default-scheduler would serve it",
@@ -66,13 +63,9 @@ class InForce:
         self._assumed: dict[int, Assumed] = {}
         self._schedulers: dict[int, Scheduler] = {}
         self.left_out: dict[str, None] = {}
+        self.seen = SeenSchedulers(dump)
         self.used: dict[str, Assumed] = {}
         """What was assumed for each schedulerName that was asked for."""
-
-    @cached_property
-    def found(self) -> tuple[FoundScheduler, ...]:
-        """The kube-schedulers whose pods are visible."""
-        return find_schedulers(self.dump)
 
     def explain(self, pod: Pod) -> ScheduleResult:
         """The cycle for the pod, by the scheduler that serves it."""
@@ -114,8 +107,8 @@ class InForce:
     def _found_for(self, scheduler_name: str) -> Assumed:
         owner = lease = None
         if self._replay.config is None:
-            owner = self.owner(scheduler_name)
-            lease = self.lease_of_unseen(scheduler_name)
+            owner = self.seen.owner(scheduler_name)
+            lease = self.seen.lease_of_unseen(scheduler_name)
         key = id(owner or lease) if owner or lease else 0
         if key not in self._assumed:
             if owner is not None:
@@ -126,20 +119,9 @@ class InForce:
                 self._assumed[key] = self._of_nobody()
         return self._assumed[key]
 
-    def owner(self, scheduler_name: str) -> FoundScheduler | None:
-        """The scheduler that has a profile of the name: one that serves it, else one that would.
-
-        One whose configuration was not read is taken only where no other has the name.
-        """
-        having = [scheduler for scheduler in self.found if scheduler_name in scheduler.profiles]
-        having.sort(key=lambda scheduler: not scheduler.is_known)
-        return next((scheduler for scheduler in having if scheduler.serves), having[0] if having else None)
-
     def may_serve(self, scheduler_name: str) -> list[FoundScheduler]:
-        """The schedulers that may have a profile of the name, as their configurations were not read."""
-        if self.owner(scheduler_name) is not None or self._replay.config is not None:
-            return []
-        return [scheduler for scheduler in self.found if scheduler.serves and not scheduler.is_known]
+        """The schedulers that may have a profile of the name; none where --config says what counts."""
+        return self.seen.may_serve(scheduler_name) if self._replay.config is None else []
 
     def _of(self, owner: FoundScheduler) -> Assumed:
         source = owner.configuration
@@ -189,7 +171,7 @@ class InForce:
                 load_configuration(own, version, _gates(replay.feature_gates)),
                 f"profiles as {_OWN} has them",
             )
-        if self.found:
+        if self.seen.found:
             return Assumed(
                 configuration_for(self.dump, replay),
                 "default profile assumed where no scheduler is seen that serves a pod",
@@ -202,7 +184,7 @@ class InForce:
         if source.document is not None:
             configuration = load_configuration(source.document, version, _gates(self._replay.feature_gates))
             return Assumed(configuration, f"profiles as {source.source} has them")
-        lease = self.renewed_lease
+        lease = self.seen.renewed_lease
         renewed = f"; {lease.spec.holder_identity} renews the Lease {lease.key}" if lease is not None else ""
         told = f"default profile assumed: {source.source}{renewed}{_fetched_by(source)}"
         return Assumed(configuration_for(self.dump, self._replay), told)
@@ -236,26 +218,22 @@ class InForce:
 
     def missing_scheduler(self, pod: Pod) -> tuple[str, ...]:
         """Why nobody serves the pod, and who there is; nothing where somebody does or must be assumed to."""
-        name = scheduler_name_of(pod)
-        owner = self.owner(name)
+        seen, name = self.seen, scheduler_name_of(pod)
+        owner = seen.owner(name)
         if owner is not None:
             first, rest = owner.problems[:1], owner.problems[1:]
             return (*(f"{owner.key} has the profile {name}, but {problem}" for problem in first), *rest)
         if name == DEFAULT_SCHEDULER_NAME:
-            return _NO_SCHEDULER if self.lacks_default else ()
-        if product_pods(name, self._pods) or name in self.assumed(name).configuration.profiles or self.may_serve(name):
+            return _NO_SCHEDULER if seen.lacks_default else ()
+        if product_pods(name, seen.pods) or name in self.assumed(name).configuration.profiles or self.may_serve(name):
             return ()
         product = f", which is {PRODUCTS[name].name}" if name in PRODUCTS else ""
-        there = ", ".join(dict.fromkeys(profile for each in self.found if each.serves for profile in each.profiles))
-        there = there or ("" if self.lacks_default else DEFAULT_SCHEDULER_NAME)
+        there = ", ".join(dict.fromkeys(profile for each in seen.found if each.serves for profile in each.profiles))
+        there = there or ("" if seen.lacks_default else DEFAULT_SCHEDULER_NAME)
         return (
             f"no scheduler is seen that serves {name}{product}",
             f"there is {there}" if there else "there is no scheduler at all",
         )
-
-    @cached_property
-    def _pods(self) -> list[Pod]:
-        return [item for item in self.dump.objects if isinstance(item, Pod)]
 
     @property
     def notes(self) -> list[str]:
@@ -267,7 +245,7 @@ class InForce:
     def _of_others(self) -> Iterator[str]:
         """Who serves, or may serve, the pods that cannot be replayed."""
         for name in self.used:
-            pods = product_pods(name, self._pods) if self.owner(name) is None else []
+            pods = product_pods(name, self.seen.pods) if self.seen.owner(name) is None else []
             if pods:
                 product = f"{PRODUCTS[name].name} ({pods[0].key})"
                 yield f"{name} is {product}, no kube-scheduler: what it decides is not replayed"
@@ -295,74 +273,6 @@ class InForce:
         if own is None or self._replay.config is not None or not self.used:
             return False
         return not any(each.evidence.endswith(f"as {_OWN} has them") for each in self.used.values())
-
-    @cached_property
-    def lacks_default(self) -> bool:
-        """Whether there is no default scheduler: the control plane can be seen without one, or nobody looks at pods."""
-        if self.dump.scheduler_configuration is not None:
-            return False
-        if any(DEFAULT_SCHEDULER_NAME in each.profiles for each in self.found) or self.renewed_lease is not None:
-            return False
-        return self._sees_control_plane or self._leaves_pods_alone
-
-    @cached_property
-    def renewed_lease(self) -> Lease | None:
-        """The default scheduler's, where somebody who cannot be seen has renewed it lately."""
-        if any(each.lease_key == _DEFAULT_LEASE for each in self.found):
-            return None
-        return next((lease for lease in self._renewed if lease.key == _DEFAULT_LEASE), None)
-
-    def lease_of_unseen(self, scheduler_name: str) -> Lease | None:
-        """The Lease that somebody who cannot be seen renews to serve the name, such as `bind --watch` outside."""
-        if scheduler_name == DEFAULT_SCHEDULER_NAME or self.dump.scheduler_configuration is not None:
-            return None
-        names = {scheduler_name, lease_name(scheduler_name)}
-        return next((lease for lease in self._renewed if lease.name in names), None)
-
-    @cached_property
-    def _renewed(self) -> list[Lease]:
-        leases = (item for item in self.dump.objects if isinstance(item, Lease) and item.spec.holder_identity)
-        aged = ((lease, seconds_between(lease.spec.renew_time, self.dump.taken_at)) for lease in leases)
-        return [lease for lease, age in aged if age is not None and age < _UNTOUCHED_SECONDS]
-
-    @property
-    def _sees_control_plane(self) -> bool:
-        return any(
-            container.image.rpartition("/")[2].startswith(("kube-apiserver", "kube-controller-manager"))
-            for item in self.dump.objects
-            if isinstance(item, Pod) and item.metadata.namespace == "kube-system"
-            for container in item.spec.containers
-        )
-
-    @property
-    def _leaves_pods_alone(self) -> bool:
-        waiting = [
-            item
-            for item in self.dump.objects
-            if isinstance(item, Pod)
-            and not item.spec.node_name
-            and not item.has_ended
-            and not item.spec.scheduling_gates
-            and item.spec.scheduler_name in {"", DEFAULT_SCHEDULER_NAME}
-        ]
-        return bool(waiting) and all(never_looked_at(pod, self.dump.taken_at) for pod in waiting)
-
-    @cached_property
-    def asked_for(self) -> dict[str, tuple[int, int]]:
-        """For each schedulerName that pods ask for: how many have not ended, and how many of them have no node."""
-        alive = [item for item in self.dump.objects if isinstance(item, Pod) and not item.has_ended]
-        names = Counter(scheduler_name_of(pod) for pod in alive)
-        waiting = (pod for pod in alive if not pod.spec.node_name)
-        pending = Counter(scheduler_name_of(pod) for pod in waiting)
-        return {name: (names[name], pending[name]) for name in sorted(names)}
-
-
-def never_looked_at(pod: Pod, taken_at: str | None) -> bool:
-    """Whether the pod has waited for minutes without the condition that a scheduler's first attempt leaves."""
-    if any(condition.type == "PodScheduled" for condition in pod.status.conditions) or not pod.status.qos_class:
-        return False  # without the class that the API server gives every pod, it never was in a cluster
-    age = seconds_between(pod.metadata.creation_timestamp, taken_at)
-    return age is not None and age >= _UNTOUCHED_SECONDS
 
 
 def _fetched_by(source: ConfigurationSource) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kubectl_sched.api.pod import Pod
 from kubectl_sched.cluster.known_schedulers import PRODUCTS, product_pods
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from kubectl_sched.api.pod import Pod
     from kubectl_sched.api.schedulers import Lease
     from kubectl_sched.cluster.found_schedulers import FoundScheduler
     from kubectl_sched.cluster.in_force import InForce
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 def scheduler_report(in_force: InForce) -> dict[str, Any]:
     """The schedulers with what each serves, then the names that pods ask for and nobody is seen to serve."""
-    asked = in_force.asked_for
-    items = [_item(scheduler, asked) for scheduler in in_force.found]
-    if not any(DEFAULT_SCHEDULER_NAME in scheduler.profiles for scheduler in in_force.found):
+    seen = in_force.seen
+    asked = seen.asked_for
+    items = [_item(scheduler, asked) for scheduler in seen.found]
+    if not any(DEFAULT_SCHEDULER_NAME in scheduler.profiles for scheduler in seen.found):
         items += _unseen(in_force, asked)
-    pods = [item for item in in_force.dump.objects if isinstance(item, Pod)]
-    items += (item for name in asked for item in _of_product(name, asked[name], pods))
+    items += (item for name in asked for item in _of_product(name, asked[name], seen.pods))
     items += (item for name in asked for item in _by_lease(name, asked, in_force))
     served = {profile["schedulerName"] for item in items if item["serves"] for profile in item["profiles"]}
     return {
@@ -36,7 +36,7 @@ def scheduler_report(in_force: InForce) -> dict[str, Any]:
                 "pods": total,
                 "pending": pending,
                 "product": PRODUCTS[name].name if name in PRODUCTS else None,
-                "wouldServe": owner.key if (owner := in_force.owner(name)) is not None else None,
+                "wouldServe": owner.key if (owner := seen.owner(name)) is not None else None,
                 "mayServe": [scheduler.key for scheduler in in_force.may_serve(name)],
             }
             for name, (total, pending) in asked.items()
@@ -101,17 +101,17 @@ def _assumed(kind: str, name: str, source: str, profiles: Sequence[dict[str, Any
 
 def _unseen(in_force: InForce, asked: Mapping[str, tuple[int, int]]) -> Iterator[dict[str, Any]]:
     """The default scheduler, if it is one that cannot be seen."""
-    if in_force.lacks_default:
+    if in_force.seen.lacks_default:
         return
     assumed = in_force.assumed(DEFAULT_SCHEDULER_NAME)
     profiles = [_profile(name, asked) for name in assumed.configuration.profiles]
     item = _assumed("assumed", DEFAULT_SCHEDULER_NAME, assumed.evidence, profiles)
-    yield {**item, "version": str(assumed.configuration.version), "leaderElection": _held(in_force.renewed_lease)}
+    yield {**item, "version": str(assumed.configuration.version), "leaderElection": _held(in_force.seen.renewed_lease)}
 
 
 def _by_lease(name: str, asked: Mapping[str, tuple[int, int]], in_force: InForce) -> Iterator[dict[str, Any]]:
     """Who serves the name without a pod to be seen, such as `bind --watch` outside of the cluster."""
-    lease = in_force.lease_of_unseen(name) if in_force.owner(name) is None else None
+    lease = in_force.seen.lease_of_unseen(name) if in_force.seen.owner(name) is None else None
     if lease is not None:
         assumed = in_force.assumed(name)
         item = _assumed("assumed", name, assumed.evidence, [_profile(name, asked)])

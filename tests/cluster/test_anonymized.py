@@ -275,8 +275,8 @@ def test_every_verdict_stays_the_same(read_text: Callable[..., Dump], case: Reco
 def test_schedulers_are_found_as_before(path: Path) -> None:
     dump = read([str(path)])
     before, after = InForce(dump, Replay()), InForce(anonymized(dump), Replay())
-    assert [(each.kind, each.profiles, each.serves) for each in after.found] == [
-        (each.kind, each.profiles, each.serves) for each in before.found
+    assert [(each.kind, each.profiles, each.serves) for each in after.seen.found] == [
+        (each.kind, each.profiles, each.serves) for each in before.seen.found
     ]
     assert all_decided(after.dump, Replay()) == all_decided(dump, Replay())
 
