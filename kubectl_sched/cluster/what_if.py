@@ -5,42 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from msgspec import structs
-
-from kubectl_sched.api.apps import DaemonSet, Deployment, Job, JobStatus, StatefulSet
-from kubectl_sched.api.meta import ObjectMeta
-from kubectl_sched.api.pod import Pod
 from kubectl_sched.cluster.admission import Admission
 from kubectl_sched.cluster.applied import applied
-from kubectl_sched.cluster.changed_workloads import (
-    NEVER_ROLLED_OUT,
-    check_update,
-    running_replica_set,
-    while_paused,
-    with_stored_count,
-)
-from kubectl_sched.cluster.counts import few, pods_counted
-from kubectl_sched.cluster.existing import (
-    existing_item,
-    missing_of,
-    only_surges,
-    plan_of,
-    pods_of,
-    surplus_of,
-    template_of,
-    with_partition,
-)
+from kubectl_sched.cluster.existing import existing_item, plan_of
 from kubectl_sched.cluster.filling import Filling
 from kubectl_sched.cluster.making import Making, Workload
 from kubectl_sched.cluster.manifests import Manifests, read_manifests
 from kubectl_sched.cluster.namespace_admission import check_namespaces, plugins_on, unknown_notes
 from kubectl_sched.cluster.node_edits import Cluster, node_meant
+from kubectl_sched.cluster.placed_workloads import PlacedWorkloads
 from kubectl_sched.cluster.pod_order import predecessors, sets_in_order
 from kubectl_sched.cluster.refused_manifest import RefusedError
-from kubectl_sched.cluster.replicas import replicas_of
 from kubectl_sched.cluster.state import snapshot_of
 from kubectl_sched.cluster.storage_promised import about_capacity
-from kubectl_sched.cluster.what_if_notes import about_order, about_paused, about_pending, about_unknown_nodes
+from kubectl_sched.cluster.what_if_notes import about_order, about_pending, about_unknown_nodes
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.errors import SchedError
 from kubectl_sched.scheduler.answer import Answer
@@ -53,12 +31,11 @@ from kubectl_sched.snapshot import Objects
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from kubectl_sched.api.core import Node
     from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.api.pod import Pod
     from kubectl_sched.cluster.dry_run import DryRun
     from kubectl_sched.cluster.dump import Dump
     from kubectl_sched.cluster.node_edits import Edit
-    from kubectl_sched.cluster.replicas import Replicas
     from kubectl_sched.config import Configuration
     from kubectl_sched.scheduler.rollout import RolledOut
 
@@ -165,7 +142,8 @@ class WhatIf:
         making = Making(self._admission, cluster.others, self._dry_run, charges=not question.fill)
         stay = {pod.key for pod in (*cluster.pods, *cluster.evicted)}
         making.let_go(pod for pod in there if pod.key not in stay)
-        workloads = [self._workload(item, cluster, making, from_manifest=manifest) for item, manifest in self._items]
+        placed = PlacedWorkloads(question, self._admission, cluster, making, server_checks=self._dry_run is not None)
+        workloads = [placed.workload(item, from_manifest=manifest) for item, manifest in self._items]
         if question.fill and not workloads:
             raise SchedError("--replicas max says how many pods, but of which? Name a manifest or a workload")
         added = making.made
@@ -223,122 +201,6 @@ class WhatIf:
             and pod.key not in own
         ]
 
-    def _workload(self, item: KubernetesObject, cluster: Cluster, making: Making, *, from_manifest: bool) -> Workload:
-        question = self._question
-        copies = question.replicas is not None or question.fill
-        only_scales = not from_manifest or isinstance(item, NEVER_ROLLED_OUT)
-        stored = self._stored(item) if from_manifest else None
-        if from_manifest:
-            item, is_unchanged = self._applied(item, stored)
-            only_scales |= is_unchanged
-        if isinstance(item, Deployment) and item.spec.paused:
-            running = while_paused(item, self._admission.objects)
-            cluster.notes.append(about_paused(item, is_running=running is not None))
-            if running is None:
-                return Workload(replicas_of(item, ()), [])
-            item, only_scales = running, True
-        present = [pod for pod in pods_of(item, cluster.pods) if not pod.has_ended]
-        scaled = (
-            running_replica_set(item, present, self._admission.objects)
-            if only_scales and isinstance(item, Deployment)
-            else None
-        )
-        replicas = replicas_of(item, list(cluster.nodes.values()), single=not copies, replica_set=scaled)
-        if isinstance(item, StatefulSet) and isinstance(stored, StatefulSet):
-            replicas = with_partition(item, stored, replicas)
-        count = self._count(replicas, cluster)
-        if only_scales:
-            if question.replace:
-                cluster.drop(present)
-                making.let_go(present)
-                present = []
-            return self._missing(replicas, present, count, cluster, making)
-        replaced = question.replace or question.fill or isinstance(item, Pod)
-        gone = [pod for pod in present if replaced or not pod.spec.node_name]
-        cluster.drop(gone)
-        making.let_go(present)
-        old = [pod for pod in present if pod not in gone]
-        workload = making.workload(replicas, range(count))
-        if isinstance(item, StatefulSet | DaemonSet):
-            surplus = surplus_of(item, workload.pods, old)
-            self._go_first(replicas, surplus, cluster)
-            old = [pod for pod in old if pod not in surplus]
-        workload.old = old
-        if old and workload.pods and only_surges(item, count, self._admission.enabled):
-            making.check_surge(workload.pods[0])
-        return workload
-
-    def _go_first(self, replicas: Replicas, surplus: list[Pod], cluster: Cluster) -> None:
-        """Pods that are too many."""
-        if surplus:
-            cluster.drop(surplus)
-            names = few(sorted(pod.name for pod in surplus))
-            pods = "1 pod too many, which goes" if len(surplus) == 1 else f"{len(surplus)} pods too many, which go"
-            cluster.notes.append(f"{replicas.owner} has {pods} first: {names}")
-
-    def _stored(self, item: KubernetesObject) -> KubernetesObject | None:
-        """What the manifest changes in the cluster."""
-        if isinstance(item, Pod) or self._question.replace:
-            return None
-        return self._admission.objects.get(type(item), item.name, item.namespace)
-
-    def _applied(self, item: KubernetesObject, stored: KubernetesObject | None) -> tuple[KubernetesObject, bool]:
-        """The workload as it is once the manifest is applied, and whether that only scales what the cluster has.
-
-        A status that the manifest brings does not count. Raises RefusedError for what may not change.
-        """
-        if isinstance(item, Job):
-            item = structs.replace(item, status=stored.status if isinstance(stored, Job) else JobStatus())
-        if stored is None:
-            return item, False
-        item = with_stored_count(item, stored)
-        is_unchanged = self._template(stored) == self._template(item)
-        if self._dry_run is None:
-            check_update(item, stored, same_template=is_unchanged)
-        return item, is_unchanged
-
-    def _template(self, item: KubernetesObject) -> Pod | None:
-        """The template with its defaults, which what is stored has, and a manifest mostly has not.
-
-        A Job's has labels besides that the API server draws; it cannot be changed anyway.
-        """
-        template = template_of(item)
-        if template is None:
-            return None
-        metadata = ObjectMeta(labels={} if isinstance(item, Job) else template.metadata.labels)
-        return self._admission.defaulted(Pod(metadata=metadata, spec=template.spec))
-
-    def _count(self, replicas: Replicas, cluster: Cluster) -> int:
-        if replicas.fixed:
-            if self._question.replicas is not None or self._question.fill:
-                raise SchedError(
-                    f"--replicas does not apply to {replicas.owner}: it has a pod on each node that its pods may run on"
-                )
-            return replicas.count
-        if self._question.fill:
-            return 1 + sum(_pods_allowed(node) for node in cluster.nodes.values())
-        if self._question.replicas is not None:
-            return self._question.replicas
-        return pods_counted(replicas.count, f"{replicas.owner} wants {replicas.count:,}")
-
-    def _missing(
-        self, replicas: Replicas, present: list[Pod], count: int, cluster: Cluster, making: Making
-    ) -> Workload:
-        """What a workload of the cluster lacks: its pods that wait, and those that are yet to be made."""
-        wanted = [replicas.pod(index) for index in range(count)]
-        if not self._question.fill:
-            surplus = surplus_of(replicas.source, wanted, present)
-            self._go_first(replicas, surplus, cluster)
-            making.let_go(surplus)
-            present = [pod for pod in present if pod not in surplus]
-        waiting = [pod for pod in present if not pod.spec.node_name]
-        missing = {pod.key for pod in missing_of(replicas.source, wanted, present)}
-        free = [index for index, pod in enumerate(wanted) if pod.key in missing]
-        made = free if self._question.fill else free[: max(0, count - len(present))]
-        workload = making.workload(replicas, made)
-        workload.pods = [*waiting, *workload.pods]
-        return workload
-
 
 def is_in_cluster(target: str) -> bool:
     """Whether a target is `deployment/web` of the cluster rather than a path."""
@@ -349,9 +211,3 @@ def is_in_cluster(target: str) -> bool:
     word, slash, name = target.partition("/")
     known = word.lower().split(".")[0] in {*WORKLOAD_WORDS, "cronjob", "cronjobs", "cj"}
     return bool(slash) and known and "/" not in name and not Path(target).exists()
-
-
-def _pods_allowed(node: Node) -> int:
-    from kubectl_sched.api.quantity import value
-
-    return max(0, value(node.status.allocatable.get("pods", 0)))
