@@ -16,17 +16,19 @@ _SNAPSHOT = "kubectl sched snapshot cluster.json.gz"
 
 def show_decoded(dump: Dump, selection: Selection, output: str, color: str) -> int:
     """Print it; the exit code is that of something forbidden, since nothing was replayed."""
-    from kubectl_sched.api.core import Event
+    from kubectl_sched.cluster.not_created import never_created
     from kubectl_sched.cluster.selection import select
     from kubectl_sched.render.decoded import Limits, decoded_data, decoded_lines
     from kubectl_sched.render.show import PAGES, write_data
+    from kubectl_sched.scheduler.surroundings import Surroundings
     from kubectl_sched.scheduler.told import told_of
 
     if output in PAGES:
         raise SchedError(f"there is no -o {output} where the cluster may not be read: it is table, json or yaml")
-    events = [item for item in dump.objects if isinstance(item, Event)]
-    told = [told_of(pod, events) for pod in select(dump.objects, selection)]
-    limits = Limits(dump.warnings, tuple(forbidden.rule for forbidden in dump.forbidden), _SNAPSHOT)
+    around = Surroundings(dump.objects, sees_all_pods=False)
+    told = [told_of(pod, around) for pod in select(dump.objects, selection)]
+    lacking = never_created(dump.objects, selection.namespace, around) if selection.means_all_pending else ()
+    limits = Limits((*lacking, *dump.warnings), tuple(forbidden.rule for forbidden in dump.forbidden), _SNAPSHOT)
     if output in {"json", "yaml"}:
         write_data(decoded_data(told, limits, one=selection.is_one_pod), output)
     elif output != "name":

@@ -53,7 +53,7 @@ def diff(
     connection: Connection,
 ) -> None:
     """Compare where pods land under two configurations, two versions or two dumps."""
-    from kubectl_sched.cli.source import read_source
+    from kubectl_sched.cli.source import read_replayable
     from kubectl_sched.cluster.in_force import InForce
     from kubectl_sched.cluster.selection import Selection, about_none, select
     from kubectl_sched.cluster.state import Replay
@@ -63,7 +63,7 @@ def diff(
     if not (to_config or to_kube_version or to_feature_gates or to_from):
         raise SchedError("say what to compare with: --to-config, --to-kube-version, --to-feature-gates or --to-from")
     selection = Selection(tuple(targets or ()), None if all_namespaces else namespace or "", selector, pending)
-    dump, selection = read_source(from_, connection, selection)
+    dump, selection = read_replayable(from_, connection, selection)
     other = _read(to_from) if to_from else dump
     before = InForce(dump, Replay(config, kube_version, feature_gates))
     replay = Replay(

@@ -23,14 +23,14 @@ def snapshot(
     connection: Connection,
 ) -> None:
     """Save what a replay needs and nothing that is secret, for --from."""
-    from kubectl_sched.cli.source import read_source
+    from kubectl_sched.cli.source import read_replayable
     from kubectl_sched.cluster.live.needs import EVERYTHING
     from kubectl_sched.cluster.selection import Selection
     from kubectl_sched.cluster.snapshot_file import check_name, write_snapshot
     from kubectl_sched.render.show import warn
 
     check_name(file)
-    dump, _ = read_source(from_, connection, Selection(namespace=None, also=EVERYTHING))
+    dump, _ = read_replayable(from_, connection, Selection(namespace=None, also=EVERYTHING))
     warn(dump.warnings)
     if anonymize:
         from kubectl_sched.cluster.anonymized import anonymized

@@ -40,17 +40,31 @@ def read_source(paths: Sequence[str] | None, connection: Connection, selection: 
         return read_live(endpoint, selection, report), selection
 
 
+def read_replayable(
+    paths: Sequence[str] | None, connection: Connection, selection: Selection
+) -> tuple[Dump, Selection]:
+    """The same, for what can do nothing without nodes and pods: raises ClusterError where these may not be read."""
+    dump, selection = read_source(paths, connection, selection)
+    if not dump.can_replay:
+        from kubectl_sched.cluster.dump import ESSENTIAL
+        from kubectl_sched.cluster.live.errors import ClusterError
+        from kubectl_sched.cluster.live.forbidden import in_words
+
+        raise ClusterError("; ".join(in_words(each) for each in dump.forbidden if each.kind in ESSENTIAL))
+    return dump, selection
+
+
 def within(selection: Selection, namespace: str) -> Selection:
     """The selection with the namespace where it says none of its own."""
     return replace(selection, namespace=namespace) if selection.namespace == "" else selection
 
 
 def read_whole(paths: Sequence[str] | None, connection: Connection) -> tuple[Dump, str]:
-    """All that placing any pods may look at, and the namespace of what names none. Raises what `read_source` raises."""
+    """All that placing pods may look at, and the namespace of what names none. Raises what `read_replayable` raises."""
     from kubectl_sched.cluster.live.needs import EVERYTHING
     from kubectl_sched.cluster.selection import Selection
 
-    dump, _ = read_source(paths, connection, Selection(namespace=None, also=EVERYTHING))
+    dump, _ = read_replayable(paths, connection, Selection(namespace=None, also=EVERYTHING))
     if paths:
         return dump, "default"
     from kubectl_sched.cluster.live.kubeconfig import resolve

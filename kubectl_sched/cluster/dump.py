@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.meta import KubernetesObject
 
+ESSENTIAL = frozenset({"Node", "Pod"})
+"""Kinds without which nothing is replayed."""
+
 
 class Forbidden(NamedTuple):
     """A kind that the user may not list: in one namespace, or (empty) in all; `message` is the server's own."""
@@ -56,7 +59,7 @@ class Dump:
     @property
     def can_replay(self) -> bool:
         """Whether nodes and pods may be read; else only what was said of the pods can be told."""
-        return not {"Node", "Pod"} & {forbidden.kind for forbidden in self.forbidden}
+        return not ESSENTIAL & {forbidden.kind for forbidden in self.forbidden}
 
     @cached_property
     def taken_at(self) -> str | None:

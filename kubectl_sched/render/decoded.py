@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.text import Text
 
-from kubectl_sched.render.explanation import API_VERSION
+from kubectl_sched.render.explanation import API_VERSION, stage_data
 from kubectl_sched.render.message import message_data, message_lines
 from kubectl_sched.render.text import safe
+from kubectl_sched.render.truth import said_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,6 +42,7 @@ def decoded_data(told: Sequence[Told], limits: Limits, *, one: bool) -> dict[str
             "pod": {"namespace": each.pod.metadata.namespace, "name": each.pod.metadata.name},
             "schedulerName": each.pod.spec.scheduler_name,
             "currentNode": each.pod.spec.node_name or None,
+            "stage": stage_data(each.stage),
             "condition": _said_data(each.condition) if each.condition else None,
             "events": [_said_data(event) for event in each.events],
             "unknown": list(_UNKNOWN),
@@ -67,6 +69,8 @@ def decoded_lines(told: Sequence[Told], limits: Limits) -> Iterator[RenderableTy
     """Each pod with what was said of it, then what is missing for all of them."""
     for each in told:
         yield Text(f"{safe(each.pod.key)} {_state(each)}.", style="bold")
+        if each.stage is not None and each.stage.name != "Unschedulable" and (words := said_of(each.stage)):
+            yield Text(f"{words}.")
         if each.newest is not None:
             yield from _said_lines(each.newest)
         others = [event for event in each.events if event.text is None][:_OTHER_EVENTS]

@@ -59,7 +59,7 @@ def explanation(
             for action in result.binding
         ],
         "queue": _queue(result),
-        "stage": _stage(result.stage),
+        "stage": stage_data(result.stage),
         "history": _history(result.history),
         "observed": _observed(result.observed),
         "suggestions": [_suggestion(each) for each in result.suggestions],
@@ -73,7 +73,8 @@ def explanation_list(items: Sequence[Any]) -> dict[str, Any]:
     return {"apiVersion": API_VERSION, "kind": "ExplanationList", "items": list(items)}
 
 
-def _stage(stage: Stage | None) -> dict[str, Any] | None:
+def stage_data(stage: Stage | None) -> dict[str, Any] | None:
+    """The stage as the contract has it."""
     if stage is None:
         return None
     return {"name": stage.name, "since": stage.since, "evidence": list(stage.evidence)}

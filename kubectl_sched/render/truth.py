@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.render.screen import Part
     from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.scheduler.stage import Stage
 
 _SAID = {
     "Bound": "It has its node and does not run yet",
@@ -27,6 +28,11 @@ def stage_words(result: ScheduleResult) -> str | None:
     stage = result.stage
     if stage is None or stage.name in {"NotCreated", "Unschedulable"} or (stage.name == "Nominated" and result.fits):
         return None
+    return said_of(stage)
+
+
+def said_of(stage: Stage) -> str | None:
+    """A stage in words, None for one that is nothing to remark on."""
     if (stage.name == "Running" and not stage.evidence) or (stage.name == "Gated" and not stage.known_by):
         return None
     since = f" (since {stage.since})" if stage.since else ""

@@ -89,25 +89,44 @@ def stage_of(result: ScheduleResult, around: Surroundings) -> Stage | None:
     """How far the result's pod has come; None for one that no scheduler has looked at yet, which is nothing strange."""
     if result.pod.has_ended:
         return _ended(result.pod, around)
-    return _bound(result, around) if result.current_node else _pending(result, around)
+    if result.current_node:
+        return _bound(result.pod, around, tuple(_left_for_resize(result)))
+    return _pending(result, around)
+
+
+def stage_told(pod: Pod, around: Surroundings) -> Stage | None:
+    """The same without a replay, as far as the pod and its events tell: not who serves it, nor what its node has."""
+    if pod.has_ended:
+        return _ended(pod, around)
+    if pod.spec.node_name:
+        return _bound(pod, around)
+    if pod.spec.scheduling_gates:
+        return _gated(pod)
+    if pod.status.nominated_node_name:
+        return _nominated(pod, around)
+    return _unschedulable(pod)
 
 
 def _pending(result: ScheduleResult, around: Surroundings) -> Stage | None:
     pod = result.pod
     if not result.pre_enqueue.is_success or pod.spec.scheduling_gates:
-        return _gated(result)
+        return _gated(pod, result.pre_enqueue.message)
     missing = around.missing_scheduler(pod)
     if missing:
         return Stage("NoScheduler", pod.metadata.creation_timestamp, missing)
     if pod.status.nominated_node_name:
         return _nominated(pod, around)
+    if result.fits:
+        return _unschedulable(pod, "it fits now, so kube-scheduler will find a node for it when it tries again")
+    return _unschedulable(pod)
+
+
+def _unschedulable(pod: Pod, *besides: str) -> Stage | None:
     condition = _condition(pod, "PodScheduled")
     if condition is None or condition.status != "False":
         return None
-    evidence = [f"its condition says {condition.reason}"]
-    if result.fits:
-        evidence.append("it fits now, so kube-scheduler will find a node for it when it tries again")
-    return Stage("Unschedulable", condition.last_transition_time, tuple(evidence))
+    evidence = (f"its condition says {condition.reason}", *besides)
+    return Stage("Unschedulable", condition.last_transition_time, evidence)
 
 
 def _condition(pod: Pod, kind: str) -> Condition | None:
@@ -153,7 +172,7 @@ def preempted_by(pod: Pod, around: Surroundings) -> tuple[str, ...]:
     if found is None:
         return (f"it was preempted: {text or (disrupted.message if disrupted else '')}",)
     by = around.pod_of_uid(found[1]) or around.pod_of_key(found[1])
-    who = f"{by.key} (priority {by.priority})" if by is not None else f"a pod that is gone ({found[1]})"
+    who = f"{by.key} (priority {by.priority})" if by is not None else f"{around.unseen_pod} ({found[1]})"
     return (f"it was preempted by {who}{f' on {found[2]}' if found[2] else ''}",)
 
 
@@ -162,10 +181,10 @@ def _without_full_stop(text: str) -> str:
     return text.rstrip(". \n")
 
 
-def _bound(result: ScheduleResult, around: Surroundings) -> Stage:
-    pod = result.pod
+def _bound(pod: Pod, around: Surroundings, left: tuple[str, ...] = ()) -> Stage:
+    """`left` is what its node has left for a resize that is pending."""
     if pod.status.phase == "Running":
-        told = (*_resize(result), *_waiting_containers(pod), *preempted_by(pod, around))
+        told = (*_resize(pod), *left, *_waiting_containers(pod), *preempted_by(pod, around))
         return Stage("Running", pod.status.start_time, told)
     return Stage("Bound", bound_at(pod), tuple(_waits_for(pod, around)))
 
@@ -189,17 +208,20 @@ def _waiting_containers(pod: Pod) -> Iterator[str]:
             yield f"{told} ({waiting.message})" if waiting.message else told
 
 
-def _resize(result: ScheduleResult) -> Iterator[str]:
-    """A resize in place that its node has no room for, with what the node has left."""
-    pending = _condition(result.pod, "PodResizePending")
+def _resize(pod: Pod) -> Iterator[str]:
+    """A resize in place that its node has no room for."""
+    pending = _condition(pod, "PodResizePending")
     if pending is None or pending.status != "True":
         return
     told = f"its resize in place is {pending.reason.lower()}"
     if pending.message:
         told += f": {pending.message}"
     yield told
+
+
+def _left_for_resize(result: ScheduleResult) -> Iterator[str]:
     row = result.nodes.row_of.get(result.current_node or "")
-    if row is not None:
+    if row is not None and any(_resize(result.pod)):
         yield f"its node has left beside it: {_free(result, row)}"
 
 
@@ -209,8 +231,8 @@ def _free(result: ScheduleResult, row: int) -> str:
     return ", ".join(f"{amount_texts(resource, amount)[0]} {resource}" for resource, amount in left)
 
 
-def _gated(result: ScheduleResult) -> Stage:
-    pod = result.pod
+def _gated(pod: Pod, otherwise: str = "") -> Stage:
+    """`otherwise` is what keeps it from the queue where no gate does."""
     condition = _condition(pod, "PodScheduled")
     since = condition.last_transition_time if condition is not None else pod.metadata.creation_timestamp
     told = []
@@ -225,7 +247,7 @@ def _gated(result: ScheduleResult) -> Stage:
     if queue is not None:
         told.append(f"it is in Kueue's queue {queue}")
     if not told:
-        told.append(result.pre_enqueue.message)
+        told.append(otherwise)
     return Stage("Gated", since, tuple(told), known)
 
 

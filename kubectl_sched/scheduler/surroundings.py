@@ -21,15 +21,21 @@ def _nothing_missing(_: Pod) -> tuple[str, ...]:
 
 
 class Surroundings:
-    """The objects of a dump. `missing_scheduler` says why nobody serves a pod, in no sentences where somebody does."""
+    """The objects of a dump. `missing_scheduler` says why nobody serves a pod, in no sentences where somebody does.
+
+    `sees_all_pods` is false where not all of them may be read.
+    """
 
     def __init__(
         self,
         objects: Sequence[KubernetesObject],
         missing_scheduler: Callable[[Pod], tuple[str, ...]] = _nothing_missing,
+        *,
+        sees_all_pods: bool = True,
     ) -> None:
         self.objects = objects
         self.missing_scheduler = missing_scheduler
+        self.unseen_pod = "a pod that is gone" if sees_all_pods else "a pod that is gone or may not be seen"
 
     @cached_property
     def _events(self) -> dict[tuple[str, str, str], list[Event]]:

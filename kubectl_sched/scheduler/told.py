@@ -1,16 +1,16 @@
-"""What a scheduler has said of a pod: its PodScheduled condition, and the events about it."""
+"""What a scheduler has said of a pod: its PodScheduled condition, and the events about it; and how far it has come."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_sched.scheduler.fit_error_text import FitErrorText, parse
+from kubectl_sched.scheduler.stage import stage_told
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from kubectl_sched.api.core import Event
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.scheduler.stage import Stage
+    from kubectl_sched.scheduler.surroundings import Surroundings
 
 
 class Said(NamedTuple):
@@ -27,6 +27,7 @@ class Told(NamedTuple):
     """All that is known of a pod without the cluster around it, the newest event first."""
 
     pod: Pod
+    stage: Stage | None
     condition: Said | None
     events: tuple[Said, ...]
 
@@ -37,21 +38,14 @@ class Told(NamedTuple):
         return self.condition if self.condition is not None and self.condition.text else next(failed, self.condition)
 
 
-def told_of(pod: Pod, events: Iterable[Event]) -> Told:
-    """What was said of the pod; events about others, or about an earlier pod of its name, are left out."""
-    mine = [event for event in events if _is_about(event, pod)]
-    newest_first = sorted(mine, key=lambda event: event.last_seen, reverse=True)
+def told_of(pod: Pod, around: Surroundings) -> Told:
+    """What was said of the pod, and how far it says itself that it has come."""
     return Told(
         pod,
+        stage_told(pod, around),
         _condition(pod),
-        tuple(_said(event.component, event.reason, event.text, event.last_seen) for event in newest_first),
+        tuple(_said(event.component, event.reason, event.text, event.last_seen) for event in around.events(pod)),
     )
-
-
-def _is_about(event: Event, pod: Pod) -> bool:
-    about = event.about
-    same_name = (about.kind, about.namespace, about.name) == ("Pod", pod.metadata.namespace, pod.metadata.name)
-    return same_name and about.uid in {"", pod.metadata.uid}
 
 
 def _condition(pod: Pod) -> Said | None:

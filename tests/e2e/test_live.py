@@ -521,6 +521,40 @@ def test_a_developer_of_one_namespace_is_told_what_was_said(control_plane: Contr
     assert [event["message"]["clauses"][0]["text"] for event in decoded["events"]] == ["Insufficient cpu"]
 
 
+def test_a_developer_is_told_how_far_pods_have_come(control_plane: ControlPlane, api: Api) -> None:
+    rules = [{"apiGroups": ["", "apps"], "resources": ["pods", "events", "replicasets"], "verbs": ["list"]}]
+    api.create("/apis/rbac.authorization.k8s.io/v1/clusterroles", {"metadata": {"name": "sees"}, "rules": rules})
+    api.create("/api/v1/namespaces", {"metadata": {"name": "theirs"}})
+    grant(api, "eve", "sees", "theirs")
+    api.create(pods_of("theirs"), pod("refused", "8", nodeName="n0"))
+    why = {"phase": "Failed", "reason": "OutOfcpu", "message": "no room"}
+    api.merge(f"{pods_of('theirs')}/refused/status", {"status": why})
+    gates = [{"name": "kueue.x-k8s.io/admission"}]
+    api.create(pods_of("theirs"), pod("gated", "1", schedulingGates=gates))
+    refused = program(control_plane, "explain", "refused", "-n", "theirs", "--as", "eve")
+    assert refused.returncode == 3
+    assert "Its kubelet refused it" in refused.stdout
+    assert "OutOfcpu: no room" in refused.stdout
+    gated = json.loads(program(control_plane, "explain", "gated", "-n", "theirs", "--as", "eve", "-o", "json").stdout)
+    assert (gated["kind"], gated["stage"]["name"]) == ("Decoded", "Gated")
+    assert gated["stage"]["evidence"] == ["Kueue holds it back by the gate kueue.x-k8s.io/admission"]
+
+
+@pytest.mark.parametrize(
+    "command", [["diff", "-A", "--to-kube-version", "1.33"], ["snapshot", "-"], ["whatif", "--cordon", "n0"]]
+)
+def test_what_needs_the_nodes_says_that_they_may_not_be_read(
+    control_plane: ControlPlane, api: Api, command: list[str]
+) -> None:
+    name = f"{command[0]}-only"
+    rules = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]}]
+    api.create("/apis/rbac.authorization.k8s.io/v1/clusterroles", {"metadata": {"name": name}, "rules": rules})
+    grant(api, name, name)
+    done = program(control_plane, *command, "--as", name)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.startswith("error: not allowed to list nodes, so without the nodes nothing can be replayed")
+
+
 def test_a_pod_that_is_not_there_brings_those_near_it(control_plane: ControlPlane) -> None:
     done = program(control_plane, "explain", "smal")
     assert done.returncode == 2
