@@ -145,21 +145,25 @@ def _table(shown: Shown) -> Iterator[str]:
 
 
 def _whole(shown: Shown, output: str) -> str:
-    """The whole decision as `explain -o` has it, with the edits among its notes."""
+    """The whole decision as `explain -o` has it, below the edits and with them among its notes."""
     display, results = Display(output, "never"), [shown.view.result]
-    notes = _notes(shown)
+    notes, edits = _notes(shown), "; ".join(texts(shown.view.edits))
+    supposed = f"What if: {edits}" if edits else ""
     if output == "html":
         from kubectl_sched.render.html.page import explanation_page
 
-        return explanation_page(results, display, notes)
+        return explanation_page(results, display, notes, supposed)
     if output == "markdown":
         from kubectl_sched.render.markdown import explanation_markdown
+        from kubectl_sched.render.markdown_text import text
 
-        return explanation_markdown(results, display, notes)
+        answer = explanation_markdown(results, display, notes)
+        return f"{text(supposed)}\n\n{answer}" if supposed else answer
     from rich.console import Console
 
     from kubectl_sched.render.terminal import rendered
 
     console = Console(file=io.StringIO(), width=_WIDTH, color_system=None, markup=False, emoji=False, highlight=False)
     lines = rendered(results, display, notes, console, None)
-    return "".join("".join(segment.text for segment in line) + "\n" for line in lines)
+    answer = "".join("".join(segment.text for segment in line) + "\n" for line in lines)
+    return f"{safe(supposed)}\n{answer}" if supposed else answer

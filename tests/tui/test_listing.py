@@ -151,6 +151,13 @@ def test_every_format_says_which_changes_were_made(output: str) -> None:
     assert output == "name" or "request nvidia.com/gpu=2" in text.replace("\\", "")
 
 
+@pytest.mark.parametrize("output", ["html", "markdown", "wide"])
+def test_an_answer_that_is_handed_on_says_what_is_not_so_before_what_follows(output: str) -> None:
+    supposed = exported(shown(with_edits(WEB, "request nvidia.com/gpu=2")), output).replace("\\", "")
+    assert supposed.index("What if: request nvidia.com/gpu=2") < supposed.index("default/web-0 would land on gpu-2")
+    assert "What if" not in exported(shown(state.opened(decision(WEB).result)), output)
+
+
 def test_data_holds_the_nodes_that_are_listed_and_the_changes() -> None:
     view = state.filtered(with_edits(WEB, "cordon gpu-1"), "pool=gpu")
     data = json.loads(exported(shown(view), "json"))

@@ -42,12 +42,14 @@ class Group(Record, frozen=True):
     answer: AnswerView
 
 
-def explanation_page(results: Sequence[ScheduleResult], display: Display, notes: Sequence[str]) -> str:
-    """One pod in full, or several with an index before them."""
+def explanation_page(
+    results: Sequence[ScheduleResult], display: Display, notes: Sequence[str], supposed: str = ""
+) -> str:
+    """One pod in full, or several with an index before them; `supposed` says first what of the one pod's is not so."""
     told = tuple(dict.fromkeys(notes))
     if display.one:
         view = answer_view(results[0], _room(1, display), node=display.node)
-        return _rendered("one.html.jinja", answer=view, notes=told)
+        return _rendered("one.html.jinja", answer=view, notes=told, supposed=supposed)
     groups = grouped(results)
     room = _room(len(groups), display)
     index = [
