@@ -141,7 +141,7 @@ def change_spec(pod: Pod, spec: dict[str, Any], *, is_bound: bool = False) -> st
             f"kubectl get pod {shlex.quote(name)} -n {namespace} -o json"
             f" | kubectl patch --local -f - -p {_json({'spec': spec})} -o json | kubectl replace --force -f -"
         )
-    spec = {key: value for key, value in spec.items() if key not in _FROM_PRIORITY_CLASS}
+    spec = {key: _as_written(value) for key, value in spec.items() if key not in _FROM_PRIORITY_CLASS}
     if kind not in _PATCHED_IN_PLACE:
         return f"# in what {kind} {name} makes its pods of: {json.dumps({'spec': spec}, separators=(',', ':'))}"
     patch = _json({"spec": {"template": {"spec": spec}}})
@@ -149,6 +149,22 @@ def change_spec(pod: Pod, spec: dict[str, Any], *, is_bound: bool = False) -> st
     if kind in _LEAVES_PENDING_PODS:
         command += f" && kubectl delete pod {shlex.quote(pod.metadata.name)} -n {namespace}"
     return command
+
+
+def _as_written(value: Any) -> Any:
+    """Selectors without what the API server merged into this one pod's for its matchLabelKeys, such as its own hash."""
+    if isinstance(value, list):
+        return [_as_written(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    written = {key: _as_written(each) for key, each in value.items()}
+    merged = {*value.get("matchLabelKeys", ()), *value.get("mismatchLabelKeys", ())}
+    selector = value.get("labelSelector")
+    if merged and selector:
+        kept = [each for each in selector.get("matchExpressions", ()) if each["key"] not in merged]
+        others = {key: each for key, each in selector.items() if key != "matchExpressions"}
+        written["labelSelector"] = {**others, "matchExpressions": kept} if kept else others
+    return written
 
 
 def _is_added(toleration: dict[str, Any], kind: str | None) -> bool:

@@ -23,6 +23,7 @@ from kubectl_sched.scheduler.change import Kind, Promise
 from kubectl_sched.scheduler.schedule_one import cycle
 from kubectl_sched.scheduler.suggestions import suggest
 from kubectl_sched.scheduler.trial import Trial, plain
+from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests
 from tests.plugins.random_clusters import clusters, incoming_pods
 from tests.scheduler.cycles import explain
@@ -288,7 +289,9 @@ def test_the_laws_hold_for_each_kind(kind: Kind) -> None:
     hold(result, found, CASES[kind].on)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@settings(
+    max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)
 @given(clusters(), incoming_pods(), st.booleans())
 def test_the_laws_hold_in_any_cluster(cluster: tuple[list[Any], list[Pod]], incoming: Pod, about_one: bool) -> None:
     nodes, running = cluster
@@ -556,6 +559,33 @@ def test_kubectl_does_to_the_objects_what_was_replayed(kind: Kind) -> None:
                 stored = {"apiVersion": "v1", **plain(base.pod)}
                 changed = kubectl("patch", "-p", patch, given=stored)
                 assert msgspec.convert(changed, type(base.pod)).spec == after.pod.spec
+
+
+def test_a_template_gets_no_selector_of_one_of_its_revisions() -> None:
+    merged = {"key": "pod-template-hash", "operator": "In", "values": ["5d9c"]}
+    term = {
+        "labelSelector": {**BLUE, "matchExpressions": [merged, {"key": "tier", "operator": "Exists"}]},
+        "topologyKey": "rack",
+        "matchLabelKeys": ["pod-template-hash"],
+    }
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-5d9c", "uid": "u", "controller": True}
+    labels = {"app": "blue", "pod-template-hash": "5d9c", "tier": "x"}
+    asks = pod(
+        "web-0",
+        metadata={"ownerReferences": [owner], "labels": labels},
+        affinity={"podAntiAffinity": {REQUIRED: [term]}},
+    )
+    present = pod("other", on="w1", metadata={"labels": labels})
+    found = suggest(explain(asks, host("w1", labels={"rack": "r"}), present))
+    (command,) = [
+        each for suggestion in found for each in suggestion.commands if "kubectl patch deployment web" in each
+    ]
+    template = json.loads(shlex.split(command)[-1])["spec"]["template"]["spec"]
+    (preferred,) = template["affinity"]["podAntiAffinity"][PREFERRED]
+    assert preferred["podAffinityTerm"] == {
+        **term,
+        "labelSelector": {**BLUE, "matchExpressions": [{"key": "tier", "operator": "Exists"}]},
+    }
 
 
 @pytest.mark.skipif(shutil.which("kubectl") is None, reason="needs kubectl")
