@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import base64
-import http.client
 import os
 import ssl
 import tempfile
-import urllib.error
-import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.framework.extenders import ExtenderError
+from kubectl_sched.cluster.extender_transport import post
+from kubectl_sched.cluster.go_json import GoJSONError, first_value
+from kubectl_sched.framework.extender_answers import ExtenderError
 
 if TYPE_CHECKING:
     import socket
@@ -39,26 +38,13 @@ class HTTPExtenders:
     def send(self, extender: Extender, verb: str, arguments: Mapping[str, Any]) -> Any:
         """The decoded JSON answer. Raises ExtenderError in the words of Go's client."""
         url = f"{extender.url_prefix.rstrip('/')}/{verb}"
-        request = urllib.request.Request(  # noqa: S310 - the scheme is the configuration's, as for kube-scheduler
-            url, msgspec.json.encode(arguments), {"Content-Type": "application/json"}, method="POST"
-        )
-        opener = urllib.request.build_opener(urllib.request.HTTPSHandler(context=_context(extender)))
-        try:
-            with opener.open(request, timeout=extender.http_timeout.seconds) as response:
-                status, body = response.status, response.read()
-        except urllib.error.HTTPError as error:
-            error.close()
-            status, body = error.code, b""
-        except (OSError, http.client.HTTPException, ValueError) as error:
-            raise ExtenderError(f'Post "{url}": {_reason(error)}') from None
+        status, body = post(url, msgspec.json.encode(arguments), _context(extender), extender.http_timeout.seconds)
         if status != _OK:
             raise ExtenderError(f"failed {verb} with extender at URL {url}, code {status}")
-        if not body.strip():
-            raise ExtenderError("EOF")
         try:
-            return msgspec.json.decode(body)
-        except msgspec.DecodeError as error:
-            raise ExtenderError(f"the answer of {url} is not JSON: {error}") from None
+            return first_value(body)
+        except GoJSONError as error:
+            raise ExtenderError(str(error)) from None
 
     def document(self, item: Pod | Node) -> dict[str, Any]:
         """The whole object where it can be read once more; a pod that is taken off its node is on none there, too."""
@@ -72,18 +58,6 @@ class HTTPExtenders:
             spec = {key: value for key, value in found.get("spec", {}).items() if key != "nodeName"}
             return {**found, "spec": spec}
         return found
-
-
-def _reason(error: Exception) -> str:
-    """What went wrong, in the words of Go's client where it has its own for it."""
-    cause = error.reason if isinstance(error, urllib.error.URLError) else error
-    if isinstance(cause, TimeoutError):
-        return "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
-    if isinstance(cause, http.client.RemoteDisconnected):
-        return "EOF"
-    if isinstance(cause, OSError) and cause.strerror and not isinstance(cause, ssl.SSLError):
-        return cause.strerror.lower()
-    return str(cause)
 
 
 class _Context(ssl.SSLContext):
@@ -119,7 +93,7 @@ def _load(context: _Context, tls: ExtenderTLSConfig) -> None:
             context.load_verify_locations(cadata=base64.b64decode(tls.ca_data).decode())
         elif tls.ca_file:
             context.load_verify_locations(cafile=tls.ca_file)
-        if tls.cert_data or tls.cert_file:
+        if (tls.cert_data or tls.cert_file) and (tls.key_data or tls.key_file):
             _load_certificate(context, tls)
     except (OSError, ValueError) as error:
         raise ExtenderError(f"the extender's tlsConfig cannot be used: {error}") from None

@@ -7,8 +7,6 @@ is reached, the client knows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,17 +14,24 @@ import msgspec
 import numpy as np
 
 from kubectl_sched.api.core import Node
+from kubectl_sched.framework.extender_answers import (
+    ExtenderError,
+    filter_result,
+    host_priorities,
+    preemption_result,
+)
 from kubectl_sched.framework.preemption import Candidate
 from kubectl_sched.framework.runtime import MAX_NODE_SCORE, PluginScores
 from kubectl_sched.framework.status import Status, unresolvable, unschedulable
 from kubectl_sched.snapshot.node_table import NodeTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from kubectl_sched.api.containers import Container
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.config.types import Extender
+    from kubectl_sched.framework.extender_answers import FilterResult, MetaVictims
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.arrays import Integers, Rows
 
@@ -34,10 +39,6 @@ MAX_EXTENDER_PRIORITY = 10
 
 _ABSENT = unresolvable()
 """Of a node that an extender drops without a word nothing is recorded."""
-
-
-class ExtenderError(Exception):
-    """An extender failed; the text is what kube-scheduler says of it."""
 
 
 class ExtenderClient(Protocol):
@@ -79,8 +80,7 @@ def filter_nodes(
             continue
         try:
             answer = client.send(extender, extender.filter_verb, _arguments(client, extender, pod, nodes, extended))
-            with _unmarshalling(extender):
-                extended = _filtered(extender, answer, nodes, extended)
+            extended = _filtered(extender, filter_result(answer), nodes, extended)
         except ExtenderError:
             if not extender.ignorable:
                 raise
@@ -90,15 +90,6 @@ def filter_nodes(
         row: each for row, each in extended.statuses.items() if row not in left
     }
     return replace(extended, statuses=statuses)
-
-
-@contextmanager
-def _unmarshalling(extender: Extender) -> Iterator[None]:
-    """Around what reads an answer: Go refuses one that is of another type than it expects."""
-    try:
-        yield
-    except (AttributeError, KeyError, OverflowError, TypeError, ValueError, msgspec.ValidationError):
-        raise ExtenderError(f'json: cannot unmarshal the answer of extender "{extender.url_prefix}"') from None
 
 
 def _arguments(
@@ -113,16 +104,14 @@ def _arguments(
     return {"Pod": client.document(pod), "Nodes": listed, "NodeNames": names}
 
 
-def _filtered(extender: Extender, answer: object, nodes: Snapshot, before: Extended) -> Extended:
-    answer = msgspec.convert(answer, dict[str, Any] | None)
-    if _field(answer, "Error"):
-        raise ExtenderError(str(_field(answer, "Error")))
-    names, listed = _field(answer, "NodeNames"), _field(answer, "Nodes")
+def _filtered(extender: Extender, answer: FilterResult, nodes: Snapshot, before: Extended) -> Extended:
+    if answer.error:
+        raise ExtenderError(answer.error)
     sent: dict[int, dict[str, Any]] = {}
     rows: list[int] = []
     asked = set(before.rows.tolist())
-    if extender.node_cache_capable and names is not None:
-        for name in names:
+    if extender.node_cache_capable and answer.names is not None:
+        for name in dict.fromkeys(answer.names):
             if nodes.row_of.get(name) not in asked:
                 raise ExtenderError(
                     f'extender "{extender.url_prefix}" claims a filtered node "{name}" which is not found in the input '
@@ -130,21 +119,20 @@ def _filtered(extender: Extender, answer: object, nodes: Snapshot, before: Exten
                 )
             rows.append(nodes.row_of[name])
         sent = {row: before.sent[row] for row in rows if row in before.sent}
-    elif listed is not None:
-        for item in _field(listed, "items") or ():
-            name = msgspec.convert(item, Node, strict=False).metadata.name
+    elif answer.nodes is not None:
+        for node, item in answer.nodes:
+            name = node.metadata.name
             if name not in nodes.row_of:
                 raise ExtenderError(f'extender "{extender.url_prefix}" answers with a node "{name}" that is not there')
             sent[nodes.row_of[name]] = item
         rows = list(sent)
-    failed = _statuses(nodes, _field(answer, "FailedNodes"), unschedulable)
-    lost = _statuses(nodes, _field(answer, "FailedAndUnresolvableNodes"), unresolvable)
+    failed = _statuses(nodes, answer.failed, unschedulable)
+    lost = _statuses(nodes, answer.failed_for_good, unresolvable)
     return Extended(np.array(sorted(rows), dtype=np.intp), {**before.statuses, **failed, **lost}, sent)
 
 
-def _statuses(nodes: Snapshot, messages: object, status: Callable[[str], Status]) -> dict[int, Status]:
-    told = messages if isinstance(messages, Mapping) else {}
-    return {nodes.row_of[name]: status(message) for name, message in told.items() if name in nodes.row_of}
+def _statuses(nodes: Snapshot, messages: Mapping[str, str], status: Callable[[str], Status]) -> dict[int, Status]:
+    return {nodes.row_of[name]: status(message) for name, message in messages.items() if name in nodes.row_of}
 
 
 def scored_snapshot(nodes: Snapshot, extended: Extended) -> Snapshot:
@@ -176,8 +164,7 @@ def prioritize(
             continue
         try:
             answer = client.send(extender, extender.prioritize_verb, _arguments(client, extender, pod, nodes, extended))
-            with _unmarshalling(extender):
-                raw = _raw_scores(answer, place)
+            raw = _raw_scores(host_priorities(answer), place)
         except ExtenderError:
             continue
         points = raw * (MAX_NODE_SCORE // MAX_EXTENDER_PRIORITY)
@@ -185,11 +172,11 @@ def prioritize(
     return tuple(scores)
 
 
-def _raw_scores(answer: object, place: Mapping[str, int]) -> Integers:
+def _raw_scores(priorities: Iterable[tuple[str, int]], place: Mapping[str, int]) -> Integers:
     raw = np.zeros(len(place), dtype=np.int64)
-    for each in msgspec.convert(answer, list[dict[str, Any]] | None) or ():
-        if _field(each, "Host") in place:
-            raw[place[_field(each, "Host")]] += int(_field(each, "Score") or 0)
+    for host, score in priorities:
+        if host in place:
+            raw[place[host]] += score
     return raw
 
 
@@ -205,8 +192,7 @@ def process_preemption(
             continue
         try:
             answer = client.send(extender, extender.preempt_verb, _victims(client, extender, pod, left))
-            with _unmarshalling(extender):
-                answered = _candidates(extender, _field(answer, "NodeNameToMetaVictims"), nodes)
+            answered = _candidates(extender, preemption_result(answer), nodes)
         except ExtenderError:
             if not extender.ignorable:
                 raise
@@ -231,29 +217,18 @@ def _victims(client: ExtenderClient, extender: Extender, pod: Pod, candidates: S
     return {"Pod": client.document(pod), "NodeNameToVictims": whole, "NodeNameToMetaVictims": meta}
 
 
-def _candidates(extender: Extender, answered: object, nodes: Snapshot) -> list[Candidate]:
+def _candidates(extender: Extender, answered: Mapping[str, MetaVictims], nodes: Snapshot) -> list[Candidate]:
     candidates = []
-    for name, victims in (answered if isinstance(answered, Mapping) else {}).items():
+    for name, victims in answered.items():
         if name not in nodes.row_of:
             raise ExtenderError(f'nodeinfo not found for node name "{name}"')
         by_uid = {pod.metadata.uid: pod for pod in nodes.node(nodes.row_of[name]).pods}
-        pods = []
-        for each in _field(victims, "Pods") or ():
-            uid = _field(each, "UID")
+        for uid in victims.uids:
             if uid not in by_uid:
                 raise ExtenderError(
                     f"extender: {extender.url_prefix} claims to preempt pod (UID: &{{{uid}}}) on node: {name}, but the "
                     "pod is not found on that node"
                 )
-            pods.append(by_uid[uid])
-        candidates.append(Candidate(name, tuple(pods), int(_field(victims, "NumPDBViolations") or 0)))
+        pods = tuple(by_uid[uid] for uid in victims.uids)
+        candidates.append(Candidate(name, pods, victims.pdb_violations))
     return candidates
-
-
-def _field(value: object, name: str) -> Any:
-    """A field of a JSON object, whatever its case, as Go finds it."""
-    if not isinstance(value, Mapping):
-        return None
-    if name in value:
-        return value[name]
-    return next((found for key, found in value.items() if key.lower() == name.lower()), None)

@@ -47,10 +47,20 @@ class _Handler(BaseHTTPRequestHandler):
             status = 500
         if verb == "slow":
             time.sleep(1)
-        data = b"" if verb == "silent" else json.dumps(answer).encode()
+        data = RAW[verb] if verb in RAW else json.dumps(answer).encode()
+        if verb == "moved":
+            status = 307
         self.send_response(status)
-        self.send_header("Content-Length", str(len(data)))
+        if verb == "moved":
+            self.send_header("Location", self.path.replace("moved", "filter"))
+        self.send_header("Content-Length", str(len(data) + (verb == "short")))
         self.end_headers()
+        try:
+            for byte in data if verb == "drop-by-drop" else ():
+                self.wfile.write(bytes([byte]))
+                time.sleep(0.02)
+        except OSError:
+            return  # nobody waits any longer
         self.wfile.write(data)
 
     def log_message(self, *_: object) -> None:
@@ -96,6 +106,25 @@ ANSWERS: dict[str, Any] = {
     "nameless": lambda _: {"Nodes": {"items": [{"metadata": 5}]}},
     "victims": lambda _: {"NodeNameToMetaVictims": {"n1": {"Pods": 5}}},
     "scores": lambda _: [{"Host": "n1", "Score": "many"}],
+    "fraction": lambda _: [{"Host": "n1", "Score": 1.5}],
+    "nulls": lambda _: [None, {"Host": "n1", "Score": 10}],
+    "number-of-errors": lambda _: {"NodeNames": ["n1"], "Error": 5},
+    "number-failed": lambda _: {"NodeNames": ["n1"], "FailedNodes": {"n2": 5}},
+    "twice": lambda _: {"NodeNames": ["n2", "n2"]},
+    "no-quantity": lambda _: {
+        "Nodes": {"items": [{"metadata": {"name": "n1"}, "status": {"allocatable": {"cpu": "x"}}}]}
+    },
+}
+
+
+RAW: dict[str, bytes] = {
+    "silent": b"",
+    "page": b"<html>no</html>",
+    "cut": b'{"NodeNames": ["n1"',
+    "trailing": b'{"NodeNames": ["n2"]} and more',
+    "short": b'{"NodeNames": ["n2"]}',
+    "latin-1": b'{"Error": "\xe9"}',
+    "drop-by-drop": b" " * 10_000,
 }
 
 

@@ -158,15 +158,34 @@ def test_a_node_that_is_sent_back_is_scored_as_if_nothing_ran_on_it(server: Exte
         ("refuse", "it will not"),
         ("silent", "EOF"),
         ("stranger", 'extender "{url}" claims a filtered node "elsewhere" which is not found in the input node list'),
-        ("number", 'json: cannot unmarshal the answer of extender "{url}"'),
-        ("number-of-names", 'json: cannot unmarshal the answer of extender "{url}"'),
+        ("number", "json: cannot unmarshal number into Go value of type v1.ExtenderFilterResult"),
+        (
+            "number-of-names",
+            "json: cannot unmarshal number into Go struct field ExtenderFilterResult.NodeNames of type []string",
+        ),
+        (
+            "number-of-errors",
+            "json: cannot unmarshal number into Go struct field ExtenderFilterResult.Error of type string",
+        ),
+        (
+            "number-failed",
+            "json: cannot unmarshal number into Go struct field ExtenderFilterResult.FailedNodes of type string",
+        ),
+        (
+            "no-quantity",
+            "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+        ),
+        ("page", "invalid character '<' looking for beginning of value"),
+        ("cut", "unexpected EOF"),
+        ("latin-1", "\ufffd"),
+        ("drop-by-drop", "context deadline exceeded (Client.Timeout or context cancellation while reading body)"),
         ("slow", 'Post "{url}/slow": context deadline exceeded (Client.Timeout exceeded while awaiting headers)'),
     ],
 )
 def test_a_failure_fails_the_cycle_unless_it_may_be_ignored(
     verb: str, says: str, server: ExtenderServer, tmp_path: Path
 ) -> None:
-    patience = "200ms" if verb == "slow" else "1m"
+    patience = "200ms" if verb in {"slow", "drop-by-drop"} else "1m"
     fields = {"filterVerb": verb, "nodeCacheCapable": True, "httpTimeout": patience}
     failed = replay(extender(server.url, **fields), cluster(), tmp_path)
     assert (failed.outcome.value, failed.error) == ("Error", says.format(url=server.url))
@@ -176,7 +195,50 @@ def test_a_failure_fails_the_cycle_unless_it_may_be_ignored(
 
 def test_a_node_that_is_sent_back_as_none_fails_the_cycle(server: ExtenderServer, tmp_path: Path) -> None:
     result = replay(extender(server.url, filterVerb="nameless"), cluster(2), tmp_path)
-    assert result.error == f'json: cannot unmarshal the answer of extender "{server.url}"'
+    assert (
+        result.error
+        == "json: cannot unmarshal number into Go struct field Node.Nodes.items.metadata of type v1.ObjectMeta"
+    )
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("http://127.0.0.1:1", 'Post "http://127.0.0.1:1/f": dial tcp 127.0.0.1:1: connect: connection refused'),
+        (
+            "http://u:p@127.0.0.1:1",
+            'Post "http://u:***@127.0.0.1:1/f": dial tcp 127.0.0.1:1: connect: connection refused',
+        ),
+        ("", 'Post "/f": unsupported protocol scheme ""'),
+        ("file:///etc", 'Post "file:///etc/f": unsupported protocol scheme "file"'),
+        ("127.0.0.1:1", 'parse "127.0.0.1:1/f": first path segment in URL cannot contain colon'),
+        ("http:///x", 'Post "http:///x/f": http: no Host in request URL'),
+    ],
+)
+def test_an_address_that_leads_nowhere_fails_the_cycle(url: str, says: str, tmp_path: Path) -> None:
+    assert replay(extender(url, filterVerb="f"), cluster(2), tmp_path).error == says
+
+
+@pytest.mark.parametrize("verb", ["trailing", "short", "twice"])
+def test_of_an_answer_the_first_value_counts(verb: str, server: ExtenderServer, tmp_path: Path) -> None:
+    result = replay(extender(server.url, filterVerb=verb, nodeCacheCapable=True), cluster(), tmp_path)
+    assert [result.nodes.names[row] for row in result.feasible] == ["n2"]
+
+
+def test_one_that_has_moved_is_asked_again(server: ExtenderServer, tmp_path: Path) -> None:
+    result = replay(extender(server.url, filterVerb="moved", nodeCacheCapable=True), cluster(), tmp_path)
+    assert len(result.feasible) == 4
+    (first, second) = server.asked
+    assert (first[0], second[0]) == ("moved", "filter")
+    assert first[1] == second[1]
+
+
+def test_no_proxy_is_asked_for_this_machine(
+    server: ExtenderServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    result = replay(extender(server.url, filterVerb="filter", nodeCacheCapable=True), cluster(), tmp_path)
+    assert len(result.feasible) == 4
 
 
 def test_one_that_names_no_nodes_leaves_none(server: ExtenderServer, tmp_path: Path) -> None:
@@ -184,7 +246,12 @@ def test_one_that_names_no_nodes_leaves_none(server: ExtenderServer, tmp_path: P
     assert result.message == "0/2 nodes are available:"
 
 
-@pytest.mark.parametrize("verb", ["broken", "number", "scores"])
+def test_a_score_of_nothing_is_passed_over(server: ExtenderServer, tmp_path: Path) -> None:
+    result = replay(extender(server.url, prioritizeVerb="nulls"), cluster(2), tmp_path)
+    assert [each.raw.tolist() for each in result.scores if each.plugin == server.url] == [[10, 0]]
+
+
+@pytest.mark.parametrize("verb", ["broken", "number", "scores", "fraction"])
 def test_a_failure_to_score_gives_no_points(verb: str, server: ExtenderServer, tmp_path: Path) -> None:
     result = replay(extender(server.url, prioritizeVerb=verb), cluster(), tmp_path)
     assert result.fits
@@ -225,7 +292,8 @@ def test_victims_that_cannot_be_read_are_an_error(server: ExtenderServer, tmp_pa
     result = replay(extender(server.url, preemptVerb="victims"), objects, tmp_path)
     assert result.post_filter is not None
     assert result.post_filter.status.message == (
-        f'preemption: json: cannot unmarshal the answer of extender "{server.url}"'
+        "preemption: json: cannot unmarshal number into Go struct field MetaVictims.NodeNameToMetaVictims.Pods of type "
+        "[]*v1.MetaPod"
     )
 
 

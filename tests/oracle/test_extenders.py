@@ -27,6 +27,9 @@ VERBS: tuple[dict[str, Any], ...] = (
     {"filterVerb": "nothing"},
     {"filterVerb": "broken", "ignorable": True},
     {"prioritizeVerb": "broken"},
+    *({"filterVerb": verb} for verb in ("number", "number-of-names", "number-of-errors", "number-failed", "nameless")),
+    *({"filterVerb": verb} for verb in ("page", "cut", "trailing", "short", "latin-1", "moved", "no-quantity")),
+    *({"prioritizeVerb": verb} for verb in ("scores", "fraction", "nulls", "page")),
     {"filterVerb": "filter", "managedResources": [{"name": "example.com/foo"}]},
 )
 
@@ -60,7 +63,7 @@ def test_filtering_and_scoring_agree(oracle: Oracle, verbs: dict[str, Any], cach
 
 
 @pytest.mark.parametrize("caches", [True, False])
-@pytest.mark.parametrize("verb", ["preempt", "broken", "nothing"])
+@pytest.mark.parametrize("verb", ["preempt", "broken", "nothing", "victims", "number"])
 def test_preemption_agrees(oracle: Oracle, verb: str, caches: bool, tmp_path: Path) -> None:
     objects = cluster(4, full=True, priority=1000, cpu="2")
     with extender_server() as server:
