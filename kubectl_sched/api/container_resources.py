@@ -177,35 +177,41 @@ def _first_statuses(pod: Pod) -> dict[str, ContainerStatus]:
 
 def _effective_requests(pod: Pod) -> _OfContainer:
     """The largest of spec, actuated and allocated requests, where the kubelet reports them (up to 1.36)."""
-    statuses = _statuses(pod)
-    infeasible = is_resize_infeasible(pod)
-    once = {id(container) for container in pod.spec.init_containers if not _is_sidecar(container)}
-
-    def of_container(container: Container) -> Resources:
-        status = statuses.get(container.name)
-        if status is None or status.resources is None or id(container) in once:
-            return _spec_requests(container)
-        actuated, allocated = status.resources.requests or {}, status.allocated_resources or {}
-        reached = (parse_resource_list(actuated), parse_resource_list(allocated))
-        return largest(*reached) if infeasible else largest(_spec_requests(container), *reached)
-
-    return of_container
+    return _with_reached(pod, _spec_requests, _reached_requests)
 
 
 def _effective_limits(pod: Pod) -> _OfContainer:
     """The larger of spec and actuated limits, where the kubelet reports them (up to 1.36)."""
+    return _with_reached(pod, _spec_limits, _reached_limits)
+
+
+def _with_reached(
+    pod: Pod, of_spec: Callable[[Container], Resources], reached: Callable[[ContainerStatus], Resources | None]
+) -> _OfContainer:
+    """What a resize has reached counts beside the spec, and instead of it where the resize is infeasible."""
     statuses = _statuses(pod)
     infeasible = is_resize_infeasible(pod)
     once = {id(container) for container in pod.spec.init_containers if not _is_sidecar(container)}
 
     def of_container(container: Container) -> Resources:
         status = statuses.get(container.name)
-        if status is None or status.resources is None or id(container) in once:
-            return _spec_limits(container)
-        reached = parse_resource_list(status.resources.limits or {})
-        return reached if infeasible else largest(_spec_limits(container), reached)
+        found = reached(status) if status is not None and id(container) not in once else None
+        if found is None:
+            return of_spec(container)
+        return found if infeasible else largest(of_spec(container), found)
 
     return of_container
+
+
+def _reached_requests(status: ContainerStatus) -> Resources | None:
+    if status.resources is None:
+        return None
+    actuated, allocated = status.resources.requests or {}, status.allocated_resources or {}
+    return largest(parse_resource_list(actuated), parse_resource_list(allocated))
+
+
+def _reached_limits(status: ContainerStatus) -> Resources | None:
+    return None if status.resources is None else parse_resource_list(status.resources.limits or {})
 
 
 def _requests_summed_per_pod(pod: Pod, options: PodResourcesOptions) -> Resources:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.affinity import Toleration
     from kubectl_sched.api.core import Taint
+    from kubectl_sched.api.resource import DeviceTaint, DeviceToleration
 
 NO_SCHEDULE: Final = "NoSchedule"
 PREFER_NO_SCHEDULE: Final = "PreferNoSchedule"
@@ -25,8 +26,13 @@ DO_NOT_SCHEDULE: Final = frozenset({NO_SCHEDULE, NO_EXECUTE})
 """The effects that keep a pod off a node (DoNotScheduleTaintsFilterFunc)."""
 
 
-def tolerates(toleration: Toleration, taint: Taint, *, comparison: bool = False) -> bool:
-    """Whether one toleration tolerates a taint; `comparison` is TaintTolerationComparisonOperators."""
+def tolerates(
+    toleration: Toleration | DeviceToleration, taint: Taint | DeviceTaint, *, comparison: bool = False
+) -> bool:
+    """Whether one toleration tolerates a taint (ToleratesTaint, of nodes and of devices).
+
+    `comparison` is TaintTolerationComparisonOperators.
+    """
     if toleration.effect and toleration.effect != taint.effect:
         return False
     if toleration.key and toleration.key != taint.key:
@@ -68,7 +74,7 @@ def count_intolerable_prefer_no_schedule(
     )
 
 
-def _compares(toleration: Toleration, taint: Taint) -> bool:
+def _compares(toleration: Toleration | DeviceToleration, taint: Taint | DeviceTaint) -> bool:
     """Whether the taint's number is below (Lt) or above (Gt) the toleration's; both must be canonical decimals."""
     if not is_decimal_integer(toleration.value) or not is_decimal_integer(taint.value):
         return False

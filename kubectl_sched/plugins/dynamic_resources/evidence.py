@@ -14,7 +14,7 @@ from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.near_miss import nearest
 from kubectl_sched.plugins.dynamic_resources.binding_conditions import blocks_binding
 from kubectl_sched.plugins.dynamic_resources.pools import Pool
-from kubectl_sched.plugins.dynamic_resources.taking import tolerates
+from kubectl_sched.plugins.dynamic_resources.taking import untolerated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -195,10 +195,9 @@ def _refusal(
         holders = allocator.allocated.holders.get(device.id, [])
         return _Refusal(device, f"{_verb(holders)}", _holding(holders))
     if DEVICE_TAINTS in allocator.features:
-        for taint in device.device.taints:
-            counts = allocator.rules.any_taint_effect_counts or taint.effect in {"NoSchedule", "NoExecute"}
-            if counts and not any(tolerates(one, taint) for one in exact.tolerations):
-                return _Refusal(device, f"tainted {taint}, which the request does not tolerate", {"taint": str(taint)})
+        taint = untolerated(device.device.taints, exact, allocator.rules)
+        if taint is not None:
+            return _Refusal(device, f"tainted {taint}, which the request does not tolerate", {"taint": str(taint)})
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubectl_sched.api.taints import DO_NOT_SCHEDULE, tolerates
 from kubectl_sched.config.device_rules import (
     COMPATIBILITY_GROUPS,
     DEVICE_TAINTS,
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.core import Node
     from kubectl_sched.api.quantity import Quantity
-    from kubectl_sched.api.resource import DeviceTaint, DeviceToleration, ResourceClaim
+    from kubectl_sched.api.resource import DeviceTaint, ExactDeviceRequest, ResourceClaim
+    from kubectl_sched.config.device_rules import DeviceRules
     from kubectl_sched.dynamic_resource_allocation.devices import DeviceID, SliceDevice
     from kubectl_sched.plugins.dynamic_resources.allocator import Allocator
     from kubectl_sched.plugins.dynamic_resources.constraints import Constraint
@@ -160,11 +162,7 @@ class Taking:
         return self._rules.capacity_errors_fail and device in state.shared
 
     def _is_repelled(self, request: RequestData, taints: Sequence[DeviceTaint]) -> bool:
-        return DEVICE_TAINTS in self._features and any(
-            (self._rules.any_taint_effect_counts or taint.effect in {"NoSchedule", "NoExecute"})
-            and not any(tolerates(toleration, taint) for toleration in request.exact.tolerations)
-            for taint in taints
-        )
+        return DEVICE_TAINTS in self._features and untolerated(taints, request.exact, self._rules) is not None
 
     def _satisfies_constraints(
         self, request: RequestData, device: SliceDevice, must: bool, undone: list[Callable[[], None]]
@@ -211,15 +209,13 @@ class Taking:
         return consumed
 
 
-def tolerates(toleration: DeviceToleration, taint: DeviceTaint) -> bool:
-    """Whether the toleration is for the taint (ToleratesTaint)."""
-    if toleration.effect and toleration.effect != taint.effect:
-        return False
-    if toleration.key and toleration.key != taint.key:
-        return False
-    if toleration.operator in {"", "Equal"}:
-        return toleration.value == taint.value
-    return toleration.operator == "Exists"
+def untolerated(taints: Sequence[DeviceTaint], request: ExactDeviceRequest, rules: DeviceRules) -> DeviceTaint | None:
+    """The first taint that keeps a device from the request (taintPreventsAllocation)."""
+    for taint in taints:
+        counts = rules.any_taint_effect_counts or taint.effect in DO_NOT_SCHEDULE
+        if counts and not any(tolerates(toleration, taint) for toleration in request.tolerations):
+            return taint
+    return None
 
 
 def _run_backwards(undone: list[Callable[[], None]]) -> None:
