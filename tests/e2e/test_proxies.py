@@ -56,6 +56,21 @@ def explain(config: Path, **environment: str) -> subprocess.CompletedProcess[str
     )
 
 
+@pytest.mark.parametrize(
+    ("scheme", "said"),
+    [
+        ("http", "its proxy cannot be reached (connection refused)"),
+        ("socks5", "no connection through its proxy (connection refused)"),
+    ],
+)
+def test_a_proxy_that_is_not_there_is_said_not_to_be(
+    control_plane: ControlPlane, tmp_path: Path, scheme: str, said: str
+) -> None:
+    """Port 1 is nobody's."""
+    done = explain(kubeconfig(control_plane, tmp_path), HTTPS_PROXY=f"{scheme}://user:word@127.0.0.1:1")
+    assert (done.returncode, done.stderr) == (3, f"error: the server {HOST}:6443: {said}\n")
+
+
 @pytest.mark.parametrize("name", ["HTTPS_PROXY", "https_proxy"])
 def test_https_proxy_leads_to_the_server(control_plane: ControlPlane, tmp_path: Path, name: str) -> None:
     with Proxy(control_plane.port) as proxy:

@@ -296,7 +296,9 @@ def _with_scheme(server: str, cluster: Fields, user: Fields) -> str:
         server = f"{'https' if secure else 'http'}://{server}"
     address = split_address(server)
     if address is None or address.scheme not in {"http", "https"}:
-        raise KubeconfigError(f"server {server!r} is no address such as https://10.0.0.1:6443")
+        scheme, _, rest = server.partition("://")
+        shown = f"{scheme}://{rest.rpartition('@')[2]}"  # without what it says of a user
+        raise KubeconfigError(f"server {shown!r} is no address such as https://10.0.0.1:6443")
     return f"{address.scheme}://{address.netloc.rpartition('@')[2]}{address.path}"
 
 

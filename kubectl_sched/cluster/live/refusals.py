@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import ssl
 import time
 from http import HTTPStatus
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
     from kubectl_sched.cluster.live.credentials import Shown
     from kubectl_sched.cluster.live.endpoint import Endpoint
+
+_SUBJECT = re.compile(r"^(?:<[^>]*>|\w+\([^)]*\)): (?:Failed to establish a new connection: )?(?:\[Errno \d+\] )?")
+"""What urllib3 begins its texts with: the connection that they are about."""
 
 BUSY = frozenset({429, 500, 502, 503, 504})
 """Statuses that may pass by."""
@@ -100,11 +104,15 @@ def _who(endpoint: Endpoint, shown: Shown) -> str:
 def unreachable(endpoint: Endpoint, error: HTTPError) -> str | None:
     """What another try would not change."""
     if isinstance(error, ProxyError):
-        return f"its proxy does not let us through ({plain(error.original_error)})"
+        said = (
+            "cannot be reached" if isinstance(error.original_error, NewConnectionError) else "does not let us through"
+        )
+        return f"its proxy {said} ({plain(error.original_error)})"
     if isinstance(error, NameResolutionError):
         return "there is no such host"
     if isinstance(error, NewConnectionError):
-        return f"no connection ({plain(error.__cause__ or error)})"
+        through = " through its proxy" if str(error).startswith("SOCKS") else ""
+        return f"no connection{through} ({plain(error)})"
     if isinstance(error, ConnectTimeoutError):
         return "it does not answer; is it the right address, and is the network up?"
     cause = error.args[0] if isinstance(error, SSLError) and error.args else None
@@ -119,8 +127,10 @@ def plain(error: BaseException) -> str:
         return os_reason(error.args[1])
     if isinstance(error, OSError):
         return os_reason(error)
+    if isinstance(error, NewConnectionError) and error.__cause__ is not None:
+        return plain(error.__cause__)
     text = str(error.args[0]) if error.args else str(error)
-    return text.partition("(")[0].rpartition(">: ")[2].strip(" :'\"").lower() or type(error).__name__
+    return _SUBJECT.sub("", text).partition("(")[0].strip(" :'\"").lower() or type(error).__name__
 
 
 def os_reason(error: OSError) -> str:

@@ -213,6 +213,7 @@ def test_request_timeouts_are_seconds_or_durations(text: str, seconds: float | N
         ),
         ({}, {"server": "https://[a"}, "server 'https://\\[a' is no address such as"),
         ({}, {"server": "https://a:99999"}, "server 'https://a:99999' is no address such as"),
+        ({}, {"server": "https://user:word@a:99999"}, "^server 'https://a:99999' is no address such as"),
         ({"users": [{"name": "ann", "user": {"exec": 5}}]}, {}, "user ann: exec: expected object"),
         ({"users": [{"name": "ann", "user": {"exec": {"args": 5}}}]}, {}, "user ann: exec.args: expected array"),
         ({"users": [{"name": "ann", "user": {"exec": {"env": [{}]}}}]}, {}, "user ann: exec.env.*missing.*name"),
