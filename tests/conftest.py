@@ -8,10 +8,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # How fast a machine makes examples says nothing about the program. A commit is judged by the same examples wherever its
-# tests run; `pytest --hypothesis-profile=exploring` looks for others each time.
+# tests run: few of them in the ordinary tests, more under `pytest --hypothesis-profile=at-length`, which CI runs too.
+# `--hypothesis-profile=exploring` looks for others each time.
 settings.register_profile("exploring", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("repeatable", settings.get_profile("exploring"), derandomize=True)
-settings.load_profile("repeatable")
+settings.register_profile("at-length", settings.get_profile("exploring"), derandomize=True)
+settings.register_profile("ordinary", settings.get_profile("at-length"), max_examples=40)
+settings.load_profile("ordinary")
 
 # A shell starts what it runs in the background with Ctrl-C ignored, and programs started from there would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubectl_sched.api.strategic_merge import difference, merge
+from tests.examples import examples
 
 scalars = st.sampled_from(["", "a", "b"]) | st.integers(0, 2)
 ports = st.lists(
@@ -41,7 +42,7 @@ def _text(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(specs, specs)
 def test_a_difference_merged_gives_the_other(before: dict[str, Any], after: dict[str, Any]) -> None:
     merged = merge({"spec": before}, difference({"spec": before}, {"spec": after}))

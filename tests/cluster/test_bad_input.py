@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from kubectl_sched.cluster import Dump, DumpError, read
 from tests.cluster.manifests import NODE, POD, keys, listing
+from tests.examples import examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,7 +125,7 @@ def test_standard_input_is_read() -> None:
         assert keys(read(["-"])) == ["Node n1", "Pod shop/web-0"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.data())
 def test_no_damage_ends_in_another_error(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     text = data.draw(st.sampled_from([LIST, COMPACT, "kind: Node\nmetadata:\n  name: n1\n---\n" + LIST])).encode()

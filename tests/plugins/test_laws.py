@@ -22,6 +22,7 @@ from kubectl_sched.plugins.node_resources.balanced_allocation import NodeResourc
 from kubectl_sched.plugins.node_resources.fit import NodeResourcesFit
 from kubectl_sched.plugins.node_unschedulable import NodeUnschedulable
 from kubectl_sched.plugins.taint_toleration import TaintToleration
+from tests.examples import examples
 from tests.plugins.clusters import EXACT_MINORS, all_rows, filtered, make, snapshot
 from tests.plugins.random_clusters import clusters, incoming_pods
 
@@ -70,7 +71,7 @@ def scores_by_name(plugin: ScorePlugin, incoming: Pod, nodes: Snapshot, rows: Ro
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(cluster=clusters(), incoming=incoming_pods(), version=st.sampled_from(EXACT_MINORS))
 def test_a_node_s_verdict_depends_on_that_node_alone(cluster: Cluster, incoming: Pod, version: str) -> None:
     nodes = snapshot(*cluster[0], *cluster[1], version=version)
@@ -83,7 +84,7 @@ def test_a_node_s_verdict_depends_on_that_node_alone(cluster: Cluster, incoming:
             assert alone == list(verdicts), kind
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(cluster=clusters(), incoming=incoming_pods(), version=st.sampled_from(EXACT_MINORS))
 def test_there_is_evidence_exactly_where_a_node_is_rejected(cluster: Cluster, incoming: Pod, version: str) -> None:
     nodes = snapshot(*cluster[0], *cluster[1], version=version)
@@ -97,7 +98,7 @@ def test_there_is_evidence_exactly_where_a_node_is_rejected(cluster: Cluster, in
                 assert all(0 <= each.distance <= 1 and each.text for each in evidence), kind
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(cluster=clusters(), incoming=incoming_pods(), order=st.randoms())
 def test_the_order_of_nodes_does_not_matter(cluster: Cluster, incoming: Pod, order: Random) -> None:
     made, running = cluster
@@ -113,7 +114,7 @@ def test_the_order_of_nodes_does_not_matter(cluster: Cluster, incoming: Pod, ord
             assert verdicts == dict(zip(others.names, plugin.filter(other_state, incoming, others), strict=True)), kind
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(cluster=clusters(), incoming=incoming_pods(), added=incoming_pods(), data=st.data())
 def test_the_state_survives_pods_that_come_and_go(
     cluster: Cluster, incoming: Pod, added: Pod, data: st.DataObject
@@ -134,7 +135,7 @@ def test_the_state_survives_pods_that_come_and_go(
             assert list(plugin.filter(state, incoming, shrunk)) == verdicts, kind
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(cluster=clusters(), incoming=incoming_pods(), version=st.sampled_from(EXACT_MINORS), data=st.data())
 def test_a_node_s_raw_score_depends_on_that_node_alone(
     cluster: Cluster, incoming: Pod, version: str, data: st.DataObject
@@ -152,7 +153,7 @@ def test_a_node_s_raw_score_depends_on_that_node_alone(
             assert all(plugin.explain_score(CycleState(), incoming, nodes, row) is not None for row in some), kind
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(cluster=clusters(), incoming=incoming_pods(), raw=st.lists(st.integers(0, 10**6), min_size=1, max_size=5))
 def test_normalized_scores_keep_the_order_and_lie_between_0_and_100(
     cluster: Cluster, incoming: Pod, raw: list[int]
@@ -170,7 +171,7 @@ def test_normalized_scores_keep_the_order_and_lie_between_0_and_100(
             assert normalized.tolist() == raw, kind
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(cluster=clusters(), incoming=incoming_pods())
 def test_columns_say_what_the_scalar_rules_say(cluster: Cluster, incoming: Pod) -> None:
     nodes = snapshot(*cluster[0], *cluster[1])

@@ -19,6 +19,7 @@ from kubectl_sched.plugins.node_volume_limits import NodeVolumeLimits
 from kubectl_sched.plugins.volume_binding import FILTER_STATE, VolumeBinding
 from kubectl_sched.plugins.volume_restrictions import VolumeRestrictions
 from kubectl_sched.plugins.volume_zone import VolumeZone
+from tests.examples import examples
 from tests.plugins.clusters import EXACT_MINORS, all_rows, make, snapshot
 from tests.plugins.random_volumes import VolumeGraph, decoded
 
@@ -52,7 +53,7 @@ def pre_filtered(plugin: Any, incoming: Pod, nodes: Snapshot) -> tuple[CycleStat
 
 
 @pytest.mark.parametrize("kind", PLUGINS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(seed=seeds, version=st.sampled_from(EXACT_MINORS))
 def test_a_node_s_verdict_depends_on_that_node_alone(kind: type[FilterPlugin], seed: int, version: str) -> None:
     nodes, pending = graph(seed, version)
@@ -66,7 +67,7 @@ def test_a_node_s_verdict_depends_on_that_node_alone(kind: type[FilterPlugin], s
 
 
 @pytest.mark.parametrize("kind", PLUGINS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(seed=seeds, version=st.sampled_from(EXACT_MINORS), scales=st.booleans())
 def test_there_is_evidence_exactly_where_something_is_rejected(
     kind: type[Any], seed: int, version: str, scales: bool
@@ -87,7 +88,7 @@ def test_there_is_evidence_exactly_where_something_is_rejected(
 
 
 @pytest.mark.parametrize("kind", PLUGINS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(seed=seeds, order=st.randoms())
 def test_the_order_of_nodes_does_not_matter(kind: type[Any], seed: int, order: Random) -> None:
     nodes, pending = graph(seed)
@@ -104,7 +105,7 @@ def test_the_order_of_nodes_does_not_matter(kind: type[Any], seed: int, order: R
             assert list(plugin.filter(other_state, incoming, shuffled)) == [verdicts[row] for row in rows]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(seed=seeds)
 def test_what_would_be_bound_fits_the_claims(seed: int) -> None:
     nodes, pending = graph(seed)
@@ -131,7 +132,7 @@ def _is_whole(volumes: PodVolumes, actions: tuple[Any, ...]) -> None:
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(seed=seeds)
 def test_scores_lie_between_0_and_100_and_depend_on_their_node_alone(seed: int) -> None:
     nodes, pending = graph(seed)
@@ -148,7 +149,7 @@ def test_scores_lie_between_0_and_100_and_depend_on_their_node_alone(seed: int) 
             assert plugin.score(state, incoming, one, all_rows(one)).tolist() == [score]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(seed=seeds)
 def test_a_pod_that_comes_and_goes_leaves_the_count_of_claims_as_it_was(seed: int) -> None:
     nodes, pending = graph(seed)

@@ -16,6 +16,7 @@ from kubectl_sched.render.screen import LINES
 from kubectl_sched.render.show import Display
 from kubectl_sched.render.text import safe
 from kubectl_sched.scheduler import commands
+from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests
 from tests.render.worlds import explained, gpu_cluster, gpu_pod, gpu_users, shown
 
@@ -103,7 +104,7 @@ def test_commands_stay_single_words_in_a_shell() -> None:
     assert shlex.split(commands.uncordon(hostile)) == ["kubectl", "uncordon", hostile]
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size=1, max_size=40),
     st.integers(min_value=40, max_value=200),

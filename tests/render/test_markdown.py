@@ -18,6 +18,7 @@ from kubectl_sched.render.markdown_text import JOINER, bullets, code, fenced, ta
 from kubectl_sched.render.show import Display
 from kubectl_sched.render.summary import summary
 from kubectl_sched.render.text import safe
+from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests
 from tests.render.worlds import explained, gpu_cluster, gpu_pod, gpu_users
 
@@ -114,7 +115,7 @@ def test_a_list_has_as_many_items_as_were_given(items: list[str]) -> None:
     assert sum(token.type == "list_item_open" for token in tokens) == len(items)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=examples(20))
 @given(WORDS.filter(lambda words: words.strip()))
 def test_a_hostile_cluster_adds_no_markup(words: str) -> None:
     plain, nasty = ({token.type for token in READER.parse(one_pod(stuck(each)))} for each in ("plain", words))

@@ -24,6 +24,7 @@ from kubectl_sched.render.show import Display
 from kubectl_sched.render.summary import summary
 from kubectl_sched.render.text import safe
 from kubectl_sched.snapshot import Column
+from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests
 from tests.render.pages import read
 from tests.render.worlds import explained, gpu_cluster, gpu_pod, gpu_users
@@ -291,7 +292,7 @@ def tags_of(page: str) -> set[str]:
     return {each.tag for each in read(page).every()}
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(25))
 @given(
     st.one_of(st.text(min_size=1, max_size=30), st.text(alphabet="<>&\"'`{}%#/!-= \u2028\u2029\u202e\x00", min_size=1))
 )

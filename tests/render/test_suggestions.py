@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from kubectl_sched.scheduler.schedule_one import schedule_one
 from kubectl_sched.scheduler.trial import Trial
+from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests
 from tests.render.worlds import explained, shown
 
@@ -187,7 +188,7 @@ def test_tolerations_that_admission_added_stay_out_of_the_command() -> None:
     assert [each["key"] for each in patch["spec"]["template"]["spec"]["tolerations"]] == ["a", "dedicated"]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(cpu=st.integers(1, 8000), used=st.integers(0, 4000), memory=st.integers(1, 2**34), taken=st.integers(0, 2**33))
 def test_what_is_asked_for_less_is_as_much_as_fits(cpu: int, used: int, memory: int, taken: int) -> None:
     roomy = {"cpu": "4", "memory": "8Gi", "pods": "10"}

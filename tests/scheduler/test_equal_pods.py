@@ -15,6 +15,7 @@ from kubectl_sched.scheduler.placement import QueuedPod
 from kubectl_sched.scheduler.schedule_one import cycle
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.scheduler.simulate import Simulation
+from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests, snapshot
 from tests.plugins.neighbourhoods import neighbourhood
 from tests.plugins.random_clusters import clusters, incoming_pods
@@ -88,7 +89,7 @@ def knows_equal_pods(replay: Scheduler, template: Pod) -> bool:
     return EqualPods.after(cycle(template, replay.nodes, framework)) is not None
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), sized=st.booleans(), version=st.sampled_from(["1.33", "1.36", "1.37"]))
 def test_equal_pods_that_look_at_their_neighbours(seed: int, sized: bool, version: str) -> None:
     where = neighbourhood(seed)
@@ -101,7 +102,7 @@ def test_equal_pods_that_look_at_their_neighbours(seed: int, sized: bool, versio
     assert simulated(replay, pods) == one_by_one(replay, pods)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(cluster=clusters(), incoming=incoming_pods())
 def test_equal_pods_that_look_at_nodes(cluster: tuple[list[Any], list[Any]], incoming: Pod) -> None:
     made, running = cluster
@@ -110,7 +111,7 @@ def test_equal_pods_that_look_at_nodes(cluster: tuple[list[Any], list[Any]], inc
     assert simulated(replay, pods) == one_by_one(replay, pods)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), count=st.integers(40, 90))
 def test_many_nodes_with_the_same_number_of_replicas(seed: int, count: int) -> None:
     sizes = [{"cpu": str(2 + (seed >> index) % 3), "memory": "4Gi", "pods": "5"} for index in range(40)]

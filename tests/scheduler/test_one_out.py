@@ -14,6 +14,7 @@ from kubectl_sched.scheduler.difference import Fare, Fate
 from kubectl_sched.scheduler.one_out import OneOut, essence
 from kubectl_sched.scheduler.schedule_one import cycle, schedule_one
 from kubectl_sched.scheduler.scheduler import Scheduler
+from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests, snapshot
 from tests.plugins.neighbourhoods import neighbourhood
 from tests.plugins.random_clusters import clusters, incoming_pods
@@ -70,7 +71,7 @@ def assert_equal(shared: Fate, own: ScheduleResult) -> None:
 VERSIONS = st.sampled_from(["1.33", "1.36", "1.37"])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), data=st.data(), version=VERSIONS)
 def test_pods_that_look_at_their_neighbours(seed: int, data: st.DataObject, version: str) -> None:
     where = neighbourhood(seed)
@@ -79,7 +80,7 @@ def test_pods_that_look_at_their_neighbours(seed: int, data: st.DataObject, vers
         assert_equal(shared, own)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(cluster=clusters(), incoming=incoming_pods(), data=st.data(), version=VERSIONS)
 def test_pods_that_look_at_nodes(
     cluster: tuple[list[Any], list[Any]], incoming: Pod, data: st.DataObject, version: str

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from kubectl_sched.framework.runtime import PluginScores
 from kubectl_sched.scheduler.result import Outcome, ScheduleResult
 from kubectl_sched.scheduler.weights import Flip, Turn, best_at, flips, weight_to_tie, weight_to_win
+from tests.examples import examples
 from tests.plugins.clusters import node, pod, snapshot
 from tests.scheduler.cycles import explain
 
@@ -43,7 +44,7 @@ def results(draw: st.DrawFn) -> ScheduleResult:
     return scored(draw(st.lists(row, min_size=1, max_size=5)), weights)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(results())
 def test_the_nearest_weight_that_wins_is_found(result: ScheduleResult) -> None:
     for each in result.scores:
@@ -63,7 +64,7 @@ def test_the_nearest_weight_that_wins_is_found(result: ScheduleResult) -> None:
                 assert abs(to_tie - each.weight) == min(ties)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(results())
 def test_a_flip_is_the_first_weight_at_which_others_win(result: ScheduleResult) -> None:
     for each, flip in zip(result.scores, flips(result), strict=True):

@@ -25,6 +25,7 @@ from kubectl_sched.snapshot import build
 from kubectl_sched.tui import state
 from kubectl_sched.tui.decision import Decision, context_of
 from kubectl_sched.tui.entry import FORMS, Context, parse
+from tests.examples import examples
 from tests.tui.driving import DEMO
 
 if TYPE_CHECKING:
@@ -218,7 +219,7 @@ PODS = st.sampled_from(["web-0", "api-5d9c7b8f6d-m7c5t", "batch-1"])
 
 
 @given(PODS, st.lists(st.sampled_from(ENTRIES), min_size=1, max_size=5, unique=True))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_an_edited_replay_is_the_explanation_of_the_edited_objects(name: str, entries: list[str]) -> None:
     result = edited(name, *entries)
     framework = result.framework
@@ -241,7 +242,7 @@ def explained(result: ScheduleResult) -> dict[str, Any]:
 
 
 @given(PODS, st.lists(st.sampled_from(ENTRIES[:8]), max_size=4, unique=True), st.integers(0, 6))
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 def test_undo_takes_back_what_an_edit_made_and_redo_makes_it_again(name: str, entries: list[str], undos: int) -> None:
     views = [state.opened(decision(name).result)]
     for entry in entries:

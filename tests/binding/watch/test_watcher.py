@@ -25,6 +25,7 @@ from kubectl_sched.cluster.live.watching import Changed, Replaced
 from kubectl_sched.config import load_configuration
 from kubectl_sched.framework.status import error
 from kubectl_sched.scheduler.scheduler import Scheduler
+from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests
 
 if TYPE_CHECKING:
@@ -250,7 +251,7 @@ def bound(item: Pod, name: str) -> Pod:
 
 
 TestAnyCourse = AnyCourse.TestCase
-TestAnyCourse.settings = budget(max_examples=100, stateful_step_count=25, deadline=None)
+TestAnyCourse.settings = budget(max_examples=examples(100), stateful_step_count=25, deadline=None)
 
 
 def test_a_pod_that_another_has_bound_is_left_to_it() -> None:
