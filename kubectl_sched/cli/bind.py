@@ -60,7 +60,7 @@ def bind(
         scheduler_name,
         config,
         kube_version,
-        feature_gates,
+        options.joined(feature_gates),
         watch_options.truth(leader_elect),
         leader_elect_lease_duration,
         leader_elect_renew_deadline,
@@ -84,6 +84,6 @@ def bind(
         raise SchedError(f"--dry-run={dry_run}: it is none, client or server")
     if ignore_filters and node is None:
         raise SchedError("--ignore-filters binds to a node that you name: it needs --node")
-    replay = Replay(config, kube_version, feature_gates)
+    replay = Replay(config, kube_version, options.joined(feature_gates))
     order = Order(node, ignore_filters, take_over, preempt, dry_run, yes, replay, profile)
     sys.exit(run_once(tuple(targets or ()), namespace or "", order, output.value, connection))

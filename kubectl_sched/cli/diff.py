@@ -42,7 +42,8 @@ def diff(
         str | None, typer.Option("--to-kube-version", metavar="1.37", help="The version to compare with.")
     ] = None,
     to_feature_gates: Annotated[
-        str | None, typer.Option("--to-feature-gates", metavar="A=true,B=false", help="The gates to compare with.")
+        list[str] | None,
+        typer.Option("--to-feature-gates", metavar="A=true,B=false", help="The gates to compare with; repeatable."),
     ] = None,
     to_from: Annotated[
         list[str] | None, typer.Option("--to-from", metavar="PATH", help="The dump to compare with; repeatable.")
@@ -65,21 +66,27 @@ def diff(
     selection = Selection(tuple(targets or ()), None if all_namespaces else namespace or "", selector, pending)
     dump, selection = read_replayable(from_, connection, selection)
     other = _read(to_from) if to_from else dump
-    before = InForce(dump, Replay(config, kube_version, feature_gates))
+    before = InForce(dump, Replay(config, kube_version, options.joined(feature_gates)))
     replay = Replay(
         to_config or config,
         to_kube_version or kube_version,
-        to_feature_gates or feature_gates,
+        options.joined(to_feature_gates or feature_gates),
         "--to-config" if to_config else "--config",
     )
     after = InForce(other, replay)
-    given = {"--to-config": to_config, "--to-kube-version": to_kube_version, "--to-feature-gates": to_feature_gates}
+    given = {
+        "--to-config": to_config,
+        "--to-kube-version": to_kube_version,
+        "--to-feature-gates": options.joined(to_feature_gates),
+    }
     before.assumed(DEFAULT_SCHEDULER_NAME)
     with _naming([f"{flag} {value}" for flag, value in given.items() if value]):
         after.assumed(DEFAULT_SCHEDULER_NAME)
     pods = {pod.key: pod for pod in select(dump.objects, selection)}
     there = pods if other is dump else _pods(other)
     both = [key for key in pods if key in there]
+    if selection.named and len(both) < len(pods):
+        raise SchedError(f"--to-from: there is no pod {next(key for key in pods if key not in there)}")
     found, unreadable = _compared(before, after, {key: (pods[key], there[key]) for key in both}, bool(selection.named))
     name = next((pods[key].spec.scheduler_name for key in both), "") or DEFAULT_SCHEDULER_NAME
     sides = before.assumed(name).configuration, after.assumed(name).configuration
@@ -87,12 +94,18 @@ def diff(
     notes = list(dict.fromkeys((*before.notes, *after.notes)))
     if not pods:
         notes += about_none(dump.objects, selection, is_live=dump.is_live)
-    if len(both) < len(pods):
-        gone = len(pods) - len(both)
-        notes.append(f"{gone:,} {'pod is' if gone == 1 else 'pods are'} in the first dump only, and not compared")
+    notes += _not_compared(len(pods) - len(both), "first")
+    if other is not dump and not selection.named:
+        notes += _not_compared(len({pod.key for pod in select(other.objects, selection)} - pods.keys()), "second")
     compared = len(both) - len(unreadable)
     comparison = Comparison(*sides, compared, tuple(found), tuple(notes), problems)
     sys.exit(show_diff(comparison, output.value, color.value))
+
+
+def _not_compared(pods: int, dump: str) -> list[str]:
+    """A note on the pods that only one of the dumps has."""
+    are = "pod is" if pods == 1 else "pods are"
+    return [f"{pods:,} {are} in the {dump} dump only, and not compared"] if pods else []
 
 
 def _compared(

@@ -96,7 +96,7 @@ def explain(
     pending = pending or not (targets or selector or drifted)
     selection = Selection(tuple(targets or ()), None if all_namespaces else namespace or "", selector, pending)
     asked = _Asked(
-        Replay(config, kube_version, feature_gates),
+        Replay(config, kube_version, options.joined(feature_gates)),
         profile,
         output.value,
         color.value,

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class Output(StrEnum):
@@ -72,8 +75,14 @@ KubeVersionOption = Annotated[
     str | None, typer.Option("--kube-version", metavar="1.36", help="Whose behaviour to replay.")
 ]
 FeatureGates = Annotated[
-    str | None, typer.Option("--feature-gates", metavar="A=true,B=false", help="As kube-scheduler's flag.")
+    list[str] | None,
+    typer.Option("--feature-gates", metavar="A=true,B=false", help="As kube-scheduler's flag; repeatable."),
 ]
 OutputOption = Annotated[Output, typer.Option("--output", "-o", help="How to print the answer.")]
 PageOutputOption = Annotated[PageOutput, typer.Option("--output", "-o", help="How to print the answer.")]
 ColorOption = Annotated[Color, typer.Option("--color", help="When to colour.")]
+
+
+def joined(feature_gates: Sequence[str] | None) -> str | None:
+    """All gates of a flag that was given several times; None where it was not."""
+    return ",".join(feature_gates) if feature_gates else None

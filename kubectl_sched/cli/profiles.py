@@ -27,11 +27,12 @@ def profiles(
     from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
     from kubectl_sched.render.profiles import show_profiles
 
-    configuration = configuration_for(Dump(), Replay(config, kube_version, feature_gates))
+    gates = options.joined(feature_gates)
+    configuration = configuration_for(Dump(), Replay(config, kube_version, gates))
     if kube_version is None and configuration.version == NEWEST:
         # An old apiVersion selects a minor by itself, and never this one.
         told = f"the newest supported version, {NEWEST}, is assumed: --kube-version gives another"
         print(f"note: {told}", file=sys.stderr, flush=True)  # noqa: T201 - beside the answer, which may be data
-    overrides = parse_feature_gates(feature_gates) if feature_gates else None
+    overrides = parse_feature_gates(gates) if gates else None
     defaults = load_configuration(None, configuration.version, overrides)
     show_profiles(configuration, defaults.profiles[DEFAULT_SCHEDULER_NAME], output.value, color.value)

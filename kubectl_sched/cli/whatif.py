@@ -108,7 +108,7 @@ def whatif(
     if dry_run is DryRunOption.server and from_:
         raise SchedError("--dry-run=server asks a running cluster, but --from reads a dump: give one of them")
     dump, here = read_whole(from_, connection)
-    in_force = InForce(dump, Replay(config, kube_version, feature_gates), profile)
+    in_force = InForce(dump, Replay(config, kube_version, options.joined(feature_gates)), profile)
     in_force.check_profile()
     question = Question(
         targets,

@@ -45,6 +45,7 @@ FLAGS = frozenset(
 """Those of all times that decide which pods are served and how."""
 
 API_SERVER = "kube-apiserver"
+_GATES = "feature-gates"
 _ADMISSION = "enable-admission-plugins"
 _BOOLEAN = frozenset({"leader-elect", "use-legacy-policy-config"})
 _IMAGE = re.compile(r"(?:^|/)kube-scheduler(?:-(?:amd64|arm64|arm|ppc64le|s390x))?(?:[:@]|$)")
@@ -83,8 +84,11 @@ def is_scheduler(container: Container) -> bool:
 
 
 def flags(container: Container) -> Mapping[str, str]:
-    """A kube-scheduler's flags by name, without dashes; the last of several counts, as in Go."""
-    return dict(_flags(container.command[1:]))
+    """A kube-scheduler's flags by name, without dashes; the last of several counts, but for gates, which add up."""
+    found: dict[str, str] = {}
+    for name, value in _flags(container.command[1:]):
+        found[name] = f"{found[name]},{value}" if name == _GATES and name in found else value
+    return found
 
 
 def _kept(container: Container) -> Iterator[str]:

@@ -133,6 +133,7 @@ def test_pods_are_named_as_in_kubectl(kubectl_sched: Callable[..., Answer], argu
         ("web-0 --kube-version abc", "'abc' is not a Kubernetes version"),
         ("web-0 --feature-gates Nope=true", "unrecognized feature gate: Nope"),
         ("web-0 --feature-gates DynamicResourceAllocation", "missing bool value"),
+        ("web-0 --feature-gates Nope=true --feature-gates AllAlpha=false", "unrecognized feature gate: Nope"),
         ("web-0 --config nothing.yaml", "--config nothing.yaml: No such file"),
         ("web-0 --config dump.json", 'no kind "List" is registered'),
         ("web-0 --from=", "--from is given an empty path"),

@@ -155,6 +155,21 @@ def test_another_dump_is_compared(dump: str, tmp_path: Path, capsys: pytest.Capt
     assert data["compared"] == 1
     assert data["items"][0]["causes"] == [{"plugin": None, "text": "now there is no node large"}]
     assert "1 pod is in the first dump only, and not compared" in data["warnings"]
+    _, said = run(capsys, "--from", other, "--to-from", dump, "-o", "json")
+    assert "1 pod is in the second dump only, and not compared" in json.loads(said)["warnings"]
+
+
+def test_a_pod_that_is_named_must_be_in_both_dumps(dump: str, tmp_path: Path) -> None:
+    other = write(tmp_path / "other.json", node("small", "4"), pod("else", "1"))
+    with pytest.raises(SchedError, match=r"^--to-from: there is no pod default/web$") as refused:
+        app(["diff", "pod", "web", "--from", dump, "--to-from", other], standalone_mode=False)
+    assert refused.value.exit_code == 2
+
+
+def test_gates_that_are_given_one_by_one_all_count(dump: str) -> None:
+    gates = ["--to-feature-gates", "AllAlpha=true", "--to-feature-gates", "AllBeta=false"]
+    with pytest.raises(SchedError, match=r"^--to-feature-gates AllAlpha=true,AllBeta=false: kube-scheduler refuses"):
+        app(["diff", "--from", dump, "--kube-version", "1.36", *gates], standalone_mode=False)
 
 
 def test_names_are_for_scripts(dump: str, config: Any, capsys: pytest.CaptureFixture[str]) -> None:

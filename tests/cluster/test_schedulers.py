@@ -113,6 +113,7 @@ def kube_scheduler(*arguments: str, **fields: Any) -> dict[str, Any]:
             {"feature-gates": "A=true,B=false"},
         ),
         (["-scheduler_name=x"], {"scheduler-name": "x"}),
+        (["--feature-gates=A=true", "--feature-gates=B=false"], {"feature-gates": "A=true,B=false"}),
     ],
 )
 def test_flags_are_read_as_go_reads_them(
