@@ -54,14 +54,6 @@ class NodeSystemInfo(Part, frozen=True):
 
     kubelet_version: str = ""
     operating_system: str = ""
-    architecture: str = ""
-
-
-class AttachedVolume(Part, frozen=True):
-    """A volume that is attached to a node."""
-
-    name: str = ""
-    device_path: str = ""
 
 
 class NodeStatus(Part, frozen=True):
@@ -72,7 +64,6 @@ class NodeStatus(Part, frozen=True):
     conditions: tuple[Condition, ...] = ()
     images: tuple[ContainerImage, ...] = ()
     node_info: NodeSystemInfo = NodeSystemInfo()
-    volumes_attached: tuple[AttachedVolume, ...] = ()
     declared_features: tuple[str, ...] = ()
 
 
@@ -148,6 +139,9 @@ class Event(KubernetesObject, frozen=True, tag_field="kind", tag="Event"):
     first_timestamp: str | None = None
     last_timestamp: str | None = None
     event_time: str | None = None
+    deprecated_source: EventSource = EventSource()
+    deprecated_first_timestamp: str | None = None
+    deprecated_last_timestamp: str | None = None
 
     @property
     def about(self) -> ObjectReference:
@@ -161,15 +155,21 @@ class Event(KubernetesObject, frozen=True, tag_field="kind", tag="Event"):
 
     @property
     def component(self) -> str:
-        """Who reported it, in any of the four fields that have held it."""
-        return self.source.component or self.reporting_component or self.reporting_controller
+        """Who reported it, in any of the five fields that have held it."""
+        reporting = self.reporting_component or self.reporting_controller
+        return self.source.component or reporting or self.deprecated_source.component
+
+    @property
+    def first_seen(self) -> str | None:
+        """The oldest of its times (RFC 3339), None where it has none but its own creation."""
+        return self.first_timestamp or self.deprecated_first_timestamp or self.event_time
 
     @property
     def last_seen(self) -> str:
         """The newest of its times (RFC 3339), empty where it has none."""
         series = self.series.last_observed_time if self.series else None
         return max(
-            filter(None, (series, self.last_timestamp, self.event_time, self.first_timestamp)),
+            filter(None, (series, self.last_timestamp, self.deprecated_last_timestamp, self.first_seen)),
             default=self.metadata.creation_timestamp or "",
         )
 

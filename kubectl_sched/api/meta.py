@@ -42,8 +42,6 @@ class Annotations(Part, frozen=True, rename=None):
     selected_node: str | None = msgspec.field(name="volume.kubernetes.io/selected-node", default=None)
     bind_completed: str | None = msgspec.field(name="pv.kubernetes.io/bind-completed", default=None)
     bound_by_controller: str | None = msgspec.field(name="pv.kubernetes.io/bound-by-controller", default=None)
-    provisioned_by: str | None = msgspec.field(name="pv.kubernetes.io/provisioned-by", default=None)
-    migrated_to: str | None = msgspec.field(name="pv.kubernetes.io/migrated-to", default=None)
     beta_storage_class: str | None = msgspec.field(name="volume.beta.kubernetes.io/storage-class", default=None)
     default_storage_class: str | None = msgspec.field(name="storageclass.kubernetes.io/is-default-class", default=None)
     beta_default_storage_class: str | None = msgspec.field(

@@ -137,7 +137,6 @@ class CSINode(KubernetesObject, frozen=True, tag_field="kind", tag="CSINode"):
 class CSIDriverSpec(Part, frozen=True):
     """What a driver opts into."""
 
-    attach_required: bool | None = None
     storage_capacity: bool | None = None
     prevent_pod_scheduling_if_missing: bool | None = None
 

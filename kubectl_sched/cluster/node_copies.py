@@ -38,7 +38,7 @@ def fresh_copy(node: Node, name: str) -> Node:
             provider_id="",
             taints=tuple(taint for taint in node.spec.taints if not _is_transient(taint)),
         ),
-        status=structs.replace(node.status, conditions=(ready,), images=(), volumes_attached=()),
+        status=structs.replace(node.status, conditions=(ready,), images=()),
     )
 
 

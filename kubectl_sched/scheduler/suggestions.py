@@ -165,10 +165,6 @@ class _Search:
                 return self._with_what_is_needed(fewer)
         return suggestion
 
-    @property
-    def _need_only_fit(self) -> bool:
-        return Promise.FITS in self._wanted
-
     def _lesser(self, way: Way) -> Iterator[Way]:
         """The way with one thing less."""
         for change in way:

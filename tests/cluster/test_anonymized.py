@@ -44,7 +44,6 @@ KEPT = frozenset(
         "allocation_timestamp",
         "api_group",
         "api_version",
-        "architecture",
         "args",
         "attacher",
         "attribute",
@@ -74,7 +73,6 @@ KEPT = frozenset(
         "deletion_timestamp",
         "device",
         "device_multiplier",
-        "device_path",
         "disk_name",
         "disk_uri",
         "disruption_mode",
@@ -105,7 +103,6 @@ KEPT = frozenset(
         "maximum_volume_size",
         "medium",
         "migrated_plugins",
-        "migrated_to",
         "min",
         "mirror",
         "name_of_driver",
@@ -127,7 +124,6 @@ KEPT = frozenset(
         "preemption_policy",
         "profile",
         "protocol",
-        "provisioned_by",
         "provisioner",
         "pull_policy",
         "qos_class",
@@ -174,7 +170,6 @@ KEPT = frozenset(
 
 KEPT_NAMES = frozenset(
     {
-        "AttachedVolume.name",
         "CSINodeDriver.name",
         "CounterSet.name",
         "Device.name",
