@@ -104,7 +104,7 @@ def _result(event: Event, owner: tuple[str, str, str], missing: int | None, node
     _, namespace, name = owner
     evidence = _evidence(event, owner, missing)
     pod = Pod(api_version="v1", metadata=ObjectMeta(name=f"{name}-?", namespace=namespace))
-    stage = Stage("NotCreated", event.first_timestamp or event.last_seen, evidence)
+    stage = Stage("NotCreated", event.first_seen or event.last_seen, evidence)
     return ScheduleResult(pod, nodes, Outcome.ERROR, error=event.text, stage=stage)
 
 

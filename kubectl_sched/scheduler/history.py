@@ -123,7 +123,7 @@ def _never_asked(pod: Pod, missing: tuple[str, ...], around: Surroundings) -> st
     events = around.events(pod)
     begun = (event for event in events if event.component == "kubelet" and event.reason in _BEGINNINGS)
     first = min(
-        (time for event in begun if (time := moment(event.first_timestamp or event.event_time)) is not None),
+        (time for event in begun if (time := moment(event.first_seen)) is not None),
         default=None,
     )
     if made is None or first is None or (first - made).total_seconds() > _FIRST_SECONDS:

@@ -614,6 +614,27 @@ def test_pods_that_never_came_to_be_are_told_of_beside_those_that_wait(control_p
         assert "ReplicaSet full/web-abc lacks 2 pods; the ResourceQuota small does not allow it" in done.stdout
 
 
+def test_events_tell_the_same_in_either_of_their_apis(api: Api) -> None:
+    """As kubelets and autoscalers write them, which is in the fields of the older one."""
+    written = {
+        "metadata": {"name": "small.1", "namespace": "default"},
+        "involvedObject": {"kind": "Pod", "namespace": "default", "name": "small"},
+        "reason": "NotTriggerScaleUp",
+        "message": "pod didn't trigger scale-up",
+        "source": {"component": "cluster-autoscaler"},
+        "firstTimestamp": "2026-01-01T00:00:00Z",
+        "lastTimestamp": "2026-01-01T00:05:00Z",
+        "count": 3,
+    }
+    api.create(pods_of("default", "events"), written)
+    paths = (pods_of("default", "events"), "/apis/events.k8s.io/v1/namespaces/default/events")
+    core, newer = (msgspec.convert({"kind": "Event", **api.get(f"{path}/small.1")}, Event) for path in paths)
+    for event in (core, newer):
+        assert (event.component, event.text) == ("cluster-autoscaler", "pod didn't trigger scale-up")
+        assert (event.first_seen, event.last_seen) == ("2026-01-01T00:00:00Z", "2026-01-01T00:05:00Z")
+        assert (event.about.kind, event.about.name) == ("Pod", "small")
+
+
 def test_explain_only_ever_reads(control_plane: ControlPlane, audit_log: Path) -> None:
     """Whatever the tests above had it do, the server has seen nothing but reading from it."""
     program(control_plane, "explain", "-A")
