@@ -195,6 +195,7 @@ PATCHES: Final = {
 """The patch release of each minor that the facts here were read from."""
 
 OLDEST_EXACT: Final = KubeVersion(1, 33)
+_APPROXIMATION: Final = f"its own plugins, weights and reason texts, but the formulas of {OLDEST_EXACT}"
 SUPPORTED: Final = tuple(PATCHES)
 """Every minor that can be replayed, oldest first."""
 OLDEST: Final = SUPPORTED[0]
@@ -203,15 +204,12 @@ NEWEST: Final = SUPPORTED[-1]
 
 def nearest(version: KubeVersion) -> tuple[KubeVersion, str | None]:
     """Return the supported minor to replay for `version`, and the warning to show unless decisions are exact."""
-    if version in RELEASES:
-        if RELEASES[version].exact:
-            return version, None
-        return version, (
-            f"Kubernetes {version} is replayed approximately: its own plugins, weights and reason texts, "
-            f"but the formulas of {OLDEST_EXACT}"
-        )
-    taken = OLDEST if version < OLDEST else NEWEST
-    return taken, f"Kubernetes {version} is not supported; replaying {taken}, the nearest one that is"
+    taken = min(max(version, OLDEST), NEWEST)
+    how = "" if RELEASES[taken].exact else f"approximately: {_APPROXIMATION}"
+    if taken != version:
+        told = f"Kubernetes {version} is not supported; replaying {taken}, the nearest one that is"
+        return taken, f"{told}, {how}" if how else told
+    return version, f"Kubernetes {version} is replayed {how}" if how else None
 
 
 _V1 = "kubescheduler.config.k8s.io/v1"

@@ -41,7 +41,7 @@ def test_versions_are_ordered_by_number() -> None:
         ("1.33", "1.33", None),
         ("1.32", "1.32", "approximately"),
         ("1.22", "1.22", "approximately"),
-        ("1.21", "1.22", "is not supported; replaying 1.22"),
+        ("1.21", "1.22", "is not supported; replaying 1.22, the nearest one that is, approximately: its own plugins"),
         ("1.99", str(NEWEST), f"is not supported; replaying {NEWEST}"),
     ],
 )
