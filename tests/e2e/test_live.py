@@ -292,6 +292,13 @@ def test_wrong_credentials_are_said_to_be_so_and_never_shown(control_plane: Cont
     assert done.stderr == said
 
 
+def test_without_credentials_it_is_these_that_are_missing(control_plane: ControlPlane, tmp_path: Path) -> None:
+    done = program(control_plane, "explain", "big", kubeconfig=kubeconfig_with(control_plane, tmp_path, {}))
+    assert done.returncode == 3
+    assert done.stderr.startswith(f"error: the server 127.0.0.1:{control_plane.port} does not know who asks")
+    assert "rule" not in done.stderr
+
+
 @pytest.mark.parametrize(("flag", "header"), [("--token", "Authorization"), ("--as", "Impersonate-User")])
 def test_what_no_header_can_hold_is_refused_and_not_shown(control_plane: ControlPlane, flag: str, header: str) -> None:
     done = program(control_plane, "explain", "big", flag, "first-line\nsecond-line")

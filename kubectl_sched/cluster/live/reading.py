@@ -31,6 +31,7 @@ from kubectl_sched.cluster.live.needs import (
     scheduler_needs,
 )
 from kubectl_sched.cluster.live.paths import group_of
+from kubectl_sched.cluster.live.refusals import server_name
 from kubectl_sched.cluster.live.transport import Server
 from kubectl_sched.cluster.reading import garbage_collection_paused
 from kubectl_sched.cluster.selection import select, workloads_named
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.cluster.live.endpoint import Endpoint
     from kubectl_sched.cluster.selection import Selection
+
+_NOBODY = "system:anonymous"
+"""The user for whom a server takes whoever shows nothing that it accepts."""
 
 
 class _Version(msgspec.Struct, frozen=True):
@@ -168,6 +172,11 @@ class _Reading:
         except ResponseError as error:
             if error.status != HTTPStatus.FORBIDDEN:
                 raise
+            if _NOBODY in error.message:
+                raise ClusterError(
+                    f"{server_name(self._server.endpoint)} does not know who asks, as for {_NOBODY}; log in, or name a "
+                    "user with credentials that it accepts (--user, --token)"
+                ) from None
             where = f"in namespace {namespace}" if namespace else "in all namespaces"
             rule = Forbidden("Pod", "", "pods").rule
             raise ClusterError(
