@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.config.scheduler_name import scheduler_name_of
+from kubectl_sched.framework.amounts import amount_text
 from kubectl_sched.framework.status import Code
 from kubectl_sched.scheduler.change import Promise
 from kubectl_sched.scheduler.result import Outcome
@@ -136,6 +137,11 @@ def _suggestion(suggestion: Suggestion) -> dict[str, Any]:
         "patches": [
             {"kind": each.kind, "namespace": each.namespace, "name": each.name, "patch": each.patch}
             for each in suggestion.patches
+        ],
+        "frees": [
+            {"node": change.node_name, "resource": resource, "amount": amount_text(resource, amount)}
+            for change in suggestion.changes
+            for resource, amount in change.frees
         ],
         "evictions": [pod.key for change in suggestion.changes for pod in change.evicts],
         "weights": [

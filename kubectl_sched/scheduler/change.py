@@ -58,6 +58,9 @@ class Kind(IntEnum):
     """Another weight for a score plugin, which concerns every pod of the profile."""
 
     EVICT = auto()
+    FREE = auto()
+    """As much free on a node as is missing there, where there is nobody to be asked to go."""
+
     UNTAINT = auto()
     PRIORITIZE = auto()
 
@@ -65,8 +68,9 @@ class Kind(IntEnum):
 class Change(Record, frozen=True):
     """One thing to change, in words that follow `it would fit on w1`.
 
-    At most one of `pod`, `node`, `evicts` and `weight` is set: what the pod becomes, what the node of that name
-    becomes, the pods that go, or a score plugin and its weight. Commands are derived from what is replayed.
+    At most one of `pod`, `node`, `frees`, `evicts` and `weight` is set: what the pod becomes, what the node of that
+    name becomes, how much is freed on it, the pods that go, or a score plugin and its weight. Commands are derived from
+    what is replayed.
     """
 
     kind: Kind
@@ -74,6 +78,9 @@ class Change(Record, frozen=True):
     pod: Callable[[Pod], Pod] | None = None
     node_name: str | None = None
     node: Callable[[Node], Node] | None = None
+    frees: tuple[tuple[str, int], ...] = ()
+    """Resources and amounts, in the scheduler's whole units; by whose going, is left open."""
+
     evicts: tuple[Pod, ...] = ()
     weight: tuple[str, int] | None = None
     caution: str | None = None
@@ -129,7 +136,7 @@ class Suggestion(Record, frozen=True):
     changes: Way
     commands: tuple[str, ...]
     patches: tuple[Patch, ...]
-    """The same as the commands say, without evictions and weights."""
+    """The same as the commands say, without evictions, weights and what is freed."""
 
     promise: Promise
     node: str

@@ -9,6 +9,8 @@ import json
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from kubectl_sched.api.strategic_merge import difference
 from kubectl_sched.scheduler.change import Patch
 from kubectl_sched.scheduler.trial import plain, pod_patch
@@ -42,6 +44,7 @@ def commands(before: Trial, after: Trial, changes: Sequence[Change]) -> tuple[st
     return (
         *(each for was, becomes in _changed_nodes(before, after, changes) for each in _of_node(was, becomes)),
         *delete(victims),
+        *(_show_requests(change.node_name) for change in changes if change.frees and change.node_name is not None),
         *_of_pod(before, pod_patch(before.pod, after.pod)),
         *(_weighing(after.framework, *change.weight) for change in changes if change.weight is not None),
     )
@@ -60,9 +63,11 @@ def patches(before: Trial, after: Trial, changes: Sequence[Change]) -> tuple[Pat
 
 
 def _changed_nodes(before: Trial, after: Trial, changes: Sequence[Change]) -> list[tuple[Node, Node]]:
-    names = dict.fromkeys(change.node_name for change in changes if change.node_name is not None)
+    """Each as it is and as it becomes, but for its status: room on a node comes of its pods."""
+    names = dict.fromkeys(change.node_name for change in changes if change.node_name is not None and not change.frees)
     rows = [before.nodes.row_of[name] for name in names]
-    return [(before.nodes.node_objects[row], after.nodes.node_objects[row]) for row in rows]
+    pairs = [(before.nodes.node_objects[row], after.nodes.node_objects[row]) for row in rows]
+    return [(was, replace(becomes, status=was.status)) for was, becomes in pairs]
 
 
 def _of_node(was: Node, becomes: Node) -> Iterator[str]:
@@ -96,6 +101,11 @@ def delete(pods: Sequence[Pod]) -> Iterator[str]:
         by_namespace.setdefault(pod.metadata.namespace, []).append(shlex.quote(pod.metadata.name))
     for namespace, names in by_namespace.items():
         yield f"kubectl delete pod {' '.join(names)} -n {shlex.quote(namespace)}"
+
+
+def _show_requests(node_name: str) -> str:
+    """Shows who has requested how much of a node: which of them may ask for less, no replay can tell."""
+    return f"kubectl describe node {shlex.quote(node_name)}"
 
 
 def _of_pod(before: Trial, patch: dict[str, Any]) -> Iterator[str]:

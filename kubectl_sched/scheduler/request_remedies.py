@@ -13,7 +13,7 @@ from kubectl_sched.scheduler.change import Change, Kind
 from kubectl_sched.scheduler.evictions import eviction, making_room
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from kubectl_sched.api.containers import Container, ResourceRequirements
     from kubectl_sched.api.pod import Pod
@@ -38,13 +38,31 @@ def fit_in(result: ScheduleResult, row: int) -> Iterator[Way]:
         yield lowered
     if all(_number(fact["wanted"]) <= capacity[str(fact["resource"])] for fact in facts):
         victims = making_room(result, row, missing)
-        if victims:
-            yield (eviction(result, victims),)
+        yield (eviction(result, victims) if victims else _free(result, row, missing, capacity),)
 
 
 def _number(fact: object) -> int:
     assert isinstance(fact, int)  # noqa: S101 - amounts are in the scheduler's whole units
     return fact
+
+
+def _free(result: ScheduleResult, row: int, missing: Mapping[str, int], capacity: Mapping[str, int]) -> Change:
+    """As much free as is missing, by whatever means."""
+    name = result.nodes.names[row]
+    return Change(
+        Kind.FREE,
+        f"once {' and '.join(_freed(resource, amount) for resource, amount in missing.items())} on {name}",
+        node_name=name,
+        frees=tuple(missing.items()),
+        caution="the pods there matter more, would come back, or are too many to name them",
+        cost=(sum(amount / capacity[resource] for resource, amount in missing.items()),),
+    )
+
+
+def _freed(resource: str, amount: int) -> str:
+    if resource == PODS:
+        return f"{amount} {'pod is' if amount == 1 else 'pods are'} gone"
+    return f"{amount_text(resource, amount)} more {resource} is free"
 
 
 def _less(pod: Pod, resource: str, missing: int) -> Change | None:

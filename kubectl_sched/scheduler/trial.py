@@ -11,6 +11,7 @@ import numpy as np
 from kubectl_sched.api.decoders import decoder
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.strategic_merge import difference, merge
+from kubectl_sched.framework.amounts import amount_text
 from kubectl_sched.framework.cycle_state import CycleState
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.schedule_one import cycle
@@ -49,6 +50,8 @@ class Trial(Record, frozen=True):
             if change.node is not None and change.node_name is not None:
                 row = nodes.row_of[change.node_name]
                 nodes = nodes.with_node(row, change.node(nodes.node_objects[row]))
+            if change.frees and change.node_name is not None:
+                nodes = _with_more(nodes, nodes.row_of[change.node_name], change.frees)
             nodes = _without(nodes, change.evicts)
             if change.weight is not None:
                 framework = _weighing(framework, *change.weight)
@@ -84,6 +87,16 @@ def plain(stored: KubernetesObject) -> dict[str, Any]:
     """The object in dictionaries and lists, as JSON has it."""
     data: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(stored))
     return data
+
+
+def _with_more(nodes: Snapshot, row: int, freed: Iterable[tuple[str, int]]) -> Snapshot:
+    """As much more allocatable on the row's node, which to Filter is the same as that much less requested."""
+    node = nodes.node_objects[row]
+    more = {
+        resource: amount_text(resource, int(nodes.allocatable(resource)[row]) + amount) for resource, amount in freed
+    }
+    status = msgspec.structs.replace(node.status, allocatable={**node.status.allocatable, **more})
+    return nodes.with_node(row, msgspec.structs.replace(node, status=status))
 
 
 def _without(nodes: Snapshot, victims: Iterable[Pod]) -> Snapshot:

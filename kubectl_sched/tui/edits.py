@@ -272,7 +272,7 @@ class Replay:
 
 def _is_of_nodes(edit: Edit) -> bool:
     if isinstance(edit, TakeUp):
-        return edit.change.node is not None or bool(edit.change.evicts)
+        return edit.change.node_name is not None or bool(edit.change.evicts)
     return isinstance(edit, EditNodes)
 
 

@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.policy import PriorityClass
+from kubectl_sched.api.quantity import milli_value, value
 from kubectl_sched.api.strategic_merge import merge
 from kubectl_sched.cluster import read
 from kubectl_sched.cluster.state import Replay, configuration_for, scheduler_for
 from kubectl_sched.config import ConfigurationError, FeatureGateError
+from kubectl_sched.framework.amounts import amount_text
 from kubectl_sched.scheduler.change import Kind, Promise
 from kubectl_sched.scheduler.suggestions import suggest
 from kubectl_sched.scheduler.trial import plain
@@ -79,10 +81,23 @@ def applied(request: Json, key: str, suggestion: Suggestion, profile: str) -> Js
         if item["kind"] == "Pod" and f"{namespace}/{about['name']}" in evicted:
             continue
         patch = patches.get((item["kind"], namespace, about["name"]))
-        objects.append(item if patch is None else merge(item, dict(patch)))
+        patched = item if patch is None else merge(item, dict(patch))
+        objects.append(freed(patched, suggestion) if item["kind"] == "Node" else patched)
     weights = dict(change.weight for change in suggestion.changes if change.weight is not None)
     config = weighing(request.get("config") or "", profile, weights) if weights else request.get("config")
     return {**request, "objects": objects, "config": config, "pods": [key]}
+
+
+def freed(node: Json, suggestion: Suggestion) -> Json:
+    """The node with as much more to give as is to be freed on it."""
+    status, name = node.get("status", {}), node["metadata"]["name"]
+    changes = [change for change in suggestion.changes if change.frees and change.node_name == name]
+    more = {resource: amount for change in changes for resource, amount in change.frees}
+    allocatable = dict(status.get("allocatable", {}))
+    for resource, amount in more.items():
+        has = (milli_value if resource == "cpu" else value)(allocatable[resource])
+        allocatable[resource] = amount_text(resource, has + amount)
+    return {**node, "status": {**status, "allocatable": allocatable}} if more else node
 
 
 def weighing(config: str, profile: str, weights: dict[str, int]) -> str:

@@ -186,6 +186,12 @@ CASES: dict[Kind, Case] = {
         "It would fit on w1 once default/blue is gone, which frees 1500m cpu (this ends blue of priority 0; nothing "
         "makes default/blue again).",
     ),
+    Kind.FREE: Case(
+        [host("w1", allocatable=SMALL), blue("w1", priority=10, **requests(cpu="1500m"))],
+        requests(cpu="1"),
+        "It would fit on w1 once 500m more cpu is free on w1 (the pods there matter more, would come back, or are too "
+        "many to name them).",
+    ),
     Kind.UNTAINT: Case(
         [host("w1", taints=[DEDICATED])],
         {},
@@ -233,7 +239,16 @@ def promised(result: ScheduleResult, on: str | None) -> Promise | None:
 WEAKENING = frozenset(
     {
         *(Kind.UNGATE, Kind.TOLERATE, Kind.ALLOW_MORE, Kind.RAISE_SKEW, Kind.SPREAD_SOFTLY, Kind.SELECT_LESS),
-        *(Kind.REQUIRE_SOFTLY, Kind.TOLERATE_LESS, Kind.WEIGH, Kind.EVICT, Kind.UNTAINT, Kind.PIN, Kind.PRIORITIZE),
+        *(
+            Kind.REQUIRE_SOFTLY,
+            Kind.TOLERATE_LESS,
+            Kind.WEIGH,
+            Kind.EVICT,
+            Kind.FREE,
+            Kind.UNTAINT,
+            Kind.PIN,
+            Kind.PRIORITIZE,
+        ),
     }
 )
 """The kinds that give up something that somebody wanted."""
@@ -412,8 +427,8 @@ def test_preemption_by_one_change_goes_before_two_that_make_room_at_once() -> No
         URGENT,
     )
     found = suggest(crowded)
-    assert [len(suggestion.changes) for suggestion in found] == [1, 2]
-    assert found[1].text.startswith("These two together do, too: it would fit on w1 ")
+    assert [len(suggestion.changes) for suggestion in found] == [1, 2, 2]
+    assert all(each.text.startswith("These two together do, too: it would fit on w1 ") for each in found[1:])
 
 
 def test_a_node_that_lacks_much_is_told_all_it_takes() -> None:
@@ -490,6 +505,20 @@ def test_who_would_come_back_or_matters_more_is_never_evicted() -> None:
     roomy = host("w1", allocatable={**SMALL, "cpu": "5"})
     result = explain(pod("web-0", priority=4, **requests(cpu="2")), roomy, *staying)
     assert not any(change.evicts for suggestion in suggest(result) for change in suggestion.changes)
+
+
+def test_how_much_must_be_free_is_said_where_nobody_may_be_named() -> None:
+    vital = owned("daemon", "DaemonSet", **requests(cpu="1", memory="3Gi"))
+    full = host("w1", allocatable={**SMALL, "pods": "1"})
+    (found,) = suggest(explain(pod("web-0", **requests(cpu="2", memory="2Gi")), full, vital))
+    assert found.changes[0].frees == (("pods", 1), ("cpu", 1000), ("memory", 2**30))
+    assert found.text.startswith(
+        "It would fit on w1 once 1 pod is gone and 1 more cpu is free and 1Gi more memory is free"
+    )
+    assert found.commands == ("kubectl describe node w1",)
+    assert found.patches == ()
+    too_large = explain(pod("web-0", **requests(cpu="3")), full, vital)
+    assert not any(change.frees for suggestion in suggest(too_large) for change in suggestion.changes)
 
 
 def test_the_fewest_and_least_important_go() -> None:
