@@ -205,7 +205,7 @@ def _near(name: str, there: Mapping[str, Fields]) -> str:
 
 def _cluster(config: Kubeconfig, connection: Connection, context: Fields) -> Fields:
     name = str(context.get("cluster", ""))
-    if name and name not in config.clusters:
+    if name and name not in config.clusters and (connection.cluster or not connection.server):
         raise KubeconfigError(f"cluster {name!r} does not exist{_near(name, config.clusters)}")
     cluster = dict(config.clusters.get(name, {}))
     if connection.insecure_skip_tls_verify or connection.certificate_authority:

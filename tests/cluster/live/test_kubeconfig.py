@@ -93,6 +93,13 @@ def test_a_server_on_the_command_line_drops_the_tls_name_and_keeps_the_user(tmp_
     assert resolve(Connection(kubeconfig=path, server="https://new:7"), {}).server_name is None
 
 
+def test_a_server_on_the_command_line_needs_no_cluster_in_the_kubeconfig(tmp_path: Path) -> None:
+    path = written(tmp_path, "config", kubeconfig(clusters=[]))
+    assert resolve(Connection(kubeconfig=path, server="https://new:7"), {}).user.name == "ann"
+    with pytest.raises(KubeconfigError, match="cluster 'one' does not exist"):
+        resolve(Connection(kubeconfig=path), {})
+
+
 @pytest.mark.parametrize(
     ("server", "flags", "address"),
     [
