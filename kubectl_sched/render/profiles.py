@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.config.comparison import args_document, compare, differing_args
 from kubectl_sched.render.explanation import API_VERSION
-from kubectl_sched.render.show import write_data
+from kubectl_sched.render.show import warn, write_data
 from kubectl_sched.render.text import safe
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ _MARKS = {"added": "+", "removed": "-", "moved": "~", "weight": "~", "": ""}
 def show_profiles(configuration: Configuration, default: ResolvedProfile, output: str, color: str) -> None:
     """Print every profile of a configuration beside the default one of the same version and gates."""
     if output == "name":
+        warn(configuration.warnings)
         sys.stdout.write("".join(f"profile/{safe(name)}\n" for name in configuration.profiles))
     elif output in {"json", "yaml"}:
         write_data(profiles(configuration, default), output)

@@ -116,6 +116,18 @@ def test_the_version_that_is_assumed_is_said(tuned: Path, capsys: pytest.Capture
     assert capsys.readouterr().err == ""
 
 
+def test_what_is_warned_of_stands_beside_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text("apiVersion: kubescheduler.config.k8s.io/v1beta2\nkind: KubeSchedulerConfiguration\n")
+    run(["--config", str(path), "-o", "name", "--kube-version", "1.36"])
+    said = capsys.readouterr()
+    assert said.out == "profile/default-scheduler\n"
+    assert said.err == (
+        "warning: kubescheduler.config.k8s.io/v1beta2 is served by Kubernetes 1.22 to 1.27, not by 1.36: kube-scheduler "
+        "1.36 would refuse the file\n"
+    )
+
+
 def test_it_takes_the_connection_flags_and_needs_no_cluster(capsys: pytest.CaptureFixture[str]) -> None:
     run(["-n", "shop", "--server", "http://127.0.0.1:9", "--context", "nowhere", "-o", "name"])
     assert capsys.readouterr().out == "profile/default-scheduler\n"
