@@ -123,8 +123,8 @@ def test_what_is_warned_of_stands_beside_names(tmp_path: Path, capsys: pytest.Ca
     said = capsys.readouterr()
     assert said.out == "profile/default-scheduler\n"
     assert said.err == (
-        "warning: kubescheduler.config.k8s.io/v1beta2 is served by Kubernetes 1.22 to 1.27, not by 1.36: kube-scheduler "
-        "1.36 would refuse the file\n"
+        "warning: kubescheduler.config.k8s.io/v1beta2 is served by Kubernetes 1.22 to 1.27, not by 1.36: "
+        "kube-scheduler 1.36 would refuse the file\n"
     )
 
 
