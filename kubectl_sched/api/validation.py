@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
 _NAME_FORMAT: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _NAME: Final = re.compile(_NAME_FORMAT)
@@ -96,6 +96,19 @@ def invalid(path: str, value: str | int | Sequence[str], detail: str) -> str:
 def text_problems(path: str, text: str, errors: Callable[[str], list[str]]) -> Iterator[str]:
     """A field.Invalid error for each thing that is wrong with a text; `errors` is one of the functions above."""
     return (invalid(path, text, detail) for detail in errors(text))
+
+
+def unique_name_problems(name: str, path: str, taken: Container[str], *, doubled_is_all: bool = False) -> Iterator[str]:
+    """What is wrong with a name that is a DNS label, and stands once; `taken` are the names before it.
+
+    `doubled_is_all` says nothing else of a name that stands twice.
+    """
+    if not name:
+        yield f"{path}: Required value"
+    elif not (doubled_is_all and name in taken):
+        yield from text_problems(path, name, dns_label_errors)
+    if name and name in taken:
+        yield f"{path}: Duplicate value: {quoted(name)}"
 
 
 def label_problems(path: str, labels: Mapping[str, str]) -> Iterator[str]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.api.quantity import InvalidQuantity, parse_quantity
 from kubectl_sched.api.validation import (
-    dns_label_errors,
     invalid,
     label_key_errors,
     label_problems,
@@ -17,6 +16,7 @@ from kubectl_sched.api.validation import (
     quoted,
     subdomain_errors,
     text_problems,
+    unique_name_problems,
 )
 from kubectl_sched.cluster.affinity_validation import (
     affinity_problems,
@@ -147,21 +147,20 @@ def _containers(spec: PodSpec) -> Iterator[str]:
         for index, container in enumerate(containers):
             path = f"spec.{field}[{index}]"
             yield from _taken_ports(container, path, taken if field == "containers" else set())
-            if not container.name:
-                yield f"{path}.name: Required value"
-            else:
-                yield from text_problems(f"{path}.name", container.name, dns_label_errors)
-            if container.name and container.name in names:
-                yield f"{path}.name: Duplicate value: {quoted(container.name)}"
+            yield from unique_name_problems(container.name, f"{path}.name", names)
             names.add(container.name)
-            if not container.image:
-                yield f"{path}.image: Required value"
-            elif container.image != container.image.strip():
-                yield invalid(f"{path}.image", container.image, "must not have leading or trailing whitespace")
+            yield from _image(container.image, f"{path}.image")
             yield from _container(container, path, claims)
             if container.restart_policy not in {None, *_RESTART_POLICIES}:
                 stated = container.restart_policy or ""
                 yield not_supported(f"{path}.restartPolicy", stated, sorted(_RESTART_POLICIES))
+
+
+def _image(image: str, path: str) -> Iterator[str]:
+    if not image:
+        yield f"{path}: Required value"
+    elif image != image.strip():
+        yield invalid(path, image, "must not have leading or trailing whitespace")
 
 
 def _taken_ports(container: Container, path: str, taken: set[str]) -> Iterator[str]:

@@ -12,12 +12,11 @@ import msgspec
 
 from kubectl_sched.api.quantity import InvalidQuantity, parse_quantity
 from kubectl_sched.api.validation import (
-    dns_label_errors,
     invalid,
     not_supported,
-    quoted,
     subdomain_errors,
     text_problems,
+    unique_name_problems,
 )
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def volume_problems(pod: Pod) -> Iterator[str]:
     made = {f"{pod.name}-{volume.name}" for volume in volumes if volume.ephemeral is not None}
     for index, volume in enumerate(volumes):
         path = f"spec.volumes[{index}]"
-        problems = [*_source(volume, path), *_name(volume.name, f"{path}.name", names)]
+        problems = [*_source(volume, path), *unique_name_problems(volume.name, f"{path}.name", names)]
         yield from problems
         if not problems:
             names.add(volume.name)
@@ -51,7 +50,7 @@ def resource_claim_problems(pod: Pod) -> Iterator[str]:
     names: set[str] = set()
     for index, claim in enumerate(pod.spec.resource_claims):
         path = f"spec.resourceClaims[{index}]"
-        yield from _name(claim.name, f"{path}.name", names, doubled_is_all=True)
+        yield from unique_name_problems(claim.name, f"{path}.name", names, doubled_is_all=True)
         names.add(claim.name)
         yield from _claim_source(claim, path)
 
@@ -69,16 +68,6 @@ def _claim_source(claim: PodResourceClaim, path: str) -> Iterator[str]:
     for field, text in (("resourceClaimName", name), ("resourceClaimTemplateName", template)):
         if text is not None:
             yield from text_problems(f"{path}.{field}", text, subdomain_errors)
-
-
-def _name(name: str, path: str, taken: set[str], *, doubled_is_all: bool = False) -> Iterator[str]:
-    """`doubled_is_all` says nothing else of a name that stands twice."""
-    if not name:
-        yield f"{path}: Required value"
-    elif not (doubled_is_all and name in taken):
-        yield from text_problems(path, name, dns_label_errors)
-    if name and name in taken:
-        yield f"{path}: Duplicate value: {quoted(name)}"
 
 
 def _source(volume: Volume, path: str) -> Iterator[str]:
