@@ -64,10 +64,18 @@ class ScheduleResult:
     """None where no profile serves the pod."""
 
     state: CycleState | None = None
+    """What the plugins keep from one extension point to the next; None where no cycle began."""
+
     pre_enqueue: Status = SUCCESS
     pre_filter: Status = SUCCESS
+    """The status of the pod as a whole; a rejection stands for every node."""
+
     pre_filter_nodes: frozenset[str] | None = None
+    """The names of the nodes that PreFilter leaves, None for all."""
+
     narrowed_by: tuple[str, ...] = ()
+    """The plugins that left only those, sorted."""
+
     verdicts: Mapping[str, NodeToStatus] = field(default_factory=dict)
     """Each filter plugin's own verdicts, in run order, nominated pods left aside."""
 
@@ -75,13 +83,27 @@ class ScheduleResult:
     """What kube-scheduler reports of each node; None where the cycle did not get that far."""
 
     feasible: Rows = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    """The rows of the nodes that the pod fits on, rising unless extenders give another order."""
+
     scores: tuple[PluginScores, ...] = ()
     totals: Integers = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    """The sum of all plugins' weighted scores."""
+
     nominated_first: str | None = None
+    """The node that the pod was nominated to, where it fits there: it wins whatever the scores say."""
+
     message: str | None = None
+    """Why the pod fits nowhere (FitError), without what PostFilter said; None where it fits or the cycle fails."""
+
     post_filter: PostFilterResult | None = None
+    """What preemption found; None where PostFilter did not run."""
+
     event: str | None = None
+    """The same with what PostFilter said, or why the cycle fails: the FailedScheduling event, cut as events are."""
+
     error: str | None = None
+    """Why the whole cycle fails."""
+
     score_error: str | None = None
     """Why scoring fails; with one feasible node kube-scheduler never gets there, so it is no error then."""
 
