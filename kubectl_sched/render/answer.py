@@ -99,30 +99,12 @@ def _in_one_line(total: int, steps: tuple[Step, ...]) -> str:
 
 
 def _best(result: ScheduleResult, width: int) -> Iterator[Part]:
-    """The best nodes by total, with the plugins whose points differ between them."""
+    """The best nodes by total, with the plugins whose points differ between them, and why others are not among them."""
     names = np.array([result.nodes.names[row] for row in result.feasible])
     order = np.lexsort((names, -result.totals))
     shown = order[:_BEST_SHOWN]
-    shown_names = [shortened(safe(str(names[position])), _NAME_LENGTH) for position in shown.tolist()]
-    differing = [each for each in result.scores if len(set(each.weighted[shown].tolist())) > 1]
-    columns = _columns_that_fit(differing, shown, width - max(map(len, shown_names)) - len("  Points  "))
-    table = plain_table()
-    table.add_column("Node", no_wrap=True)
-    table.add_column("Points", justify="right")
-    for each in columns:
-        table.add_column(_short(each.plugin), justify="right", no_wrap=True)
-    for name, position in zip(shown_names, shown.tolist(), strict=True):
-        table.add_row(name, str(result.totals[position]), *(str(each.weighted[position]) for each in columns))
     yield BLANK
-    yield Part((table,), rank=7, least=2)
-    hidden, equal = len(order) - len(shown), len(result.scores) - len(differing)
-    rest = [count(hidden, "more feasible node")] if hidden else []
-    rest += (
-        [f"{count(len(differing) - len(columns), 'more plugin')} that differ"] if len(columns) < len(differing) else []
-    )
-    rest += [f"{count(equal, 'plugin')} giving all the same"] if equal else []
-    if rest and len(order) > 1:
-        yield Part((Text(f"and {', '.join(rest)} (-o wide)", style="dim"),), rank=3)
+    yield from _best_table(result, [str(names[position]) for position in shown.tolist()], shown, width)
     hints = _missed(result, result.feasible[shown[:_BEST_EXAMINED]])
     if hints:
         yield Part((Text("\n".join(safe(hint) for hint in hints[:_HINTS_SHOWN])),), rank=4, keep=1)
@@ -132,6 +114,30 @@ def _best(result: ScheduleResult, width: int) -> Iterator[Part]:
     actions = [action.action for action in result.binding if action.plugin != "DefaultBinder"]
     if actions:
         yield Part((Text(f"Then: {safe('; '.join(actions))}"),), rank=3, keep=1)
+
+
+def _best_table(result: ScheduleResult, names: list[str], shown: Rows, width: int) -> Iterator[Part]:
+    """A line a node, and a line on the nodes and plugins that have no place in it; `shown` are places in `feasible`."""
+    shown_names = [shortened(safe(name), _NAME_LENGTH) for name in names]
+    differing = [each for each in result.scores if len(set(each.weighted[shown].tolist())) > 1]
+    columns = _columns_that_fit(differing, shown, width - max(map(len, shown_names)) - len("  Points  "))
+    table = plain_table()
+    table.add_column("Node", no_wrap=True)
+    table.add_column("Points", justify="right")
+    for each in columns:
+        table.add_column(_short(each.plugin), justify="right", no_wrap=True)
+    for name, position in zip(shown_names, shown.tolist(), strict=True):
+        table.add_row(name, str(result.totals[position]), *(str(each.weighted[position]) for each in columns))
+    yield Part((table,), rank=7, least=2)
+    hidden, equal = len(result.feasible) - len(shown), len(result.scores) - len(differing)
+    without_room = len(differing) - len(columns)
+    rest = [
+        *([count(hidden, "more feasible node")] if hidden else []),
+        *([f"{count(without_room, 'more plugin')} that differ"] if without_room else []),
+        *([f"{count(equal, 'plugin')} giving all the same"] if equal else []),
+    ]
+    if rest and len(result.feasible) > 1:
+        yield Part((Text(f"and {', '.join(rest)} (-o wide)", style="dim"),), rank=3)
 
 
 def _missed(result: ScheduleResult, rows: Rows) -> list[str]:
