@@ -41,8 +41,10 @@ def read_configuration(path: str, flag: str = "--config") -> ConfigurationFile:
         raise SchedError(f"{where}: {error.strerror}") from None
     if MARK in data:
         return _of_log(data, where)
-    file = _first(data, where)
-    inside = configuration_in(file.document, lambda text: _first(text.encode(), f"{where}, inside the ConfigMap"))
+    file = first_document(data, where)
+    inside = configuration_in(
+        file.document, lambda text: first_document(text.encode(), f"{where}, inside the ConfigMap")
+    )
     if isinstance(inside, ConfigurationFile):
         return inside
     inside = configuration_in_configz(inside)
@@ -53,11 +55,14 @@ def _of_log(data: bytes, where: str) -> ConfigurationFile:
     text = logged_configuration(data.decode(errors="replace"))
     if text is None:
         raise SchedError(f"{where}: the configuration in this log is cut off; take the log from its beginning")
-    return _first(text.encode(), f"{where}, inside the log")
+    return first_document(text.encode(), f"{where}, inside the log")
 
 
-def _first(data: bytes, where: str) -> ConfigurationFile:
-    """The first document, which is all that kube-scheduler reads; others are refused unless it is a configuration."""
+def first_document(data: bytes, where: str) -> ConfigurationFile:
+    """The first document, which is all that kube-scheduler reads; others are refused unless it is a configuration.
+
+    An empty text gives an empty mapping. Raises SchedError, naming `where` it comes from.
+    """
     values = [_json(data, where)] if data.lstrip().startswith(b"{") else _yaml(data, where)
     value = values[0] if values else {}
     warnings: tuple[str, ...] = ()

@@ -163,15 +163,12 @@ def _from_configz(pod: Pod) -> str:
 
 def parsed(text: str, source: str) -> Mapping[str, Any]:
     """The text of a configuration file. Raises SchedError where it is none."""
-    from kubectl_sched.cluster.yaml_documents import documents  # YAML is slow to import
+    from kubectl_sched.cluster.configuration_file import first_document  # YAML is slow to import
 
-    found = list(documents(text.encode(), source, strict=True))
-    for document in found:
-        if document.error is not None:
-            raise document.error
-    if len(found) != 1 or not isinstance(found[0].value, dict):
+    document = first_document(text.encode(), source).document
+    if not document:
         raise SchedError(f"{source}: it must hold one KubeSchedulerConfiguration")
-    return found[0].value
+    return document
 
 
 def of_unseen_scheduler(dump: Dump) -> ConfigurationSource:

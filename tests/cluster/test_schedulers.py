@@ -194,6 +194,14 @@ def test_a_scheduler_whose_configuration_was_not_read_may_serve_a_name_that_nobo
     assert in_force.notes[0].endswith("get configmap second -o yaml > scheduler.yaml`, then --config scheduler.yaml")
 
 
+def test_of_its_config_map_the_first_document_counts(read_text: Callable[..., Dump]) -> None:
+    head = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+    text = f"{head}profiles: [{{schedulerName: mine}}]\n---\n{head}profiles: [{{schedulerName: theirs}}]\n"
+    config_map = {**obj("ConfigMap", "second", "kube-system"), "data": {"s.yaml": text}}
+    found = scheduler("a-second", report(read_text(listing(NODE, second("--config=/etc/s.yaml"), config_map))))
+    assert [profile["schedulerName"] for profile in found["profiles"]] == ["mine"]
+
+
 def test_it_is_not_taken_for_the_default_scheduler_where_there_is_another(read_text: Callable[..., Dump]) -> None:
     dump = read_text(listing(NODE, kube_scheduler(), second("--config=/etc/s.yaml"), asking("default-scheduler")))
     in_force = InForce(dump, Replay())
