@@ -6,9 +6,9 @@ component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go and apimachiner
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
+from kubectl_sched.api.int64 import parse_int64
 from kubectl_sched.config.duration import format_duration
 from kubectl_sched.config.field_errors import (
     FieldError,
@@ -266,7 +266,7 @@ def _values(path: str, requirement: NodeSelectorRequirement, release: Release) -
             detail = "for 'Gt', 'Lt' operators, exactly one value is required"
             yield _wrong_values(path, requirement, detail, release)
         for index, value in enumerate(values):
-            if not _is_int64(value):
+            if parse_int64(value) is None:
                 detail = "for 'Gt', 'Lt' operators, the value must be an integer"
                 yield invalid(f"{path}.values[{index}]", value, detail)
 
@@ -275,7 +275,3 @@ def _wrong_values(path: str, requirement: NodeSelectorRequirement, detail: str, 
     values = list(requirement.values)
     go = f"[]string{{{', '.join(map(quoted, values))}}}" if values else "[]string(nil)"
     return invalid_structure(f"{path}.values", structure(release, values or None, go), detail)
-
-
-def _is_int64(text: str) -> bool:
-    return re.fullmatch(r"[+-]?[0-9]+", text) is not None and -(2**63) <= int(text) < 2**63

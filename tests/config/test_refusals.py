@@ -27,6 +27,14 @@ def load(body: str, version: str = "1.36") -> Configuration:
     return load_configuration(yaml.safe_load(HEAD + body), KubeVersion.parse(version))
 
 
+def test_no_number_of_an_affinity_is_too_long_to_be_refused() -> None:
+    expression = f"{{key: a, operator: Gt, values: ['{'9' * 5000}']}}"
+    terms = f"{{nodeSelectorTerms: [{{matchExpressions: [{expression}]}}]}}"
+    added = f"{{requiredDuringSchedulingIgnoredDuringExecution: {terms}}}"
+    with pytest.raises(ConfigurationError, match="the value must be an integer"):
+        load(f"profiles: [{{pluginConfig: [{{name: NodeAffinity, args: {{addedAffinity: {added}}}}}]}}]")
+
+
 @pytest.mark.parametrize(
     ("body", "advice"),
     [
