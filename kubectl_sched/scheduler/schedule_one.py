@@ -70,23 +70,23 @@ def _filter(result: ScheduleResult, state: CycleState) -> ScheduleResult:
     """PreFilter, Filter with nominated pods, and PostFilter where nothing fits."""
     pod, nodes, framework = result.pod, result.nodes, result.framework
     assert framework is not None  # noqa: S101 - schedule_one always has one
-    outcome = framework.run_pre_filter(state, pod, nodes)
-    result = replace(result, pre_filter=outcome.status, narrowed_by=outcome.narrowed_by)
-    if not outcome.status.is_success:
-        if not outcome.status.is_rejected:
-            return replace(result, error=outcome.status.message, event=event_note(outcome.status.message))
-        return _post_filter(replace(result, verdict=Column.filled(len(nodes), outcome.status)))
+    pre_filter = framework.run_pre_filter(state, pod, nodes)
+    result = replace(result, pre_filter=pre_filter.status, narrowed_by=pre_filter.narrowed_by)
+    if not pre_filter.status.is_success:
+        if not pre_filter.status.is_rejected:
+            return replace(result, error=pre_filter.status.message, event=event_note(pre_filter.status.message))
+        return _post_filter(replace(result, verdict=Column.filled(len(nodes), pre_filter.status)))
 
     verdicts = framework.filter_each(state, pod, nodes)
     verdict = framework.run_filters_with_nominated_pods(state, pod, nodes, first_rejections(verdicts, len(nodes)))
     own_nomination = _own_nomination(pod, nodes, verdict)
-    if outcome.node_names is not None:
-        reason = _why_left_out(verdict, nodes, outcome.narrowed_by, pod)
+    if pre_filter.node_names is not None:
+        reason = _why_left_out(verdict, nodes, pre_filter.narrowed_by, pod)
         left_out = unresolvable(reason) if framework.handle.release.fit_error.tells_left_out else unresolvable()
-        verdict = _outside_left_out(verdict, nodes, outcome.node_names, left_out, pod)
+        verdict = _outside_left_out(verdict, nodes, pre_filter.node_names, left_out, pod)
     result = replace(
         result,
-        pre_filter_nodes=outcome.node_names,
+        pre_filter_nodes=pre_filter.node_names,
         verdicts=verdicts,
         verdict=verdict,
         nominated_first=own_nomination,
