@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from kubectl_sched.api.affinity import PodAffinity, WeightedPodAffinityTerm
 from kubectl_sched.scheduler.change import Change, Kind
 from kubectl_sched.scheduler.evictions import evictable, eviction
-from kubectl_sched.scheduler.node_remedies import give_topology_key, join_a_domain
+from kubectl_sched.scheduler.node_remedies import give_topology_key, join_a_domain, lacking_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,9 @@ def spread(result: ScheduleResult, row: int) -> Iterator[Way]:
         yield tuple(_honoring_taints(each) for each in own)
     if own:
         yield tuple(_with_skew(each, skews[each.topology_key][1]) for each in own)
-        yield tuple(_softly(each) for each in own)
+    violated = own or lacking_keys(result, row)
+    if violated:
+        yield tuple(_softly(each) for each in violated)
 
 
 def _leaves_out_taints(fact: Evidence) -> bool:
@@ -81,8 +83,19 @@ def _softly(constraint: TopologySpreadConstraint) -> Change:
 
 
 def _with_constraint(pod: Pod, constraint: TopologySpreadConstraint, meant: TopologySpreadConstraint) -> Pod:
-    constraints = tuple(meant if each == constraint else each for each in pod.spec.topology_spread_constraints)
+    """With `meant` in its place, but for a second one of the same key and kind, which the API server refuses."""
+    present = [each for each in pod.spec.topology_spread_constraints if each != constraint]
+    is_there = any(_key_and_kind(each) == _key_and_kind(meant) for each in present)
+    constraints = tuple(
+        meant if each == constraint else each
+        for each in pod.spec.topology_spread_constraints
+        if each != constraint or not is_there
+    )
     return replace(pod, spec=replace(pod.spec, topology_spread_constraints=constraints))
+
+
+def _key_and_kind(constraint: TopologySpreadConstraint) -> tuple[str, str]:
+    return constraint.topology_key, constraint.when_unsatisfiable
 
 
 def near(result: ScheduleResult, row: int) -> Iterator[Way]:

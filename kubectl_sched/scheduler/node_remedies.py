@@ -13,7 +13,7 @@ from kubectl_sched.scheduler.change import Change, Kind
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_sched.api.affinity import PodAffinityTerm
+    from kubectl_sched.api.affinity import PodAffinityTerm, TopologySpreadConstraint
     from kubectl_sched.api.core import Node
     from kubectl_sched.scheduler.change import Way
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -48,12 +48,19 @@ def give_topology_key(result: ScheduleResult, row: int) -> Iterator[Way]:
 
 def join_a_domain(result: ScheduleResult, row: int) -> Iterator[Way]:
     """Give the node every topology key that it lacks of those over which the pod must be spread."""
-    labels = result.nodes.node_objects[row].metadata.labels
-    constraints = result.pod.spec.topology_spread_constraints
-    keys = dict.fromkeys(each.topology_key for each in constraints if each.when_unsatisfiable == "DoNotSchedule")
-    lacking = [key for key in keys if key not in labels]
+    lacking = dict.fromkeys(constraint.topology_key for constraint in lacking_keys(result, row))
     if lacking and all(map(is_free, lacking)):
         yield tuple(_in_a_domain_of_its_own(result, row, key) for key in lacking)
+
+
+def lacking_keys(result: ScheduleResult, row: int) -> list[TopologySpreadConstraint]:
+    """The constraints that must hold and over whose topology key the row's node has no label."""
+    labels = result.nodes.node_objects[row].metadata.labels
+    return [
+        constraint
+        for constraint in result.pod.spec.topology_spread_constraints
+        if constraint.when_unsatisfiable == "DoNotSchedule" and constraint.topology_key not in labels
+    ]
 
 
 def _rows_with(term: PodAffinityTerm, result: ScheduleResult) -> set[int]:

@@ -392,6 +392,22 @@ def test_one_label_serves_all_that_ask_for_its_key() -> None:
     assert suggest(result)[0].caution is not None
 
 
+@pytest.mark.parametrize("key", ["zone", "topology.kubernetes.io/zone"])
+def test_where_no_node_has_the_topology_key_spreading_need_not_be_required(key: str) -> None:
+    result = explain(pod("web-0", **spread(key)), host("w1"), host("w2"))
+    softened = f"It would fit on 2 nodes with whenUnsatisfiable: ScheduleAnyway for {key} ("
+    assert any(suggestion.text.startswith(softened) for suggestion in suggest(result))
+    hold(result, suggest(result), None)
+
+
+def test_a_key_gets_no_second_constraint_of_the_same_kind() -> None:
+    both = [spread("zone", how)["topologySpreadConstraints"][0] for how in ("DoNotSchedule", "ScheduleAnyway")]
+    result = explain(pod("web-0", topologySpreadConstraints=both, metadata={"labels": {"app": "blue"}}), host("w1"))
+    (softened,) = [each for each in suggest(result) if each.changes[0].kind is Kind.SPREAD_SOFTLY]
+    left = Trial.of(result).changed(softened.changes).pod.spec.topology_spread_constraints
+    assert [each.when_unsatisfiable for each in left] == ["ScheduleAnyway"]
+
+
 AWAY_FROM_BLUE: dict[str, Any] = {
     "affinity": {"podAntiAffinity": {REQUIRED: [{**NEAR_BLUE, "topologyKey": "kubernetes.io/hostname"}]}}
 }
