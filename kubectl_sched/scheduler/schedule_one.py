@@ -107,7 +107,8 @@ def _filter(result: ScheduleResult, state: CycleState) -> ScheduleResult:
 
 def _ask_extenders(result: ScheduleResult, handle: Handle) -> ScheduleResult:
     """Filter what is feasible once more; the node of the pod's own nomination is asked about first and by itself."""
-    from kubectl_sched.framework.extenders import ExtenderError, filter_nodes
+    from kubectl_sched.framework.extender_answers import ExtenderError
+    from kubectl_sched.framework.extenders import filter_nodes
 
     pod, nodes, verdict = result.pod, result.nodes, result.verdict
     assert handle.extender_client is not None and verdict is not None  # noqa: S101, PT018 - set by the callers

@@ -79,7 +79,8 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
         """The candidates after the extenders' say, where they are asked, or why there are none."""
         if self._handle.extender_client is None:
             return candidates
-        from kubectl_sched.framework.extenders import ExtenderError, process_preemption
+        from kubectl_sched.framework.extender_answers import ExtenderError
+        from kubectl_sched.framework.extenders import process_preemption
 
         try:
             left = process_preemption(self._handle.extender_client, self._handle.extenders, pod, candidates, nodes)
