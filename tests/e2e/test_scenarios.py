@@ -24,6 +24,7 @@ HOST = socket.gethostname()
 
 SYSTEM = "kube-system"
 DEPLOYMENTS = f"/apis/apps/v1/namespaces/{SYSTEM}/deployments"
+REPLICASETS = f"/apis/apps/v1/namespaces/{SYSTEM}/replicasets"
 AMOUNTS = {"cpu": "4", "memory": "8Gi", "pods": "20"}
 
 
@@ -183,8 +184,11 @@ def deployed(api: Api, made: Callable[[str, Json], Json]) -> Iterator[Callable[[
         }
         volume = {"name": "config-volume", "configMap": {"name": "my-scheduler-config"}}
         template = {"metadata": {"labels": labels}, "spec": {"containers": [container], "volumes": [volume]}}
-        spec = {"replicas": 3, "selector": {"matchLabels": labels}, "template": template}
+        spec = {"replicas": 0, "selector": {"matchLabels": labels}, "template": template}
         api.create(DEPLOYMENTS, {"metadata": {"name": "my-scheduler"}, "spec": spec})
+        # What spreads the pods is the ReplicaSet's selector, and kube-scheduler watches the two apart from each other.
+        until(lambda: api.get(f"{REPLICASETS}?labelSelector=component=scheduler")["items"])
+        api.merge(f"{DEPLOYMENTS}/my-scheduler", {"spec": {"replicas": 3}})
         until(lambda: replicas(api))
 
     yield deploy
