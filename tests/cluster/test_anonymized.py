@@ -71,6 +71,8 @@ KEPT = frozenset(
         "default_request",
         "default_storage_class",
         "deletion_timestamp",
+        "deprecated_first_timestamp",
+        "deprecated_last_timestamp",
         "device",
         "device_multiplier",
         "disk_name",
