@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import signal
+import tempfile
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -18,6 +21,17 @@ settings.load_profile("ordinary")
 # A shell starts what it runs in the background with Ctrl-C ignored, and programs started from there would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Programs that the tests start would compile everything anew where nothing may be written beside the sources.
+_BYTECODE = tempfile.mkdtemp(prefix="bytecode-") if os.environ.pop("PYTHONDONTWRITEBYTECODE", "") else None
+if _BYTECODE is not None:
+    os.environ["PYTHONPYCACHEPREFIX"] = _BYTECODE
+
+
+def pytest_unconfigure() -> None:
+    """Leave nothing behind; workers find the folder made, and leave it."""
+    if _BYTECODE is not None:
+        shutil.rmtree(_BYTECODE, ignore_errors=True)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
