@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec
 
 from textual import events
+from textual.keys import key_to_character
+from textual.worker import WorkerCancelled
 
 from kubectl_sched.cli.options import PageOutput
 from kubectl_sched.cluster import read
@@ -104,8 +106,10 @@ class Screen:
         return found[0]
 
     async def press(self, *keys: str) -> None:
-        """Press keys, and wait until all that follows is drawn."""
-        await self.pilot.press(*keys)
+        """Press keys, each once the one before has done what it does, and wait until all that follows is drawn."""
+        for key in keys:
+            self.app.post_message(events.Key(key, key_to_character(key)))
+            await self._until_drawn(idle=False)
         await self.settle()
 
     async def type(self, text: str) -> None:
@@ -120,15 +124,21 @@ class Screen:
         await self.press("enter")
 
     async def settle(self) -> None:
-        """Wait until nothing is left to draw: what a screen ends with is drawn by the one below it, a step later."""
+        """Wait until nothing is left to draw and the program is idle."""
+        await self._until_drawn(idle=True)
+
+    async def _until_drawn(self, *, idle: bool) -> None:
+        """Until drawing changes nothing: what a screen ends with is drawn by the one below it, a step later."""
         before = None
         for _ in range(_MOST_STEPS):
             if (now := self.text) == before:
                 break
             before = now
-            await self.pilot.pause()
-            await self.app.workers.wait_for_complete()
-            await self.pilot.pause()
+            await self.pilot.pause(0)
+            for worker in list(self.app.workers):
+                with suppress(WorkerCancelled):  # a later key has asked for something else
+                    await worker.wait()
+            await self.pilot.pause(None if idle else 0)
 
 
 @asynccontextmanager
