@@ -6,9 +6,13 @@ import os
 import shutil
 import signal
 import tempfile
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # How fast a machine makes examples says nothing about the program. A commit is judged by the same examples wherever its
 # tests run: few of them in the ordinary tests, more under `pytest --hypothesis-profile=at-length`, which CI runs too.
@@ -32,6 +36,11 @@ def pytest_unconfigure() -> None:
     """Leave nothing behind; workers find the folder made, and leave it."""
     if _BYTECODE is not None:
         shutil.rmtree(_BYTECODE, ignore_errors=True)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import nothing of tests/oracle and tests/e2e, called as their markers are, where no test of theirs is wanted."""
+    return True if f"not {collection_path.name}" in config.getoption("markexpr") else None
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
