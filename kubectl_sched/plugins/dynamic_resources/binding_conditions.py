@@ -44,4 +44,4 @@ def _is_late(claim: ResourceClaim, timeout_seconds: float) -> bool:
         since = datetime.fromisoformat(allocation.allocation_timestamp)
     except ValueError:
         return False
-    return since + timedelta(seconds=timeout_seconds) < datetime.now(UTC)
+    return since.tzinfo is not None and datetime.now(UTC) - since > timedelta(seconds=timeout_seconds)

@@ -12,7 +12,6 @@ from kubectl_sched.dynamic_resource_allocation.failures import AllocationFailed
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.near_miss import nearest
-from kubectl_sched.plugins.dynamic_resources.binding_conditions import blocks_binding
 from kubectl_sched.plugins.dynamic_resources.pools import Pool
 from kubectl_sched.plugins.dynamic_resources.taking import untolerated
 
@@ -108,7 +107,7 @@ def _unavailable(claim: ResourceClaim, filtering: Filtering) -> Evidence:
     allocation = claim.status.allocation
     devices = [str(f"{one.driver}/{one.pool}/{one.device}") for one in allocation.devices.results] if allocation else []
     facts: dict[str, JSON] = {"claim": claim.key, "devices": list(devices), "reservedFor": _users(claim)}
-    blocked = blocks_binding(claim, float("inf")) if filtering.binding_conditions else None
+    blocked = filtering.blocks_binding(claim)
     if blocked is not None:
         return Evidence(f"claim {claim.key} cannot be used: {blocked}", facts)
     where = ""

@@ -88,6 +88,10 @@ class Filtering:
             and self._enabled("DRAResourceClaimDeviceStatus")
         )
 
+    def blocks_binding(self, claim: ResourceClaim) -> str | None:
+        """Why the claim's devices will not do any more; None where they do, or where that is not asked."""
+        return blocks_binding(claim, self._binding_timeout) if self.binding_conditions else None
+
     @property
     def groups(self) -> bool:
         """Whether groups of pods may own claims."""
@@ -264,7 +268,7 @@ class Filtering:
                 continue
             if claim.status.allocation is None:
                 continue
-            if self.binding_conditions and blocks_binding(claim, self._binding_timeout) is not None:
+            if self.blocks_binding(claim) is not None:
                 found.append(claim)
             if state.node_allocatable is not None:
                 refusal = state.node_allocatable.sharing(pod, claim, node)
