@@ -274,6 +274,19 @@ def test_allocated_claim_ties_the_pod_to_its_node() -> None:
     assert "w2" in text
 
 
+@pytest.mark.parametrize(("since", "late"), [("2020-01-01T00:00:00Z", True), ("9999-12-31T23:59:59Z", False)])
+def test_device_that_was_not_ready_in_time_is_named(since: str, late: bool) -> None:
+    status = allocated("d0", to="other")
+    status["allocation"]["allocationTimestamp"] = since
+    status["allocation"]["devices"]["results"][0]["bindingConditions"] = ["Attached"]
+    nodes = snapshot(node(), device_class(), claim(status=status), published(device("d0")))
+    told, _ = explained(plugin(), claimer("gpus"), nodes)
+    assert reasons(plugin(), claimer("gpus"), nodes) == (
+        {"w1": ("resourceclaim not available on the node",)} if late else {}
+    )
+    assert ["was not Attached in time" in text for text in told] == ([True] if late else [])
+
+
 def test_unused_claim_is_given_up() -> None:
     tied = claim(status=allocated("d0", on="gone"))
     nodes = snapshot(node(), device_class(), tied)
