@@ -25,7 +25,7 @@ def main() -> None:
         sys.stdout.flush()
         _end(code)
     except SchedError as error:
-        from kubectl_sched.render.text import safe
+        from kubectl_sched.render.safe_text import safe
 
         print(f"error: {safe(str(error))}", file=sys.stderr)  # noqa: T201 - the one place where errors become text
         _end(error.exit_code)

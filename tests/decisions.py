@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.cluster import read
-from kubectl_sched.cluster.state import Replay, configuration_for, scheduler_for
 from kubectl_sched.config import ConfigurationError, FeatureGateError
-from kubectl_sched.render.explanation import explanation
+from kubectl_sched.render.data.explanation_data import explanation
+from kubectl_sched.sources import read
+from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,7 +18,7 @@ from typing import Any
 
 import kubectl_sched
 from kubectl_sched.__main__ import main as program
-from kubectl_sched.render import placing, progress
+from kubectl_sched.render.text import placement_progress, progress_bar
 
 _LATE = ("jinja2", "msgspec.yaml", "rich.console", "rich.table", "yaml")
 """What the program imports where it uses it."""
@@ -66,7 +66,7 @@ def _import_everything() -> None:
 
 def _never_show_progress() -> None:
     """It is there for whoever waits, and whether one waits falls to the machine."""
-    placing._PATIENCE_SECONDS = progress._PATIENCE_SECONDS = float("inf")  # noqa: SLF001 - no user sets it
+    placement_progress._PATIENCE_SECONDS = progress_bar._PATIENCE_SECONDS = float("inf")  # noqa: SLF001 - no user sets it
 
 
 def _become(asked: dict[str, Any], streams: list[int]) -> None:

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.cluster import DumpError, read
-from kubectl_sched.cluster.completeness import completeness
-from kubectl_sched.cluster.state import Replay, configuration_for, scheduler_for
 from kubectl_sched.config import ConfigurationError, FeatureGateError
 from kubectl_sched.render.show import Display, show
+from kubectl_sched.sources import DumpError, read
+from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
+from kubectl_sched.sources.dump.completeness import completeness
 from tests.decisions import recorded
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ import msgspec
 import pytest
 
 from kubectl_sched.api.core import Namespace
-from kubectl_sched.render.explanation import explanation
+from kubectl_sched.render.data.explanation_data import explanation
 from kubectl_sched.scheduler.result import Outcome
 from tests.plugins.clusters import node, pod, requests
 from tests.plugins.storage_objects import claim, csi_node, storage_class, using, volume

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from kubectl_sched.cluster import read
-from kubectl_sched.cluster.selection import Selection, select
-from kubectl_sched.cluster.state import Replay, configuration_for, scheduler_for
-from kubectl_sched.render.explanation import explanation
-from kubectl_sched.render.summary import summary
+from kubectl_sched.render.data.explanation_data import explanation
+from kubectl_sched.render.headline import summary
+from kubectl_sched.sources import read
+from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
+from kubectl_sched.sources.pod_selection import Selection, select
 
 SCENARIOS = Path(__file__).parent.parent / "fixtures" / "scenarios"
 EXACT = ("outcome", "best", "feasible", "message", "event", "currentNode")

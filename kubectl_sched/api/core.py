@@ -9,7 +9,7 @@ import msgspec
 from kubectl_sched.api.meta import Condition, Int32, Int64, KubernetesObject, Part
 
 RawQuantity: TypeAlias = str | int | float
-"""A quantity as it was written; `kubectl_sched.api.quantity` gives it meaning."""
+"""A quantity as it was written; `kubectl_sched.api.apimachinery.quantity` gives it meaning."""
 
 ResourceList: TypeAlias = dict[str, RawQuantity]
 

@@ -117,7 +117,7 @@ class LabelSelectorRequirement(Part, frozen=True):
 
 
 class LabelSelector(Part, frozen=True):
-    """As stored; `kubectl_sched.api.labels` gives it meaning. None (nil) and an empty selector differ upstream."""
+    """As stored; `api/apimachinery/labels.py` gives it meaning. None (nil) and an empty selector differ upstream."""
 
     match_labels: dict[str, str] = {}
     match_expressions: tuple[LabelSelectorRequirement, ...] = ()

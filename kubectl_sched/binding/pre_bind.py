@@ -18,13 +18,13 @@ from kubectl_sched.api.decoders import decoder
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.resource import ResourceClaim
 from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
+from kubectl_sched.binding.api_requests import collection_path, pre_bind
 from kubectl_sched.binding.merge_patch import inverse, merged
-from kubectl_sched.binding.reading import find
-from kubectl_sched.binding.requests import collection_path, pre_bind
-from kubectl_sched.cluster.live.errors import LostResponseError, ResponseError
+from kubectl_sched.binding.object_reader import find
 from kubectl_sched.dynamic_resource_allocation.configs import device_configs
 from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.reservation import Write, renamed
+from kubectl_sched.sources.live.live_errors import LostResponseError, ResponseError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

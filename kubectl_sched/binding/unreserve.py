@@ -9,12 +9,12 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from kubectl_sched.binding.reading import find
-from kubectl_sched.binding.requests import delete, pre_bind
-from kubectl_sched.cluster.live.errors import ClusterError, ResponseError
+from kubectl_sched.binding.api_requests import delete, pre_bind
+from kubectl_sched.binding.object_reader import find
 from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.reservation import Write
 from kubectl_sched.plugins.dynamic_resources.reserve import FINALIZER
+from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import msgspec
 
 from kubectl_sched.api.decoders import decoder
-from kubectl_sched.cluster.live.errors import ResponseError
 from kubectl_sched.record import Record
+from kubectl_sched.sources.live.live_errors import ResponseError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_sched.cluster.live.transport import Server
+    from kubectl_sched.sources.live.client import Server
 
 JSON: TypeAlias = dict[str, Any]
 T = TypeVar("T")

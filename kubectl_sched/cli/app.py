@@ -35,7 +35,7 @@ def app(arguments: Sequence[str], prog_name: str = "kubectl sched", **settings: 
     """
     name, *rest = arguments or HELP_FLAGS
     if name == COMPLETE:
-        from kubectl_sched.cli.completing import print_completions
+        from kubectl_sched.cli.completion.protocol import print_completions
 
         print_completions(rest)
     if name == "help":

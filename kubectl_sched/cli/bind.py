@@ -9,8 +9,8 @@ import typer
 
 from kubectl_sched.cli import options, watch_options
 from kubectl_sched.cli.connection import takes_connection
-from kubectl_sched.cluster.live.connection import Connection  # noqa: TC001 - typer reads it
 from kubectl_sched.errors import SchedError
+from kubectl_sched.sources.live.connection_flags import Connection  # noqa: TC001 - typer reads it
 
 
 @takes_connection
@@ -51,10 +51,10 @@ def bind(
     connection: Connection,
 ) -> None:
     """Bind one pending pod as its scheduler would: filters, scores, volumes, devices, the binding and its event."""
-    from kubectl_sched.binding.situation import Order
-    from kubectl_sched.binding.watch.settings import WatchOptions
-    from kubectl_sched.cli.bind_once import run_once
-    from kubectl_sched.cluster.state import Replay
+    from kubectl_sched.binding.bind_context import Order
+    from kubectl_sched.binding.second_scheduler.settings import WatchOptions
+    from kubectl_sched.cli.bind_prompt import run_once
+    from kubectl_sched.sources.discovery.replay_setup import Replay
 
     serving = WatchOptions(
         scheduler_name,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from kubectl_sched.cluster.live.connection import Connection
+from kubectl_sched.sources.live.connection_flags import Connection
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,16 +10,16 @@ import typer
 
 from kubectl_sched.cli import options
 from kubectl_sched.cli.connection import takes_connection
-from kubectl_sched.cluster.live.connection import Connection  # noqa: TC001 - typer reads it
 from kubectl_sched.errors import SchedError
+from kubectl_sched.sources.live.connection_flags import Connection  # noqa: TC001 - typer reads it
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.cluster.dump import Dump
-    from kubectl_sched.cluster.in_force import InForce
-    from kubectl_sched.scheduler.difference import Difference
+    from kubectl_sched.queries.replay_difference import Difference
+    from kubectl_sched.sources.discovery.configuration_in_force import InForce
+    from kubectl_sched.sources.dump.dump import Dump
 
 
 @takes_connection
@@ -54,12 +54,12 @@ def diff(
     connection: Connection,
 ) -> None:
     """Compare where pods land under two configurations, two versions or two dumps."""
-    from kubectl_sched.cli.source import read_replayable
-    from kubectl_sched.cluster.in_force import InForce
-    from kubectl_sched.cluster.selection import Selection, about_none, select
-    from kubectl_sched.cluster.state import Replay
+    from kubectl_sched.cli.state_source import read_replayable
     from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
-    from kubectl_sched.render.diff import Comparison, show_diff
+    from kubectl_sched.render.text.diff_text import Comparison, show_diff
+    from kubectl_sched.sources.discovery.configuration_in_force import InForce
+    from kubectl_sched.sources.discovery.replay_setup import Replay
+    from kubectl_sched.sources.pod_selection import Selection, about_none, select
 
     if not (to_config or to_kube_version or to_feature_gates or to_from):
         raise SchedError("say what to compare with: --to-config, --to-kube-version, --to-feature-gates or --to-from")
@@ -112,10 +112,10 @@ def _compared(
     before: InForce, after: InForce, pods: Mapping[str, tuple[Pod, Pod]], named: bool
 ) -> tuple[list[Difference], list[str]]:
     """What differs, and which pods cannot be read; one that was `named` is an error."""
-    from kubectl_sched.api.quantity import InvalidQuantity
-    from kubectl_sched.cluster.comparing import Fates
-    from kubectl_sched.render.progress import progress
-    from kubectl_sched.scheduler.difference import difference_of
+    from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
+    from kubectl_sched.queries.rejudge_bound_pods import Fates
+    from kubectl_sched.queries.replay_difference import difference_of
+    from kubectl_sched.render.text.progress_bar import progress
 
     found: list[Difference] = []
     unreadable: list[str] = []
@@ -147,8 +147,8 @@ def _naming(flags: Sequence[str]) -> Iterator[None]:
 
 
 def _read(paths: Sequence[str]) -> Dump:
-    from kubectl_sched.cluster import read
-    from kubectl_sched.render.progress import progress
+    from kubectl_sched.render.text.progress_bar import progress
+    from kubectl_sched.sources import read
 
     if not all(paths):
         raise SchedError("--to-from is given an empty path; name a file, a directory, an archive or -")

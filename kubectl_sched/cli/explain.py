@@ -11,19 +11,19 @@ import typer
 from kubectl_sched.cli import options
 from kubectl_sched.cli.connection import takes_connection
 from kubectl_sched.cli.message import WORD, explain_message
-from kubectl_sched.cluster.live.connection import Connection  # noqa: TC001 - typer reads it
 from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
+from kubectl_sched.sources.live.connection_flags import Connection  # noqa: TC001 - typer reads it
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_sched.cluster.dump import Dump
-    from kubectl_sched.cluster.extenders import HTTPExtenders
-    from kubectl_sched.cluster.in_force import InForce
-    from kubectl_sched.cluster.selection import Selection
-    from kubectl_sched.cluster.state import Replay
     from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.sources.discovery.configuration_in_force import InForce
+    from kubectl_sched.sources.discovery.replay_setup import Replay
+    from kubectl_sched.sources.dump.dump import Dump
+    from kubectl_sched.sources.extender.extender_client import HTTPExtenders
+    from kubectl_sched.sources.pod_selection import Selection
 
 
 @takes_connection
@@ -90,8 +90,8 @@ def explain(
         _check_interactive(output.value, watch=watch)
     if call_extenders:
         _check_extender_flags(config, sampling=sampling or start_index is not None)
-    from kubectl_sched.cluster.selection import Selection
-    from kubectl_sched.cluster.state import Replay
+    from kubectl_sched.sources.discovery.replay_setup import Replay
+    from kubectl_sched.sources.pod_selection import Selection
 
     pending = pending or not (targets or selector or drifted)
     selection = Selection(tuple(targets or ()), None if all_namespaces else namespace or "", selector, pending)
@@ -139,7 +139,7 @@ class _Asked(Record, frozen=True):
 
 
 def _answered_once(asked: _Asked, connection: Connection, selection: Selection) -> int:
-    from kubectl_sched.cli.source import read_source
+    from kubectl_sched.cli.state_source import read_source
 
     dump, selection = read_source(asked.paths, connection, selection)
     return _answered(asked, dump, selection)
@@ -148,7 +148,7 @@ def _answered_once(asked: _Asked, connection: Connection, selection: Selection) 
 def _followed(asked: _Asked, connection: Connection, selection: Selection) -> int:
     if asked.paths:
         raise SchedError("--watch follows a running cluster, but --from reads a dump: give one of them")
-    from kubectl_sched.cli.watching import follow
+    from kubectl_sched.cli.explain_watch import follow
 
     return follow(connection, selection, partial(_answered, asked), asked.output)
 
@@ -156,14 +156,14 @@ def _followed(asked: _Asked, connection: Connection, selection: Selection) -> in
 def _answered(asked: _Asked, dump: Dump, selection: Selection) -> int:
     """Replay, and print; the exit code."""
     if not dump.can_replay:
-        from kubectl_sched.cli.decoded import show_decoded
+        from kubectl_sched.cli.unreplayed import show_decoded
 
         return show_decoded(dump, selection, asked.output, asked.color)
-    from kubectl_sched.cluster.completeness import completeness
-    from kubectl_sched.cluster.explaining import Explaining, Question
-    from kubectl_sched.cluster.in_force import InForce
-    from kubectl_sched.cluster.selection import about_none
+    from kubectl_sched.queries.explain import Explaining, Question
     from kubectl_sched.render.show import Display, check_is_node, show
+    from kubectl_sched.sources.discovery.configuration_in_force import InForce
+    from kubectl_sched.sources.dump.completeness import completeness
+    from kubectl_sched.sources.pod_selection import about_none
 
     client = _extender_client(asked.paths) if asked.call_extenders else None
     in_force = InForce(dump, asked.replay, asked.profile, client)
@@ -184,7 +184,7 @@ def _answered(asked: _Asked, dump: Dump, selection: Selection) -> int:
             "extenders were sent only what a replay reads of pods and nodes; the rest could not be read again"
         )
     if asked.samples and not one:
-        from kubectl_sched.render.sampling import sampling_notes
+        from kubectl_sched.render.sampling_sentence import sampling_notes
 
         notes = [*sampling_notes(results), *notes]
     if asked.interactive and results:
@@ -231,7 +231,7 @@ def _check_extender_flags(config: str | None, *, sampling: bool) -> None:
 
 
 def _extender_client(paths: Sequence[str] | None) -> HTTPExtenders:
-    from kubectl_sched.cluster.extenders import HTTPExtenders
-    from kubectl_sched.cluster.whole_objects import whole_objects
+    from kubectl_sched.sources.dump.whole_objects import whole_objects
+    from kubectl_sched.sources.extender.extender_client import HTTPExtenders
 
     return HTTPExtenders(lambda: whole_objects(paths or ()))

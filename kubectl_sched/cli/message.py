@@ -27,9 +27,9 @@ def message(
 
 def explain_message(words: Sequence[str], output: str, color: str) -> None:
     """Print what each clause of the text means; `-` reads it from standard input."""
-    from kubectl_sched.render.message import message_data, message_lines
+    from kubectl_sched.diagnostics.messages.decoder import parse
     from kubectl_sched.render.show import write_data
-    from kubectl_sched.scheduler.fit_error_text import parse
+    from kubectl_sched.render.text.message_text import message_data, message_lines
 
     if output not in {"table", "json", "yaml"}:
         raise SchedError(f"there is no -o {output} of a message: it is table, json or yaml")
@@ -43,6 +43,6 @@ def explain_message(words: Sequence[str], output: str, color: str) -> None:
     if output in {"json", "yaml"}:
         write_data(message_data(understood), output)
         return
-    from kubectl_sched.render.terminal import print_parts
+    from kubectl_sched.render.text.terminal import print_parts
 
     print_parts(message_lines(understood), color)

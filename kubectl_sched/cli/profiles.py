@@ -6,7 +6,7 @@ import sys
 
 from kubectl_sched.cli import options
 from kubectl_sched.cli.connection import takes_connection
-from kubectl_sched.cluster.live.connection import Connection  # noqa: TC001 - typer reads it
+from kubectl_sched.sources.live.connection_flags import Connection  # noqa: TC001 - typer reads it
 
 
 @takes_connection
@@ -21,11 +21,11 @@ def profiles(
     connection: Connection,  # noqa: ARG001 - as above
 ) -> None:
     """Show each profile of a configuration resolved, and what differs from the default."""
-    from kubectl_sched.cluster.dump import Dump
-    from kubectl_sched.cluster.state import Replay, configuration_for
     from kubectl_sched.config import NEWEST, load_configuration, parse_feature_gates
     from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
-    from kubectl_sched.render.profiles import show_profiles
+    from kubectl_sched.render.text.profiles_text import show_profiles
+    from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for
+    from kubectl_sched.sources.dump.dump import Dump
 
     gates = options.joined(feature_gates)
     configuration = configuration_for(Dump(), Replay(config, kube_version, gates))

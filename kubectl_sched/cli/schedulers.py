@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kubectl_sched.cli import options
 from kubectl_sched.cli.connection import takes_connection
-from kubectl_sched.cluster.live.connection import Connection  # noqa: TC001 - typer reads it
+from kubectl_sched.sources.live.connection_flags import Connection  # noqa: TC001 - typer reads it
 
 
 @takes_connection
@@ -17,12 +17,12 @@ def schedulers(
     connection: Connection,
 ) -> None:
     """List the schedulers and their profiles, and the schedulerNames that nobody serves."""
-    from kubectl_sched.cli.source import read_source
-    from kubectl_sched.cluster.in_force import InForce
-    from kubectl_sched.cluster.scheduler_report import scheduler_report
-    from kubectl_sched.cluster.selection import Selection
-    from kubectl_sched.cluster.state import Replay
-    from kubectl_sched.render.schedulers import show_schedulers
+    from kubectl_sched.cli.state_source import read_source
+    from kubectl_sched.queries.schedulers import scheduler_report
+    from kubectl_sched.render.text.schedulers_text import show_schedulers
+    from kubectl_sched.sources.discovery.configuration_in_force import InForce
+    from kubectl_sched.sources.discovery.replay_setup import Replay
+    from kubectl_sched.sources.pod_selection import Selection
 
     dump, _ = read_source(from_, connection, Selection(namespace=None, replays=False))
     report = scheduler_report(InForce(dump, Replay(kube_version=kube_version)))

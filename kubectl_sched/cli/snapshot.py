@@ -9,7 +9,7 @@ import typer
 
 from kubectl_sched.cli import options  # noqa: TC001 - typer reads it
 from kubectl_sched.cli.connection import takes_connection
-from kubectl_sched.cluster.live.connection import Connection  # noqa: TC001 - as above
+from kubectl_sched.sources.live.connection_flags import Connection  # noqa: TC001 - as above
 
 
 @takes_connection
@@ -23,17 +23,17 @@ def snapshot(
     connection: Connection,
 ) -> None:
     """Save what a replay needs and nothing that is secret, for --from."""
-    from kubectl_sched.cli.source import read_replayable
-    from kubectl_sched.cluster.live.needs import EVERYTHING
-    from kubectl_sched.cluster.selection import Selection
-    from kubectl_sched.cluster.snapshot_file import check_name, write_snapshot
+    from kubectl_sched.cli.state_source import read_replayable
     from kubectl_sched.render.show import warn
+    from kubectl_sched.sources.export.snapshot_file import check_name, write_snapshot
+    from kubectl_sched.sources.live.needed_kinds import EVERYTHING
+    from kubectl_sched.sources.pod_selection import Selection
 
     check_name(file)
     dump, _ = read_replayable(from_, connection, Selection(namespace=None, also=EVERYTHING))
     warn(dump.warnings)
     if anonymize:
-        from kubectl_sched.cluster.anonymized import anonymized
+        from kubectl_sched.sources.export.anonymizer import anonymized
 
         dump = anonymized(dump)
     size = write_snapshot(dump, file)

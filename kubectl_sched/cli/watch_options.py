@@ -10,8 +10,8 @@ from kubectl_sched.cli.options import Output
 from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
-    from kubectl_sched.binding.watch.settings import WatchOptions
-    from kubectl_sched.cluster.live.connection import Connection
+    from kubectl_sched.binding.second_scheduler.settings import WatchOptions
+    from kubectl_sched.sources.live.connection_flags import Connection
 
 _PANEL = "Second scheduler"
 _TRUTH = {"true": True, "false": False}
@@ -93,10 +93,10 @@ _ONLY_WITH_WATCH = frozenset({"scheduler_name", "listen", "quiet"})
 
 def run(given: WatchOptions, connection: Connection) -> int:
     """Serve until interrupted; gives the exit code."""
-    from kubectl_sched.binding.watch.settings import check_flags
+    from kubectl_sched.binding.second_scheduler.settings import check_flags
 
     check_flags(given)
-    from kubectl_sched.binding.watch.run import run_watch
-    from kubectl_sched.cluster.live.kubeconfig import resolve
+    from kubectl_sched.binding.second_scheduler.run import run_watch
+    from kubectl_sched.sources.live.kubeconfig import resolve
 
     return run_watch(resolve(connection), given)

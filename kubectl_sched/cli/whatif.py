@@ -10,11 +10,11 @@ import typer
 
 from kubectl_sched.cli import options
 from kubectl_sched.cli.connection import takes_connection
-from kubectl_sched.cluster.live.connection import Connection  # noqa: TC001 - typer reads it
 from kubectl_sched.errors import SchedError
+from kubectl_sched.sources.live.connection_flags import Connection  # noqa: TC001 - typer reads it
 
 if TYPE_CHECKING:
-    from kubectl_sched.cluster.dry_run import DryRun
+    from kubectl_sched.apiserver.server_dry_run import DryRun
 
 _EDITS = "Edits of the cluster, in the order given"
 _NODE = "NODE is a name, a pattern (gpu-*) or a selector ((zone=a,!gpu))."
@@ -88,16 +88,16 @@ def whatif(
     connection: Connection,
 ) -> None:
     """Say where pods would land, whether they fit, and how many more do."""
-    from kubectl_sched.cli.edits import in_order
-    from kubectl_sched.cli.source import read_whole
-    from kubectl_sched.cluster.completeness import completeness
-    from kubectl_sched.cluster.in_force import InForce
-    from kubectl_sched.cluster.state import Replay
-    from kubectl_sched.cluster.what_if import Question, WhatIf
+    from kubectl_sched.cli.edit_flags import in_order
+    from kubectl_sched.cli.state_source import read_whole
     from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
-    from kubectl_sched.render.placing import placing
-    from kubectl_sched.render.what_if import show_what_if
-    from kubectl_sched.scheduler.simulate import Choices
+    from kubectl_sched.queries.whatif import Question, WhatIf
+    from kubectl_sched.render.text.placement_progress import placing
+    from kubectl_sched.render.what_if_output import show_what_if
+    from kubectl_sched.simulation.queue_simulation import Choices
+    from kubectl_sched.sources.discovery.configuration_in_force import InForce
+    from kubectl_sched.sources.discovery.replay_setup import Replay
+    from kubectl_sched.sources.dump.completeness import completeness
 
     given = {"--add-nodes": add_nodes, "--drain": drain, "--remove-node": remove_node, "--cordon": cordon,
              "--uncordon": uncordon, "--taint": taint, "--label": label}  # fmt: skip
@@ -132,15 +132,15 @@ def whatif(
 
 
 def _server(connection: Connection) -> DryRun:
-    from kubectl_sched.cluster.dry_run import DryRun
-    from kubectl_sched.cluster.live.kubeconfig import resolve
-    from kubectl_sched.cluster.live.transport import Server
+    from kubectl_sched.apiserver.server_dry_run import DryRun
+    from kubectl_sched.sources.live.client import Server
+    from kubectl_sched.sources.live.kubeconfig import resolve
 
     return DryRun(Server(resolve(connection)))
 
 
 def _count(replicas: str | None) -> int | None:
-    from kubectl_sched.cluster.counts import decimal, pods_counted
+    from kubectl_sched.apiserver.what_if_limits import decimal, pods_counted
 
     if replicas is None or replicas == "max":
         return None

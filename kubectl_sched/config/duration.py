@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 from typing import Final
 
-from kubectl_sched.api.int64 import MAX_INT64
+from kubectl_sched.api.apimachinery.int64 import MAX_INT64
 
 _UNITS: Final = {
     "ns": 1,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from kubectl_sched.api.int64 import MAX_INT64, wrapped
+from kubectl_sched.api.apimachinery.int64 import MAX_INT64, wrapped
 from kubectl_sched.config.plugin_table import EXTENSION_POINTS, INTERFACES, extension_points, in_tree_plugins
 from kubectl_sched.config.refusal import ConfigurationError
 from kubectl_sched.config.types import Args, Plugin, Plugins, PluginSet

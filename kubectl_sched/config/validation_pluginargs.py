@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_sched.api.int64 import parse_int64
+from kubectl_sched.api.apimachinery.int64 import parse_int64
 from kubectl_sched.config.duration import format_duration
 from kubectl_sched.config.field_errors import (
     FieldError,

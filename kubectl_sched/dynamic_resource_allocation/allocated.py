@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kubectl_sched.api.quantity import Quantity, parse_quantity
+from kubectl_sched.api.apimachinery.quantity import Quantity, parse_quantity
 from kubectl_sched.dynamic_resource_allocation.devices import DeviceID
 
 if TYPE_CHECKING:

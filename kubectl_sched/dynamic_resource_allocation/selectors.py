@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from kubectl_sched.api.quantity import InvalidQuantity, parse_quantity
+from kubectl_sched.api.apimachinery.quantity import InvalidQuantity, parse_quantity
 from kubectl_sched.api.resource import DeviceAttribute
 from kubectl_sched.dynamic_resource_allocation.failures import AllocationFailed
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
-    from kubectl_sched.api.quantity import Quantity
+    from kubectl_sched.api.apimachinery.quantity import Quantity
     from kubectl_sched.api.resource import Device, DeviceDerivedAttribute, DeviceSelector
     from kubectl_sched.config.device_rules import DeviceRules
     from kubectl_sched.dynamic_resource_allocation.cel import Dialect, Program

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from kubectl_sched.api.apimachinery.int64 import is_int64
+from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
 from kubectl_sched.api.core import Node
-from kubectl_sched.api.int64 import is_int64
-from kubectl_sched.api.quantity import InvalidQuantity
 from kubectl_sched.config.strict import json_kind
 from kubectl_sched.snapshot.node_table import NodeTable
 

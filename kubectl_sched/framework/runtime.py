@@ -12,7 +12,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from kubectl_sched.framework.cycle_state import CycleState, PluginError
-from kubectl_sched.framework.extension_points import (
+from kubectl_sched.framework.interface import (
     BindingCyclePlugin,
     FilterPlugin,
     Plugin,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from kubectl_sched.config import ResolvedProfile
-    from kubectl_sched.framework.extension_points import Plugin
     from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.interface import Plugin
 
 REGISTRY = {
     "DefaultBinder": "default_binder",

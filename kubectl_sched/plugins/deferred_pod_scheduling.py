@@ -8,7 +8,8 @@ import numpy as np
 
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.framework.evidence import Evidence
-from kubectl_sched.framework.extension_points import (
+from kubectl_sched.framework.in_place_resize import grows_in_place
+from kubectl_sched.framework.interface import (
     BindingAction,
     BindingCyclePlugin,
     DependsOn,
@@ -16,7 +17,6 @@ from kubectl_sched.framework.extension_points import (
     PreFilterPlugin,
     PreFilterResult,
 )
-from kubectl_sched.framework.in_place_resize import grows_in_place
 from kubectl_sched.framework.status import SKIP, SUCCESS, unresolvable
 from kubectl_sched.snapshot import Column
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from kubectl_sched.api.scheduling import CompositePodGroup, PodGroup, PodGroupSchedulingPolicy, Workload
-from kubectl_sched.framework.extension_points import BindingAction, BindingCyclePlugin, PreEnqueuePlugin
+from kubectl_sched.framework.interface import BindingAction, BindingCyclePlugin, PreEnqueuePlugin
 from kubectl_sched.framework.status import SUCCESS, Status, unresolvable
 
 if TYPE_CHECKING:

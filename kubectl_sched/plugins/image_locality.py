@@ -8,8 +8,8 @@ import numpy as np
 
 from kubectl_sched.framework.amounts import amount_text
 from kubectl_sched.framework.evidence import Evidence
-from kubectl_sched.framework.extension_points import DependsOn, ScorePlugin
 from kubectl_sched.framework.golang import truncated_divisions
+from kubectl_sched.framework.interface import DependsOn, ScorePlugin
 
 if TYPE_CHECKING:
     from kubectl_sched.api.core import ContainerImage

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from kubectl_sched.framework.evidence import Evidence
-from kubectl_sched.framework.extension_points import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
+from kubectl_sched.framework.interface import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
 from kubectl_sched.framework.near_miss import nearest
 from kubectl_sched.framework.status import SUCCESS, unresolvable
 from kubectl_sched.snapshot import Column

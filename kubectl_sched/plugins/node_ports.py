@@ -9,8 +9,8 @@ import numpy as np
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.framework.cycle_state import PluginError, StateKey
 from kubectl_sched.framework.evidence import Evidence
-from kubectl_sched.framework.extension_points import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
 from kubectl_sched.framework.in_place_resize import grows_in_place
+from kubectl_sched.framework.interface import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
 from kubectl_sched.framework.status import SKIP, SUCCESS, unschedulable
 from kubectl_sched.snapshot import Column
 from kubectl_sched.snapshot.host_ports import ALL_ADDRESSES, HostPort, host_ports

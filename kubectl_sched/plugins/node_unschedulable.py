@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from kubectl_sched.api.component_helpers.taints import tolerated
 from kubectl_sched.api.core import Taint
-from kubectl_sched.api.taints import tolerated
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.framework.evidence import Evidence
-from kubectl_sched.framework.extension_points import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
 from kubectl_sched.framework.in_place_resize import grows_in_place
+from kubectl_sched.framework.interface import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
 from kubectl_sched.framework.status import SKIP, SUCCESS, unresolvable
 from kubectl_sched.framework.toleration_hints import toleration_hints
 from kubectl_sched.snapshot import Column

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from kubectl_sched.framework.extension_points import QueueSortPlugin
+from kubectl_sched.framework.interface import QueueSortPlugin
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from kubectl_sched.framework.extension_points import PreEnqueuePlugin
+from kubectl_sched.framework.interface import PreEnqueuePlugin
 from kubectl_sched.framework.status import SUCCESS, Status, unresolvable
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from kubectl_sched.api.taints import (
+from kubectl_sched.api.component_helpers.taints import (
     DO_NOT_SCHEDULE,
     PREFER_NO_SCHEDULE,
     count_intolerable_prefer_no_schedule,
@@ -18,7 +18,8 @@ from kubectl_sched.api.taints import (
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.framework.cycle_state import StateKey
 from kubectl_sched.framework.evidence import Evidence
-from kubectl_sched.framework.extension_points import (
+from kubectl_sched.framework.in_place_resize import grows_in_place
+from kubectl_sched.framework.interface import (
     DependsOn,
     FilterPlugin,
     PreFilterPlugin,
@@ -26,7 +27,6 @@ from kubectl_sched.framework.extension_points import (
     PreScorePlugin,
     ScorePlugin,
 )
-from kubectl_sched.framework.in_place_resize import grows_in_place
 from kubectl_sched.framework.normalize_score import default_normalize_score
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, unresolvable
 from kubectl_sched.framework.toleration_hints import toleration_hints

@@ -7,17 +7,12 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
+from kubectl_sched.api.component_helpers.volume_claims import claim_not_found
 from kubectl_sched.api.storage import READ_WRITE_ONCE_POD, PersistentVolumeClaim
-from kubectl_sched.api.volumes import claim_not_found
 from kubectl_sched.framework.cycle_state import PluginError, StateKey
 from kubectl_sched.framework.evidence import Evidence
-from kubectl_sched.framework.extension_points import (
-    FilterPlugin,
-    PreFilterExtensions,
-    PreFilterPlugin,
-    PreFilterResult,
-)
 from kubectl_sched.framework.in_place_resize import grows_in_place
+from kubectl_sched.framework.interface import FilterPlugin, PreFilterExtensions, PreFilterPlugin, PreFilterResult
 from kubectl_sched.framework.status import SKIP, SUCCESS, error, unresolvable, unschedulable
 from kubectl_sched.record import Record
 from kubectl_sched.snapshot import Column

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, TypeAlias
 
-from kubectl_sched.api.storage import (
-    WAIT_FOR_FIRST_CONSUMER,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-)
-from kubectl_sched.api.validation import quoted
-from kubectl_sched.api.volumes import (
+from kubectl_sched.api.apimachinery.validation import quoted
+from kubectl_sched.api.component_helpers.volume_claims import (
     claim_not_found,
     class_not_found,
     class_of_claim,
     volume_not_found,
     zones_of_label,
 )
+from kubectl_sched.api.storage import (
+    WAIT_FOR_FIRST_CONSUMER,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+)
 from kubectl_sched.framework.cycle_state import StateKey
 from kubectl_sched.framework.evidence import Evidence
-from kubectl_sched.framework.extension_points import FilterPlugin, PreFilterPlugin, PreFilterResult
 from kubectl_sched.framework.in_place_resize import grows_in_place
+from kubectl_sched.framework.interface import FilterPlugin, PreFilterPlugin, PreFilterResult
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, unresolvable
 from kubectl_sched.snapshot import Column
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kubectl_sched.diagnostics.messages.reasons import PAGE, meaning
 from kubectl_sched.framework.clauses import agreeing
 from kubectl_sched.record import Record
-from kubectl_sched.render.node_words import rejected_by
-from kubectl_sched.render.reasons import reason as summarized
-from kubectl_sched.scheduler.reasons import PAGE, meaning
+from kubectl_sched.render.node_sentences import rejected_by
+from kubectl_sched.render.reason_clauses import reason as summarized
 
 if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kubectl_sched.render.closest import closest
+from kubectl_sched.render.closest_nodes import closest
 
 if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult

@@ -10,15 +10,15 @@ import msgspec
 
 from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
-from kubectl_sched.render.explanation import explanation, explanation_list
-from kubectl_sched.render.summary import summary
-from kubectl_sched.render.text import safe
+from kubectl_sched.render.data.explanation_data import explanation, explanation_list
+from kubectl_sched.render.headline import summary
+from kubectl_sched.render.safe_text import safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from kubectl_sched.scheduler.joint import Together
     from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.simulation.pending_together import Together
     from kubectl_sched.snapshot import Snapshot
 
 _DELETE = b"\x7f"
@@ -62,7 +62,7 @@ def show(
     elif display.output in PAGES:
         write_page(_as_page(results, display, [*notes, *warnings]))
     else:
-        from kubectl_sched.render.terminal import print_results
+        from kubectl_sched.render.text.terminal import print_results
 
         print_results(results, display, [*notes, *warnings] if on_screen else notes)
     return exit_code(results, display)
@@ -157,7 +157,7 @@ def _as_page(results: Sequence[ScheduleResult], display: Display, notes: Sequenc
         from kubectl_sched.render.html.page import explanation_page
 
         return explanation_page(results, display, notes)
-    from kubectl_sched.render.markdown import explanation_markdown
+    from kubectl_sched.render.markdown.markdown_answer import explanation_markdown
 
     return explanation_markdown(results, display, notes)
 

@@ -9,27 +9,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kubectl_sched.framework.extension_points import FilterPlugin, PreFilterPlugin, ScorePlugin
+from kubectl_sched.framework.interface import FilterPlugin, PreFilterPlugin, ScorePlugin
 from kubectl_sched.framework.status import SUCCESS
-from kubectl_sched.scheduler.sampling import num_feasible_nodes_to_find
+from kubectl_sched.scheduler.num_feasible_nodes import num_feasible_nodes_to_find
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.diagnostics.history import History, Observed
+    from kubectl_sched.diagnostics.pod_lifecycle import Stage
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.extenders import Extended
-    from kubectl_sched.framework.extension_points import BindingAction, PostFilterResult
+    from kubectl_sched.framework.interface import BindingAction, PostFilterResult
     from kubectl_sched.framework.runtime import Framework, PluginScores
     from kubectl_sched.framework.status import NodeToStatus, Status
-    from kubectl_sched.scheduler.change import Suggestion
-    from kubectl_sched.scheduler.history import History, Observed
-    from kubectl_sched.scheduler.queue import QueuePlace
-    from kubectl_sched.scheduler.sample import Sampling
-    from kubectl_sched.scheduler.stage import Stage
+    from kubectl_sched.scheduler.queue_position import QueuePlace
+    from kubectl_sched.scheduler.search_starts import Sampling
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
+    from kubectl_sched.suggestions.change import Suggestion
 
 
 class Outcome(Enum):

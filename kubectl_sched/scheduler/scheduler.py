@@ -7,12 +7,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kubectl_sched.config.scheduler_name import scheduler_name_of
+from kubectl_sched.diagnostics.warnings import warnings
 from kubectl_sched.framework.handle import Handle
 from kubectl_sched.framework.runtime import Framework
 from kubectl_sched.plugins import make_plugins
-from kubectl_sched.scheduler.queue import place_in_queue
+from kubectl_sched.scheduler.queue_position import place_in_queue
 from kubectl_sched.scheduler.schedule_one import cycle, no_profile, schedule_one
-from kubectl_sched.scheduler.warnings import warnings
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
@@ -85,13 +85,13 @@ class Scheduler:
 
     def sampled(self, result: ScheduleResult) -> ScheduleResult:
         """The result with who wins how often, over all starts that the search may have."""
-        from kubectl_sched.scheduler.sample import sampled
+        from kubectl_sched.scheduler.search_starts import sampled
 
         return sampled(result)
 
     def from_start(self, result: ScheduleResult, start_index: int) -> ScheduleResult:
         """The result as it is when the search begins at that node. Raises SchedError where there is no such node."""
-        from kubectl_sched.scheduler.sample import from_start
+        from kubectl_sched.scheduler.search_starts import from_start
 
         result = from_start(result, start_index)
         return replace(result, warnings=warnings(result, self.configuration))
@@ -102,6 +102,6 @@ class Scheduler:
 
     def with_suggestions(self, result: ScheduleResult, node_name: str | None = None) -> ScheduleResult:
         """The result with the changes that would let the pod in, or make it land on that node, each replayed."""
-        from kubectl_sched.scheduler.suggestions import suggest  # several pods at once are explained without
+        from kubectl_sched.suggestions.search import suggest  # several pods at once are explained without
 
         return replace(result, suggestions=suggest(result, node_name))

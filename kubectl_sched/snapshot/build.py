@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
+from kubectl_sched.api.component_helpers.pod_requests import pod_resource, request_key
 from kubectl_sched.api.core import Node
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.api.pod_requests import pod_resource, request_key
-from kubectl_sched.api.quantity import InvalidQuantity
 from kubectl_sched.snapshot.node_table import NodeTable
 from kubectl_sched.snapshot.objects import Objects
 from kubectl_sched.snapshot.pod_table import PodTable
@@ -17,7 +17,7 @@ from kubectl_sched.snapshot.usage import PodResource, Usage
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
 
-    from kubectl_sched.api.container_resources import PodResourcesOptions
+    from kubectl_sched.api.component_helpers.container_resources import PodResourcesOptions
     from kubectl_sched.api.meta import KubernetesObject
 
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kubectl_sched.api.labels import DOES_NOT_EXIST, DOUBLE_EQUALS, EQUALS, EXISTS, IN, NOT_EQUALS, NOT_IN
+from kubectl_sched.api.apimachinery.labels import DOES_NOT_EXIST, DOUBLE_EQUALS, EQUALS, EXISTS, IN, NOT_EQUALS, NOT_IN
 from kubectl_sched.snapshot.growing_column import GrowingColumn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
-    from kubectl_sched.api.labels import Requirement, Selector
+    from kubectl_sched.api.apimachinery.labels import Requirement, Selector
     from kubectl_sched.api.meta import Labels
     from kubectl_sched.snapshot.arrays import Codes, Mask
 

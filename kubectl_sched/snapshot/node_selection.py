@@ -6,11 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kubectl_sched.api.node_affinity import METADATA_NAME
+from kubectl_sched.api.component_helpers.node_affinity import METADATA_NAME
 
 if TYPE_CHECKING:
-    from kubectl_sched.api.labels import Requirement, Selector
-    from kubectl_sched.api.node_affinity import FieldRequirement, NodeSelector, RequiredNodeAffinity, Term
+    from kubectl_sched.api.apimachinery.labels import Requirement, Selector
+    from kubectl_sched.api.component_helpers.node_affinity import (
+        FieldRequirement,
+        NodeSelector,
+        RequiredNodeAffinity,
+        Term,
+    )
     from kubectl_sched.snapshot.arrays import Mask
     from kubectl_sched.snapshot.node_table import NodeTable
 

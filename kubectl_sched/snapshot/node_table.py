@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from kubectl_sched.api.quantity import milli_value, value
+from kubectl_sched.api.apimachinery.quantity import milli_value, value
 from kubectl_sched.snapshot.column import Column
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from kubectl_sched.snapshot.identities import Identities
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
-    from kubectl_sched.api.labels import Selector
+    from kubectl_sched.api.apimachinery.labels import Selector
     from kubectl_sched.api.meta import Labels
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.snapshot.arrays import Mask, Rows

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kubectl_sched.scheduler.warnings import warnings
+from kubectl_sched.diagnostics.warnings import warnings
 from kubectl_sched.tui.edits import Replay
 from kubectl_sched.tui.entry import Context
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_sched.scheduler.change import Suggestion
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
+    from kubectl_sched.suggestions.change import Suggestion
     from kubectl_sched.tui.edits import Edit
 
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from msgspec import structs
 
-from kubectl_sched.api.resource_names import is_extended_resource_name, is_huge_page_resource_name
-from kubectl_sched.cluster.node_edits import Cluster
-from kubectl_sched.cluster.node_edits import Edit as NodeFlag
+from kubectl_sched.api.component_helpers.resource_names import is_extended_resource_name, is_huge_page_resource_name
 from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.toleration_hints import toleration_text
 from kubectl_sched.record import Record
-from kubectl_sched.scheduler.change import Change, Kind
-from kubectl_sched.scheduler.trial import Trial
+from kubectl_sched.simulation.node_edits import Cluster
+from kubectl_sched.simulation.node_edits import Edit as NodeFlag
 from kubectl_sched.snapshot.node_table import NodeTable
+from kubectl_sched.suggestions.change import Change, Kind
+from kubectl_sched.suggestions.trial import Trial
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -6,13 +6,13 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.affinity import Toleration
-from kubectl_sched.api.quantity import InvalidQuantity, parse_quantity
-from kubectl_sched.api.resource_names import PODS, is_scalar_resource_name
-from kubectl_sched.api.taints import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE
-from kubectl_sched.api.validation import label_key_errors, label_value_errors
+from kubectl_sched.api.apimachinery.quantity import InvalidQuantity, parse_quantity
+from kubectl_sched.api.apimachinery.validation import label_key_errors, label_value_errors
+from kubectl_sched.api.component_helpers.resource_names import PODS, is_scalar_resource_name
+from kubectl_sched.api.component_helpers.taints import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE
 from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
-from kubectl_sched.scheduler.weights import MAX_WEIGHT, MIN_WEIGHT
+from kubectl_sched.suggestions.weight_margins import MAX_WEIGHT, MIN_WEIGHT
 from kubectl_sched.tui.edits import EditNodes, LabelPod, Request, Select, Tolerate, Untolerate, Weigh
 
 if TYPE_CHECKING:

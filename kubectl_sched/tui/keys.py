@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 
-from kubectl_sched.tui.lines import BLANK, Span, Tone, line, padded, wrapped
+from kubectl_sched.tui.lines.line import BLANK, Span, Tone, line, padded, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_sched.tui.lines import Line
+    from kubectl_sched.tui.lines.line import Line
 
 _WANTED = 9
 """How many of the keys are to be seen on any terminal, rather than blanks between them."""

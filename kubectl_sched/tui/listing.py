@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kubectl_sched.render.text import safe
-from kubectl_sched.tui.state import RANK
+from kubectl_sched.render.safe_text import safe
+from kubectl_sched.tui.explorer_state import RANK
 
 if TYPE_CHECKING:
     from kubectl_sched.framework.status import Status
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
+    from kubectl_sched.tui.explorer_state import Sort, View
     from kubectl_sched.tui.pipeline import Stage
-    from kubectl_sched.tui.state import Sort, View
 
 NO_POINTS = -1
 """The total of a node that is not feasible; no feasible one is below 0."""

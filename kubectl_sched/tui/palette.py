@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.style import Style
 from textual.theme import BUILTIN_THEMES
 
-from kubectl_sched.tui.lines import Tone
+from kubectl_sched.tui.lines.line import Tone
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,8 +9,8 @@ from rich.cells import cell_len
 
 from kubectl_sched.record import Record
 from kubectl_sched.render.funnel import END_OF_SEARCH, EXTENDERS, NOMINATED_PODS, PRE_FILTER, funnel
-from kubectl_sched.render.text import count, listed, safe
-from kubectl_sched.tui.lines import Span, Tone
+from kubectl_sched.render.safe_text import count, listed, safe
+from kubectl_sched.tui.lines.line import Span, Tone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kubectl_sched.render.funnel import Step
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot.arrays import Mask
-    from kubectl_sched.tui.lines import Line
+    from kubectl_sched.tui.lines.line import Line
 
 QUEUE, PRE_ENQUEUE, SCORE, BEST, POST_FILTER, BIND = "Queue", "PreEnqueue", "Score", "Best", "PostFilter", "Bind"
 _ARROW = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "

@@ -6,7 +6,7 @@ import pytest
 PROGRAM = """
 import sys, threading
 from kubectl_sched.api.decoders import decoder
-from kubectl_sched.cluster.kinds import KINDS
+from kubectl_sched.sources.kinds import KINDS
 
 sys.setswitchinterval(1e-6)
 CONTAINER = b'{"name":"a","resources":{"requests":{"cpu":"1"}}}'

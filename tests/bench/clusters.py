@@ -17,8 +17,8 @@ from kubectl_sched.api.containers import Container, ResourceRequirements
 from kubectl_sched.api.core import Node, NodeStatus
 from kubectl_sched.api.meta import LabelSelector, ObjectMeta
 from kubectl_sched.api.pod import Pod, PodSpec, PodStatus
-from kubectl_sched.cluster import Dump
-from kubectl_sched.cluster.state import Replay, configuration_for, scheduler_for
+from kubectl_sched.sources import Dump
+from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
 
 if TYPE_CHECKING:
     from kubectl_sched.scheduler.scheduler import Scheduler

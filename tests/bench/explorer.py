@@ -38,7 +38,7 @@ RUNS = 7
 IMPORT = """
 import time
 import rich.table
-import kubectl_sched.cluster, kubectl_sched.scheduler.scheduler, kubectl_sched.tui.explore
+import kubectl_sched.sources, kubectl_sched.scheduler.scheduler, kubectl_sched.tui.explore
 started = time.process_time()
 import kubectl_sched.tui.app
 print(time.process_time() - started)

@@ -10,9 +10,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.cluster import read
-from kubectl_sched.cluster.in_force import InForce
-from kubectl_sched.cluster.state import Replay
+from kubectl_sched.sources import read
+from kubectl_sched.sources.discovery.configuration_in_force import InForce
+from kubectl_sched.sources.discovery.replay_setup import Replay
 
 
 @dataclass

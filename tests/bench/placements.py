@@ -14,8 +14,8 @@ import time
 
 from msgspec.structs import replace
 
-from kubectl_sched.scheduler.placement import QueuedPod
-from kubectl_sched.scheduler.simulate import Simulation
+from kubectl_sched.simulation.placement import QueuedPod
+from kubectl_sched.simulation.queue_simulation import Simulation
 from tests.bench import clusters
 
 KINDS = (("plain pods", clusters.plain_pod("100m")), ("pods with spread and affinity", clusters.choosy_pod()))

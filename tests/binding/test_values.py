@@ -9,21 +9,21 @@ from msgspec.structs import replace
 from kubectl_sched.api.meta import ObjectMeta
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.schedulers import Lease, LeaseSpec
-from kubectl_sched.binding.cycle import Failed
-from kubectl_sched.binding.events import EventRecorder, Told, event_of, scheduled
-from kubectl_sched.binding.failure import report_of
-from kubectl_sched.binding.leftovers import leftovers
+from kubectl_sched.binding.active_scheduler import RUNNING, STOPPED, UNKNOWN, serving
+from kubectl_sched.binding.binding_cycle import Failed
+from kubectl_sched.binding.event_recorder import EventRecorder, Told, event_of, scheduled
+from kubectl_sched.binding.interrupted_attempts import leftovers
 from kubectl_sched.binding.pod_status import NotScheduled, status_change
-from kubectl_sched.binding.serving import RUNNING, STOPPED, UNKNOWN, serving
+from kubectl_sched.binding.scheduling_failure import report_of
 from kubectl_sched.binding.timestamps import micro_time
 from kubectl_sched.binding.writer import Request, Writer
-from kubectl_sched.cluster.dump import Dump
-from kubectl_sched.cluster.in_force import InForce
-from kubectl_sched.cluster.live.endpoint import Endpoint
-from kubectl_sched.cluster.live.transport import Server
-from kubectl_sched.cluster.state import Replay
 from kubectl_sched.framework.status import Code, Status
-from kubectl_sched.render.plan import BindingPlan, PlannedWrite, plan_lines, question
+from kubectl_sched.render.text.binding_plan import BindingPlan, PlannedWrite, plan_lines, question
+from kubectl_sched.sources.discovery.configuration_in_force import InForce
+from kubectl_sched.sources.discovery.replay_setup import Replay
+from kubectl_sched.sources.dump.dump import Dump
+from kubectl_sched.sources.live.client import Server
+from kubectl_sched.sources.live.endpoint import Endpoint
 from tests.plugins.clusters import node, pod, requests
 from tests.plugins.random_volumes import decoded
 from tests.plugins.storage_objects import claim, volume

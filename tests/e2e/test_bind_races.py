@@ -16,18 +16,18 @@ from typing import Any
 import pytest
 import yaml
 
-from kubectl_sched.binding.answer import Answer
-from kubectl_sched.binding.cycle import BindingCycle, Bound, Failed, Gone, Taken
-from kubectl_sched.binding.events import EventRecorder
-from kubectl_sched.binding.once import Tools, bind_once
-from kubectl_sched.binding.situation import Order, Situation, situation_of
+from kubectl_sched.binding.bind_context import Order, Situation, situation_of
+from kubectl_sched.binding.bind_once import Tools, bind_once
+from kubectl_sched.binding.binding_cycle import BindingCycle, Bound, Failed, Gone, Taken
+from kubectl_sched.binding.binding_outcome import Answer
+from kubectl_sched.binding.event_recorder import EventRecorder
 from kubectl_sched.binding.writer import Request, Writer
-from kubectl_sched.cluster.live.connection import Connection
-from kubectl_sched.cluster.live.errors import LostResponseError
-from kubectl_sched.cluster.live.kubeconfig import resolve
-from kubectl_sched.cluster.live.reading import read_live
-from kubectl_sched.cluster.live.transport import Server
-from kubectl_sched.cluster.selection import Selection
+from kubectl_sched.sources.live.client import Server
+from kubectl_sched.sources.live.cluster_reader import read_live
+from kubectl_sched.sources.live.connection_flags import Connection
+from kubectl_sched.sources.live.kubeconfig import resolve
+from kubectl_sched.sources.live.live_errors import LostResponseError
+from kubectl_sched.sources.pod_selection import Selection
 from tests.e2e.api import Api, Json
 from tests.e2e.binding_cluster import (
     CLAIMS,

@@ -12,8 +12,8 @@ import pytest
 
 from kubectl_sched.api.core import Namespace
 from kubectl_sched.api.pod import Pod, PodSpec
-from kubectl_sched.cluster.admission import Admission
-from kubectl_sched.cluster.refused_manifest import RefusedError
+from kubectl_sched.apiserver.pod_admission import Admission
+from kubectl_sched.apiserver.refused_manifest import RefusedError
 from kubectl_sched.config import Features, KubeVersion
 from kubectl_sched.snapshot import Objects
 from tests.e2e.api import Api, ApiError

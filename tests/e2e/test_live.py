@@ -18,15 +18,15 @@ import pytest
 import yaml
 
 from kubectl_sched.api.core import Event
-from kubectl_sched.cluster import read
-from kubectl_sched.cluster.dump import Dump
-from kubectl_sched.cluster.live import lists, transport
-from kubectl_sched.cluster.live.connection import Connection
-from kubectl_sched.cluster.live.errors import ClusterError
-from kubectl_sched.cluster.live.kubeconfig import resolve
-from kubectl_sched.cluster.live.reading import read_live
-from kubectl_sched.cluster.live.tls import expired_at
-from kubectl_sched.cluster.selection import Selection
+from kubectl_sched.sources import read
+from kubectl_sched.sources.dump.dump import Dump
+from kubectl_sched.sources.live import client, lister
+from kubectl_sched.sources.live.cluster_reader import read_live
+from kubectl_sched.sources.live.connection_flags import Connection
+from kubectl_sched.sources.live.kubeconfig import resolve
+from kubectl_sched.sources.live.live_errors import ClusterError
+from kubectl_sched.sources.live.tls import expired_at
+from kubectl_sched.sources.pod_selection import Selection
 from tests.e2e.api import Api
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
 from tests.e2e.faults import Fault, FaultyServer, break_off, hang_up, status, trickle
@@ -112,7 +112,7 @@ def faulty(control_plane: ControlPlane) -> Iterator[FaultyServer]:
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Waits are counted, not waited."""
     waits: list[float] = []
-    monkeypatch.setattr(transport.Server, "_wait", lambda _, seconds: waits.append(seconds))
+    monkeypatch.setattr(client.Server, "_wait", lambda _, seconds: waits.append(seconds))
     return waits
 
 
@@ -180,7 +180,7 @@ def test_only_what_the_pod_needs_is_asked_for(control_plane: ControlPlane, fault
 def test_everything_is_read_in_the_same_state_page_by_page(
     control_plane: ControlPlane, faulty: FaultyServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lists, "PAGE", 2)
+    monkeypatch.setattr(lister, "PAGE", 2)
     dump = through(control_plane, faulty)
     assert sum("continue" in query for _, query in faulty.requests) >= 3 + 4
     assert len({version for kind, version in dump.resource_versions.items() if kind != "Event"}) == 1
@@ -199,7 +199,7 @@ def test_the_servers_version_decides_without_a_scheduler_to_be_seen(control_plan
 def test_a_list_that_expires_is_begun_again(
     control_plane: ControlPlane, faulty: FaultyServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lists, "PAGE", 2)
+    monkeypatch.setattr(lister, "PAGE", 2)
     faulty.inject("continue=", status(410, "Expired", "The provided continue parameter is too old"))
     assert objects(through(control_plane, faulty)) == objects(through(control_plane))
 
@@ -207,7 +207,7 @@ def test_a_list_that_expires_is_begun_again(
 def test_a_list_that_expires_again_and_again_is_read_in_one_page(
     control_plane: ControlPlane, faulty: FaultyServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lists, "PAGE", 2)
+    monkeypatch.setattr(lister, "PAGE", 2)
     gone = status(410, "Expired", "too old")
     faulty.inject("nodes?limit=2&continue=", *[gone] * 20)
     faulty.inject("nodes?limit=2&", *[gone] * 20)

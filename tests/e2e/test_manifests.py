@@ -14,21 +14,21 @@ import pytest
 from msgspec import structs
 
 from kubectl_sched.api.admission import LimitRange, RuntimeClass
+from kubectl_sched.api.apimachinery.quantity import parse_quantity
 from kubectl_sched.api.containers import Container, SecurityContext
 from kubectl_sched.api.pod import Pod, PodSecurityContext, PodSpec
 from kubectl_sched.api.pod_volumes import Volume
 from kubectl_sched.api.policy import PriorityClass
-from kubectl_sched.api.quantity import parse_quantity
-from kubectl_sched.cluster.admission import Admission
-from kubectl_sched.cluster.refused_manifest import RefusedError
-from kubectl_sched.cluster.unknown_fields import types_known
-from kubectl_sched.cluster.workload_validation import check_workload
+from kubectl_sched.apiserver.pod_admission import Admission
+from kubectl_sched.apiserver.refused_manifest import RefusedError
+from kubectl_sched.apiserver.validation.unknown_fields import types_known
+from kubectl_sched.apiserver.validation.workload_validation import check_workload
 from kubectl_sched.config import Features, KubeVersion
 from kubectl_sched.snapshot import Objects
-from tests.cluster.pods import WRITTEN_PODS, pod_of
-from tests.cluster.workloads import PATHS, WRITTEN
+from tests.apiserver.workloads import PATHS, WRITTEN
 from tests.e2e.api import Api, ApiError
 from tests.e2e.test_agreement import populate, random_pods
+from tests.sources.pods import WRITTEN_PODS, pod_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 import yaml
 
-from kubectl_sched.cluster.live.auth_provider import expiry, id_token
-from kubectl_sched.cluster.live.connection import Connection
-from kubectl_sched.cluster.live.endpoint import User
-from kubectl_sched.cluster.live.errors import ClusterError, KubeconfigError
-from kubectl_sched.cluster.live.kubeconfig import resolve
+from kubectl_sched.sources.live.auth_provider import expiry, id_token
+from kubectl_sched.sources.live.connection_flags import Connection
+from kubectl_sched.sources.live.endpoint import User
+from kubectl_sched.sources.live.kubeconfig import resolve
+from kubectl_sched.sources.live.live_errors import ClusterError, KubeconfigError
 
 pytestmark = pytest.mark.e2e
 

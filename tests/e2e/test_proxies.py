@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_sched.cluster.live.connection import Connection
-from kubectl_sched.cluster.live.kubeconfig import resolve
-from kubectl_sched.cluster.live.reading import read_live
-from kubectl_sched.cluster.selection import Selection
+from kubectl_sched.sources.live.cluster_reader import read_live
+from kubectl_sched.sources.live.connection_flags import Connection
+from kubectl_sched.sources.live.kubeconfig import resolve
+from kubectl_sched.sources.pod_selection import Selection
 from tests.e2e.api import Api
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
 from tests.e2e.proxies import Proxy, SocksProxy

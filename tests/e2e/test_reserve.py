@@ -15,12 +15,12 @@ from kubectl_sched.api.meta import KubernetesObject
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.resource import ResourceClaim
 from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
-from kubectl_sched.cluster import read
-from kubectl_sched.cluster.state import Replay, configuration_for, scheduler_for
 from kubectl_sched.dynamic_resource_allocation.configs import device_configs
 from kubectl_sched.framework.reservation import Reservation, Write
 from kubectl_sched.scheduler.reserve import reserved
 from kubectl_sched.scheduler.result import ScheduleResult
+from kubectl_sched.sources import read
+from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
 from tests.e2e.api import LISTS, Api, Json
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
 from tests.e2e.patience import until

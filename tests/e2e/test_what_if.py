@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from kubectl_sched.cluster import read
-from kubectl_sched.cluster.in_force import InForce
-from kubectl_sched.cluster.state import Replay
-from kubectl_sched.cluster.what_if import Question, WhatIf
-from kubectl_sched.scheduler.answer import Answer
-from kubectl_sched.scheduler.placement import Placement
+from kubectl_sched.queries.whatif import Question, WhatIf
+from kubectl_sched.simulation.placement import Placement
+from kubectl_sched.simulation.what_if_result import Answer
+from kubectl_sched.sources import read
+from kubectl_sched.sources.discovery.configuration_in_force import InForce
+from kubectl_sched.sources.discovery.replay_setup import Replay
 from tests.e2e import kubelet
 from tests.e2e.api import LISTS, Api, ApiError, Json
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane

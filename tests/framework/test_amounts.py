@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_sched.api.quantity import parse_quantity
+from kubectl_sched.api.apimachinery.quantity import parse_quantity
 from kubectl_sched.framework.amounts import amount_text, amount_texts
 
 GI = 1 << 30

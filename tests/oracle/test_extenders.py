@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kubectl_sched.render.explanation import explanation
-from tests.cluster.extender_server import extender_server
-from tests.cluster.test_extenders import cluster, extender, replay
+from kubectl_sched.render.data.explanation_data import explanation
+from tests.sources.extender.extender_server import extender_server
+from tests.sources.extender.test_extender_client import cluster, extender, replay
 
 if TYPE_CHECKING:
     from pathlib import Path

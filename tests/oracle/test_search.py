@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_sched.config import RELEASES, KubeVersion
-from tests.scheduler.crowds import CONFIG, crowd
 from tests.scheduler.test_sampling import replay_as
+from tests.simulation.crowds import CONFIG, crowd
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.resource import ResourceClaim
 from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
-from kubectl_sched.cluster import read
-from kubectl_sched.cluster.state import Replay, configuration_for, scheduler_for
-from kubectl_sched.scheduler.placement import Placement, QueuedPod
-from kubectl_sched.scheduler.simulate import Simulation
+from kubectl_sched.simulation.placement import Placement, QueuedPod
+from kubectl_sched.simulation.queue_simulation import Simulation
+from kubectl_sched.sources import read
+from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
 from tests.decisions import is_refused
 from tests.oracle.generate.clusters import requests
 

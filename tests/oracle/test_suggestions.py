@@ -12,26 +12,26 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from kubectl_sched.api.apimachinery.quantity import milli_value, value
+from kubectl_sched.api.apimachinery.strategic_merge import merge
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.policy import PriorityClass
-from kubectl_sched.api.quantity import milli_value, value
-from kubectl_sched.api.strategic_merge import merge
-from kubectl_sched.cluster import read
-from kubectl_sched.cluster.state import Replay, configuration_for, scheduler_for
 from kubectl_sched.config import ConfigurationError, FeatureGateError
 from kubectl_sched.framework.amounts import amount_text
-from kubectl_sched.scheduler.change import Kind, Promise
-from kubectl_sched.scheduler.suggestions import suggest
-from kubectl_sched.scheduler.trial import plain
+from kubectl_sched.sources import read
+from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
+from kubectl_sched.suggestions.change import Kind, Promise
+from kubectl_sched.suggestions.search import suggest
+from kubectl_sched.suggestions.trial import plain
 from tests.oracle.generate.clusters import requests
 from tests.plugins.clusters import pod
-from tests.scheduler.test_suggestions import CASES, WINNING
+from tests.suggestions.test_search import CASES, WINNING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_sched.scheduler.change import Suggestion
     from kubectl_sched.scheduler.scheduler import Scheduler
+    from kubectl_sched.suggestions.change import Suggestion
     from tests.oracle.build import Oracle
 
 pytestmark = pytest.mark.oracle

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 import numpy as np
 
+from kubectl_sched.api.component_helpers.pod_requests import scheduler_options
 from kubectl_sched.api.core import Node
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.api.pod_requests import scheduler_options
 from kubectl_sched.config import RELEASES, Features, KubeVersion
 from kubectl_sched.framework.cycle_state import CycleState
-from kubectl_sched.framework.extension_points import FilterPlugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
 from kubectl_sched.framework.handle import Handle
+from kubectl_sched.framework.interface import FilterPlugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
 from kubectl_sched.framework.status import Code
 from kubectl_sched.snapshot import build
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kubectl_sched.api.meta import KubernetesObject
-    from kubectl_sched.framework.extension_points import Plugin
+    from kubectl_sched.framework.interface import Plugin
     from kubectl_sched.framework.status import Status
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.arrays import Rows

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from kubectl_sched.api.core import Namespace, Service
 from kubectl_sched.framework.cycle_state import CycleState
-from kubectl_sched.framework.extension_points import PreFilterPlugin
+from kubectl_sched.framework.interface import PreFilterPlugin
 from kubectl_sched.framework.status import SUCCESS, Code
 from tests.plugins.clusters import node, pod, snapshot
 
 if TYPE_CHECKING:
     from kubectl_sched.api.core import Node
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.framework.extension_points import FilterPlugin
+    from kubectl_sched.framework.interface import FilterPlugin
     from kubectl_sched.framework.status import Status
     from kubectl_sched.snapshot import Snapshot
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_sched.api.quantity import parse_quantity
+from kubectl_sched.api.apimachinery.quantity import parse_quantity
 from kubectl_sched.dynamic_resource_allocation.cel import CelError, CompileError, Dialect, Semver, compile_expression
 from kubectl_sched.dynamic_resource_allocation.cel.reads import reads_of
 from kubectl_sched.dynamic_resource_allocation.cel.syntax import parse

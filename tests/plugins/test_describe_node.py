@@ -12,9 +12,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from kubectl_sched.api.apimachinery.quantity import parse_quantity
 from kubectl_sched.api.core import Node
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.api.quantity import parse_quantity
 from kubectl_sched.framework.cycle_state import CycleState
 from kubectl_sched.plugins.node_resources.fit import NodeResourcesFit
 from tests.plugins.clusters import make, pod, snapshot

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.framework.extension_points import PostFilterResult
+    from kubectl_sched.framework.interface import PostFilterResult
     from kubectl_sched.framework.status import Status
     from kubectl_sched.snapshot import Snapshot
 

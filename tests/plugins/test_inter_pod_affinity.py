@@ -7,7 +7,7 @@ import pytest
 
 from kubectl_sched.config.types import InterPodAffinityArgs
 from kubectl_sched.framework.cycle_state import CycleState, PluginError
-from kubectl_sched.framework.extension_points import PreFilterExtensions
+from kubectl_sched.framework.interface import PreFilterExtensions
 from kubectl_sched.framework.status import SKIP, SUCCESS
 from kubectl_sched.plugins.inter_pod_affinity import InterPodAffinity
 from tests.plugins.clusters import (

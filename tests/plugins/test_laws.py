@@ -8,10 +8,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubectl_sched.api.node_affinity import RequiredNodeAffinity
-from kubectl_sched.api.taints import find_untolerated_taint
+from kubectl_sched.api.component_helpers.node_affinity import RequiredNodeAffinity
+from kubectl_sched.api.component_helpers.taints import find_untolerated_taint
 from kubectl_sched.framework.cycle_state import CycleState
-from kubectl_sched.framework.extension_points import FilterPlugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
+from kubectl_sched.framework.interface import FilterPlugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
 from kubectl_sched.framework.status import Code
 from kubectl_sched.plugins.image_locality import ImageLocality
 from kubectl_sched.plugins.node_affinity import NodeAffinity

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_sched.framework.cycle_state import CycleState
-from kubectl_sched.framework.extension_points import PreFilterExtensions, PreScorePlugin, ScorePlugin
+from kubectl_sched.framework.interface import PreFilterExtensions, PreScorePlugin, ScorePlugin
 from kubectl_sched.framework.status import Code
 from kubectl_sched.plugins.inter_pod_affinity import InterPodAffinity
 from kubectl_sched.plugins.pod_topology_spread import PodTopologySpread
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from random import Random
 
-    from kubectl_sched.framework.extension_points import FilterPlugin
+    from kubectl_sched.framework.interface import FilterPlugin
     from kubectl_sched.snapshot import Snapshot
 
 PLUGINS: Sequence[FilterPlugin] = (

@@ -9,7 +9,7 @@ from kubectl_sched.api import affinity, apps
 from kubectl_sched.api import pod as api
 from kubectl_sched.config.types import PodTopologySpreadArgs
 from kubectl_sched.framework.cycle_state import CycleState, PluginError
-from kubectl_sched.framework.extension_points import PreFilterExtensions
+from kubectl_sched.framework.interface import PreFilterExtensions
 from kubectl_sched.framework.status import SKIP
 from kubectl_sched.plugins.pod_topology_spread import PodTopologySpread
 from kubectl_sched.plugins.pod_topology_spread.constraints import default_selector

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kubectl_sched.api.apimachinery.quantity import parse_quantity
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.api.quantity import parse_quantity
 from kubectl_sched.config.types import UtilizationShapePoint, VolumeBindingArgs
 from kubectl_sched.framework.cycle_state import CycleState, PluginError
 from kubectl_sched.framework.status import Code, error
@@ -24,7 +24,7 @@ from tests.plugins.clusters import EXACT_MINORS, all_rows, make, snapshot
 from tests.plugins.random_volumes import VolumeGraph, decoded
 
 if TYPE_CHECKING:
-    from kubectl_sched.framework.extension_points import FilterPlugin
+    from kubectl_sched.framework.interface import FilterPlugin
     from kubectl_sched.framework.status import Status
     from kubectl_sched.plugins.volume_binding.binder import PodVolumes
     from kubectl_sched.snapshot import Snapshot

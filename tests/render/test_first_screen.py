@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubectl_sched.render.commands import folded
-from kubectl_sched.render.screen import LINES
+from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.show import Display
-from kubectl_sched.render.text import safe
-from kubectl_sched.scheduler import commands
+from kubectl_sched.render.text.command_lines import folded
+from kubectl_sched.render.text.screen_fitting import LINES
+from kubectl_sched.suggestions import commands
 from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests
 from tests.render.worlds import explained, gpu_cluster, gpu_pod, gpu_users, shown

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from kubectl_sched.render.explanation import explanation
-from kubectl_sched.render.markdown import explanation_markdown
-from kubectl_sched.render.markdown_text import JOINER, bullets, code, fenced, table, text
+from kubectl_sched.render.data.explanation_data import explanation
+from kubectl_sched.render.headline import summary
+from kubectl_sched.render.markdown.markdown_answer import explanation_markdown
+from kubectl_sched.render.markdown.markdown_text import JOINER, bullets, code, fenced, table, text
+from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.show import Display
-from kubectl_sched.render.summary import summary
-from kubectl_sched.render.text import safe
 from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests
 from tests.render.worlds import explained, gpu_cluster, gpu_pod, gpu_users

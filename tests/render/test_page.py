@@ -16,13 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubectl_sched.framework.status import Code, Status
-from kubectl_sched.render.explanation import explanation
+from kubectl_sched.render.data.explanation_data import explanation
 from kubectl_sched.render.funnel import funnel
+from kubectl_sched.render.headline import summary
 from kubectl_sched.render.html.embedded import as_json
 from kubectl_sched.render.html.page import explanation_page
+from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.show import Display
-from kubectl_sched.render.summary import summary
-from kubectl_sched.render.text import safe
 from kubectl_sched.snapshot import Column
 from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests

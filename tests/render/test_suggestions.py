@@ -13,15 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubectl_sched.scheduler.schedule_one import schedule_one
-from kubectl_sched.scheduler.trial import Trial
+from kubectl_sched.suggestions.trial import Trial
 from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests
 from tests.render.worlds import explained, shown
 
 if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
-    from kubectl_sched.scheduler.change import Suggestion
     from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.suggestions.change import Suggestion
 
 GPU_TAINT = {"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}
 CORDON = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from kubectl_sched.config import KubeVersion, load_configuration
-from kubectl_sched.render.explanation import explanation
+from kubectl_sched.render.data.explanation_data import explanation
+from kubectl_sched.render.headline import summary
 from kubectl_sched.render.show import Display
-from kubectl_sched.render.summary import summary
 from kubectl_sched.scheduler.scheduler import Scheduler
 from tests.plugins.clusters import node, pod, requests, snapshot
 from tests.render.worlds import GPU, explained, gpu_cluster, gpu_pod, gpu_users, shown

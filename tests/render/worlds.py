@@ -9,9 +9,9 @@ from rich.console import Console
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.config import KubeVersion, load_configuration
-from kubectl_sched.render.screen import LINES
 from kubectl_sched.render.show import Display
-from kubectl_sched.render.terminal import rendered
+from kubectl_sched.render.text.screen_fitting import LINES
+from kubectl_sched.render.text.terminal import rendered
 from kubectl_sched.scheduler.scheduler import Scheduler
 from tests.plugins.clusters import node, pod, requests, snapshot
 

@@ -10,22 +10,22 @@ import pytest
 import yaml
 
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.cluster import read
-from kubectl_sched.cluster.state import scheduler_for
 from kubectl_sched.config import KubeVersion, load_configuration
 from kubectl_sched.errors import SchedError
-from kubectl_sched.render.sampling import sampling_words
-from kubectl_sched.render.summary import summary
+from kubectl_sched.render.headline import summary
+from kubectl_sched.render.sampling_sentence import sampling_words
+from kubectl_sched.scheduler.node_search import heap_ranks, search_order, zone_key
 from kubectl_sched.scheduler.scheduler import Scheduler
-from kubectl_sched.scheduler.search import heap_ranks, search_order, zone_key
+from kubectl_sched.sources import read
+from kubectl_sched.sources.discovery.replay_setup import scheduler_for
 from tests.plugins.clusters import node, pod, requests, snapshot
-from tests.scheduler.crowds import CONFIG, crowd
+from tests.simulation.crowds import CONFIG, crowd
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from kubectl_sched.scheduler.result import ScheduleResult
-    from tests.scheduler.crowds import Json
+    from tests.simulation.crowds import Json
 
 
 def replay(objects: list[Json], folder: Path, more: str = "") -> tuple[Scheduler, ScheduleResult]:

@@ -8,9 +8,9 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_sched.api.labels import selector_of
+from kubectl_sched.api.apimachinery.labels import selector_of
+from kubectl_sched.api.component_helpers.node_affinity import RequiredNodeAffinity
 from kubectl_sched.api.meta import LabelSelector
-from kubectl_sched.api.node_affinity import RequiredNodeAffinity
 from kubectl_sched.snapshot.node_selection import nodes_required
 from kubectl_sched.snapshot.pod_table import PodTable
 from tests.plugins.clusters import node, pod, snapshot

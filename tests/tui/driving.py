@@ -13,11 +13,11 @@ from textual.keys import key_to_character
 from textual.worker import WorkerCancelled
 
 from kubectl_sched.cli.options import PageOutput
-from kubectl_sched.cluster import read
-from kubectl_sched.cluster.explaining import Explaining
-from kubectl_sched.cluster.in_force import InForce
-from kubectl_sched.cluster.selection import Selection
-from kubectl_sched.cluster.state import Replay
+from kubectl_sched.queries.explain import Explaining
+from kubectl_sched.sources import read
+from kubectl_sched.sources.discovery.configuration_in_force import InForce
+from kubectl_sched.sources.discovery.replay_setup import Replay
+from kubectl_sched.sources.pod_selection import Selection
 from kubectl_sched.tui.app import Explorer
 from kubectl_sched.tui.decision import Decision
 from kubectl_sched.tui.exploration import Exploration
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
-    from kubectl_sched.tui.state import View
+    from kubectl_sched.tui.explorer_state import View
 
 P = ParamSpec("P")
 

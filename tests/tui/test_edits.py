@@ -11,18 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
+from kubectl_sched.api.component_helpers.pod_requests import scheduler_options
 from kubectl_sched.api.core import Node
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.api.pod_requests import scheduler_options
-from kubectl_sched.cluster import read
 from kubectl_sched.config import load_configuration
 from kubectl_sched.config.versions import KubeVersion
 from kubectl_sched.errors import SchedError
-from kubectl_sched.render.explanation import explanation
-from kubectl_sched.render.summary import summary
+from kubectl_sched.render.data.explanation_data import explanation
+from kubectl_sched.render.headline import summary
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.snapshot import build
-from kubectl_sched.tui import state
+from kubectl_sched.sources import read
+from kubectl_sched.tui import explorer_state
 from kubectl_sched.tui.decision import Decision, context_of
 from kubectl_sched.tui.entry import FORMS, Context, parse
 from tests.examples import examples
@@ -244,30 +244,30 @@ def explained(result: ScheduleResult) -> dict[str, Any]:
 @given(PODS, st.lists(st.sampled_from(ENTRIES[:8]), max_size=4, unique=True), st.integers(0, 6))
 @settings(deadline=None, max_examples=examples(30))
 def test_undo_takes_back_what_an_edit_made_and_redo_makes_it_again(name: str, entries: list[str], undos: int) -> None:
-    views = [state.opened(decision(name).result)]
+    views = [explorer_state.opened(decision(name).result)]
     for entry in entries:
         edits = (*views[-1].edits, *parse(entry, context_of(views[0].result, "gpu-2")))
-        views.append(state.edited(views[-1], edits, decision(name).with_edits(edits)))
+        views.append(explorer_state.edited(views[-1], edits, decision(name).with_edits(edits)))
     view = views[-1]
     for step in range(undos):
-        view = state.undone(view)
+        view = explorer_state.undone(view)
         assert view.present == views[max(len(entries) - step - 1, 0)].present
     for _ in range(undos):
-        view = state.redone(view)
+        view = explorer_state.redone(view)
     assert view == views[-1]
 
 
 def test_an_edit_after_an_undo_leaves_nothing_to_redo() -> None:
     result = decision("web-0").result
-    first = state.edited(state.opened(result), parse("label a=b", CONTEXT), result)
-    other = state.edited(state.undone(first), parse("label a=c", CONTEXT), result)
-    assert state.redone(other) == other
-    assert state.undone(other).present == state.opened(result).present
+    first = explorer_state.edited(explorer_state.opened(result), parse("label a=b", CONTEXT), result)
+    other = explorer_state.edited(explorer_state.undone(first), parse("label a=c", CONTEXT), result)
+    assert explorer_state.redone(other) == other
+    assert explorer_state.undone(other).present == explorer_state.opened(result).present
 
 
 def test_two_nodes_are_marked_at_most_and_the_oldest_mark_goes() -> None:
-    view = state.opened(decision("web-0").result)
+    view = explorer_state.opened(decision("web-0").result)
     for node in ("gpu-1", "gpu-2", "gpu-3"):
-        view = state.marked(view, node)
+        view = explorer_state.marked(view, node)
     assert view.marked == ("gpu-2", "gpu-3")
-    assert state.marked(view, "gpu-2").marked == ("gpu-3",)
+    assert explorer_state.marked(view, "gpu-2").marked == ("gpu-3",)

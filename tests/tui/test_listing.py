@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from kubectl_sched.errors import SchedError
-from kubectl_sched.tui import state
-from kubectl_sched.tui.changes import changes, in_words
-from kubectl_sched.tui.columns import NodeLines, columns, heading
+from kubectl_sched.tui import explorer_state
 from kubectl_sched.tui.entry import FORMS, parse
-from kubectl_sched.tui.exporting import Shown, export, exported, format_of
+from kubectl_sched.tui.export import Shown, export, exported, format_of
 from kubectl_sched.tui.keys import EXPLORER
-from kubectl_sched.tui.lines import bar, bar_to_the_left, padded, plain, wrapped
+from kubectl_sched.tui.lines.line import bar, bar_to_the_left, padded, plain, wrapped
+from kubectl_sched.tui.lines.node_columns import NodeLines, columns, heading
+from kubectl_sched.tui.lines.node_lines import findings
+from kubectl_sched.tui.lines.what_if_changes import changes, in_words
 from kubectl_sched.tui.listing import Listing, rows_shown
-from kubectl_sched.tui.node_lines import findings
 from kubectl_sched.tui.pipeline import bar_lines, moved_to, stage_at, stage_named, stages
 from tests.plugins.clusters import node, pod
 from tests.scheduler.cycles import explain
@@ -31,16 +31,16 @@ from tests.tui.driving import FORMATS
 from tests.tui.test_edits import CONTEXT, decision, edited
 
 if TYPE_CHECKING:
-    from kubectl_sched.tui.state import View
+    from kubectl_sched.tui.explorer_state import View
 
 API, WEB = "api-5d9c7b8f6d-m7c5t", "web-0"
 WIDTHS = st.integers(20, 240)
 
 
 def with_edits(name: str, *entries: str) -> View:
-    view = state.opened(decision(name).result)
+    view = explorer_state.opened(decision(name).result)
     edits = tuple(edit for entry in entries for edit in parse(entry, CONTEXT))
-    return state.edited(view, edits, edited(name, *entries))
+    return explorer_state.edited(view, edits, edited(name, *entries))
 
 
 def shown(view: View) -> Shown:
@@ -55,13 +55,13 @@ def names(view: View) -> list[str]:
 @pytest.mark.parametrize("key", ["rank", "node", "why", "moved", "cpu", "memory", "NodeResourcesFit"])
 @pytest.mark.parametrize("reverse", [False, True])
 def test_every_order_lists_every_node_once(key: str, reverse: bool) -> None:
-    view = state.sorted_by(with_edits(API, "cordon gpu-1", "weight fit=3"), key)
-    view = state.reversed_sort(view) if reverse else view
+    view = explorer_state.sorted_by(with_edits(API, "cordon gpu-1", "weight fit=3"), key)
+    view = explorer_state.reversed_sort(view) if reverse else view
     assert sorted(names(view)) == sorted(view.result.nodes.names)
 
 
 def test_nodes_whose_points_moved_the_most_come_first() -> None:
-    view = state.sorted_by(with_edits(API, "weight fit=3"), "moved")
+    view = explorer_state.sorted_by(with_edits(API, "weight fit=3"), "moved")
     assert names(view)[:3] == ["general-3", "general-1", "general-2"]
 
 
@@ -70,11 +70,11 @@ def test_the_steps_narrow_to_what_they_are_about() -> None:
     assert [stage.name for stage in found] == [
         *("Queue", "PreEnqueue", "PreFilter", "TaintToleration", "Score", "Best", "Bind"),
     ]
-    view = state.opened(decision(API).result)
-    assert names(state.narrowed(view, "TaintToleration")) == ["master"]
-    assert names(state.narrowed(view, "Best")) == ["general-3"]
-    assert len(names(state.narrowed(view, "Score"))) == 6
-    assert len(names(state.narrowed(view, "Queue"))) == 7
+    view = explorer_state.opened(decision(API).result)
+    assert names(explorer_state.narrowed(view, "TaintToleration")) == ["master"]
+    assert names(explorer_state.narrowed(view, "Best")) == ["general-3"]
+    assert len(names(explorer_state.narrowed(view, "Score"))) == 6
+    assert len(names(explorer_state.narrowed(view, "Queue"))) == 7
 
 
 def test_steps_are_gone_through_from_all_nodes_to_the_last_and_back() -> None:
@@ -101,7 +101,7 @@ def test_the_bar_fits_every_width_and_a_click_finds_each_step(name: str, width: 
     st.sampled_from([(API, ("weight fit=3",)), (API, ()), (WEB, ()), (WEB, ("cordon gpu-*",))]), st.integers(60, 240)
 )
 def test_every_line_of_the_list_has_the_width_of_its_columns(case: tuple[str, tuple[str, ...]], width: int) -> None:
-    view = with_edits(case[0], *case[1]) if case[1] else state.opened(decision(case[0]).result)
+    view = with_edits(case[0], *case[1]) if case[1] else explorer_state.opened(decision(case[0]).result)
     listing = Listing(view.result, view.base)
     chosen = columns(view, listing, width)
     line_of = NodeLines(view, listing, chosen)
@@ -121,14 +121,14 @@ def test_bars_fill_their_cells_by_their_share(value: int, most: int, width: int)
 
 @given(st.text(), st.integers(0, 50))
 def test_a_cell_has_exactly_its_width(text: str, width: int) -> None:
-    from kubectl_sched.render.text import safe
+    from kubectl_sched.render.safe_text import safe
 
     assert cell_len(padded(safe(text), width)) == width
 
 
 @given(st.text(min_size=1), st.integers(2, 50))
 def test_wrapping_loses_nothing_but_blanks(text: str, width: int) -> None:
-    from kubectl_sched.render.text import safe
+    from kubectl_sched.render.safe_text import safe
 
     lines = [line[0].text for line in wrapped(text, width)]
     assert all(cell_len(line) <= width for line in lines)
@@ -155,11 +155,11 @@ def test_every_format_says_which_changes_were_made(output: str) -> None:
 def test_an_answer_that_is_handed_on_says_what_is_not_so_before_what_follows(output: str) -> None:
     supposed = exported(shown(with_edits(WEB, "request nvidia.com/gpu=2")), output).replace("\\", "")
     assert supposed.index("What if: request nvidia.com/gpu=2") < supposed.index("default/web-0 would land on gpu-2")
-    assert "What if" not in exported(shown(state.opened(decision(WEB).result)), output)
+    assert "What if" not in exported(shown(explorer_state.opened(decision(WEB).result)), output)
 
 
 def test_data_holds_the_nodes_that_are_listed_and_the_changes() -> None:
-    view = state.filtered(with_edits(WEB, "cordon gpu-1"), "pool=gpu")
+    view = explorer_state.filtered(with_edits(WEB, "cordon gpu-1"), "pool=gpu")
     data = json.loads(exported(shown(view), "json"))
     assert [node["name"] for node in data["nodes"]] == ["gpu-1", "gpu-2", "gpu-3"]
     assert data["whatIf"] == ["cordon gpu-1"]
@@ -168,13 +168,13 @@ def test_data_holds_the_nodes_that_are_listed_and_the_changes() -> None:
 
 
 def test_names_are_the_best_nodes_or_those_of_a_narrowed_list() -> None:
-    view = state.opened(decision(API).result)
+    view = explorer_state.opened(decision(API).result)
     assert exported(shown(view), "name") == "node/general-3\n"
-    assert exported(shown(state.filtered(view, "gpu")), "name") == "node/gpu-1\nnode/gpu-2\nnode/gpu-3\n"
+    assert exported(shown(explorer_state.filtered(view, "gpu")), "name") == "node/gpu-1\nnode/gpu-2\nnode/gpu-3\n"
 
 
 def test_the_table_is_what_the_screen_shows_with_all_its_lines() -> None:
-    lines = exported(shown(state.opened(decision(API).result)), "table").splitlines()
+    lines = exported(shown(explorer_state.opened(decision(API).result)), "table").splitlines()
     assert lines[0].startswith("default/api-5d9c7b8f6d-m7c5t would land on general-3")
     assert sum(line.startswith(("  ★", "  ✓", "  ✗")) for line in lines) == 7
 
@@ -200,7 +200,7 @@ def test_an_ending_chooses_the_format() -> None:
 )
 def test_a_file_that_cannot_be_written_is_told_in_a_sentence(path: str, told: str, tmp_path: Path) -> None:
     with pytest.raises(SchedError, match=told):
-        export(shown(state.opened(decision(API).result)), "name", f"{tmp_path}/{path}" if path else path)
+        export(shown(explorer_state.opened(decision(API).result)), "name", f"{tmp_path}/{path}" if path else path)
 
 
 def test_the_documentation_names_every_key_and_every_entry() -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import total_ordering
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kubectl_sched.api.quantity import Quantity
+from kubectl_sched.api.apimachinery.quantity import Quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,8 +8,8 @@ import numpy as np
 
 from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.config.types import DefaultPreemptionArgs
-from kubectl_sched.framework.extension_points import PostFilterPlugin, PostFilterResult, PreEnqueuePlugin
 from kubectl_sched.framework.fit_error import fit_error
+from kubectl_sched.framework.interface import PostFilterPlugin, PostFilterResult, PreEnqueuePlugin
 from kubectl_sched.framework.preemption import pick_one_node
 from kubectl_sched.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
 from kubectl_sched.plugins.default_preemption.budgets import Budgets

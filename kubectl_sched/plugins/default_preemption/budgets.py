@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.api.labels import InvalidSelector, selector_of
+from kubectl_sched.api.apimachinery.labels import InvalidSelector, selector_of
 from kubectl_sched.api.policy import PodDisruptionBudget
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_sched.api.labels import Selector
+    from kubectl_sched.api.apimachinery.labels import Selector
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.snapshot import Objects
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from kubectl_sched.framework.cycle_state import PluginError
-from kubectl_sched.framework.extension_points import (
+from kubectl_sched.framework.in_place_resize import grows_in_place
+from kubectl_sched.framework.interface import (
     BindingAction,
     BindingCyclePlugin,
     FilterPlugin,
@@ -22,7 +23,6 @@ from kubectl_sched.framework.extension_points import (
     PreFilterResult,
     ScorePlugin,
 )
-from kubectl_sched.framework.in_place_resize import grows_in_place
 from kubectl_sched.framework.normalize_score import default_normalize_score
 from kubectl_sched.framework.status import SKIP, SUCCESS, NodeToStatus, Status, error, unresolvable, unschedulable
 from kubectl_sched.plugins.dynamic_resources.claims import SPECIAL_NAME, ClaimProblem, pod_claims, unreserved_for_group

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_sched.api.quantity import Quantity
+    from kubectl_sched.api.apimachinery.quantity import Quantity
     from kubectl_sched.api.resource import ResourceClaim
     from kubectl_sched.dynamic_resource_allocation.devices import SliceDevice
     from kubectl_sched.plugins.dynamic_resources.requests import RequestData

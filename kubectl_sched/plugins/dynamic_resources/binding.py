@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.framework.extension_points import BindingAction
+from kubectl_sched.framework.interface import BindingAction
 from kubectl_sched.plugins.dynamic_resources.claims import SPECIAL_NAME, is_reserved_for
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from kubectl_sched.api.quantity import ZERO, Quantity, parse_quantity
+from kubectl_sched.api.apimachinery.quantity import ZERO, Quantity, parse_quantity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.api.labels import InvalidSelector
+from kubectl_sched.api.apimachinery.labels import InvalidSelector
 from kubectl_sched.config.device_rules import BINDING_CONDITIONS, FRACTIONAL_RANGE
 from kubectl_sched.dynamic_resource_allocation.devices import node_matches
 from kubectl_sched.dynamic_resource_allocation.failures import AllocationFailed
@@ -13,8 +13,8 @@ from kubectl_sched.plugins.dynamic_resources.capacity import CapacityUnknown, fi
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kubectl_sched.api.apimachinery.quantity import Quantity
     from kubectl_sched.api.core import Node
-    from kubectl_sched.api.quantity import Quantity
     from kubectl_sched.api.resource import ResourceClaim
     from kubectl_sched.dynamic_resource_allocation.devices import DeviceID, SliceDevice
     from kubectl_sched.plugins.dynamic_resources.allocator import Allocator

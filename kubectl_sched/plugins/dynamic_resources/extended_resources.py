@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from kubectl_sched.api.apimachinery.quantity import parse_quantity
+from kubectl_sched.api.component_helpers.pod_requests import pod_requests
+from kubectl_sched.api.component_helpers.resource_names import is_dra_extended_resource_name, is_extended_resource_name
 from kubectl_sched.api.meta import ObjectMeta
 from kubectl_sched.api.pod import ContainerExtendedResourceRequest
-from kubectl_sched.api.pod_requests import pod_requests
-from kubectl_sched.api.quantity import parse_quantity
 from kubectl_sched.api.resource import (
     DeviceClaim,
     DeviceClass,
@@ -19,7 +20,6 @@ from kubectl_sched.api.resource import (
     ResourceClaim,
     ResourceClaimSpec,
 )
-from kubectl_sched.api.resource_names import is_dra_extended_resource_name, is_extended_resource_name
 from kubectl_sched.dynamic_resource_allocation.classes import class_of_resource
 from kubectl_sched.framework.status import Status, unresolvable
 from kubectl_sched.plugins.dynamic_resources.claims import SPECIAL_NAME

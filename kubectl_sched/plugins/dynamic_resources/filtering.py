@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.api.labels import InvalidSelector
-from kubectl_sched.api.node_affinity import strict_node_selector
-from kubectl_sched.api.quantity import InvalidQuantity, parse_quantity
+from kubectl_sched.api.apimachinery.labels import InvalidSelector
+from kubectl_sched.api.apimachinery.quantity import InvalidQuantity, parse_quantity
+from kubectl_sched.api.component_helpers.node_affinity import strict_node_selector
 from kubectl_sched.api.resource import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice
 from kubectl_sched.config import device_rules as feature
 from kubectl_sched.dynamic_resource_allocation.allocated import gather
@@ -36,7 +36,7 @@ from kubectl_sched.plugins.dynamic_resources.state import NodeOutcome, PreFilter
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kubectl_sched.api.node_affinity import NodeSelector
+    from kubectl_sched.api.component_helpers.node_affinity import NodeSelector
     from kubectl_sched.api.pod import NodeAllocatableResourceClaimStatus, Pod
     from kubectl_sched.api.resource import Device, DeviceRequest
     from kubectl_sched.config import Release

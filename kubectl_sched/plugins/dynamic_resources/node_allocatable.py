@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from kubectl_sched.api.container_resources import PodResourcesOptions
-from kubectl_sched.api.labels import InvalidSelector
+from kubectl_sched.api.apimachinery.labels import InvalidSelector
+from kubectl_sched.api.apimachinery.quantity import ZERO, Quantity, parse_quantity
+from kubectl_sched.api.component_helpers.container_resources import PodResourcesOptions
+from kubectl_sched.api.component_helpers.pod_requests import in_scheduler_units, pod_requests
+from kubectl_sched.api.component_helpers.resource_names import (
+    is_huge_page_resource_name,
+    is_supported_pod_level_resource,
+)
 from kubectl_sched.api.pod import NodeAllocatableMapping, NodeAllocatableOverhead, NodeAllocatableResourceClaimStatus
-from kubectl_sched.api.pod_requests import in_scheduler_units, pod_requests
-from kubectl_sched.api.quantity import ZERO, Quantity, parse_quantity
-from kubectl_sched.api.resource_names import is_huge_page_resource_name, is_supported_pod_level_resource
 from kubectl_sched.dynamic_resource_allocation.devices import node_matches
 from kubectl_sched.framework.status import Code, Status, error, unresolvable
 from kubectl_sched.plugins.dynamic_resources.claims import is_reserved_for

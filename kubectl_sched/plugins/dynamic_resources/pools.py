@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kubectl_sched.api.labels import InvalidSelector
+from kubectl_sched.api.apimachinery.labels import InvalidSelector
 from kubectl_sched.config.device_rules import COMPATIBILITY_GROUPS, PARTITIONABLE
 from kubectl_sched.dynamic_resource_allocation.devices import PoolID, node_matches
 from kubectl_sched.dynamic_resource_allocation.failures import AllocationFailed

@@ -9,7 +9,7 @@ from kubectl_sched.framework.cycle_state import StateKey
 from kubectl_sched.plugins.dynamic_resources.claims import ClaimStore
 
 if TYPE_CHECKING:
-    from kubectl_sched.api.node_affinity import NodeSelector
+    from kubectl_sched.api.component_helpers.node_affinity import NodeSelector
     from kubectl_sched.api.pod import NodeAllocatableResourceClaimStatus
     from kubectl_sched.api.resource import ResourceClaim
     from kubectl_sched.framework.status import Status

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.api.taints import DO_NOT_SCHEDULE, tolerates
+from kubectl_sched.api.component_helpers.taints import DO_NOT_SCHEDULE, tolerates
 from kubectl_sched.config.device_rules import (
     COMPATIBILITY_GROUPS,
     DEVICE_TAINTS,
@@ -21,8 +21,8 @@ from kubectl_sched.plugins.dynamic_resources.counters import CompatibilityGroups
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from kubectl_sched.api.apimachinery.quantity import Quantity
     from kubectl_sched.api.core import Node
-    from kubectl_sched.api.quantity import Quantity
     from kubectl_sched.api.resource import DeviceTaint, ExactDeviceRequest, ResourceClaim
     from kubectl_sched.config.device_rules import DeviceRules
     from kubectl_sched.dynamic_resource_allocation.devices import DeviceID, SliceDevice

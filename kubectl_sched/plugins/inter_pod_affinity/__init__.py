@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, ClassVar
 from kubectl_sched.config.types import InterPodAffinityArgs
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.evidence import Evidence
-from kubectl_sched.framework.extension_points import (
+from kubectl_sched.framework.in_place_resize import grows_in_place
+from kubectl_sched.framework.interface import (
     FilterPlugin,
     PreFilterExtensions,
     PreFilterPlugin,
@@ -21,7 +22,6 @@ from kubectl_sched.framework.extension_points import (
     PreScorePlugin,
     ScorePlugin,
 )
-from kubectl_sched.framework.in_place_resize import grows_in_place
 from kubectl_sched.framework.status import SKIP, SUCCESS, NodeToStatus, Status, unresolvable
 from kubectl_sched.plugins.inter_pod_affinity import evidence, filtering, scoring
 from kubectl_sched.plugins.inter_pod_affinity.terms import namespace_labels, terms_of

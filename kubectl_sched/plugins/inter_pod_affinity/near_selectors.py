@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_sched.framework.near_miss import nearest
 
 if TYPE_CHECKING:
-    from kubectl_sched.api.labels import Selector
+    from kubectl_sched.api.apimachinery.labels import Selector
     from kubectl_sched.snapshot import PodTable
 
 _SEARCHED_AT_MOST: Final = 2000

@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kubectl_sched.api.labels import DOUBLE_EQUALS, EQUALS, IN
+from kubectl_sched.api.apimachinery.labels import DOUBLE_EQUALS, EQUALS, IN
 from kubectl_sched.plugins.inter_pod_affinity.terms import existing_terms
 
 if TYPE_CHECKING:

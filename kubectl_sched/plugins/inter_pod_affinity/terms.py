@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from kubectl_sched.api.affinity import Affinity
+from kubectl_sched.api.apimachinery.labels import NOTHING, InvalidSelector, Selector, selector_of
+from kubectl_sched.api.apimachinery.validation import aggregate
 from kubectl_sched.api.core import Namespace
-from kubectl_sched.api.labels import NOTHING, InvalidSelector, Selector, selector_of
-from kubectl_sched.api.validation import aggregate
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from kubectl_sched.api.affinity import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
-from kubectl_sched.api.node_affinity import METADATA_NAME, parse_node_selector
+from kubectl_sched.api.component_helpers.node_affinity import METADATA_NAME, parse_node_selector
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.label_hints import label_hints
 from kubectl_sched.framework.near_miss import nearest

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from kubectl_sched.api.labels import InvalidSelector
-from kubectl_sched.api.node_affinity import (
+from kubectl_sched.api.apimachinery.labels import InvalidSelector
+from kubectl_sched.api.component_helpers.node_affinity import (
     METADATA_NAME,
     PreferredSchedulingTerms,
     RequiredNodeAffinity,
@@ -15,7 +15,8 @@ from kubectl_sched.api.node_affinity import (
     strict_node_selector,
 )
 from kubectl_sched.framework.cycle_state import PluginError, StateKey
-from kubectl_sched.framework.extension_points import (
+from kubectl_sched.framework.in_place_resize import grows_in_place
+from kubectl_sched.framework.interface import (
     DependsOn,
     FilterPlugin,
     PreFilterPlugin,
@@ -23,7 +24,6 @@ from kubectl_sched.framework.extension_points import (
     PreScorePlugin,
     ScorePlugin,
 )
-from kubectl_sched.framework.in_place_resize import grows_in_place
 from kubectl_sched.framework.normalize_score import default_normalize_score
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, unresolvable
 from kubectl_sched.plugins.node_affinity import evidence

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from kubectl_sched.api.pod_requests import scheduler_options, scoring_request
+from kubectl_sched.api.component_helpers.pod_requests import scheduler_options, scoring_request
 from kubectl_sched.config.types import NodeResourcesBalancedAllocationArgs
 from kubectl_sched.framework.cycle_state import StateKey
-from kubectl_sched.framework.extension_points import DependsOn, PreScorePlugin, ScorePlugin
 from kubectl_sched.framework.golang import truncated_divisions
+from kubectl_sched.framework.interface import DependsOn, PreScorePlugin, ScorePlugin
 from kubectl_sched.framework.status import SKIP, SUCCESS
 from kubectl_sched.plugins.node_resources import evidence
 from kubectl_sched.plugins.node_resources.device_counts import device_counts

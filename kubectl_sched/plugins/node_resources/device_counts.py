@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_sched.api.labels import InvalidSelector
+from kubectl_sched.api.apimachinery.labels import InvalidSelector
+from kubectl_sched.api.component_helpers.resource_names import is_dra_extended_resource_name
 from kubectl_sched.api.resource import DeviceClass, ResourceClaim, ResourceSlice
-from kubectl_sched.api.resource_names import is_dra_extended_resource_name
 from kubectl_sched.framework.cycle_state import PluginError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from kubectl_sched.api.resource_names import CPU, MEMORY, PODS
+from kubectl_sched.api.component_helpers.resource_names import CPU, MEMORY, PODS
 from kubectl_sched.framework.amounts import amount_text, amount_texts, unit_of
 from kubectl_sched.framework.clauses import counted, pods
 from kubectl_sched.framework.evidence import Evidence

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from kubectl_sched.api.container_resources import PodResourcesOptions
-from kubectl_sched.api.pod_requests import fit_request, scoring_request
-from kubectl_sched.api.resource_names import is_extended_resource_name
+from kubectl_sched.api.component_helpers.container_resources import PodResourcesOptions
+from kubectl_sched.api.component_helpers.pod_requests import fit_request, scoring_request
+from kubectl_sched.api.component_helpers.resource_names import is_extended_resource_name
 from kubectl_sched.config.types import NodeResourcesFitArgs
 from kubectl_sched.framework.cycle_state import PluginError, StateKey
-from kubectl_sched.framework.extension_points import (
+from kubectl_sched.framework.interface import (
     DependsOn,
     FilterPlugin,
     PreFilterPlugin,

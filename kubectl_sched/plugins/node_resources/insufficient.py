@@ -6,8 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kubectl_sched.api.component_helpers.resource_names import (
+    CPU,
+    EPHEMERAL_STORAGE,
+    MEMORY,
+    PODS,
+    is_extended_resource_name,
+)
 from kubectl_sched.api.resource import DEVICE_CLASS_RESOURCE_PREFIX, DeviceClass
-from kubectl_sched.api.resource_names import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, is_extended_resource_name
 from kubectl_sched.framework.status import SUCCESS, Code, Status
 from kubectl_sched.record import Record
 from kubectl_sched.snapshot import Column

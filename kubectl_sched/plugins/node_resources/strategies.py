@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from kubectl_sched.api.resource_names import CPU, EPHEMERAL_STORAGE, MEMORY, is_scalar_resource_name
+from kubectl_sched.api.component_helpers.resource_names import CPU, EPHEMERAL_STORAGE, MEMORY, is_scalar_resource_name
 from kubectl_sched.framework.golang import truncated_divisions
 from kubectl_sched.framework.shape_score import broken_linear
 from kubectl_sched.record import Record

@@ -9,8 +9,8 @@ import numpy as np
 
 from kubectl_sched.api.storage import CSIDriver
 from kubectl_sched.framework.cycle_state import PluginError
-from kubectl_sched.framework.extension_points import FilterPlugin, PreFilterPlugin, PreFilterResult
 from kubectl_sched.framework.in_place_resize import grows_in_place
+from kubectl_sched.framework.interface import FilterPlugin, PreFilterPlugin, PreFilterResult
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, error, unresolvable, unschedulable
 from kubectl_sched.plugins.node_volume_limits.attachable_volumes import (
     AttachableVolumes,

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from kubectl_sched.api.csi_translation import (
+from kubectl_sched.api.component_helpers.csi_translation import (
     IN_TREE_PLUGINS,
     TranslationError,
     handle_of_inline,
     in_tree_plugin,
     in_tree_plugin_named,
     translated,
+)
+from kubectl_sched.api.component_helpers.volume_claims import (
+    claim_not_found,
+    claim_use,
+    class_of_claim,
+    not_owner_error,
 )
 from kubectl_sched.api.storage import (
     CSINode,
@@ -19,13 +25,12 @@ from kubectl_sched.api.storage import (
     StorageClass,
     VolumeAttachment,
 )
-from kubectl_sched.api.volumes import claim_not_found, claim_use, class_of_claim, not_owner_error
 from kubectl_sched.framework.cycle_state import PluginError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_sched.api.csi_translation import InTreePlugin
+    from kubectl_sched.api.component_helpers.csi_translation import InTreePlugin
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.api.pod_volumes import Volume
     from kubectl_sched.api.storage import CSIPersistentVolumeSource

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubectl_sched.api.component_helpers.volume_claims import claim_uses
 from kubectl_sched.api.storage import PersistentVolumeClaim
-from kubectl_sched.api.volumes import claim_uses
 from kubectl_sched.framework.clauses import pods
 from kubectl_sched.framework.evidence import Evidence
 

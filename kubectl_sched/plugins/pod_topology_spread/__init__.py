@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from kubectl_sched.framework.cycle_state import PluginError
-from kubectl_sched.framework.extension_points import (
+from kubectl_sched.framework.in_place_resize import grows_in_place
+from kubectl_sched.framework.interface import (
     FilterPlugin,
     PreFilterExtensions,
     PreFilterPlugin,
@@ -17,7 +18,6 @@ from kubectl_sched.framework.extension_points import (
     PreScorePlugin,
     ScorePlugin,
 )
-from kubectl_sched.framework.in_place_resize import grows_in_place
 from kubectl_sched.framework.status import SKIP, SUCCESS, NodeToStatus, Status
 from kubectl_sched.plugins.pod_topology_spread import evidence, filtering, scoring
 from kubectl_sched.plugins.pod_topology_spread.constraints import Constraints

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kubectl_sched.api.affinity import TopologySpreadConstraint
+from kubectl_sched.api.apimachinery.labels import InvalidSelector, Selector, selector_from_set, selector_of
 from kubectl_sched.api.apps import ReplicaSet, ReplicationController, StatefulSet
+from kubectl_sched.api.component_helpers.node_affinity import RequiredNodeAffinity
+from kubectl_sched.api.component_helpers.taints import find_untolerated_taint
 from kubectl_sched.api.core import Service
-from kubectl_sched.api.labels import InvalidSelector, Selector, selector_from_set, selector_of
-from kubectl_sched.api.node_affinity import RequiredNodeAffinity
-from kubectl_sched.api.taints import find_untolerated_taint
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.record import Record
 from kubectl_sched.snapshot.node_selection import nodes_required

@@ -14,8 +14,8 @@ from kubectl_sched.plugins.pod_topology_spread.constraints import selects_itself
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from kubectl_sched.api.apimachinery.labels import Selector
     from kubectl_sched.api.core import Taint
-    from kubectl_sched.api.labels import Selector
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.evidence import JSON
     from kubectl_sched.plugins.pod_topology_spread.constraints import Constraints

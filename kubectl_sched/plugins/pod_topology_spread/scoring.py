@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from msgspec.structs import replace
 
-from kubectl_sched.api.int64 import MAX_INT64
+from kubectl_sched.api.apimachinery.int64 import MAX_INT64
 from kubectl_sched.framework.cycle_state import StateKey
 from kubectl_sched.framework.golang import natural_logarithm, rounds_half_away, truncated_divisions
 from kubectl_sched.framework.runtime import MAX_NODE_SCORE

@@ -10,11 +10,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from kubectl_sched.api.component_helpers.volume_claims import claim_uses
 from kubectl_sched.api.storage import PersistentVolume
-from kubectl_sched.api.volumes import claim_uses
 from kubectl_sched.config.types import VolumeBindingArgs
 from kubectl_sched.framework.cycle_state import PluginError, StateKey
-from kubectl_sched.framework.extension_points import (
+from kubectl_sched.framework.in_place_resize import grows_in_place
+from kubectl_sched.framework.interface import (
     BindingAction,
     BindingCyclePlugin,
     FilterPlugin,
@@ -23,7 +24,6 @@ from kubectl_sched.framework.extension_points import (
     PreScorePlugin,
     ScorePlugin,
 )
-from kubectl_sched.framework.in_place_resize import grows_in_place
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, error, unresolvable
 from kubectl_sched.plugins.volume_binding.binder import (
     BIND_CONFLICT,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kubectl_sched.api.csi_translation import TranslationError, in_tree_plugin, translated
+from kubectl_sched.api.component_helpers.csi_translation import TranslationError, in_tree_plugin, translated
 from kubectl_sched.api.storage import CSINode, PersistentVolume
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.go_sort import go_sort
@@ -27,7 +27,7 @@ from kubectl_sched.snapshot import Column
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_sched.api.csi_translation import InTreePlugin
+    from kubectl_sched.api.component_helpers.csi_translation import InTreePlugin
     from kubectl_sched.api.storage import CSIStorageCapacity, PersistentVolumeClaim
     from kubectl_sched.plugins.volume_binding.claims import PodVolumeClaims
     from kubectl_sched.plugins.volume_binding.static_matching import VolumeIndex

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.api.volumes import class_of_claim
+from kubectl_sched.api.component_helpers.volume_claims import class_of_claim
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

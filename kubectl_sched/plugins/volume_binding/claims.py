@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubectl_sched.api.storage import WAIT_FOR_FIRST_CONSUMER, PersistentVolumeClaim, StorageClass
-from kubectl_sched.api.validation import quoted
-from kubectl_sched.api.volumes import (
+from kubectl_sched.api.apimachinery.validation import quoted
+from kubectl_sched.api.component_helpers.volume_claims import (
     claim_not_found,
     claim_uses,
     class_of_claim,
     is_fully_bound,
     not_owner_error,
 )
+from kubectl_sched.api.storage import WAIT_FOR_FIRST_CONSUMER, PersistentVolumeClaim, StorageClass
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
+    from kubectl_sched.api.component_helpers.volume_claims import ClaimUse
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.api.volumes import ClaimUse
     from kubectl_sched.snapshot.objects import Objects
 
 

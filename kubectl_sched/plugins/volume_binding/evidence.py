@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_sched.api.quantity import bytes_text
+from kubectl_sched.api.apimachinery.quantity import bytes_text
+from kubectl_sched.api.component_helpers.volume_claims import claim_uses, class_of_claim
 from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
-from kubectl_sched.api.volumes import claim_uses, class_of_claim
 from kubectl_sched.framework.clauses import about_several, missing_key_hints
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.evidence import Evidence
@@ -22,7 +22,7 @@ from kubectl_sched.plugins.volume_binding.static_matching import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from kubectl_sched.api.labels import Selector
+    from kubectl_sched.api.apimachinery.labels import Selector
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.evidence import JSON
     from kubectl_sched.plugins.volume_binding.binder import Binder

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from kubectl_sched.api.labels import EVERYTHING, IN, InvalidSelector, requirement, selector_of
-from kubectl_sched.api.quantity import value
+from kubectl_sched.api.apimachinery.labels import EVERYTHING, IN, InvalidSelector, requirement, selector_of
+from kubectl_sched.api.apimachinery.quantity import value
+from kubectl_sched.api.component_helpers.volume_claims import NOT_SUPPORTED_PROVISIONER, class_of_claim
 from kubectl_sched.api.storage import CSIDriver, CSIStorageCapacity, StorageClass
-from kubectl_sched.api.volumes import NOT_SUPPORTED_PROVISIONER, class_of_claim
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_sched.api.labels import Selector
+    from kubectl_sched.api.apimachinery.labels import Selector
     from kubectl_sched.api.storage import PersistentVolumeClaim, TopologySelectorTerm
     from kubectl_sched.snapshot.objects import Objects
 

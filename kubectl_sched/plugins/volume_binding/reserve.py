@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from kubectl_sched.api.component_helpers.volume_claims import is_bound_to
 from kubectl_sched.api.core import ObjectReference
-from kubectl_sched.api.volumes import is_bound_to
 from kubectl_sched.framework.reservation import Reservation, Write
 
 if TYPE_CHECKING:

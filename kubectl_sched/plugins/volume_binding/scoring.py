@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from kubectl_sched.api.int64 import wrapped
-from kubectl_sched.api.quantity import value
+from kubectl_sched.api.apimachinery.int64 import wrapped
+from kubectl_sched.api.apimachinery.quantity import value
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.golang import round_half_away, truncated_division
 from kubectl_sched.framework.shape_score import broken_linear

@@ -10,18 +10,18 @@ from __future__ import annotations
 from heapq import merge
 from typing import TYPE_CHECKING, NamedTuple
 
-from kubectl_sched.api.labels import IN, InvalidSelector, selector_of
-from kubectl_sched.api.node_affinity import parse_node_selector
-from kubectl_sched.api.quantity import InvalidQuantity, parse_quantity
-from kubectl_sched.api.volumes import class_of_claim, class_of_volume, is_bound_to
+from kubectl_sched.api.apimachinery.labels import IN, InvalidSelector, selector_of
+from kubectl_sched.api.apimachinery.quantity import InvalidQuantity, parse_quantity
+from kubectl_sched.api.component_helpers.node_affinity import parse_node_selector
+from kubectl_sched.api.component_helpers.volume_claims import class_of_claim, class_of_volume, is_bound_to
 from kubectl_sched.framework.cycle_state import PluginError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from kubectl_sched.api.apimachinery.quantity import Quantity
+    from kubectl_sched.api.component_helpers.node_affinity import NodeSelector
     from kubectl_sched.api.core import RawQuantity
-    from kubectl_sched.api.node_affinity import NodeSelector
-    from kubectl_sched.api.quantity import Quantity
     from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
 
 _STORAGE = "storage"

@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.record import Record
 from kubectl_sched.render.funnel import Step, funnel
+from kubectl_sched.render.headline import summary
 from kubectl_sched.render.histogram import Bar, histogram
 from kubectl_sched.render.html.node_table import NodeTable, Room, node_table
-from kubectl_sched.render.node_words import verdict_in_words
-from kubectl_sched.render.preemption import preemption
-from kubectl_sched.render.sampling import sampling_words
-from kubectl_sched.render.summary import summary
-from kubectl_sched.render.text import count
-from kubectl_sched.render.truth import truth
+from kubectl_sched.render.node_sentences import verdict_in_words
+from kubectl_sched.render.preemption_sentence import preemption
+from kubectl_sched.render.safe_text import count
+from kubectl_sched.render.sampling_sentence import sampling_words
+from kubectl_sched.render.status_sentences import truth
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_sched.framework.extension_points import BindingAction
+    from kubectl_sched.framework.interface import BindingAction
     from kubectl_sched.scheduler.result import ScheduleResult
 
 _CANDIDATES_SHOWN = 20

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.record import Record
-from kubectl_sched.render.node_words import in_words, preemption_there, verdict_in_words
+from kubectl_sched.render.node_sentences import in_words, preemption_there, verdict_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

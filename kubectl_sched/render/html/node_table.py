@@ -8,7 +8,7 @@ from kubectl_sched.framework.status import SUCCESS
 from kubectl_sched.record import Record
 from kubectl_sched.render.html.node_details import Details, details, examined
 from kubectl_sched.render.node_order import best_first
-from kubectl_sched.render.node_words import rejected_by
+from kubectl_sched.render.node_sentences import rejected_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

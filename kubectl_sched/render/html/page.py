@@ -11,8 +11,8 @@ from kubectl_sched.render.html.answer_view import AnswerView, answer_view
 from kubectl_sched.render.html.node_details import EXAMINED_ALL
 from kubectl_sched.render.html.node_table import Room
 from kubectl_sched.render.html.what_if_view import what_if_view
-from kubectl_sched.render.pods import group_name, grouped, in_sum, why
-from kubectl_sched.render.text import safe
+from kubectl_sched.render.safe_text import safe
+from kubectl_sched.render.text.pod_list import group_name, grouped, in_sum, why
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from kubectl_sched.render.show import Display
-    from kubectl_sched.scheduler.answer import Answer
     from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.simulation.what_if_result import Answer
 
 _ROWS = 10_000
 """How many rows all tables of a page have together, so that a browser opens it at once."""

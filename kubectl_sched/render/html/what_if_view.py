@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.record import Record
 from kubectl_sched.render.html.answer_view import AnswerView, answer_view
-from kubectl_sched.render.what_if_page import (
+from kubectl_sched.render.text.what_if_text import (
     about_chance,
     about_rollout,
     filled,
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_sched.render.html.node_table import Room
-    from kubectl_sched.scheduler.answer import Answer
-    from kubectl_sched.scheduler.placement import Placement, Simulated
+    from kubectl_sched.simulation.placement import Placement, Simulated
+    from kubectl_sched.simulation.what_if_result import Answer
 
 
 class Share(Record, frozen=True):

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import work
 from textual.binding import Binding, BindingType
 
-from kubectl_sched.render.text import safe
-from kubectl_sched.tui.comparison import comparison
+from kubectl_sched.render.safe_text import safe
 from kubectl_sched.tui.keys import COMPARE
-from kubectl_sched.tui.lines import Tone, line
-from kubectl_sched.tui.screens.page import Page
+from kubectl_sched.tui.lines.comparison import comparison
+from kubectl_sched.tui.lines.line import Tone, line
+from kubectl_sched.tui.screens.lines_screen import Page
 
 if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult

@@ -11,28 +11,28 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from kubectl_sched.errors import SchedError
-from kubectl_sched.tui import state
-from kubectl_sched.tui.completion import words_of
+from kubectl_sched.tui import explorer_state
 from kubectl_sched.tui.decision import context_of
 from kubectl_sched.tui.edits import EditNodes, TakeUp
 from kubectl_sched.tui.entry import parse
+from kubectl_sched.tui.entry_completion import words_of
 from kubectl_sched.tui.keys import EXPLORER, WHAT_IF
+from kubectl_sched.tui.lines.what_if_lines import suggestion_lines
 from kubectl_sched.tui.listing import Listing
 from kubectl_sched.tui.pipeline import stage_named, stages
-from kubectl_sched.tui.what_if_lines import suggestion_lines
 from kubectl_sched.tui.widgets.key_line import KeyLine
 from kubectl_sched.tui.widgets.line_list import LineList
 from kubectl_sched.tui.widgets.texts import as_texts
 from kubectl_sched.tui.widgets.what_if_pane import WhatIfPane
 
 if TYPE_CHECKING:
-    from kubectl_sched.scheduler.change import Suggestion
+    from kubectl_sched.suggestions.change import Suggestion
     from kubectl_sched.tui.decision import Decision
     from kubectl_sched.tui.edits import Edit
     from kubectl_sched.tui.engine import Engine
     from kubectl_sched.tui.exploration import Exploration
+    from kubectl_sched.tui.explorer_state import View
     from kubectl_sched.tui.pipeline import Stage
-    from kubectl_sched.tui.state import View
 
 
 class DecisionScreen(Screen[None]):
@@ -44,7 +44,7 @@ class DecisionScreen(Screen[None]):
         self.about = about
         self.engine = engine
         self._replaying = asyncio.Lock()
-        self.view: View = state.opened(decision.result)
+        self.view: View = explorer_state.opened(decision.result)
         self.listing = Listing(decision.result, decision.result)
         self.stages = stages(decision.result)
         self.rows: list[int] = []
@@ -174,7 +174,7 @@ class DecisionScreen(Screen[None]):
             except SchedError as error:
                 self._refuse(str(error), entry)
                 return
-            self.show(state.edited(self.view, wanted, result))
+            self.show(explorer_state.edited(self.view, wanted, result))
 
     def _refuse(self, problem: str, entry: str | None) -> None:
         if self.pane.is_open:
@@ -187,7 +187,9 @@ class DecisionScreen(Screen[None]):
         """Take the last change back, once it has been made."""
         async with self._replaying:
             if self.view.past:
-                self.show(state.undone(self.view), f"undone: {'; '.join(e.text for e in self.view.edits[-1:])}")
+                self.show(
+                    explorer_state.undone(self.view), f"undone: {'; '.join(e.text for e in self.view.edits[-1:])}"
+                )
             else:
                 self.show(self.view, "there is nothing to undo")
 
@@ -196,6 +198,6 @@ class DecisionScreen(Screen[None]):
         """Make it again."""
         async with self._replaying:
             if self.view.future:
-                self.show(state.redone(self.view))
+                self.show(explorer_state.redone(self.view))
             else:
                 self.show(self.view, "there is nothing to redo")

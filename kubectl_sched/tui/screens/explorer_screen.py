@@ -9,12 +9,13 @@ from textual import work
 from textual.containers import Container
 from textual.widgets import Input, Static
 
-from kubectl_sched.tui import state
-from kubectl_sched.tui.columns import NodeLines, column_at, columns, heading, sort_keys
-from kubectl_sched.tui.exporting import Shown
+from kubectl_sched.tui import explorer_state
+from kubectl_sched.tui.export import Shown
 from kubectl_sched.tui.keys import EXPLORER, FILTER
+from kubectl_sched.tui.lines.node_columns import NodeLines, column_at, columns, heading, sort_keys
+from kubectl_sched.tui.lines.node_lines import details
+from kubectl_sched.tui.lines.status_line import sentence, status
 from kubectl_sched.tui.listing import rows_shown
-from kubectl_sched.tui.node_lines import details
 from kubectl_sched.tui.pipeline import moved_to
 from kubectl_sched.tui.screens.compare_screen import CompareScreen
 from kubectl_sched.tui.screens.decision_screen import DecisionScreen
@@ -23,7 +24,6 @@ from kubectl_sched.tui.screens.export_screen import ExportScreen
 from kubectl_sched.tui.screens.node_screen import NodeScreen
 from kubectl_sched.tui.screens.report_screen import ReportScreen
 from kubectl_sched.tui.screens.weights_screen import WeightsScreen
-from kubectl_sched.tui.status_line import sentence, status
 from kubectl_sched.tui.widgets.key_line import KeyLine
 from kubectl_sched.tui.widgets.line_list import LineList
 from kubectl_sched.tui.widgets.pipeline_bar import PipelineBar
@@ -124,30 +124,30 @@ class ExplorerScreen(DecisionScreen):
         """Sort by that column."""
         key = column_at(columns(self.view, self.listing, self.nodes.size.width), event.index)
         if key in sort_keys(self.view.result, is_edited=bool(self.view.edits)):
-            self.show(state.sorted_by(self.view, str(key)))
+            self.show(explorer_state.sorted_by(self.view, str(key)))
 
     def action_sort(self) -> None:
         """By the next column."""
         keys = sort_keys(self.view.result, is_edited=bool(self.view.edits))
         at = keys.index(self.view.sort.key) if self.view.sort.key in keys else -1
-        self.show(state.sorted_by(self.view, keys[(at + 1) % len(keys)]))
+        self.show(explorer_state.sorted_by(self.view, keys[(at + 1) % len(keys)]))
 
     def action_reverse(self) -> None:
         """By the same column in the other direction."""
-        self.show(state.reversed_sort(self.view))
+        self.show(explorer_state.reversed_sort(self.view))
 
     def action_stage(self, step: int) -> None:
         """Narrow the list to another step of the pipeline."""
-        self.show(state.narrowed(self.view, moved_to(self.stages, self.view.stage, step)))
+        self.show(explorer_state.narrowed(self.view, moved_to(self.stages, self.view.stage, step)))
 
     def on_pipeline_bar_stage_clicked(self, event: PipelineBar.StageClicked) -> None:
         """Narrow the list to that step; a second click widens it again."""
-        self.show(state.narrowed(self.view, None if event.stage == self.view.stage else event.stage))
+        self.show(explorer_state.narrowed(self.view, None if event.stage == self.view.stage else event.stage))
 
     def action_mark(self) -> None:
         """Mark the node for a comparison."""
         if self.row is not None:
-            self.show(state.marked(self.view, self.row_name))
+            self.show(explorer_state.marked(self.view, self.row_name))
 
     def action_back(self) -> None:
         """Drop the filter, then the narrowing; then go back to the pods where there are several."""
@@ -155,7 +155,7 @@ class ExplorerScreen(DecisionScreen):
         if view.filter_text or self.query_one("#filter", Input).has_focus:
             self._set_filter("")
         elif view.stage is not None:
-            self.show(state.narrowed(view, None))
+            self.show(explorer_state.narrowed(view, None))
         elif len(self.app.screen_stack) > 2:
             self.dismiss(None)
 
@@ -171,7 +171,7 @@ class ExplorerScreen(DecisionScreen):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Filter as it is typed."""
         if event.input.id == "filter":
-            self.show(state.filtered(self.view, event.value))
+            self.show(explorer_state.filtered(self.view, event.value))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Keep the filter, and go back to the list."""
@@ -201,11 +201,11 @@ class ExplorerScreen(DecisionScreen):
     def _pair(self) -> tuple[int, int] | None:
         row_of, row = self.view.result.nodes.row_of, self.row
         rows = [row_of[name] for name in self.view.marked if name in row_of]
-        if len(rows) < state.MOST_MARKED:
+        if len(rows) < explorer_state.MOST_MARKED:
             rows = [*rows, *([] if row is None else [row])]
-        best_first = rows_shown(state.opened(self.view.result), self.listing, None)
+        best_first = rows_shown(explorer_state.opened(self.view.result), self.listing, None)
         pair = list(dict.fromkeys([*rows, *best_first[:2].tolist()]))[:2]
-        return (pair[0], pair[1]) if len(pair) == state.MOST_MARKED else None
+        return (pair[0], pair[1]) if len(pair) == explorer_state.MOST_MARKED else None
 
     def action_weights(self) -> None:
         """How far weights would have to go; one of them may be tried."""

@@ -10,8 +10,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from kubectl_sched.errors import SchedError
-from kubectl_sched.tui.exporting import export, file_for, format_of
-from kubectl_sched.tui.lines import BLANK, Span, Tone, line, wrapped
+from kubectl_sched.tui.export import export, file_for, format_of
+from kubectl_sched.tui.lines.line import BLANK, Span, Tone, line, wrapped
 from kubectl_sched.tui.widgets.texts import as_texts
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from textual.app import ComposeResult
 
-    from kubectl_sched.tui.exporting import Shown
-    from kubectl_sched.tui.lines import Line
+    from kubectl_sched.tui.export import Shown
+    from kubectl_sched.tui.lines.line import Line
 
 
 class ExportScreen(ModalScreen[str]):

@@ -9,9 +9,9 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Static
 
 from kubectl_sched.tui.keys import NODE
-from kubectl_sched.tui.lines import Tone, line, wrapped
-from kubectl_sched.tui.node_lines import about, findings, title
-from kubectl_sched.tui.screens.page import Page
+from kubectl_sched.tui.lines.line import Tone, line, wrapped
+from kubectl_sched.tui.lines.node_lines import about, findings, title
+from kubectl_sched.tui.screens.lines_screen import Page
 from kubectl_sched.tui.widgets.key_line import KeyLine
 from kubectl_sched.tui.widgets.line_list import LineList
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.tui.engine import Engine
-    from kubectl_sched.tui.node_lines import Finding
+    from kubectl_sched.tui.lines.node_lines import Finding
 
 
 class NodeScreen(Page[int]):

@@ -8,9 +8,9 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
 from kubectl_sched.tui.keys import PODS
-from kubectl_sched.tui.lines import Tone, wrapped
-from kubectl_sched.tui.pod_lines import PodLines, matching, told
-from kubectl_sched.tui.screens.page import Page
+from kubectl_sched.tui.lines.line import Tone, wrapped
+from kubectl_sched.tui.lines.pod_lines import PodLines, matching, told
+from kubectl_sched.tui.screens.lines_screen import Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

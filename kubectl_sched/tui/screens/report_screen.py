@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.tui.keys import REPORT
-from kubectl_sched.tui.lines import Tone, line
-from kubectl_sched.tui.report_lines import report_lines
-from kubectl_sched.tui.screens.page import Page
+from kubectl_sched.tui.lines.line import Tone, line
+from kubectl_sched.tui.lines.report_lines import report_lines
+from kubectl_sched.tui.screens.lines_screen import Page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_sched.scheduler.change import Suggestion
-    from kubectl_sched.tui.state import View
+    from kubectl_sched.suggestions.change import Suggestion
+    from kubectl_sched.tui.explorer_state import View
 
 
 class ReportScreen(Page[None]):

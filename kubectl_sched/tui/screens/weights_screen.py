@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 from textual import work
 
-from kubectl_sched.render.text import listed, safe
+from kubectl_sched.render.safe_text import listed, safe
 from kubectl_sched.tui.edits import Weigh
 from kubectl_sched.tui.keys import WEIGHTS
-from kubectl_sched.tui.lines import Tone, line
-from kubectl_sched.tui.screens.page import Page
-from kubectl_sched.tui.weight_lines import heading, weight_lines
+from kubectl_sched.tui.lines.line import Tone, line
+from kubectl_sched.tui.lines.weight_lines import heading, weight_lines
+from kubectl_sched.tui.screens.lines_screen import Page
 
 if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.tui.engine import Engine
-    from kubectl_sched.tui.weight_lines import WeightLine
+    from kubectl_sched.tui.lines.weight_lines import WeightLine
     from kubectl_sched.tui.widgets.line_list import LineList
 
 

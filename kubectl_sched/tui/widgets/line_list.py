@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from kubectl_sched.tui.lines import Tone
+from kubectl_sched.tui.lines.line import Tone
 from kubectl_sched.tui.palette import cursor_style, palette
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from textual import events
     from textual.geometry import Region
 
-    from kubectl_sched.tui.lines import Line
+    from kubectl_sched.tui.lines.line import Line
 
 
 class LineList(ScrollView, can_focus=True):

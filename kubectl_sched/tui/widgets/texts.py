@@ -11,7 +11,7 @@ from kubectl_sched.tui.palette import palette
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kubectl_sched.tui.lines import Line
+    from kubectl_sched.tui.lines.line import Line
 
 
 def as_text(line: Line, theme: str) -> Text:

@@ -11,8 +11,8 @@ from textual.message import Message
 from textual.suggester import Suggester
 from textual.widgets import Input, Static
 
-from kubectl_sched.tui.completion import completion
-from kubectl_sched.tui.what_if_lines import hint, pane_lines
+from kubectl_sched.tui.entry_completion import completion
+from kubectl_sched.tui.lines.what_if_lines import hint, pane_lines
 from kubectl_sched.tui.widgets.line_list import LineList
 from kubectl_sched.tui.widgets.texts import as_texts
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from textual.app import ComposeResult
 
-    from kubectl_sched.scheduler.change import Suggestion
-    from kubectl_sched.tui.state import View
+    from kubectl_sched.suggestions.change import Suggestion
+    from kubectl_sched.tui.explorer_state import View
 
 
 class _Words(Suggester):

@@ -1,0 +1,1 @@
+"""Semantics of the API that no kind owns: quantities, selectors, names, patches (k8s.io/apimachinery)."""

@@ -1,0 +1,95 @@
+"""Which claims a pod's volumes are, and whose class, pod and node they fit.
+
+Answers to k8s.io/component-helpers/storage/volume and storage/ephemeral.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from kubectl_sched.api.apimachinery.validation import quoted
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.api.pod_volumes import Volume
+    from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
+
+NOT_SUPPORTED_PROVISIONER = "kubernetes.io/no-provisioner"
+
+
+class ClaimUse(NamedTuple):
+    """A volume of a pod that is a claim; an ephemeral one was made for this pod and no other."""
+
+    volume: str
+    claim_name: str
+    is_ephemeral: bool
+
+
+def claim_use(pod: Pod, volume: Volume) -> ClaimUse | None:
+    """The claim behind a volume, None where it is none; an ephemeral volume's claim has a computed name."""
+    if volume.persistent_volume_claim is not None:
+        return ClaimUse(volume.name, volume.persistent_volume_claim.claim_name, is_ephemeral=False)
+    if volume.ephemeral is not None:
+        return ClaimUse(volume.name, f"{pod.metadata.name}-{volume.name}", is_ephemeral=True)
+    return None
+
+
+def claim_uses(pod: Pod) -> tuple[ClaimUse, ...]:
+    """All claims of a pod, in the order of its volumes."""
+    return tuple(use for volume in pod.spec.volumes if (use := claim_use(pod, volume)) is not None)
+
+
+def not_owner_error(pod: Pod, claim: PersistentVolumeClaim) -> str | None:
+    """Why an ephemeral volume's claim is not this pod's own, None where it is (ephemeral.VolumeIsForPod)."""
+    owner = claim.metadata.controller
+    if claim.namespace == pod.namespace and owner is not None and owner.uid == pod.metadata.uid:
+        return None
+    return f"PVC {claim.namespace}/{claim.name} was not created for pod {pod.namespace}/{pod.name} (pod is not owner)"
+
+
+def class_of_claim(claim: PersistentVolumeClaim) -> str:
+    """The storage class that a claim asks for, empty where it asks for none; the beta annotation comes first."""
+    beta = claim.metadata.annotations.beta_storage_class
+    return beta if beta is not None else claim.spec.storage_class_name or ""
+
+
+def class_of_volume(volume: PersistentVolume) -> str:
+    """The storage class that a volume belongs to; the beta annotation comes first."""
+    beta = volume.metadata.annotations.beta_storage_class
+    return beta if beta is not None else volume.spec.storage_class_name
+
+
+def is_bound_to(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+    """Whether the volume is bound to the claim, or set aside for it (IsVolumeBoundToClaim)."""
+    reference = volume.spec.claim_ref
+    if reference is None or (reference.namespace, reference.name) != (claim.namespace, claim.name):
+        return False
+    return reference.uid in {"", claim.metadata.uid}
+
+
+def is_fully_bound(claim: PersistentVolumeClaim) -> bool:
+    """Whether claim and volume have both been bound to each other."""
+    return bool(claim.spec.volume_name) and claim.metadata.annotations.bind_completed is not None
+
+
+@lru_cache(maxsize=1 << 12)
+def zones_of_label(value: str) -> frozenset[str] | None:
+    """The zones that a volume's zone label lists, None where it cannot be read (volumehelpers.LabelZonesToSet)."""
+    zones = [zone.strip() for zone in value.split("__")]
+    return frozenset(zones) if all(zones) else None
+
+
+def claim_not_found(name: str) -> str:
+    """What a lister says of a claim that does not exist."""
+    return f"persistentvolumeclaim {quoted(name)} not found"
+
+
+def volume_not_found(name: str) -> str:
+    """What a lister says of a volume that does not exist."""
+    return f"persistentvolume {quoted(name)} not found"
+
+
+def class_not_found(name: str) -> str:
+    """What a lister says of a storage class that does not exist."""
+    return f"storageclass.storage.k8s.io {quoted(name)} not found"

@@ -1,0 +1,1 @@
+"""The API server: what it makes of a manifest, and what it refuses."""

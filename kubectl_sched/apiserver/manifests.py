@@ -1,0 +1,177 @@
+"""Manifests: files of Pods and of workloads that make them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+from msgspec import structs
+
+from kubectl_sched.api.apps import (
+    CronJob,
+    DaemonSet,
+    Deployment,
+    Job,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+)
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.apiserver.applied_objects import APPLIED
+from kubectl_sched.apiserver.refused_manifest import RefusedError
+from kubectl_sched.apiserver.validation.unknown_fields import about_unknown_fields
+from kubectl_sched.apiserver.validation.workload_validation import check_workload
+from kubectl_sched.errors import SchedError
+from kubectl_sched.sources.dump.documents import read_documents
+from kubectl_sched.sources.dump.raw_values import typed
+from kubectl_sched.sources.kinds import BY_TYPE, serves
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.apiserver.server_dry_run import DryRun
+
+PLACEABLE = (Pod, Deployment, ReplicaSet, StatefulSet, Job, CronJob, DaemonSet, ReplicationController)
+_BY_NAME: dict[str, type[KubernetesObject]] = {kind.__name__: kind for kind in (*PLACEABLE, *APPLIED)}
+SERVED = {
+    kind.__name__: "v1" if kind in {Pod, ReplicationController} else "batch/v1" if kind in {Job, CronJob} else "apps/v1"
+    for kind in PLACEABLE
+}
+"""The apiVersion of each kind that makes pods: all supported versions of Kubernetes serve no other."""
+
+_BUILT_IN = frozenset({"", "apps", "batch", "extensions"})
+_SUFFIXES = frozenset({".json", ".yaml", ".yml"})
+
+
+class Manifests(NamedTuple):
+    """What pods are made from, what else is applied, and a sentence for what is passed over."""
+
+    items: tuple[KubernetesObject, ...] = ()
+    others: tuple[KubernetesObject, ...] = ()
+    notes: tuple[str, ...] = ()
+    misspelt: tuple[str, ...] = ()
+    """Those of the notes that are about unknown fields, which may be behind what is refused."""
+
+
+def read_manifests(paths: Sequence[str], namespace: str, dry_run: DryRun | None = None) -> Manifests:
+    """Everything in the files; with `dry_run` as its server would store it.
+
+    A path is a file, a directory (its .json, .yaml and .yml files) or `-`. What names no namespace is in `namespace`.
+    Raises SchedError where a file cannot be read or a field has the wrong type, RefusedError for what the API server
+    would not store.
+    """
+    found: list[KubernetesObject] = []
+    others: list[KubernetesObject] = []
+    passed_over: dict[str, int] = {}
+    misspelt: list[str] = []
+    for path in paths:
+        for file in _files(path):
+            for document in read_documents(file):
+                whole = document if dry_run is None else dry_run.stored(document, namespace)
+                item = _object(whole, file, namespace, len(found))
+                if isinstance(item, PLACEABLE):
+                    misspelt += about_unknown_fields(document) if dry_run is None else ()
+                    _check(item, misspelt)
+                    found.append(item)
+                elif item is not None:
+                    others.append(item)
+                else:
+                    kind = _passed_over(document)
+                    passed_over[kind] = passed_over.get(kind, 0) + 1
+    if paths and not found:
+        held = sorted({*passed_over, *(type(item).__name__ for item in others)})
+        kinds = f" but {', '.join(held)}" if held else ""
+        raise SchedError(f"{', '.join(paths)}: there is nothing that makes pods in it{kinds}")
+    said = tuple(dry_run.notes) if dry_run is not None else ()
+    last = {(type(item), item.key): item for item in found}
+    notes = (*said, *misspelt, *_about_repeated(found), *_about(passed_over))
+    return Manifests(tuple(last.values()), tuple(others), notes, tuple(misspelt))
+
+
+def _check(item: KubernetesObject, misspelt: Sequence[str]) -> None:
+    try:
+        check_workload(item)
+    except RefusedError as error:
+        raise error.beside(misspelt) from None
+
+
+def _passed_over(document: Mapping[str, Any]) -> str:
+    """Its kind, and its group where another kind of that name does matter."""
+    kind = str(document.get("kind") or "something without a kind")
+    return f"{kind} of {document.get('apiVersion')}" if kind in _BY_NAME else kind
+
+
+def _about_repeated(found: Sequence[KubernetesObject]) -> Iterator[str]:
+    """Objects that stand in the manifests again. Raises RefusedError for a Pod, whose spec cannot be changed."""
+    counts = Counter((type(item), item.key) for item in found)
+    for (kind, key), count in counts.items():
+        if count > 1 and kind is Pod:
+            again = next(item for item in found if isinstance(item, Pod) and item.key == key)
+            raise RefusedError(again, "", f'pods "{again.name}" already exists: the manifests hold it {count} times')
+        if count > 1:
+            yield f"the manifests hold {kind.__name__} {key} {count} times: the last one counts, as with kubectl apply"
+
+
+def _about(passed_over: Mapping[str, int]) -> Iterator[str]:
+    if passed_over:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(passed_over.items()))
+        yield f"the manifests hold objects that do not matter here or are not applied: {kinds}"
+
+
+def _files(path: str) -> list[str]:
+    if not path:
+        raise SchedError("a manifest's path is empty: name a file, a directory, - or a workload such as deployment/web")
+    if path == "-" or not Path(path).is_dir():
+        return [path]
+    files = sorted(str(file) for file in Path(path).iterdir() if file.suffix in _SUFFIXES and file.is_file())
+    if not files:
+        raise SchedError(f"{path}: the directory has no .json, .yaml or .yml file")
+    return files
+
+
+def _object(document: Mapping[str, Any], source: str, namespace: str, number: int) -> KubernetesObject | None:
+    """`number` ends the name of what has a generateName only."""
+    kind = _BY_NAME.get(str(document.get("kind")))
+    _check_version(document, source)
+    if kind is None or not serves(BY_TYPE[kind], str(document.get("apiVersion") or "")):
+        return None
+    try:
+        item: KubernetesObject = typed(dict(document), kind)
+    except msgspec.ValidationError as error:
+        raise SchedError(f"{source}: {_where(document)}: {_in_words(error)}") from None
+    metadata = item.metadata
+    if not metadata.name and not metadata.generate_name:
+        raise SchedError(f"{source}: a {kind.__name__} has no metadata.name")
+    where = (metadata.namespace or namespace) if BY_TYPE[kind].namespaced else ""
+    named = structs.replace(metadata, name=metadata.name or f"{metadata.generate_name}{number}", namespace=where)
+    return structs.replace(item, metadata=named)
+
+
+def _check_version(document: Mapping[str, Any], source: str) -> None:
+    """Refuses what no supported Kubernetes serves; a namesake of another group is something else."""
+    served, version = SERVED.get(str(document.get("kind"))), str(document.get("apiVersion") or "")
+    if served is None or version == served:
+        return
+    if not version:
+        raise SchedError(f"{source}: {_where(document)}: apiVersion is not set: write {served}")
+    if version.rpartition("/")[0] in _BUILT_IN:
+        raise SchedError(
+            f"{source}: {_where(document)}: no supported Kubernetes has this kind in {version}: write {served}"
+        )
+
+
+def _where(document: Mapping[str, Any]) -> str:
+    metadata = document.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    return f"{document.get('kind')} {name or 'without a name'}"
+
+
+def _in_words(error: msgspec.ValidationError) -> str:
+    """`spec.replicas: expected int | null, got str`."""
+    said, _, path = str(error).partition(" - at ")
+    field = path.strip("`").removeprefix("$.")
+    sentence = said[:1].lower() + said[1:].replace("`", "")
+    return f"{field}: {sentence}" if field else sentence

@@ -1,0 +1,115 @@
+"""The defaults that the API server fills in where a pod says nothing.
+
+Answers to pkg/apis/core/v1/defaults.go and to the defaults in the types of k8s.io/api/core/v1. Only fields that the
+scheduler or a comparison of templates reads are filled in.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from kubectl_sched.api.component_helpers.container_resources import PodResourcesOptions, aggregate_container_limits
+from kubectl_sched.api.component_helpers.container_resources import aggregate_container_requests as container_requests
+from kubectl_sched.api.component_helpers.resource_names import (
+    is_huge_page_resource_name,
+    is_supported_pod_level_resource,
+)
+from kubectl_sched.api.containers import ResourceRequirements
+from kubectl_sched.api.pod import PodSecurityContext
+from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kubectl_sched.api.containers import Container
+    from kubectl_sched.api.core import ResourceList
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.api.pod_volumes import Volume
+
+_GRACE_SECONDS = 30
+
+
+def defaulted(pod: Pod, enabled: Callable[[str], bool]) -> Pod:
+    """SetDefaults_Pod, SetDefaults_PodSpec and those of their parts, under the feature gates that are `enabled`."""
+    spec = pod.spec
+    grace = spec.termination_grace_period_seconds
+    with_images = enabled("ImageVolume")
+    spec = structs.replace(
+        spec,
+        containers=tuple(_container(each, on_host=spec.host_network) for each in spec.containers),
+        init_containers=tuple(_container(each, on_host=spec.host_network) for each in spec.init_containers),
+        volumes=tuple(_volume(each, with_images=with_images) for each in spec.volumes),
+        restart_policy=spec.restart_policy or "Always",
+        security_context=spec.security_context or PodSecurityContext(),
+        scheduler_name=spec.scheduler_name or DEFAULT_SCHEDULER_NAME,
+        termination_grace_period_seconds=_GRACE_SECONDS if grace is None else grace,
+    )
+    pod = structs.replace(pod, spec=spec, status=structs.replace(pod.status, phase="Pending"))
+    return _with_pod_level_defaults(pod) if enabled("PodLevelResources") else pod
+
+
+def _container(container: Container, *, on_host: bool) -> Container:
+    """Requests from limits, and the protocol of ports; on the host's network a container port is a host port."""
+    resources = container.resources
+    ports = tuple(
+        structs.replace(
+            port,
+            protocol=port.protocol or "TCP",
+            host_port=port.host_port or (port.container_port if on_host else 0),
+        )
+        for port in container.ports
+    )
+    requests = {**resources.limits, **resources.requests}
+    return structs.replace(
+        container,
+        image_pull_policy=container.image_pull_policy or _pull_policy(container.image),
+        ports=ports,
+        resources=structs.replace(resources, requests=requests),
+    )
+
+
+def _volume(volume: Volume, *, with_images: bool) -> Volume:
+    """A disk's pool and kind, the mode of a claim that is made for the pod, and how an image is pulled."""
+    image, rbd, azure, made = volume.image, volume.rbd, volume.azure_disk, volume.ephemeral
+    if image is not None and with_images:
+        image = structs.replace(image, pull_policy=image.pull_policy or _pull_policy(image.reference))
+    if rbd is not None:
+        rbd = structs.replace(rbd, pool=rbd.pool or "rbd")
+    if azure is not None:
+        azure = structs.replace(azure, kind=azure.kind or "Shared", read_only=bool(azure.read_only))
+    if made is not None and made.volume_claim_template is not None:
+        template = made.volume_claim_template
+        spec = structs.replace(template.spec, volume_mode=template.spec.volume_mode or "Filesystem")
+        made = structs.replace(made, volume_claim_template=structs.replace(template, spec=spec))
+    return structs.replace(volume, image=image, rbd=rbd, azure_disk=azure, ephemeral=made)
+
+
+def _pull_policy(image: str) -> str:
+    """Always for the latest of an image, which is meant where no tag and no digest is named."""
+    name, _, tag = image.rpartition("/")[2].partition(":")
+    return "Always" if "@" not in image and name and tag in {"", "latest"} else "IfNotPresent"
+
+
+def _with_pod_level_defaults(pod: Pod) -> Pod:
+    """DefaultHugePagePodLimits and defaultPodRequests: what the pod as a whole does not say, its containers do."""
+    resources = pod.spec.resources
+    if resources is None or not (resources.limits or resources.requests):
+        return pod
+    options = PodResourcesOptions()
+    limits: ResourceList = dict(resources.limits)
+    for name, quantity in aggregate_container_limits(pod, options).items():
+        huge = is_supported_pod_level_resource(name) and is_huge_page_resource_name(name)
+        if huge and name not in resources.requests:
+            limits.setdefault(name, str(quantity))
+    requests: ResourceList = dict(resources.requests)
+    if limits:
+        for name, quantity in container_requests(pod, options).items():
+            if is_supported_pod_level_resource(name) and not is_huge_page_resource_name(name):
+                requests.setdefault(name, str(quantity))
+        for name, limit in limits.items():
+            if is_supported_pod_level_resource(name):
+                requests.setdefault(name, limit)
+    filled = ResourceRequirements(requests=requests, limits=limits, claims=resources.claims)
+    return structs.replace(pod, spec=structs.replace(pod.spec, resources=filled))

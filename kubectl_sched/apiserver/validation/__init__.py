@@ -1,0 +1,1 @@
+"""Validation of manifests as the API server does it."""

@@ -1,0 +1,78 @@
+"""Whether somebody serves the pod already, so that binding it by hand would be a race."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.api.apimachinery.timestamps import moment
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.api.schedulers import Lease
+from kubectl_sched.config.scheduler_name import scheduler_name_of
+from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
+from kubectl_sched.record import Record
+from kubectl_sched.sources.discovery.known_schedulers import lease_name, product_pods
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from kubectl_sched.sources.discovery.configuration_in_force import InForce
+    from kubectl_sched.sources.dump.dump import Dump
+
+RUNNING, STOPPED, UNKNOWN = "running", "stopped", "unknown"
+
+_CLOCK_SECONDS = 5.0
+"""How far this machine's clock may be off."""
+
+_LEASE_SECONDS = 15
+_DEFAULT_LEASE = "kube-scheduler"
+
+
+class Serving(Record, frozen=True):
+    """`state` is running, stopped or unknown; `evidence` is a clause that says why."""
+
+    state: str
+    evidence: str
+
+
+def serving(pod: Pod, dump: Dump, in_force: InForce, now: datetime) -> Serving:
+    """Who serves the pod's schedulerName: by a Lease that is being renewed, or by a scheduler's pod that is ready."""
+    name = scheduler_name_of(pod)
+    owner = in_force.seen.owner(name)
+    if owner is not None and owner.problems:
+        return Serving(STOPPED, f"{owner.key} has the profile {name}, but {owner.problems[0]}")
+    owned = owner.lease_key if owner is not None else None
+    leases = [item for item in dump.objects if isinstance(item, Lease) and _is_of(item, name, owned)]
+    held = next((lease for lease in leases if _is_renewed(lease, now)), None)
+    if held is not None:
+        return Serving(RUNNING, f"{held.spec.holder_identity} holds the Lease {held.key} and renews it")
+    seen = [item for item in dump.objects if isinstance(item, Pod)]
+    pods = owner.pods if owner is not None else product_pods(name, seen)
+    ready = next((each for each in pods if _is_ready(each)), None)
+    if ready is not None:
+        return Serving(RUNNING, f"its pod {ready.key} is ready")
+    if pods:
+        return Serving(STOPPED, f"its pod {pods[0].key} is not ready")
+    if leases:
+        renewed = leases[0].spec.renew_time
+        return Serving(STOPPED, f"nobody renews the Lease {leases[0].key}{f' since {renewed}' if renewed else ''}")
+    return Serving(UNKNOWN, "neither a Lease nor a pod of a scheduler tells")
+
+
+def _is_of(lease: Lease, name: str, owned: str | None) -> bool:
+    if owned is not None:
+        return lease.key == owned
+    return lease.name in {_DEFAULT_LEASE if name == DEFAULT_SCHEDULER_NAME else name, lease_name(name)}
+
+
+def _is_renewed(lease: Lease, now: datetime) -> bool:
+    """Whether somebody holds it and has renewed it within its duration."""
+    renewed = moment(lease.spec.renew_time)
+    if not lease.spec.holder_identity or renewed is None:
+        return False
+    duration = lease.spec.lease_duration_seconds or _LEASE_SECONDS
+    return (now - renewed).total_seconds() <= duration + _CLOCK_SECONDS
+
+
+def _is_ready(pod: Pod) -> bool:
+    ready = any(each.type == "Ready" and each.status == "True" for each in pod.status.conditions)
+    return ready and pod.metadata.deletion_timestamp is None and not pod.has_ended

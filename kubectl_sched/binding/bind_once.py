@@ -1,0 +1,261 @@
+"""Binds one pod: look, show the plan, ask, look again, write; and say what became of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from kubectl_sched.api.core import Event as ClusterEvent
+from kubectl_sched.binding.api_requests import collection_path
+from kubectl_sched.binding.bind_context import Situation, against, refusal
+from kubectl_sched.binding.binding_cycle import Bound, Failed, Gone, is_judged_alike
+from kubectl_sched.binding.binding_outcome import Answer
+from kubectl_sched.binding.node_recheck import is_as_judged, overcommitted, read_node
+from kubectl_sched.binding.object_reader import read_pod
+from kubectl_sched.binding.scheduling_failure import report_failure
+from kubectl_sched.binding.unreserve import removal_of
+from kubectl_sched.binding.victim_eviction import await_gone, evict_victims, victims_of, without_preemption
+from kubectl_sched.binding.write_plan import in_words, plan_of
+from kubectl_sched.errors import SchedError
+from kubectl_sched.render.headline import decision
+from kubectl_sched.sources.live.live_errors import ClusterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+    from threading import Event
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.binding.bind_context import Order
+    from kubectl_sched.binding.binding_cycle import BindingCycle
+    from kubectl_sched.binding.event_recorder import EventRecorder
+    from kubectl_sched.binding.writer import Writer
+    from kubectl_sched.render.text.binding_plan import BindingPlan
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+_ROUNDS = 5
+"""How often the cycle is run again because something changed meanwhile."""
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What binding one pod needs of the world.
+
+    `look` reads and explains anew; `show` shows a plan, `ask` asks whether to go on with it; within `uninterrupted`
+    whoever interrupts sets `stop` instead; `rehearsal` is a writer with dry_run.
+    """
+
+    look: Callable[[], Situation]
+    show: Callable[[BindingPlan], None]
+    ask: Callable[[BindingPlan], bool]
+    uninterrupted: Callable[[], AbstractContextManager[None]]
+    writer: Writer
+    rehearsal: Writer
+    recorder: EventRecorder
+    cycle: BindingCycle
+    stop: Event
+    can_ask: bool = False
+    """Whether there is somebody to ask."""
+
+
+def bind_once(order: Order, tools: Tools) -> Answer:
+    """Bind the pod as it was ordered. Raises SchedError for bad usage, ClusterError for a cluster that is not read."""
+    return _Once(order, tools).answer()
+
+
+class _Once:
+    def __init__(self, order: Order, tools: Tools) -> None:
+        self._order = order
+        self._tools = tools
+        self._warnings: dict[str, None] = {}
+        self._shown: BindingPlan | None = None
+        self._confirmed: tuple[str | None, tuple[str, ...]] | None = None
+
+    def answer(self) -> Answer:
+        situation = self._look()
+        for _ in range(_ROUNDS):
+            plan = plan_of(situation, self._order)
+            said = refusal(situation, self._order)
+            if said is not None:
+                return self._ended("Refused", 1, said, plan, situation, situation.result.current_node)
+            if self._tools.stop.is_set():
+                said = f"interrupted: pod {situation.pod.key} has no node"
+                return self._ended("Interrupted", 3, said, plan, situation)
+            self._show(plan)
+            answer = self._one_round(situation, plan)
+            if isinstance(answer, Answer):
+                return answer
+            situation = answer
+        plan = plan_of(situation, self._order)
+        return self._ended("Failed", 3, f"pod {situation.pod.key}: the cluster keeps changing", plan, situation)
+
+    def _look(self) -> Situation:
+        situation = self._tools.look()
+        self._warn(*situation.notes)
+        return situation
+
+    def _show(self, plan: BindingPlan) -> None:
+        if plan != self._shown:
+            self._tools.show(plan)
+            self._shown = plan
+
+    def _warn(self, *sentences: str) -> None:
+        self._warnings.update(dict.fromkeys(sentences))
+
+    def _one_round(self, situation: Situation, plan: BindingPlan) -> Answer | Situation:
+        """The answer, or the situation as it has changed meanwhile."""
+        if plan.node is None and not plan.victims and not situation.stale:
+            return self._rejected(situation, plan)
+        if self._order.dry_run == "client":
+            return self._ended("Planned", 0, in_words(plan), plan, situation)
+        if not self._may_go_on(plan):
+            return self._ended("Declined", 1, "nothing was written", plan, situation)
+        with self._tools.uninterrupted():
+            if plan.node is not None:
+                return self._bind(situation, plan, plan.node)
+            return self._clear(situation, plan) if situation.stale else self._preempt(situation, plan)
+
+    def _rejected(self, situation: Situation, plan: BindingPlan) -> Answer:
+        """The pod fits nowhere, or not on the node that was asked for."""
+        node = self._order.node
+        if node is None:
+            return self._does_not_fit(situation, plan)
+        reasons = "; ".join(against(situation.result, node))
+        said = f"the filters reject node {node} ({reasons}); --ignore-filters binds it there all the same"
+        return self._ended("Refused", 1, f"pod {situation.pod.key}: {said}", plan, situation)
+
+    def _clear(self, situation: Situation, plan: BindingPlan) -> Answer | Situation:
+        """Remove what keeps the pod from fitting at all, as kube-scheduler's PostFilter does, and look again."""
+        for claim in situation.stale:
+            for request in removal_of(claim):
+                self._tools.writer.send(request)
+        if self._order.dry_run == "server":
+            return self._ended("Planned", 0, f"{in_words(plan)}, and the server would do so", plan, situation)
+        return self._look()
+
+    def _may_go_on(self, plan: BindingPlan) -> bool:
+        """Ask, unless that was done for this very node already or does not matter."""
+        asked = (plan.node, plan.victims)
+        if self._order.yes or self._order.dry_run != "none" or self._confirmed == asked:
+            return True
+        if not self._tools.can_ask:
+            raise SchedError(
+                "bind asks before it writes, and there is no terminal to ask at: give --yes, or --dry-run=client"
+            )
+        if not self._tools.ask(plan):
+            return False
+        self._confirmed = asked
+        return True
+
+    def _does_not_fit(self, situation: Situation, plan: BindingPlan) -> Answer:
+        result, said = situation.result, decision(situation.result)
+        if self._order.dry_run == "none" and plan.writes and self._may_report(plan):
+            with self._tools.uninterrupted():
+                self._warn(*report_failure(self._tools.writer, self._tools.recorder, without_preemption(result)))
+        if victims_of(result) is not None:
+            said += "; --preempt makes room for it"
+        return self._ended("Unschedulable", 1, said, plan, situation)
+
+    def _may_report(self, plan: BindingPlan) -> bool:
+        """Without a terminal and without --yes the answer stands as well, and nothing is written."""
+        return self._order.yes or (self._tools.can_ask and self._tools.ask(plan))
+
+    def _bind(self, situation: Situation, plan: BindingPlan, node: str) -> Answer | Situation:
+        result = self._as_it_is_now(situation, node)
+        if result is None:
+            return self._look()
+        outcome = self._tools.cycle.run(result, node, self._tools.stop)
+        self._warn(*outcome.warnings)
+        pod = situation.pod.key
+        if isinstance(outcome, Bound):
+            return self._bound(situation, plan, node)
+        if isinstance(outcome, Failed) and outcome.changed:
+            self._warn(*outcome.left)
+            return self._look()
+        if isinstance(outcome, Failed):
+            return self._failed(situation, plan, outcome)
+        if isinstance(outcome, Gone):
+            return self._ended("Gone", 1, outcome.why, plan, situation, None, outcome.left)
+        said = f"pod {pod} was bound to node {outcome.node} by {self._by_whom(situation.pod)} meanwhile"
+        return self._ended("Taken", 1, said, plan, situation, outcome.node, outcome.left)
+
+    def _failed(self, situation: Situation, plan: BindingPlan, failed: Failed) -> Answer:
+        pod, left = situation.pod.key, failed.left
+        if failed.interrupted:
+            said = f"interrupted: pod {pod} has no node{'' if left else ', and nothing is left of the attempt'}"
+            return self._ended("Interrupted", 3, said, plan, situation, None, left)
+        if self._order.dry_run == "none":
+            self._warn(*report_failure(self._tools.writer, self._tools.recorder, situation.result, failed))
+        return self._ended("Failed", 3, f"pod {pod}: {failed.status.message}", plan, situation, None, left)
+
+    def _as_it_is_now(self, situation: Situation, node: str) -> ScheduleResult | None:
+        """The result with the pod as the server has it now; None where the verdict may no longer hold."""
+        result, judged = situation.result, situation.pod
+        pod = read_pod(self._tools.writer, judged)
+        if pod is None or pod.spec.node_name or not is_judged_alike(pod, judged):
+            return None
+        if pod.status.nominated_node_name != judged.status.nominated_node_name:
+            return None
+        return replace(result, pod=pod) if is_as_judged(read_node(self._tools.writer, node), result, node) else None
+
+    def _bound(self, situation: Situation, plan: BindingPlan, node: str) -> Answer:
+        if self._order.dry_run == "server":
+            return self._ended("Planned", 0, f"{in_words(plan)}, and the server would do so", plan, situation)
+        try:
+            now = read_node(self._tools.writer, node)
+            configuration = situation.in_force.scheduler(situation.pod).configuration
+            said = overcommitted(now, situation.result, situation.dump, configuration, node)
+            self._warn(*([said] if said else []))
+        except ClusterError as error:
+            self._warn(f"whether node {node} is overcommitted now could not be read: {error}")
+        return self._ended("Bound", 0, f"pod {situation.pod.key} bound to node {node}", plan, situation, node)
+
+    def _preempt(self, situation: Situation, plan: BindingPlan) -> Answer | Situation:
+        tools, result = self._tools, situation.result
+        dry = self._order.dry_run == "server"
+        done = evict_victims(tools.rehearsal, tools.rehearsal if dry else tools.writer, tools.recorder, result)
+        self._warn(*done.warnings)
+        if not dry:
+            told = result if done.evicted else without_preemption(result)
+            self._warn(*report_failure(tools.writer, tools.recorder, told))
+        if done.refused:
+            gone = [f"pod {each.key} was evicted" for each in done.evicted]
+            said = f"pod {situation.pod.key} has no node: {'; '.join((*done.refused, *gone))}"
+            return self._ended("Refused", 1, said, plan, situation)
+        if dry:
+            return self._ended("Planned", 0, f"{in_words(plan)}, and the server would do so", plan, situation)
+        there = await_gone(tools.writer, done.evicted, tools.stop)
+        if there:
+            said = f"pod {situation.pod.key} is nominated to {done.node}, where {', '.join(there)} did not go in time"
+            return self._ended("Interrupted" if tools.stop.is_set() else "Failed", 3, said, plan, situation)
+        self._confirmed = (done.node, ())
+        return self._look()
+
+    def _by_whom(self, pod: Pod) -> str:
+        """The component that says it bound the pod; its event may still be on its way."""
+        query = {"fieldSelector": f"involvedObject.name={pod.name},reason=Scheduled"}
+        try:
+            listed = self._tools.writer.read(collection_path("Event", pod.namespace), _Events, query)
+        except ClusterError:
+            return "another"
+        events = [each for each in (listed.items if listed else ()) if each.about.uid == pod.metadata.uid]
+        return events[-1].component or "another" if events else "another"
+
+    def _ended(
+        self,
+        outcome: str,
+        exit_code: int,
+        message: str,
+        plan: BindingPlan,
+        situation: Situation,
+        bound_to: str | None = None,
+        left: tuple[str, ...] = (),
+    ) -> Answer:
+        told = self._shown.notes if self._shown is not None else ()
+        return Answer(outcome, exit_code, message, plan, situation.result, bound_to, tuple(self._warnings), left, told)
+
+
+class _Events(msgspec.Struct, frozen=True):
+    items: tuple[ClusterEvent, ...] = ()

@@ -1,0 +1,143 @@
+"""Events as kube-scheduler writes them (client-go: tools/events/event_recorder.go, event_broadcaster.go)."""
+
+from __future__ import annotations
+
+import platform
+import threading
+import time
+from http import HTTPStatus
+from typing import TYPE_CHECKING, NamedTuple
+
+from kubectl_sched.binding.api_requests import create_event, patch_event
+from kubectl_sched.binding.timestamps import micro_time, micro_time_now
+from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.binding.writer import JSON, Writer
+
+_FINISH_SECONDS = 360.0
+"""An event that does not come again for so long is over; the next like it is a new one."""
+
+_KEPT = 4096
+
+
+class Told(NamedTuple):
+    """What is said of a pod: `type` is Normal or Warning, `action` what was being done, `related` another pod in it."""
+
+    type: str
+    reason: str
+    action: str
+    note: str
+    related: Pod | None = None
+
+
+def scheduled(pod: Pod, node: str) -> Told:
+    """The pod has its node."""
+    return Told("Normal", "Scheduled", "Binding", f"Successfully assigned {pod.namespace}/{pod.name} to {node}")
+
+
+def failed_scheduling(note: str) -> Told:
+    """The pod has none; the note is cut already."""
+    return Told("Warning", "FailedScheduling", "Scheduling", note)
+
+
+def preempted(by: Pod, node: str) -> Told:
+    """The pod had to go for another one."""
+    return Told("Normal", "Preempted", "Preempting", f"Preempted by pod {by.metadata.uid} on node {node}", by)
+
+
+def event_of(pod: Pod, told: Told, controller: str, instance: str, nanoseconds: int) -> JSON:
+    """The event as an object; `nanoseconds` since 1970 is when, and what makes its name its own."""
+    related = {"related": _reference(told.related)} if told.related is not None else {}
+    return {
+        "apiVersion": "events.k8s.io/v1",
+        "kind": "Event",
+        "metadata": {"name": f"{pod.name}.{nanoseconds:x}", "namespace": pod.namespace},
+        "eventTime": micro_time(nanoseconds),
+        "reportingController": controller,
+        "reportingInstance": instance,
+        "action": told.action,
+        "reason": told.reason,
+        "regarding": _reference(pod),
+        **related,
+        "note": told.note,
+        "type": told.type,
+    }
+
+
+def _reference(pod: Pod) -> JSON:
+    return {
+        "kind": "Pod",
+        "namespace": pod.namespace,
+        "name": pod.name,
+        "uid": pod.metadata.uid,
+        "apiVersion": "v1",
+        "resourceVersion": pod.metadata.resource_version,
+    }
+
+
+class _Series(NamedTuple):
+    event: JSON
+    times: int
+    seen: float
+    written: float
+
+
+class EventRecorder:
+    """Writes events, from any thread. What happens again is counted in one event, and written now and then."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._host = platform.node()
+        self._lock = threading.Lock()
+        self._known: dict[tuple[str, ...], _Series] = {}
+
+    def record(self, pod: Pod, controller: str, told: Told) -> str | None:
+        """Write the event in the name of the profile `controller`; a sentence where it could not be written."""
+        event = event_of(pod, told, controller, f"{controller}-{self._host}", time.time_ns())
+        series = self._counted(_key(event), event)
+        if series is None:
+            return None
+        try:
+            self._write(*series)
+        except ClusterError as error:
+            if isinstance(error, ResponseError) and error.status == HTTPStatus.CONFLICT:
+                return None  # an answer was lost, and the event is there
+            return f"the event {told.reason} of pod {pod.key} could not be written: {error}"
+        return None
+
+    def _counted(self, key: tuple[str, ...], event: JSON) -> tuple[JSON, int] | None:
+        """The event to write and how often it was seen; None where it was written a short while ago."""
+        now = time.monotonic()
+        with self._lock:
+            if len(self._known) > _KEPT:
+                self._known = {kept: each for kept, each in self._known.items() if now - each.seen < _FINISH_SECONDS}
+            known = self._known.get(key)
+            if known is None or now - known.seen >= _FINISH_SECONDS:
+                self._known[key] = _Series(event, 1, now, now)
+                return event, 1
+            due = known.times == 1 or now - known.written >= _FINISH_SECONDS
+            self._known[key] = _Series(known.event, known.times + 1, now, now if due else known.written)
+            return (known.event, known.times + 1) if due else None
+
+    def _write(self, event: JSON, count: int) -> None:
+        if count == 1:
+            self._writer.send(create_event(event))
+            return
+        series = {"count": count, "lastObservedTime": micro_time_now()}
+        try:
+            self._writer.send(patch_event(event, series))
+        except ResponseError as error:
+            if error.status != HTTPStatus.NOT_FOUND:
+                raise
+            self._writer.send(create_event({**event, "series": series}))
+
+
+def _key(event: JSON) -> tuple[str, ...]:
+    regarding = event["regarding"]
+    return (
+        *(event[field] for field in ("type", "action", "reason", "reportingController")),
+        regarding["uid"],
+        regarding["resourceVersion"],
+    )

@@ -1,0 +1,104 @@
+"""What is written about a pod that got no node (handleSchedulingFailure in pkg/scheduler/schedule_one.go)."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from kubectl_sched.binding.api_requests import patch_pod_status
+from kubectl_sched.binding.event_recorder import Told, failed_scheduling
+from kubectl_sched.binding.pod_status import SCHEDULER_ERROR, UNSCHEDULABLE, NotScheduled, status_change
+from kubectl_sched.binding.timestamps import time_now
+from kubectl_sched.config.scheduler_name import scheduler_name_of
+from kubectl_sched.framework.fit_error import NO_NODES_AVAILABLE, event_note, fit_error
+from kubectl_sched.record import Record
+from kubectl_sched.scheduler.result import Outcome
+from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.binding.binding_cycle import Failed
+    from kubectl_sched.binding.event_recorder import EventRecorder
+    from kubectl_sched.binding.writer import JSON, Writer
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+
+class Report(Record, frozen=True):
+    """What is said of the pod: the event, the condition (None: it stays) and the nomination (None: it stays)."""
+
+    told: Told
+    condition: NotScheduled | None = None
+    nominated: str | None = None
+
+
+def report_of(result: ScheduleResult, failed: Failed | None = None) -> Report | None:
+    """What a result that does not fit, or a binding cycle that failed, comes to; None where nothing is said.
+
+    A gated pod is in no queue, and one that no profile serves is nobody's to speak of.
+    """
+    if failed is not None:
+        return _report(SCHEDULER_ERROR, failed.status.message, "")
+    if result.outcome is Outcome.DELETING:
+        pod = result.pod
+        note = f"skip schedule deleting pod: {pod.namespace}/{pod.name}"
+        return Report(failed_scheduling(note))
+    if result.outcome is Outcome.ERROR:
+        return _report(SCHEDULER_ERROR, result.error or "", "")
+    if result.outcome is Outcome.UNSCHEDULABLE:
+        return _report(UNSCHEDULABLE, _fit_error_message(result), _nominated(result))
+    return None
+
+
+def _report(reason: str, message: str, nominated: str | None) -> Report:
+    return Report(failed_scheduling(event_note(message)), NotScheduled(reason, message), nominated)
+
+
+def _fit_error_message(result: ScheduleResult) -> str:
+    """The whole FitError text with what PostFilter said, as the condition has it; the event may cut it."""
+    if result.message is None or result.message == NO_NODES_AVAILABLE or result.verdict is None:
+        return result.message or ""
+    said = result.post_filter.status.message if result.post_filter is not None else ""
+    assert result.framework is not None  # noqa: S101 - without one there is no verdict
+    return fit_error(result.pre_filter, result.verdict, said, result.framework.handle.release.fit_error)
+
+
+def _nominated(result: ScheduleResult) -> str | None:
+    """PostFilter's node, empty where an earlier nomination ends, None where nothing is said of it."""
+    if result.post_filter is None:
+        return ""
+    return result.post_filter.nominated_node
+
+
+def report_failure(
+    writer: Writer, recorder: EventRecorder, result: ScheduleResult, failed: Failed | None = None
+) -> tuple[str, ...]:
+    """Write the event, and the condition and nomination where they change; a sentence for what could not be written.
+
+    `result.pod` is the pod as it was last seen.
+    """
+    report = report_of(result, failed)
+    if report is None or result.framework is None:
+        return ()
+    failure = recorder.record(result.pod, scheduler_name_of(result.pod), report.told)
+    warnings = [failure] if failure is not None else []
+    change = failure_change(result, report)
+    if not change:
+        return tuple(warnings)
+    try:
+        writer.send(patch_pod_status(result.pod, change))
+    except ClusterError as error:
+        if not (isinstance(error, ResponseError) and error.status == HTTPStatus.NOT_FOUND):
+            warnings.append(f"the condition of pod {result.pod.key} could not be written: {error}")
+    return tuple(warnings)
+
+
+def failure_change(result: ScheduleResult, report: Report) -> JSON:
+    """What of the pod's status the report changes; empty where nothing does."""
+    assert result.framework is not None  # noqa: S101 - else there is no report
+    tracks = result.framework.handle.features.enabled("PodObservedGenerationTracking")
+    generation = result.pod.metadata.generation if tracks or _tracked_before(result.pod) else 0
+    return status_change(result.pod, report.condition, report.nominated, now=time_now(), generation=generation)
+
+
+def _tracked_before(pod: Pod) -> bool:
+    return any(each.type == "PodScheduled" and each.observed_generation for each in pod.status.conditions)

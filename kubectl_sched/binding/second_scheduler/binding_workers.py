@@ -1,0 +1,108 @@
+"""Carries out what the scheduling loop has decided, in threads of its own: binding cycles, evictions and reports."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Final
+
+from kubectl_sched.binding.binding_cycle import BindingCycle, Failed
+from kubectl_sched.binding.event_recorder import EventRecorder
+from kubectl_sched.binding.scheduling_failure import report_failure
+from kubectl_sched.binding.second_scheduler.loop_messages import Finished, NoneEvicted, Warned
+from kubectl_sched.binding.victim_eviction import evict_victims, without_preemption
+from kubectl_sched.errors import SchedError
+from kubectl_sched.framework.status import error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kubectl_sched.binding.second_scheduler.loop_messages import Message
+    from kubectl_sched.binding.second_scheduler.queued_pod import QueuedPod
+    from kubectl_sched.binding.writer import Writer
+    from kubectl_sched.framework.reservation import Reservation
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+_BINDING_THREADS: Final = 100
+"""A binding cycle may wait minutes for a volume, and has a thread for so long."""
+
+_REPORTING_THREADS: Final = 4
+
+
+class Binder:
+    """`bind` and `report` return at once; what comes of them is told with `tell`. `rehearsal` writes with dryRun."""
+
+    def __init__(
+        self, writer: Writer, rehearsal: Writer, tell: Callable[[Message], None], *, may_preempt: bool = False
+    ) -> None:
+        self.may_preempt = may_preempt
+        self._writer = writer
+        self._rehearsal = rehearsal
+        self._recorder = EventRecorder(writer)
+        self._cycle = BindingCycle(writer, self._recorder)
+        self._tell = tell
+        self._stopping = threading.Event()
+        self._binding = ThreadPoolExecutor(_BINDING_THREADS, thread_name_prefix="bind")
+        self._reporting = ThreadPoolExecutor(_REPORTING_THREADS, thread_name_prefix="report")
+
+    def bind(
+        self, queued: QueuedPod, result: ScheduleResult, node: str, reservations: Sequence[Reservation], began: float
+    ) -> None:
+        """Begin the pod's binding cycle; a Finished tells how it ended."""
+        self._binding.submit(self._bind, queued, result, node, reservations, began)
+
+    def report(self, result: ScheduleResult, failed: Failed | None = None) -> None:
+        """Write why the pod has no node, once its victims, if it has any, have been evicted."""
+        self._reporting.submit(self._report, result, failed)
+
+    def stop(self) -> None:
+        """Let binding cycles that wait for something take back what they did, and end."""
+        self._stopping.set()
+
+    def close(self) -> None:
+        """Take nothing more on; what has not begun is left."""
+        self._stopping.set()
+        self._binding.shutdown(wait=False, cancel_futures=True)
+        self._reporting.shutdown(wait=False, cancel_futures=True)
+
+    def _bind(
+        self, queued: QueuedPod, result: ScheduleResult, node: str, reservations: Sequence[Reservation], began: float
+    ) -> None:
+        try:
+            outcome = self._cycle.run(result, node, self._stopping, reservations)
+        except SchedError as failure:
+            outcome = Failed(status=error(str(failure)))
+        except Exception as failure:  # the loop must hear of every cycle, or it would wait for this one for ever
+            self._tell(Finished(queued, result, Failed(status=error(f"{type(failure).__name__}: {failure}")), began))
+            raise
+        self._tell(Finished(queued, result, outcome, began))
+
+    def _report(self, result: ScheduleResult, failed: Failed | None) -> None:
+        try:
+            said = self._written(result, failed)
+        except Exception as failure:  # else nobody would hear of it
+            self._tell(Warned(_unwritten(result, f"{type(failure).__name__}: {failure}")))
+            raise
+        for sentence in said:
+            self._tell(Warned(sentence))
+
+    def _written(self, result: ScheduleResult, failed: Failed | None) -> tuple[str, ...]:
+        try:
+            if failed is not None or result.post_filter is None or not result.post_filter.victims:
+                return report_failure(self._writer, self._recorder, result, failed)
+            said, evicted = self._evict(result)
+            told = result if evicted else without_preemption(result)
+            return (*said, *report_failure(self._writer, self._recorder, told))
+        except SchedError as failure:
+            return (_unwritten(result, str(failure)),)
+
+    def _evict(self, result: ScheduleResult) -> tuple[tuple[str, ...], bool]:
+        """What went wrong, and whether anybody was told to go; if nobody, no room needs to be kept."""
+        preempted = evict_victims(self._rehearsal, self._writer, self._recorder, result)
+        if not preempted.evicted:
+            self._tell(NoneEvicted(result.pod))
+        return (*preempted.refused, *preempted.warnings), bool(preempted.evicted)
+
+
+def _unwritten(result: ScheduleResult, why: str) -> str:
+    return f"what was found of pod {result.pod.key} was not written: {why}"

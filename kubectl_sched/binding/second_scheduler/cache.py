@@ -1,0 +1,233 @@
+"""The cluster as the watches tell of it and as our own decisions have already changed it (pkg/scheduler/backend/cache).
+
+The scheduling loop is its only caller. A pod that we have decided about is assumed on its node until the watch shows it
+there, is deleted, or its binding has failed; no assumption ends by time alone, since a watch may be late by any time.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+from msgspec import structs
+
+from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
+from kubectl_sched.api.core import Node
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.binding.second_scheduler.reservations import Reservations
+from kubectl_sched.binding.second_scheduler.scheduling_fields import for_scheduling, is_shown
+from kubectl_sched.snapshot import build
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from kubectl_sched.api.component_helpers.container_resources import PodResourcesOptions
+    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.snapshot import Snapshot
+
+_REMOVED_ONE_BY_ONE: Final = 8
+_LEAST_TO_REBUILD: Final = 1_000
+
+
+class Delta(NamedTuple):
+    """One object before and after; None where it was not there yet, or is no more."""
+
+    old: KubernetesObject | None
+    new: KubernetesObject | None
+
+
+class Cache:
+    """Objects by kind and key, the assumptions over them, and a snapshot of both that is brought up to date."""
+
+    def __init__(self, options: PodResourcesOptions) -> None:
+        self._options = options
+        self._stored: dict[type[KubernetesObject], dict[str, KubernetesObject]] = defaultdict(dict)
+        self._assumed: dict[str, Pod] = {}
+        """Pods as they will be on their nodes."""
+        self._reservations = Reservations(self._stored)
+        self._snapshot, _ = build((), options)
+        self._pending: dict[str, Pod] = {}
+        self._shown: dict[str, Pod] = {}
+        """The pods on nodes as they are in the snapshot."""
+        self._stale_pods: set[str] = set()
+        self._stale_kinds: set[type[KubernetesObject]] = set()
+        """Those of which the watch has shown something new; see `_reservations.changed` for the others."""
+        self._nodes_changed = True
+        self._removed = 0
+        self.left_out: tuple[str, ...] = ()
+        """A sentence for each object that cannot be counted."""
+
+    # What the watches tell
+
+    def replace(self, kind: type[KubernetesObject], objects: Iterable[KubernetesObject]) -> list[Delta]:
+        """These are all objects of the kind; gives what differs from what was known."""
+        present = {item.key: item for item in objects}
+        gone = [item for key, item in self._stored[kind].items() if key not in present]
+        deltas = [delta for item in gone if (delta := self.change(item, gone=True))]
+        return deltas + [delta for item in present.values() if (delta := self.change(item, gone=False))]
+
+    def change(self, item: KubernetesObject, *, gone: bool) -> Delta | None:
+        """One object has come, has changed or is gone; None where nothing is new."""
+        stored = self._stored[type(item)]
+        old = stored.get(item.key)
+        if gone and old is None:
+            return None
+        if gone:
+            del stored[item.key]
+        elif old is not None and old.metadata.resource_version == item.metadata.resource_version != "":
+            return None
+        else:
+            stored[item.key] = item
+        self._outdate(old, None if gone else item)
+        return Delta(old, None if gone else item)
+
+    def _outdate(self, old: KubernetesObject | None, new: KubernetesObject | None) -> None:
+        item = new if new is not None else old
+        assert item is not None  # noqa: S101 - one of them is there
+        if isinstance(item, Pod):
+            self._pod_changed(item.key, old, new)
+        elif isinstance(item, Node):
+            self._node_changed(old, new)
+        else:
+            self._stale_kinds.add(type(item))
+            self._reservations.shown(item)
+
+    def _pod_changed(self, key: str, old: KubernetesObject | None, new: KubernetesObject | None) -> None:
+        self._stale_pods.add(key)
+        if old is not None and (new is None or new.metadata.uid != old.metadata.uid):
+            self._reservations.settle(old.metadata.uid)
+        assumed = self._assumed.get(key)
+        if assumed is not None:
+            same = isinstance(new, Pod) and new.metadata.uid == assumed.metadata.uid
+            if not same or (isinstance(new, Pod) and new.spec.node_name):
+                del self._assumed[key]
+        self._sort_out(key)
+
+    def _sort_out(self, key: str) -> None:
+        """Among the pending pods are those that neither have a node nor are assumed to."""
+        stored = self._stored[Pod].get(key)
+        if isinstance(stored, Pod) and not stored.spec.node_name and key not in self._assumed:
+            self._pending[key] = stored
+        else:
+            self._pending.pop(key, None)
+
+    def _node_changed(self, old: KubernetesObject | None, new: KubernetesObject | None) -> None:
+        """Another allocatable may be one that cannot be read, so only `build` may take it in."""
+        row = self._snapshot.row_of.get(new.name) if new is not None else None
+        if (
+            isinstance(old, Node)
+            and isinstance(new, Node)
+            and row is not None
+            and not self._nodes_changed
+            and old.status.allocatable == new.status.allocatable
+        ):
+            if for_scheduling(old) != for_scheduling(new):
+                self._snapshot = self._snapshot.with_node(row, new)
+            return
+        self._nodes_changed = True
+
+    # What we have decided
+
+    def assume(self, pod: Pod, node: str, objects: Sequence[KubernetesObject] = ()) -> None:
+        """Take the pod for bound to the node, and the objects for what its Reserve makes of them."""
+        self._assumed[pod.key] = structs.replace(pod, spec=structs.replace(pod.spec, node_name=node))
+        self._stale_pods.add(pod.key)
+        self._sort_out(pod.key)
+        self._reservations.reserve(pod.metadata.uid, objects)
+
+    def bound(self, pod: Pod) -> None:
+        """The binding has been written. What the watch has shown meanwhile of the reserved objects now counts."""
+        self._reservations.written(pod.metadata.uid)
+
+    def forget(self, pod: Pod) -> None:
+        """The binding came to nothing, and so did what was reserved; another pod of the same name is left alone."""
+        assumed = self._assumed.get(pod.key)
+        if assumed is not None and assumed.metadata.uid == pod.metadata.uid:
+            del self._assumed[pod.key]
+            self._stale_pods.add(pod.key)
+            self._sort_out(pod.key)
+        self._reservations.end(pod.metadata.uid)
+
+    # What is asked
+
+    def is_assumed(self, key: str) -> bool:
+        """Whether we hold the pod for bound although the watch does not show it so yet."""
+        return key in self._assumed
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """scheduler_cache_size by its label: nodes, pods on them, and those of them that are only assumed."""
+        return {"nodes": len(self._snapshot), "pods": len(self._shown), "assumed_pods": len(self._assumed)}
+
+    def snapshot(self, nominated: Mapping[str, tuple[Pod, ...]]) -> Snapshot:
+        """The cluster with everything that has been told until now, and with these nominations."""
+        if self._nodes_changed or self._removed > max(_LEAST_TO_REBUILD, len(self._shown)):
+            self._rebuild()
+        else:
+            self._update_pods()
+            self._update_objects()
+        return replace(self._snapshot, pending=tuple(self._pending.values()), nominated=nominated)
+
+    def _effective(self, key: str) -> Pod | None:
+        """The pod as it is on a node, None where it is on none."""
+        stored = self._stored[Pod].get(key)
+        if isinstance(stored, Pod) and stored.spec.node_name:
+            return stored
+        return self._assumed.get(key)
+
+    def _rebuild(self) -> None:
+        kinds = {**self._stored, **dict.fromkeys(self._reservations.kinds)}.keys() - {Pod, Node}
+        pods = [pod for key in {**self._stored[Pod], **self._assumed} if (pod := self._effective(key)) is not None]
+        others = [
+            item for kind in sorted(kinds, key=lambda kind: kind.__name__) for item in self._reservations.over(kind)
+        ]
+        self._snapshot, self.left_out = build([*self._stored[Node].values(), *pods, *others], self._options)
+        self._shown = {pod.key: pod for pod in self._snapshot.existing_pods.pods}
+        self._stale_pods.clear()
+        self._stale_kinds.clear()
+        self._reservations.changed.clear()
+        self._nodes_changed = False
+        self._removed = 0
+
+    def _update_objects(self) -> None:
+        for kind in self._stale_kinds | self._reservations.changed:
+            objects = self._snapshot.objects.replacing(kind, self._reservations.over(kind))
+            self._snapshot = replace(self._snapshot, objects=objects)
+        self._stale_kinds.clear()
+        self._reservations.changed.clear()
+
+    def _update_pods(self) -> None:
+        wanted = {key: self._effective(key) for key in self._stale_pods}
+        self._stale_pods.clear()
+        changed = [key for key, pod in wanted.items() if not is_shown(self._shown.get(key), pod)]
+        self._take_off([key for key in changed if key in self._shown])
+        for key in changed:
+            pod = wanted[key]
+            row = self._snapshot.row_of.get(pod.spec.node_name) if pod is not None else None
+            if pod is None or row is None:
+                continue  # a pod on a node that is not there yet is counted once the node comes, which rebuilds
+            try:
+                self._snapshot = self._snapshot.assume(pod, row)
+            except InvalidQuantity as error:
+                self.left_out = (*self.left_out, f"pod {key} is left out: {error}")
+            else:
+                self._shown[key] = pod
+
+    def _take_off(self, keys: Sequence[str]) -> None:
+        """Remove pods from the snapshot."""
+        if not keys:
+            return
+        existing = self._snapshot.existing_pods
+        found = (existing.find(*key.split("/", 1)) for key in keys)
+        indices = [index for index in found if index is not None]
+        if len(indices) <= _REMOVED_ONE_BY_ONE:
+            self._snapshot = self._snapshot.remove(*indices)
+        else:
+            gone = np.zeros(len(existing), dtype=np.bool_)
+            gone[indices] = True
+            self._snapshot = self._snapshot.without(gone)
+        self._removed += len(indices)
+        for key in keys:
+            del self._shown[key]

@@ -1,0 +1,80 @@
+"""One line for each decision, in kube-scheduler's words, and for whatever goes wrong."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from kubectl_sched.render.safe_text import safe
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+_SAME_SECONDS: Final = 60.0
+
+
+class Say:
+    """Writes lines to stderr, from any thread. `quiet` leaves the decisions out and keeps what goes wrong.
+
+    With `as_json` decisions are data, and go to stdout.
+    """
+
+    def __init__(self, *, quiet: bool = False, as_json: bool = False) -> None:
+        self._quiet = quiet
+        self._as_json = as_json
+        self._lock = threading.Lock()
+        self._said: dict[str, float] = {}
+
+    def assigned(self, pod: Pod, node: str) -> None:
+        """As the event of kube-scheduler says it."""
+        self._decision(pod, "Scheduled", node, f"Successfully assigned {pod.namespace}/{pod.name} to {node}")
+
+    def rejected(self, result: ScheduleResult) -> None:
+        """Why the pod has no node."""
+        why = result.error or result.event or result.message or result.outcome.value
+        self._decision(result.pod, result.outcome.value, None, why)
+
+    def note(self, sentence: str) -> None:
+        """What happens to the program itself: it leads, it stands by, it ends."""
+        self._line(sentence)
+
+    def problem(self, sentence: str) -> None:
+        """Something that will be tried again or left; the same sentence is said once a minute."""
+        now = time.monotonic()
+        with self._lock:
+            if now - self._said.get(sentence, -_SAME_SECONDS) < _SAME_SECONDS:
+                return
+            if len(self._said) > 1000:
+                self._said = {said: at for said, at in self._said.items() if now - at < _SAME_SECONDS}
+            self._said[sentence] = now
+        self._line(f"warning: {sentence}")
+
+    def _decision(self, pod: Pod, outcome: str, node: str | None, message: str) -> None:
+        if self._quiet:
+            return
+        if self._as_json:
+            print(_json(pod, outcome, node, message), flush=True)  # noqa: T201 - the data
+        else:
+            self._line(message if node is not None else f"{pod.key}: {message}")
+
+    def _line(self, text: str) -> None:
+        with self._lock:  # print writes a line and its end one after the other
+            print(safe(text), file=sys.stderr, flush=True)  # noqa: T201 - the log
+
+
+def _json(pod: Pod, outcome: str, node: str | None, message: str) -> str:
+    decision = {
+        "apiVersion": "kubectl-sched/v1",
+        "kind": "Decision",
+        "pod": {"namespace": pod.namespace, "name": pod.name, "uid": pod.metadata.uid},
+        "schedulerName": pod.spec.scheduler_name,
+        "outcome": outcome,
+        "node": node,
+        "message": message,
+    }
+    return msgspec.json.encode(decision).decode()

@@ -1,0 +1,50 @@
+"""What the threads tell the scheduling loop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from kubectl_sched.sources.live.reflector import Changed, Disturbed, Replaced
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.binding.binding_cycle import Bound, Failed, Gone, Taken
+    from kubectl_sched.binding.second_scheduler.queued_pod import QueuedPod
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+
+class Finished(NamedTuple):
+    """A binding cycle is over. `began` is when the pod's attempt did."""
+
+    queued: QueuedPod
+    result: ScheduleResult
+    outcome: Bound | Taken | Gone | Failed
+    began: float
+
+
+class NoneEvicted(NamedTuple):
+    """None of the pod's victims was evicted, so that no room is to be kept for it."""
+
+    pod: Pod
+
+
+class Warned(NamedTuple):
+    """Something could not be done that the scheduling does not depend on, such as writing an event."""
+
+    sentence: str
+
+
+class Led(NamedTuple):
+    """Leadership has come or, for good, gone."""
+
+    leads: bool
+
+
+class Stop(NamedTuple):
+    """We have been asked to end, or (`exit_code` not 0) cannot go on, and why."""
+
+    reason: str
+    exit_code: int = 0
+
+
+Message: TypeAlias = Changed | Replaced | Disturbed | Finished | NoneEvicted | Warned | Led | Stop

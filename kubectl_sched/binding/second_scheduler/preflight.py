@@ -1,0 +1,87 @@
+"""What `bind --watch` is about to do, said before it does it, and whether it may."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from kubectl_sched.api.pod import Pod, PodSpec
+from kubectl_sched.api.schedulers import Lease
+from kubectl_sched.binding.active_scheduler import RUNNING, serving
+from kubectl_sched.errors import SchedError
+from kubectl_sched.record import Record
+from kubectl_sched.render.safe_text import listed
+
+if TYPE_CHECKING:
+    from kubectl_sched.binding.second_scheduler.settings import Settings
+    from kubectl_sched.sources.discovery.configuration_in_force import InForce
+    from kubectl_sched.sources.dump.dump import Dump
+
+
+class ServedElsewhere(Record, frozen=True):
+    """Who else serves a name, as far as can be told."""
+
+    name: str
+    state: str
+    evidence: str
+
+
+class RefusedError(SchedError):
+    """Somebody else serves the pods already."""
+
+    exit_code = 1
+
+
+def others(settings: Settings, dump: Dump, in_force: InForce) -> tuple[ServedElsewhere, ...]:
+    """Who else serves each of our names. Replicas of our own, who hold the same Lease as we, are no others."""
+    own = f"{settings.election.namespace}/{settings.election.name}" if settings.election is not None else None
+    foreign = tuple(item for item in dump.objects if not (isinstance(item, Lease) and item.key == own))
+    without = replace(dump, objects=foreign)
+    found = []
+    for name in settings.names:
+        said = serving(Pod(spec=PodSpec(scheduler_name=name)), without, in_force, datetime.now(UTC))
+        found.append(ServedElsewhere(name, said.state, said.evidence))
+    return tuple(found)
+
+
+def refuse_if_served(found: tuple[ServedElsewhere, ...]) -> None:
+    """Raises RefusedError where a scheduler that runs serves one of the names."""
+    for each in found:
+        if each.state == RUNNING:
+            raise RefusedError(
+                f"{each.name} is served already ({each.evidence}): two schedulers that do not know of each other fill "
+                "the same nodes; --take-over serves it all the same"
+            )
+
+
+def plan(settings: Settings, found: tuple[ServedElsewhere, ...], server: str, *, preempts: bool) -> list[str]:
+    """Whom it serves, who else does, and what it writes, a line each."""
+    election = settings.election
+    lines = [
+        (
+            f"Serves the pods of schedulerName {listed(settings.names)} at {server}, as kube-scheduler "
+            f"{settings.configuration.version} does, until interrupted."
+        )
+    ]
+    lines += [f"Who else serves {each.name}: {each.state} ({each.evidence})." for each in found]
+    if election is not None:
+        lines.append(f"Leads by the Lease {election.namespace}/{election.name}; other replicas stand by.")
+    else:
+        lines.append("No leader election: nobody else may run with these names.")
+    victims = ", evictions of pods of lower priority" if preempts else ""
+    lines.append(
+        f"Writes: bindings, events, the pods' PodScheduled condition and nominatedNodeName{victims}; for pods with "
+        "volumes or devices also PersistentVolumes, PersistentVolumeClaims and ResourceClaims."
+    )
+    return lines
+
+
+def confirm() -> None:
+    """Ask on the terminal. Raises SchedError where there is none, or the answer is no."""
+    if not sys.stdin.isatty():
+        raise SchedError("bind --watch asks before it begins, and there is no terminal to ask on: add --yes")
+    print("Go on? [y/N] ", end="", file=sys.stderr, flush=True)  # noqa: T201 - a question
+    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+        raise RefusedError("nothing was done")

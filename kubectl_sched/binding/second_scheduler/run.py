@@ -1,0 +1,222 @@
+"""`bind --watch` from its flags to its end: everything is put together, started, and stopped in order."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import time
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from kubectl_sched.api.component_helpers.pod_requests import scheduler_options
+from kubectl_sched.binding.second_scheduler.binding_workers import Binder
+from kubectl_sched.binding.second_scheduler.cache import Cache
+from kubectl_sched.binding.second_scheduler.decision_log import Say
+from kubectl_sched.binding.second_scheduler.endpoints import Serving
+from kubectl_sched.binding.second_scheduler.followed_kinds import NOT_ENDED, watched_kinds
+from kubectl_sched.binding.second_scheduler.leader_elector import Elector
+from kubectl_sched.binding.second_scheduler.leader_fence import FencedServer
+from kubectl_sched.binding.second_scheduler.loop_messages import Led, Stop
+from kubectl_sched.binding.second_scheduler.metrics import Metrics
+from kubectl_sched.binding.second_scheduler.preflight import confirm, others, plan, refuse_if_served
+from kubectl_sched.binding.second_scheduler.scheduling_loop import Watcher
+from kubectl_sched.binding.second_scheduler.scheduling_queue import SchedulingQueue
+from kubectl_sched.binding.second_scheduler.settings import settings
+from kubectl_sched.binding.writer import Writer
+from kubectl_sched.config.scheduler_name import scheduler_name_of
+from kubectl_sched.scheduler.scheduler import Scheduler
+from kubectl_sched.sources.discovery.configuration_in_force import InForce
+from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for
+from kubectl_sched.sources.live.client import Server
+from kubectl_sched.sources.live.lister import Lister
+from kubectl_sched.sources.live.reflector import Reflector
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.binding.second_scheduler.loop_messages import Message
+    from kubectl_sched.binding.second_scheduler.settings import Settings, WatchOptions
+    from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.sources.dump.dump import Dump
+    from kubectl_sched.sources.live.endpoint import Endpoint
+
+_STOP_SECONDS: Final = 25.0
+"""How long binding cycles may take to end; a pod has 30 s from SIGTERM to SIGKILL."""
+
+_INTERRUPTED: Final = 3
+
+_STUCK_SECONDS: Final = 60.0
+"""A loop that has not gone round for so long is taken to hang."""
+
+_EXPIRED_SECONDS: Final = 20.0
+"""For how long a leader may have let its Lease run out before it counts as ill, as in kube-scheduler."""
+
+
+def run_watch(endpoint: Endpoint, options: WatchOptions) -> int:
+    """Serve pods until interrupted; gives the exit code: 0 once asked to end, 3 where it cannot go on.
+
+    Raises SchedError for flags and configurations that make no sense, and where somebody else serves the pods already.
+    """
+    gc.enable()  # the program runs for good, so that garbage matters
+    dump = _state(endpoint, takes_over=options.take_over)
+    replay = Replay(options.config, options.kube_version, options.feature_gates)
+    chosen = settings(options, configuration_for(dump, replay))
+    found = () if options.take_over else others(chosen, dump, InForce(dump, replay))
+    say = Say(quiet=options.quiet, as_json=options.as_json)
+    for sentence in (*dump.warnings, *chosen.configuration.warnings):
+        say.problem(sentence)
+    refuse_if_served(found)
+    for line in plan(chosen, found, endpoint.server, preempts=options.preempt):
+        say.note(line)
+    if not options.yes:
+        confirm()
+    return _Program(endpoint, options, chosen, say).run()
+
+
+def _state(endpoint: Endpoint, *, takes_over: bool) -> Dump:
+    """Nodes, pods and how the schedulers among them are configured; only the server's version where nobody asks."""
+    from kubectl_sched.sources.live.cluster_reader import read_live, read_version
+    from kubectl_sched.sources.pod_selection import Selection
+
+    if takes_over:
+        from kubectl_sched.sources.dump.dump import Dump
+
+        return Dump(server_version=read_version(Server(endpoint)), is_live=True)
+    return read_live(endpoint, Selection(namespace=None, replays=False))
+
+
+class _Program:
+    """All parts of one run. The scheduling loop has the main thread, which signals reach."""
+
+    def __init__(self, endpoint: Endpoint, options: WatchOptions, settings: Settings, say: Say) -> None:
+        configuration, election = settings.configuration, settings.election
+        self._say = say
+        pod_options = scheduler_options(
+            configuration.features.enabled, sums_status_per_pod=configuration.release.status_requests_summed_per_pod
+        )
+        kinds = watched_kinds(configuration.profiles.values())
+        self._server = FencedServer(endpoint, self._leads)
+        self._reading = Server(endpoint)
+        self._elector: Elector | None = None
+        self._metrics = Metrics(settings.names, election.name if election is not None else "")
+        cache = Cache(pod_options)
+        frameworks = _frameworks(settings, cache)
+        queue = SchedulingQueue(_order(frameworks), _gated_by(frameworks, cache), settings.backoff)
+        self._binder = Binder(
+            Writer(self._server),
+            Writer(self._server, dry_run=True),
+            self._tell,
+            may_preempt=options.preempt,
+        )
+        self._watcher = Watcher(frameworks, cache, queue, self._binder, self._metrics, say)
+        if election is not None:
+            # Half of what is left for renewing, so that a request that hangs leaves time for another.
+            asking = Server(replace(endpoint, timeout=election.terms.renew_deadline / 2), attempts=1)
+            self._elector = Elector(asking, election.namespace, election.name, election.terms, self._on_change, say)
+        lister = self._lister = Lister(self._reading)
+        self._reflectors = [
+            Reflector(self._reading, lister, kind, self._watcher.inbox.put, NOT_ENDED if kind.name == "Pod" else "")
+            for kind in kinds
+        ]
+        self._listen = options.listen
+        self._asked_to_stop = False
+
+    def run(self) -> int:
+        checks = {"/healthz": self._ill, "/livez": self._ill, "/readyz": self._unready}
+        serving = Serving(self._listen, checks, self._metrics.text) if self._listen else None
+        if serving is not None:
+            self._say.note(f"Serves /healthz, /livez, /readyz and /metrics on {serving.at}.")
+        try:
+            with self._signals():
+                for reflector in self._reflectors:
+                    reflector.start()
+                if self._elector is not None:
+                    self._elector.start()
+                else:
+                    self._on_change(leads=True)
+                stop = self._watcher.run()
+                return self._end(stop)
+        finally:
+            if serving is not None:
+                serving.close()
+
+    def _end(self, stop: Stop) -> int:
+        """Binding cycles first, then the Lease: nobody takes over while a binding of ours may still be written."""
+        self._say.note(stop.reason)
+        if stop.exit_code:
+            self._server.stop()
+        self._binder.stop()
+        self._watcher.drain(_STOP_SECONDS)
+        self._binder.close()
+        self._server.stop()
+        for reflector in self._reflectors:
+            reflector.stop()
+        self._lister.close()
+        if self._elector is not None:
+            self._elector.stop()
+        return stop.exit_code
+
+    @contextmanager
+    def _signals(self) -> Iterator[None]:
+        def stop(number: int, _: object) -> None:
+            if self._asked_to_stop:
+                os._exit(_INTERRUPTED)  # asked for twice: at once, whatever is under way
+            self._asked_to_stop = True
+            self._watcher.inbox.put(Stop(f"{signal.Signals(number).name}: ends once what is under way is over"))
+
+        before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _tell(self, message: Message) -> None:
+        self._watcher.inbox.put(message)
+
+    def _leads(self) -> bool:
+        return self._elector is None or self._elector.leads()
+
+    def _on_change(self, leads: bool) -> None:
+        self._watcher.inbox.put(Led(leads))
+        if not leads:
+            # At once, not when the loop comes to it: what waits to be sent again must not be.
+            self._server.stop()
+            self._watcher.inbox.put(Stop("the leadership is lost, so this replica ends", exit_code=3))
+
+    def _ill(self) -> str:
+        if time.monotonic() - self._watcher.alive_at > _STUCK_SECONDS:
+            return "the scheduling loop hangs"
+        if self._elector is not None and self._elector.is_stale(_EXPIRED_SECONDS):
+            return "the Lease ran out and was not renewed"
+        return ""
+
+    def _unready(self) -> str:
+        waits_for = self._watcher.waits_for
+        return self._ill() or (f"not listed yet: {', '.join(waits_for)}" if waits_for else "")
+
+
+def _frameworks(settings: Settings, cache: Cache) -> dict[str, Framework]:
+    scheduler = Scheduler(settings.configuration, cache.snapshot({}))
+    found = ((name, scheduler.framework(name)) for name in settings.names)
+    return {name: framework for name, framework in found if framework is not None}
+
+
+def _order(frameworks: dict[str, Framework]) -> Callable[[Pod], tuple[int | float | str, ...]]:
+    """All profiles of a configuration have the same QueueSort, since they share one queue."""
+    return next(iter(frameworks.values())).queue_sort_plugins[0].queue_key
+
+
+def _gated_by(frameworks: dict[str, Framework], cache: Cache) -> Callable[[Pod], str | None]:
+    nothing = cache.snapshot({})
+
+    def gated_by(pod: Pod) -> str | None:
+        framework = frameworks[scheduler_name_of(pod)]
+        # Of the cluster PreEnqueue asks only whether the pod's claims are there.
+        status = framework.run_pre_enqueue(pod, cache.snapshot({}) if pod.spec.resource_claims else nothing)
+        return None if status.is_success else status.plugin
+
+    return gated_by

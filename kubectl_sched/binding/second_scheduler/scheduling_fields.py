@@ -1,0 +1,48 @@
+"""What of a pod and of a node any plugin can tell: all else changes all the time and makes no snapshot new."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from kubectl_sched.api.component_helpers.pod_requests import request_key
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.core import Node
+    from kubectl_sched.api.pod import Pod
+
+
+def is_shown(shown: Pod | None, pod: Pod | None) -> bool:
+    """Whether the snapshot has the pod already, as far as any plugin can tell."""
+    if shown is None or pod is None:
+        return shown is pod
+    return shown is pod or _facts(shown) == _facts(pod)
+
+
+def _facts(pod: Pod) -> tuple[object, ...]:
+    """What plugins and preemption read of a pod that has a node."""
+    status = pod.status
+    return (
+        pod.metadata.uid,
+        pod.spec,
+        pod.metadata.labels,
+        pod.metadata.owner_references,
+        pod.metadata.deletion_timestamp,
+        request_key(pod),
+        status.start_time,
+        pod.is_resize_deferred,
+        any(condition.type == "DisruptionTarget" for condition in status.conditions),
+        status.resource_claim_statuses,
+        status.extended_resource_claim_status,
+        status.node_allocatable_resource_claim_statuses,
+    )
+
+
+def for_scheduling(node: Node) -> Node:
+    """The node without what changes all the time and concerns no plugin: the times of its conditions."""
+    return structs.replace(
+        node,
+        metadata=structs.replace(node.metadata, resource_version=""),
+        status=structs.replace(node.status, conditions=()),
+    )

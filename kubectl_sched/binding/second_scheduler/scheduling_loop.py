@@ -1,0 +1,302 @@
+"""The scheduling loop: takes in what the watches and the binding cycles tell, then decides about one pod at a time.
+
+Before each decision everything is taken in that has come, so that a binding of ours fits given every binding that our
+watch had delivered (pkg/scheduler/schedule_one.go, pkg/scheduler/eventhandlers.go).
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from http import HTTPStatus
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Final
+
+from msgspec import structs
+
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.binding.binding_cycle import Bound, Failed, Gone, Taken
+from kubectl_sched.binding.second_scheduler.cluster_events import ASSUMED_POD_FORGOTTEN, cluster_event
+from kubectl_sched.binding.second_scheduler.followed_kinds import watched_kinds
+from kubectl_sched.binding.second_scheduler.loop_messages import Finished, Led, NoneEvicted, Stop, Warned
+from kubectl_sched.binding.second_scheduler.metrics import ERROR, SCHEDULED, UNSCHEDULABLE
+from kubectl_sched.binding.timestamps import time_now
+from kubectl_sched.binding.victim_eviction import without_preemption
+from kubectl_sched.config.scheduler_name import scheduler_name_of
+from kubectl_sched.scheduler.reserve import reserved, reserved_pod
+from kubectl_sched.scheduler.result import Outcome
+from kubectl_sched.scheduler.schedule_one import cycle
+from kubectl_sched.sources.live.list_paths import group_of
+from kubectl_sched.sources.live.reflector import Changed, Disturbed, Replaced
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from kubectl_sched.binding.second_scheduler.binding_workers import Binder
+    from kubectl_sched.binding.second_scheduler.cache import Cache, Delta
+    from kubectl_sched.binding.second_scheduler.decision_log import Say
+    from kubectl_sched.binding.second_scheduler.loop_messages import Message
+    from kubectl_sched.binding.second_scheduler.metrics import Metrics
+    from kubectl_sched.binding.second_scheduler.queued_pod import QueuedPod
+    from kubectl_sched.binding.second_scheduler.scheduling_queue import SchedulingQueue
+    from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+_TICK_SECONDS: Final = 1.0
+"""The longest that the loop waits for news, so that it is seen to be alive and metrics are never older."""
+
+
+_MOST_IN_FLIGHT: Final = 500
+"""Binding cycles under way; with more, the next decision waits for one of them."""
+
+
+class Watcher:
+    """Serves the pods of some profiles. All but `inbox` and what only tells belongs to the thread that calls `run`."""
+
+    def __init__(
+        self,
+        frameworks: Mapping[str, Framework],
+        cache: Cache,
+        queue: SchedulingQueue,
+        binder: Binder,
+        metrics: Metrics,
+        say: Say,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.inbox: SimpleQueue[Message] = SimpleQueue()
+        self._frameworks = frameworks
+        self._unlisted = {kind.name for kind in watched_kinds(each.profile for each in frameworks.values())}
+        self._cache = cache
+        self._queue = queue
+        self._binder = binder
+        self._metrics = metrics
+        self._say = say
+        self._clock = clock
+        self._leads = False
+        self._stop: Stop | None = None
+        self._in_flight = 0
+        self._shown_at = 0.0
+        self.alive_at = clock()
+        """When the loop last went round."""
+
+    @property
+    def waits_for(self) -> tuple[str, ...]:
+        """The kinds of which nothing is known yet: until there are none, nothing is decided."""
+        return tuple(sorted(self._unlisted))
+
+    def run(self) -> Stop:
+        """Go on until told to stop."""
+        while self._stop is None:
+            self.alive_at = self._clock()
+            decided = self.decide()
+            self._show()
+            self._take_in(wait=not decided)
+        return self._stop
+
+    def decide(self) -> bool:
+        """Decide about the next pod; False where there is none, or none may be taken now."""
+        if not self._leads or self._unlisted or self._in_flight >= _MOST_IN_FLIGHT:
+            return False
+        queued = self._queue.pop(self._clock())
+        if queued is not None:
+            self._schedule(queued)
+        return queued is not None
+
+    def drain(self, seconds: float) -> None:
+        """Wait until the binding cycles under way are over; no pod is taken any more."""
+        until = self._clock() + seconds
+        while self._in_flight and (left := until - self._clock()) > 0:
+            try:
+                self.take(self.inbox.get(timeout=left))
+            except Empty:
+                break
+        if self._in_flight:
+            self._say.problem(f"{self._in_flight} binding cycles were not over after {seconds:g} s")
+
+    # News
+
+    def _take_in(self, *, wait: bool) -> None:
+        """Everything that has come; where there is nothing else to do, the next thing that comes."""
+        if wait:
+            due = self._queue.wakes_at() if self._leads else None
+            pause = _TICK_SECONDS if due is None else min(max(due - self._clock(), 0.0), _TICK_SECONDS)
+            try:
+                self.take(self.inbox.get(timeout=pause))
+            except Empty:
+                return
+        while self._stop is None:
+            try:
+                self.take(self.inbox.get_nowait())
+            except Empty:
+                return
+
+    def take(self, message: Message) -> None:
+        """Take in one thing that has come."""
+        match message:
+            case Changed(_, item, gone):
+                delta = self._cache.change(item, gone=gone)
+                self._apply([delta] if delta is not None else [])
+            case Replaced(kind, objects):
+                self._apply(self._cache.replace(kind.type, objects))
+                self._unlisted.discard(kind.name)
+            case Finished():
+                self._finish(message)
+            case Disturbed():
+                self._disturbed(message)
+            case NoneEvicted(pod):
+                queued = self._queue.get(pod.key)
+                if queued is not None and queued.pod.metadata.uid == pod.metadata.uid:
+                    self._queue.nominate(queued, "")
+            case Warned(sentence):
+                self._say.problem(sentence)
+            case Led(leads):
+                self._leads = leads
+                self._metrics.leads(leads=leads)
+            case Stop():
+                self._stop = self._stop or message
+
+    def _disturbed(self, message: Disturbed) -> None:
+        self._metrics.disturbed(message.kind.plural)
+        if message.status == HTTPStatus.FORBIDDEN and message.kind.name in self._unlisted:
+            group = group_of(message.kind) or '""'
+            rule = f"{{apiGroups: [{group}], resources: [{message.kind.plural}], verbs: [list, watch]}}"
+            self._stop = Stop(f"{message.sentence}; the missing rule: {rule}", exit_code=3)
+        else:
+            self._say.problem(f"{message.kind.plural}: {message.sentence}")
+
+    def _apply(self, deltas: list[Delta]) -> None:
+        now = self._clock()
+        for delta in deltas:
+            if isinstance(delta.new or delta.old, Pod):
+                self._queue_pod(delta, now)
+            event = cluster_event(delta.old, delta.new)
+            if event is not None:
+                self._queue.move(event, now)
+
+    def _queue_pod(self, delta: Delta, now: float) -> None:
+        """Into the queue with a pod that waits for us, out of it with one that no longer does."""
+        old, new = delta
+        if isinstance(new, Pod) and self._is_ours(new) and not new.spec.node_name:
+            # A pod that is assumed and no longer in the queue has its node already; the watch is late.
+            if new.key in self._queue or not self._cache.is_assumed(new.key):
+                self._queue.update(new, now)
+            return
+        item = new if new is not None else old
+        assert item is not None  # noqa: S101 - one of them is there
+        queued = self._queue.get(item.key)
+        self._queue.delete(item.key)
+        if new is None and queued is not None and queued.nominated_node:
+            self._queue.move(ASSUMED_POD_FORGOTTEN, now)  # the room that was kept for it is free
+
+    def _is_ours(self, pod: Pod) -> bool:
+        return scheduler_name_of(pod) in self._frameworks
+
+    # One pod
+
+    def _schedule(self, queued: QueuedPod) -> None:
+        """One scheduling cycle; what comes of it is written in other threads."""
+        try:
+            self._attempt(queued, self._clock())
+        except Exception as failure:  # noqa: BLE001 - one pod that nobody has thought of must not stop all others
+            self._say.problem(f"pod {queued.key} cannot be judged: {type(failure).__name__}: {failure}")
+            self._queue.failed(queued, self._clock())
+
+    def _attempt(self, queued: QueuedPod, began: float) -> None:
+        pod = _with_nomination(queued.pod, queued.nominated_node)
+        framework = self._frameworks[scheduler_name_of(pod)]
+        nodes = self._cache.snapshot(self._queue.nominated())
+        for sentence in self._cache.left_out:
+            self._say.problem(sentence)
+        result = cycle(pod, nodes, framework)
+        self._metrics.decided(self._clock() - began)
+        if result.fits:
+            self._bind(queued, result, began)
+        elif result.outcome is Outcome.GATED:
+            self._queue.again(queued, began)  # goes where gated pods are
+        else:
+            self._reject(queued, result, began)
+
+    def _bind(self, queued: QueuedPod, result: ScheduleResult, began: float) -> None:
+        """Assume the pod on one of the best nodes, by chance as kube-scheduler does, and begin its binding cycle."""
+        node = result.nominated_first or random.choice(result.best)  # noqa: S311 - no secret
+        reservations = reserved(result, node, time_now())
+        others = [each.item for each in reservations if not isinstance(each.item, Pod)]
+        self._cache.assume(reserved_pod(result.pod, reservations), node, others)
+        self._queue.nominate(queued, "")
+        self._in_flight += 1
+        self._binder.bind(queued, result, node, reservations, began)
+
+    def _reject(self, queued: QueuedPod, result: ScheduleResult, began: float) -> None:
+        """Say why not, and put the pod where it waits."""
+        now = self._clock()
+        failed = result.outcome is Outcome.ERROR
+        self._metrics.attempted(ERROR if failed else UNSCHEDULABLE, _profile(result), now - began)
+        self._say.rejected(result)
+        result = result if self._binder.may_preempt else without_preemption(result)
+        nominated = "" if failed or result.post_filter is None else result.post_filter.nominated_node
+        if nominated is not None:
+            self._queue.nominate(queued, nominated)
+        if nominated:
+            self._metrics.preempted()
+        if failed:
+            self._queue.failed(queued, now)
+        elif result.outcome is Outcome.DELETING:
+            self._queue.drop(queued)
+        else:
+            self._queue.rejected(queued, _rejecting_plugins(result), now)
+        self._binder.report(result)
+
+    def _finish(self, finished: Finished) -> None:
+        """A binding cycle is over: the pod has its node, or all that was assumed of it ends."""
+        queued, result, outcome, began = finished
+        now = self._clock()
+        self._in_flight -= 1
+        for sentence in (*outcome.warnings, *outcome.left):
+            self._say.problem(sentence)
+        if isinstance(outcome, Bound):
+            self._cache.bound(result.pod)
+            self._queue.drop(queued)
+            self._metrics.attempted(SCHEDULED, _profile(result), now - began)
+            self._metrics.scheduled(queued.attempts, now - queued.entered)
+            self._say.assigned(queued.pod, outcome.node)
+            return
+        self._cache.forget(result.pod)
+        self._queue.move(ASSUMED_POD_FORGOTTEN, now)
+        self._metrics.attempted(ERROR, _profile(result), now - began)
+        match outcome:
+            case Taken(node=node):
+                self._say.problem(f"pod {queued.key} was bound to {node} by another")
+                self._queue.drop(queued)
+            case Gone(why=why):
+                self._say.problem(f"pod {queued.key}: {why}")
+                self._queue.drop(queued)
+            case Failed(status=status):
+                self._say.problem(f"pod {queued.key} could not be bound: {status.message}")
+                self._queue.failed(queued, now)
+                if not outcome.changed and not outcome.interrupted:
+                    self._binder.report(result, outcome)
+
+    def _show(self) -> None:
+        now = self._clock()
+        if now - self._shown_at >= _TICK_SECONDS:
+            self._shown_at = now
+            incoming, self._queue.incoming = self._queue.incoming, Counter()
+            self._metrics.show(self._queue.counts(), incoming, self._cache.sizes)
+
+
+def _rejecting_plugins(result: ScheduleResult) -> frozenset[str]:
+    """The plugins on whose word no node was found (Diagnosis.UnschedulablePlugins); empty where there are no nodes."""
+    named = {status.plugin for status, _ in result.verdict.counts()} if result.verdict is not None else set()
+    return frozenset(plugin for plugin in (*named, *result.narrowed_by, result.pre_filter.plugin) if plugin)
+
+
+def _profile(result: ScheduleResult) -> str:
+    return result.framework.profile.scheduler_name if result.framework is not None else ""
+
+
+def _with_nomination(pod: Pod, node: str) -> Pod:
+    """The pod with the nomination that counts, which the watch may not have shown yet."""
+    if pod.status.nominated_node_name == node:
+        return pod
+    return structs.replace(pod, status=structs.replace(pod.status, nominated_node_name=node))

@@ -1,0 +1,153 @@
+"""What would be written to bind a pod: the same requests that are sent later."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.binding.api_requests import bind_pod, create_event, evict_pod, patch_pod_status, pre_bind
+from kubectl_sched.binding.bind_context import against, refusal, target
+from kubectl_sched.binding.event_recorder import event_of, preempted, scheduled
+from kubectl_sched.binding.pod_status import status_change
+from kubectl_sched.binding.scheduling_failure import failure_change, report_of
+from kubectl_sched.binding.timestamps import time_now
+from kubectl_sched.binding.unreserve import removal_of
+from kubectl_sched.binding.victim_eviction import victims_of, without_preemption
+from kubectl_sched.config.scheduler_name import scheduler_name_of
+from kubectl_sched.plugins.dynamic_resources.state import STATE as CLAIMS
+from kubectl_sched.render.headline import summary
+from kubectl_sched.render.text.binding_plan import BindingPlan, PlannedWrite
+from kubectl_sched.scheduler.reserve import reserved
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.api.resource import ResourceClaim
+    from kubectl_sched.binding.bind_context import Order, Situation
+    from kubectl_sched.binding.writer import Request
+    from kubectl_sched.framework.reservation import Reservation, Write
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+
+def plan_of(situation: Situation, order: Order) -> BindingPlan:
+    """The whole plan. Raises SchedError for a node that is not there."""
+    result = situation.result
+    node = target(situation, order)
+    victims = _victims_to_evict(result, order) if node is None and not situation.stale else ()
+    return BindingPlan(
+        pod=situation.pod.key,
+        node=node,
+        summary=summary(result),
+        serving=(situation.serving.state, situation.serving.evidence),
+        writes=_writes(situation, order, node, victims) if refusal(situation, order) is None else (),
+        leftovers=situation.leftovers,
+        victims=tuple(victim.key for victim in victims),
+        ignored=against(result, node) if node is not None and order.ignore_filters else (),
+        notes=situation.notes,
+        clears=node is None and bool(situation.stale),
+    )
+
+
+def _writes(situation: Situation, order: Order, node: str | None, victims: tuple[Pod, ...]) -> tuple[PlannedWrite, ...]:
+    if node is not None:
+        return _binding_writes(situation.result, node)
+    if situation.stale:
+        return tuple(_stale_claim_writes(situation.stale))
+    if victims:
+        return (*_eviction_writes(situation.result), *_failure_writes(situation.result))
+    return _failure_writes(without_preemption(situation.result)) if order.node is None else ()
+
+
+def _victims_to_evict(result: ScheduleResult, order: Order) -> tuple[Pod, ...]:
+    """Those that --preempt allows to evict, from the node that was asked for if one was."""
+    found = victims_of(result) if order.preempt else None
+    return found[1] if found is not None and order.node in {None, found[0]} else ()
+
+
+def in_words(plan: BindingPlan) -> str:
+    """What would be done."""
+    if plan.node is None and not plan.victims:
+        return f"would remove what an earlier attempt left of pod {plan.pod}, and look again"
+    if plan.node is None:
+        return f"would evict {', '.join(plan.victims)} for pod {plan.pod}"
+    return f"would bind pod {plan.pod} to node {plan.node}"
+
+
+def _binding_writes(result: ScheduleResult, node: str) -> tuple[PlannedWrite, ...]:
+    """In order, what BindingCycle writes if all goes well."""
+    pod = result.pod
+    reservations = reserved(result, node, time_now())
+    planned: list[PlannedWrite] = []
+    if _nominates(result, reservations) and (change := status_change(pod, None, node, now=time_now())):
+        planned.append(_planned(patch_pod_status(pod, change), f"nominate the pod to {node} while it waits"))
+    for reservation in reservations:
+        planned += (_planned(pre_bind(write), _words(reservation, write)) for write in reservation.writes)
+    planned.append(_planned(bind_pod(pod, node), f"bind the pod to {node}"))
+    event = event_of(pod, scheduled(pod, node), scheduler_name_of(pod), "", 0)
+    planned.append(_planned(create_event(event), f"event Scheduled, from {scheduler_name_of(pod)}"))
+    return tuple(planned)
+
+
+def _nominates(result: ScheduleResult, reservations: tuple[Reservation, ...]) -> bool:
+    framework, state = result.framework, result.state
+    claims = state.get(CLAIMS) if state is not None else None
+    waits = bool(reservations) or (claims is not None and bool(claims.claims.claims))
+    return waits and framework is not None and framework.handle.features.enabled("NominatedNodeNameForExpectation")
+
+
+def _failure_writes(result: ScheduleResult) -> tuple[PlannedWrite, ...]:
+    """What report_failure writes of a pod that does not fit."""
+    report = report_of(result)
+    if report is None or result.framework is None:
+        return ()
+    pod = result.pod
+    event = event_of(pod, report.told, scheduler_name_of(pod), "", 0)
+    planned = [_planned(create_event(event), f"event {report.told.reason}, from {scheduler_name_of(pod)}")]
+    change = failure_change(result, report)
+    if change:
+        said = (
+            [f"PodScheduled is False, {report.condition.reason}"] if report.condition and "conditions" in change else []
+        )
+        if "nominatedNodeName" in change:
+            nominated = change["nominatedNodeName"]
+            said.append(f"nominated to {nominated}" if nominated else "no longer nominated")
+        planned.append(_planned(patch_pod_status(pod, change), "; ".join(said)))
+    return tuple(planned)
+
+
+def _eviction_writes(result: ScheduleResult) -> Iterator[PlannedWrite]:
+    """The evictions, and what each victim is told."""
+    node, victims = victims_of(result) or ("", ())
+    for victim in victims:
+        yield _planned(evict_pod(victim), "evict, if its disruption budgets allow it")
+        event = event_of(victim, preempted(result.pod, node), scheduler_name_of(result.pod), "", 0)
+        yield _planned(create_event(event), f"event Preempted, about {victim.key}")
+
+
+def _stale_claim_writes(claims: Iterable[ResourceClaim]) -> Iterator[PlannedWrite]:
+    """The end of claims that an earlier attempt made for the pod's extended resources."""
+    for claim in claims:
+        for request in removal_of(claim):
+            yield _planned(request, f"remove ResourceClaim {claim.name}, which an earlier attempt made")
+
+
+def _planned(request: Request, what: str) -> PlannedWrite:
+    return PlannedWrite(request.method, request.path, what)
+
+
+def _words(reservation: Reservation, write: Write) -> str:
+    """What a write of PreBind does, in words."""
+    metadata = write.body.get("metadata", {})
+    if write.verb == "create":
+        return "make a claim for the pod's extended resources"
+    if write.kind == "PersistentVolume":
+        claim = write.body.get("spec", {}).get("claimRef", {})
+        return f"set volume {write.name} aside for claim {claim.get('namespace', '')}/{claim.get('name', '')}"
+    if write.kind == "PersistentVolumeClaim":
+        return f"select node {reservation.item.metadata.annotations.selected_node} for claim {write.name}"
+    if "finalizers" in metadata:
+        return f"guard ResourceClaim {write.name} against deletion"
+    if write.kind == "ResourceClaim":
+        takes = "take devices for and " if "allocation" in write.body["status"] else ""
+        return f"{takes}reserve ResourceClaim {write.name}"
+    return f"tell the pod's status of {', '.join(write.body['status'])}"

@@ -1,0 +1,138 @@
+"""How `bind` meets the person at the terminal: the plan, the question, Ctrl-C, and what became of it."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import sys
+from contextlib import contextmanager
+from dataclasses import replace
+from threading import Event
+from typing import TYPE_CHECKING, TextIO
+
+from kubectl_sched.binding.bind_context import situation_of
+from kubectl_sched.binding.bind_once import Tools, bind_once
+from kubectl_sched.binding.binding_cycle import BindingCycle
+from kubectl_sched.binding.binding_outcome import as_data
+from kubectl_sched.binding.event_recorder import EventRecorder
+from kubectl_sched.binding.writer import Writer
+from kubectl_sched.errors import SchedError
+from kubectl_sched.render.data.explanation_data import explanation
+from kubectl_sched.render.headline import summary
+from kubectl_sched.render.safe_text import safe
+from kubectl_sched.render.show import write_data
+from kubectl_sched.render.text.binding_plan import plan_lines, question
+from kubectl_sched.render.text.progress_bar import progress
+from kubectl_sched.sources.live.client import Server
+from kubectl_sched.sources.live.cluster_reader import read_live
+from kubectl_sched.sources.live.kubeconfig import resolve
+from kubectl_sched.sources.live.live_errors import ClusterError
+from kubectl_sched.sources.pod_selection import Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_sched.binding.bind_context import Order, Situation
+    from kubectl_sched.binding.binding_outcome import Answer
+    from kubectl_sched.render.text.binding_plan import BindingPlan
+    from kubectl_sched.sources.live.connection_flags import Connection
+
+
+class GivenUpError(SchedError):
+    """Ctrl-C before anything was written, or a second one before it was taken back."""
+
+    exit_code = 3
+
+
+def run_once(targets: tuple[str, ...], namespace: str, order: Order, output: str, connection: Connection) -> int:
+    """Bind the one pod that is named, and print what became of it; returns the exit code."""
+    selection = Selection(targets, namespace, also=("Lease",))
+    if not selection.is_one_pod:
+        raise SchedError("bind takes one pod: bind pod NAME")
+    endpoint = resolve(connection)
+    selection = replace(selection, namespace=namespace or endpoint.namespace)
+
+    def look() -> Situation:
+        with progress() as report:
+            dump = read_live(endpoint, selection, report)
+        if not dump.can_replay:
+            raise ClusterError("; ".join(dump.warnings))
+        return situation_of(dump, selection, order)
+
+    server, stop = Server(endpoint), Event()
+    rehearsal = Writer(server, dry_run=True)
+    writer = rehearsal if order.dry_run == "server" else Writer(server)
+    recorder = EventRecorder(writer)
+    tools = Tools(
+        look=look,
+        show=lambda plan: _show(plan) if output in {"table", "wide"} else None,
+        ask=lambda plan: _ask(plan, shown=output in {"table", "wide"}),
+        uninterrupted=lambda: _uninterrupted(stop),
+        writer=writer,
+        rehearsal=rehearsal,
+        recorder=recorder,
+        cycle=BindingCycle(writer, recorder),
+        stop=stop,
+        can_ask=sys.stdin.isatty(),
+    )
+    try:
+        answer = bind_once(order, tools)
+    except KeyboardInterrupt:
+        left = "what was written stays; the next run names it" if stop.is_set() else "nothing was written"
+        raise GivenUpError(f"interrupted: {left}") from None
+    _print(answer, order, output)
+    return answer.exit_code
+
+
+@contextmanager
+def _uninterrupted(stop: Event) -> Iterator[None]:
+    """Ctrl-C and SIGTERM let what is being written come to an end in order; a second Ctrl-C does not wait for that."""
+
+    def stopped(signal_number: int, _: object) -> None:
+        del signal_number
+        stop.set()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        sys.stderr.write("interrupted: taking back what was written (Ctrl-C again leaves it as it is)\n")
+
+    before = {number: signal.signal(number, stopped) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _show(plan: BindingPlan) -> None:
+    sys.stdout.write("".join(f"{line}\n" for line in plan_lines(plan, _width(sys.stdout))) + "\n")
+    sys.stdout.flush()
+
+
+def _width(stream: TextIO) -> int | None:
+    """A pipe has no width."""
+    return shutil.get_terminal_size().columns if stream.isatty() else None
+
+
+def _ask(plan: BindingPlan, *, shown: bool) -> bool:
+    if not shown:
+        sys.stderr.write("".join(f"{line}\n" for line in plan_lines(plan, _width(sys.stderr))) + "\n")
+    sys.stderr.write(question(plan))
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def _print(answer: Answer, order: Order, output: str) -> None:
+    if output in {"json", "yaml"}:
+        told = explanation(answer.result, summary(answer.result))
+        write_data(as_data(answer, order.dry_run, told), output)
+    else:
+        shown = answer.told if output != "name" else ()
+        new = (warning for warning in answer.warnings if warning not in shown)
+        sys.stderr.write("".join(f"warning: {safe(warning)}\n" for warning in new))
+    if answer.exit_code != 0:
+        for left in answer.left:
+            sys.stderr.write(f"left: {safe(left)}\n")
+        sys.stderr.write(f"error: {safe(answer.message)}\n")
+    elif output == "name":
+        sys.stdout.write(f"pod/{answer.result.pod.name} node/{answer.plan.node}\n")
+    elif output in {"table", "wide"}:
+        sys.stdout.write(f"{safe(answer.message)}\n")

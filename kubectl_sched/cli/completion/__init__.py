@@ -1,0 +1,24 @@
+"""`completion`: the script by which a shell completes kubectl-sched."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+
+class Shell(StrEnum):
+    """Whose script to print."""
+
+    bash = "bash"
+    zsh = "zsh"
+    fish = "fish"
+
+
+def completion(shell: Annotated[Shell, typer.Argument(help="Whose script to print.")]) -> None:
+    """Print the completion script of a shell."""
+    from importlib.resources import files
+
+    script = files(__name__).joinpath(f"kubectl-sched.{shell.value}")
+    print(script.read_text("utf-8"), end="")  # noqa: T201 - it is what was asked for

@@ -1,0 +1,194 @@
+"""Where names for completion are from: the dumps on the line, else the cluster, which is given little time.
+
+Only names are read, and what says of a pod or node what it is; nothing of it is kept.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
+
+from kubectl_sched.api.decoders import decoder
+from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
+from kubectl_sched.sources.live.connection_flags import Connection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+PATIENCE_SECONDS: Final = 2.5
+"""How long a whole cluster may take, its credential plugin included; what has come by then is offered."""
+
+_PAGE: Final = "500"
+
+
+class Candidate(NamedTuple):
+    """What may be written, and what it is."""
+
+    value: str
+    about: str = ""
+
+
+class _Metadata(msgspec.Struct, frozen=True):
+    name: str = ""
+    namespace: str = ""
+
+
+class _Spec(msgspec.Struct, frozen=True, rename="camel"):
+    node_name: str = ""
+    scheduler_name: str = ""
+    unschedulable: bool = False
+
+
+class _Status(msgspec.Struct, frozen=True):
+    phase: str = ""
+
+
+class Found(msgspec.Struct, frozen=True):
+    """As much of an object as says its name and what it is."""
+
+    metadata: _Metadata = _Metadata()
+    spec: _Spec = _Spec()
+    status: _Status = _Status()
+
+
+class _Continue(msgspec.Struct, frozen=True):
+    token: str = msgspec.field(name="continue", default="")
+
+
+class _Page(msgspec.Struct, frozen=True):
+    metadata: _Continue = _Continue()
+    items: tuple[Found, ...] = ()
+
+
+class Source(ABC):
+    """A cluster or a dump; `namespace` is the one to look in, None for all."""
+
+    namespace: str | None
+
+    @abstractmethod
+    def found(self, kind: str, namespace: str | None) -> Iterable[Found]:
+        """The objects of a kind, in one namespace or in all."""
+
+    def names(self, kind: str) -> list[Candidate]:
+        """The names of a kind, each with what it is."""
+        return [
+            Candidate(each.metadata.name, _about(kind, each))
+            for each in self.found(kind, self.namespace)
+            if each.status.phase not in {"Succeeded", "Failed"}
+        ]
+
+    def namespaces(self) -> list[Candidate]:
+        """The names of all namespaces."""
+        return [Candidate(each.metadata.name) for each in self.found("Namespace", None)]
+
+    def scheduler_names(self) -> list[Candidate]:
+        """What the pods ask for."""
+        asked = {each.spec.scheduler_name for each in self.found("Pod", self.namespace)} - {""}
+        return [Candidate(name) for name in sorted({DEFAULT_SCHEDULER_NAME, *asked})]
+
+
+def _about(kind: str, found: Found) -> str:
+    if kind == "Pod":
+        return f"on {found.spec.node_name}" if found.spec.node_name else "pending"
+    return "cordoned" if found.spec.unschedulable else ""
+
+
+class _Dumped(Source):
+    def __init__(self, paths: Sequence[str], namespace: str | None) -> None:
+        from kubectl_sched.sources import read
+
+        self.namespace = namespace
+        self._objects = () if "-" in paths else read(paths).objects
+
+    def found(self, kind: str, namespace: str | None) -> Iterable[Found]:
+        for item in self._objects:
+            if type(item).__name__ == kind and namespace in {None, item.namespace or namespace}:
+                spec = getattr(item, "spec", None)
+                yield Found(
+                    _Metadata(item.name, item.namespace),
+                    _Spec(
+                        getattr(spec, "node_name", ""),
+                        getattr(spec, "scheduler_name", ""),
+                        getattr(spec, "unschedulable", False) is True,
+                    ),
+                    _Status(getattr(getattr(item, "status", None), "phase", "")),
+                )
+
+    def namespaces(self) -> list[Candidate]:
+        """Those that have objects, too: many dumps leave the namespaces themselves out."""
+        named = {item.namespace for item in self._objects if item.namespace}
+        return [Candidate(name) for name in sorted(named | {each.value for each in super().namespaces()})]
+
+
+class _Live(Source):
+    def __init__(self, connection: Connection, namespace: str | None) -> None:
+        self._connection = connection
+        self.namespace = namespace
+
+    def found(self, kind: str, namespace: str | None) -> Iterable[Found]:
+        come: list[Found] = []
+        reading = threading.Thread(target=self._read, args=(kind, namespace, come), daemon=True)
+        reading.start()
+        reading.join(PATIENCE_SECONDS)
+        return list(come)
+
+    def _read(self, kind: str, namespace: str | None, come: list[Found]) -> None:
+        """Add page after page to `come`. Runs beside, and may be left behind; what fails just ends it."""
+        from kubectl_sched.errors import SchedError
+        from kubectl_sched.sources.kinds import BY_NAME
+        from kubectl_sched.sources.live.client import Server
+        from kubectl_sched.sources.live.kubeconfig import resolve
+        from kubectl_sched.sources.live.list_paths import list_paths
+
+        until = time.monotonic() + PATIENCE_SECONDS
+        try:
+            endpoint = resolve(self._connection)
+            server = Server(endpoint, attempts=1)
+            within = endpoint.namespace if namespace == "" else namespace or ""
+            path = list_paths(BY_NAME[kind], within)[0]
+            token = ""
+            while (left := until - time.monotonic()) > 0:
+                query = {"limit": _PAGE, **({"continue": token} if token else {})}
+                page = decoder(_Page).decode(server.get(path, query, only_seconds=left))
+                come += page.items
+                token = page.metadata.token
+                if not token:
+                    return
+        except (SchedError, msgspec.MsgspecError):
+            return
+
+
+def source_of(given: Mapping[str, Any]) -> Source:
+    """The dumps of --from, else the cluster that the connection flags on the line mean."""
+    everywhere = bool(given.get("all_namespaces"))
+    paths = tuple(given.get("from_") or ())
+    if paths:
+        return _Dumped(paths, None if everywhere else given.get("namespace") or "default")
+    return _Live(_connection(given), None if everywhere else given.get("namespace") or "")
+
+
+def kubeconfig_names(given: Mapping[str, Any], section: str) -> list[Candidate]:
+    """The names of the kubeconfig's contexts, clusters or users; never what is in them."""
+    import os
+
+    from kubectl_sched.sources.live.kubeconfig import kubeconfig_paths, load
+
+    return [Candidate(name) for name in getattr(load(kubeconfig_paths(_connection(given), os.environ)), section)]
+
+
+def configured_profiles(path: str) -> list[Candidate]:
+    """The schedulerNames of a KubeSchedulerConfiguration."""
+    from kubectl_sched.sources.discovery.configuration_file import read_configuration
+
+    profiles = read_configuration(path).document.get("profiles") or [{}]
+    return [Candidate(each.get("schedulerName", DEFAULT_SCHEDULER_NAME)) for each in profiles]
+
+
+def _connection(given: Mapping[str, Any]) -> Connection:
+    fields = {name: given.get(name) for name in Connection.__dataclass_fields__}
+    fields["as_groups"] = tuple(given.get("as_groups") or ())
+    return Connection(**{name: value for name, value in fields.items() if value is not None})

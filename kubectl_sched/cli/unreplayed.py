@@ -1,0 +1,38 @@
+"""`explain` where nodes or other pods may not be read: what was said of the pods, in plain words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.errors import SchedError
+
+if TYPE_CHECKING:
+    from kubectl_sched.sources import Dump
+    from kubectl_sched.sources.pod_selection import Selection
+
+_FORBIDDEN = 3
+_SNAPSHOT = "kubectl sched snapshot cluster.json.gz"
+
+
+def show_decoded(dump: Dump, selection: Selection, output: str, color: str) -> int:
+    """Print it; the exit code is that of something forbidden, since nothing was replayed."""
+    from kubectl_sched.diagnostics.pods_not_created import never_created
+    from kubectl_sched.diagnostics.scheduler_statements import told_of
+    from kubectl_sched.render.show import PAGES, write_data
+    from kubectl_sched.render.text.unreplayed_pods import Limits, decoded_data, decoded_lines
+    from kubectl_sched.sources.pod_selection import select
+    from kubectl_sched.sources.surroundings import Surroundings
+
+    if output in PAGES:
+        raise SchedError(f"there is no -o {output} where the cluster may not be read: it is table, json or yaml")
+    around = Surroundings(dump.objects, sees_all_pods=False)
+    told = [told_of(pod, around) for pod in select(dump.objects, selection)]
+    lacking = never_created(dump.objects, selection.namespace, around) if selection.means_all_pending else ()
+    limits = Limits((*lacking, *dump.warnings), tuple(forbidden.rule for forbidden in dump.forbidden), _SNAPSHOT)
+    if output in {"json", "yaml"}:
+        write_data(decoded_data(told, limits, one=selection.is_one_pod), output)
+    elif output != "name":
+        from kubectl_sched.render.text.terminal import print_parts
+
+        print_parts(decoded_lines(told, limits), color)
+    return _FORBIDDEN

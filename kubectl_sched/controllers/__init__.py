@@ -1,0 +1,1 @@
+"""The pods and claims that Kubernetes' controllers would make or remove."""

@@ -1,0 +1,95 @@
+"""DaemonSet pods: one for each node that admits it (pkg/controller/daemon)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from kubectl_sched.api.affinity import (
+    Affinity,
+    NodeAffinity,
+    NodeSelector,
+    NodeSelectorRequirement,
+    NodeSelectorTerm,
+    Toleration,
+)
+from kubectl_sched.api.component_helpers.node_affinity import METADATA_NAME, RequiredNodeAffinity
+from kubectl_sched.api.component_helpers.taints import find_untolerated_taint
+from kubectl_sched.api.meta import ObjectMeta, OwnerReference
+from kubectl_sched.api.pod import Pod
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_sched.api.apps import DaemonSet
+    from kubectl_sched.api.core import Node
+    from kubectl_sched.api.pod import PodSpec
+
+_TOLERATED = (
+    ("node.kubernetes.io/not-ready", "NoExecute"),
+    ("node.kubernetes.io/unreachable", "NoExecute"),
+    ("node.kubernetes.io/disk-pressure", "NoSchedule"),
+    ("node.kubernetes.io/memory-pressure", "NoSchedule"),
+    ("node.kubernetes.io/pid-pressure", "NoSchedule"),
+    ("node.kubernetes.io/unschedulable", "NoSchedule"),
+)
+_TOLERATED_ON_HOST_NETWORK = (("node.kubernetes.io/network-unavailable", "NoSchedule"),)
+
+
+def daemon_pods(item: DaemonSet, nodes: Sequence[Node]) -> list[Pod]:
+    """A pod for each node on which the DaemonSet runs, each bound to its node by affinity, in name order."""
+    template = item.spec.template
+    spec = with_daemon_tolerations(template.spec)
+    owner = OwnerReference(
+        api_version="apps/v1",
+        kind="DaemonSet",
+        name=item.name,
+        uid=item.metadata.uid or f"whatif/DaemonSet/{item.key}",
+        controller=True,
+    )
+
+    def made(node: Node) -> Pod:
+        name = f"{item.name}-{node.name}"
+        metadata = ObjectMeta(
+            name=name,
+            namespace=item.namespace,
+            uid=f"whatif/{item.namespace}/{name}",
+            labels=template.metadata.labels,
+            annotations=template.metadata.annotations,
+            owner_references=(owner,),
+        )
+        return Pod(metadata=metadata, spec=pinned(spec, node.name))
+
+    return [made(node) for node in sorted(nodes, key=lambda node: node.name) if runs_on(spec, node)]
+
+
+def with_daemon_tolerations(spec: PodSpec) -> PodSpec:
+    """What every DaemonSet pod tolerates (AddOrUpdateDaemonPodTolerations)."""
+    tolerated = _TOLERATED + (_TOLERATED_ON_HOST_NETWORK if spec.host_network else ())
+    tolerations = spec.tolerations
+    for key, effect in tolerated:
+        added = Toleration(key=key, operator="Exists", effect=effect)
+        if added not in tolerations:
+            tolerations = (*tolerations, added)
+    return structs.replace(spec, tolerations=tolerations)
+
+
+def runs_on(spec: PodSpec, node: Node) -> bool:
+    """Whether the controller makes a pod for the node (NodeShouldRunDaemonPod)."""
+    if spec.node_name not in {"", node.name}:
+        return False
+    required = RequiredNodeAffinity.of(Pod(spec=spec))
+    return (
+        required.matches(node.metadata.labels, node.name)
+        and find_untolerated_taint(node.spec.taints, spec.tolerations) is None
+    )
+
+
+def pinned(spec: PodSpec, node_name: str) -> PodSpec:
+    """With a required affinity for the node in place of any other (ReplaceDaemonSetPodNodeNameNodeAffinity)."""
+    field = NodeSelectorRequirement(key=METADATA_NAME, operator="In", values=(node_name,))
+    required = NodeSelector(node_selector_terms=(NodeSelectorTerm(match_fields=(field,)),))
+    affinity = spec.affinity or Affinity()
+    node_affinity = structs.replace(affinity.node_affinity or NodeAffinity(), required=required)
+    return structs.replace(spec, affinity=structs.replace(affinity, node_affinity=node_affinity))

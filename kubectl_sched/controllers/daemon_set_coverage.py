@@ -1,0 +1,97 @@
+"""Which nodes have a DaemonSet's pod, which wait for theirs, and which lack one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.api.apps import DaemonSet
+from kubectl_sched.api.component_helpers.node_affinity import METADATA_NAME
+from kubectl_sched.api.core import Node
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.controllers.daemon_set import runs_on, with_daemon_tolerations
+from kubectl_sched.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kubectl_sched.api.meta import KubernetesObject
+
+_SHOWN = 5
+
+
+class Coverage(Record, frozen=True):
+    """Of one DaemonSet, the names of nodes in their order."""
+
+    key: str
+    having: tuple[str, ...]
+    waiting: tuple[str, ...]
+    lacking: tuple[str, ...]
+    """Those that are meant to have one; all others where the DaemonSet itself was not read."""
+
+    passed_over: tuple[str, ...]
+    """Those that it is not meant for."""
+
+    @property
+    def told(self) -> str:
+        """All of it in a sentence."""
+        nodes = len(self.having) + len(self.waiting) + len(self.lacking) + len(self.passed_over)
+        said = [f"DaemonSet {self.key}: {len(self.having):,} of {nodes:,} nodes have its pod"]
+        if self.waiting:
+            said.append(f"{_listed(self.waiting)} {_have(self.waiting)} one that waits")
+        if self.lacking:
+            said.append(f"{_listed(self.lacking)} {_have(self.lacking)} none")
+        if self.passed_over:
+            said.append(f"its selector, affinity and tolerations leave out {_listed(self.passed_over)}")
+        return "; ".join(said)
+
+
+def _have(names: Sequence[str]) -> str:
+    return "has" if len(names) == 1 else "have"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
+    return f"{', '.join(names[:_SHOWN])}{more}"
+
+
+def target_of(pod: Pod) -> str | None:
+    """The node that the DaemonSet controller made the pod for, None for other pods."""
+    owner = pod.metadata.controller
+    affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
+    if owner is None or owner.kind != "DaemonSet" or affinity is None or affinity.required is None:
+        return None
+    fields = (field for term in affinity.required.node_selector_terms for field in term.match_fields)
+    return next((field.values[0] for field in fields if field.key == METADATA_NAME and field.values), None)
+
+
+def coverage(objects: Sequence[KubernetesObject], name: str, namespace: str | None) -> Iterator[Coverage]:
+    """Of every DaemonSet of the name that has pods or was read, in the namespace or (None) in all."""
+    pods: dict[str, list[Pod]] = {}
+    sets = {item.key: item for item in objects if isinstance(item, DaemonSet) and item.name == name}
+    for item in objects:
+        if isinstance(item, Pod) and not item.has_ended and _owner(item) == ("DaemonSet", name):
+            pods.setdefault(f"{item.metadata.namespace}/{name}", []).append(item)
+    nodes = sorted((item for item in objects if isinstance(item, Node)), key=lambda node: node.name)
+    for key in sorted({*sets, *pods}):
+        if namespace in {None, key.partition("/")[0]}:
+            yield _coverage(key, pods.get(key, []), sets.get(key), nodes)
+
+
+def _owner(pod: Pod) -> tuple[str, str] | None:
+    controller = pod.metadata.controller
+    return (controller.kind, controller.name) if controller is not None else None
+
+
+def _coverage(key: str, pods: Sequence[Pod], item: DaemonSet | None, nodes: Sequence[Node]) -> Coverage:
+    having = {pod.spec.node_name for pod in pods if pod.spec.node_name}
+    waiting = {target_of(pod) for pod in pods if not pod.spec.node_name} - having
+    spec = with_daemon_tolerations(item.spec.template.spec) if item is not None else None
+    rest = [node for node in nodes if node.name not in having and node.name not in waiting]
+    meant = [node.name for node in rest if spec is None or runs_on(spec, node)]
+    return Coverage(
+        key,
+        tuple(node.name for node in nodes if node.name in having),
+        tuple(node.name for node in nodes if node.name in waiting),
+        tuple(meant),
+        tuple(node.name for node in rest if node.name not in meant),
+    )

@@ -1,0 +1,146 @@
+"""Makes the pods of workloads as they would be stored, with all that comes into being along with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.api.resource import ResourceClaim, ResourceClaimTemplate
+from kubectl_sched.api.storage import PersistentVolumeClaim
+from kubectl_sched.apiserver.refused_manifest import RefusedError
+from kubectl_sched.apiserver.resource_quotas import Quotas
+from kubectl_sched.controllers.pod_claims import bound_at_once, ephemeral_claims, new_claim, with_device_claims
+from kubectl_sched.snapshot import Objects
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.apiserver.pod_admission import Admission
+    from kubectl_sched.apiserver.server_dry_run import DryRun
+    from kubectl_sched.controllers.workload_pods import Replicas
+
+
+@dataclass
+class Workload:
+    """A workload with its pods as they would be stored, and those that run already."""
+
+    replicas: Replicas
+    pods: list[Pod]
+    old: list[Pod] = field(default_factory=list)
+
+
+class Making:
+    """One what-if's pods and the objects `made` along with them; `others` are the cluster's besides nodes and pods."""
+
+    def __init__(
+        self,
+        admission: Admission,
+        others: Iterable[KubernetesObject],
+        dry_run: DryRun | None = None,
+        *,
+        charges: bool,
+    ) -> None:
+        """`charges` says whether quotas count the pods as they are made, or their caller does so."""
+        self.made: list[KubernetesObject] = []
+        self._admission = admission
+        self._objects = Objects(others)
+        self._dry_run = dry_run
+        self.quotas = Quotas(admission.objects)
+        self._charges = charges
+        self._controllers: set[tuple[type[KubernetesObject], str]] = set()
+        self._made_at_once: set[str] = set()
+        self._missing_templates: set[str] = set()
+
+    def workload(self, replicas: Replicas, indices: Sequence[int]) -> Workload:
+        """Some pods of a workload. Raises RefusedError for one that would not be stored."""
+        admitted = _AdmittedOnce(self._admission)
+        controller = replicas.controller
+        if controller is not None and (key := (type(controller), controller.key)) not in self._controllers:
+            self._controllers.add(key)
+            self.made.append(controller)
+        pods: list[Pod] = []
+        claims: list[PersistentVolumeClaim] = []
+        for index in indices:
+            pod = replicas.pod(index)
+            asks = self._dry_run
+            pod = admitted.of(pod) if asks is None else asks.admitted(replicas.source, pod, admitted.of)
+            if self._charges:
+                self.quotas.take(pod)
+            if pod.spec.resource_claims:
+                pod = self._with_device_claims(pod)
+            claims += self._claims_of(pod, replicas)
+            pods.append(pod)
+        with_volumes, made_at_once = bound_at_once(claims, self._objects)
+        self.made += with_volumes
+        self._made_at_once |= made_at_once
+        return Workload(replicas, pods)
+
+    def let_go(self, pods: Iterable[Pod]) -> None:
+        """Pods of the cluster that are gone, or that make room for others: quotas count them no more."""
+        for pod in pods:
+            self.quotas.give_back(pod)
+
+    def check_surge(self, pod: Pod) -> None:
+        """Raises RefusedError where no quota has room for one such pod beside all that there are to be."""
+        try:
+            self.quotas.take(pod)
+        except RefusedError as error:
+            said = f"{error.reason} (its rollout adds a pod before it takes one away)"
+            raise RefusedError(pod, error.field, said) from None
+        self.quotas.give_back(pod)
+
+    def _with_device_claims(self, pod: Pod) -> Pod:
+        for reference in pod.spec.resource_claims:
+            name = reference.resource_claim_template_name
+            if name is not None and self._objects.get(ResourceClaimTemplate, name, pod.namespace) is None:
+                self._missing_templates.add(f"{pod.namespace}/{name}")
+        pod, claims = with_device_claims(pod, self._objects)
+        self.made += [
+            claim for claim in claims if self._objects.get(ResourceClaim, claim.name, claim.namespace) is None
+        ]
+        return pod
+
+    def _claims_of(self, pod: Pod, replicas: Replicas) -> Iterator[PersistentVolumeClaim]:
+        """Those that are not there already."""
+        of_set = (
+            new_claim(each, f"{each.metadata.name}-{pod.name}", pod.namespace, self._objects)
+            for each in replicas.claim_templates
+        )
+        for claim in (*of_set, *ephemeral_claims(pod, self._objects)):
+            if self._objects.get(PersistentVolumeClaim, claim.name, claim.namespace) is None:
+                yield claim
+
+    @property
+    def notes(self) -> Iterator[str]:
+        """Sentences about what was assumed, or is missing."""
+        for name in sorted(self._missing_templates):
+            yield f"ResourceClaimTemplate {name} was not found, so no claim is made from it and its pods wait for one"
+        if self._made_at_once:
+            names = ", ".join(sorted(self._made_at_once))
+            yield (
+                f"volumes of class {names} are made as soon as they are claimed, where the provisioner likes: "
+                "here they are reachable from everywhere that the class allows"
+            )
+
+
+class _AdmittedOnce:
+    """Replicas differ in name alone, so what the API server makes of the first it makes of all."""
+
+    def __init__(self, admission: Admission) -> None:
+        self._admission = admission
+        self._before: Pod | None = None
+        self._after: Pod | None = None
+
+    def of(self, pod: Pod) -> Pod:
+        before, after = self._before, self._after
+        if (
+            before is None
+            or after is None
+            or before.spec is not pod.spec
+            or before.metadata.labels != pod.metadata.labels
+        ):
+            after = self._admission.admitted(pod)
+            self._before, self._after = pod, after
+        return Pod(metadata=pod.metadata, spec=after.spec, status=after.status)

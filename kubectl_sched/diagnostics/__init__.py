@@ -1,0 +1,1 @@
+"""Facts about a pod besides its cycle: its lifecycle, its history, what schedulers said."""

@@ -1,0 +1,234 @@
+"""How the replay, which is of now, relates to what happened: the placement of a bound pod, and what others said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.api.apimachinery.timestamps import moment
+from kubectl_sched.config.scheduler_name import scheduler_name_of
+from kubectl_sched.record import Record
+from kubectl_sched.scheduler.result import Outcome
+from kubectl_sched.sources.surroundings import bound_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_sched.api.core import Event
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.sources.surroundings import Surroundings
+
+_NOTE_LIMIT = 1024
+"""kube-scheduler cuts its events' notes there."""
+
+_FIRST_SECONDS = 60
+_BEGINNINGS = frozenset({"Created", "Pulled", "Pulling", "Started"})
+_OF_SCHEDULERS = frozenset({"FailedScheduling", "Scheduled"})
+
+_AUTOSCALERS = {
+    "cluster-autoscaler": frozenset({"TriggeredScaleUp", "NotTriggerScaleUp"}),
+    "karpenter": frozenset({"Nominated", "FailedScheduling"}),
+}
+
+
+class History(Record, frozen=True):
+    """The placement of a bound pod against the replay without it."""
+
+    verdict: str
+    """Same, Tied, Different, WouldReject or NotScheduled."""
+
+    scheduled_by: str | None
+    at: str | None
+    told: str
+    """Who placed it, and how the replay relates to that, in a sentence."""
+
+    difference: tuple[tuple[str, int], ...] = ()
+    """For Different: by how many points each plugin prefers the first of the best nodes to its own."""
+
+    younger_pods: int = 0
+    younger_nodes: int = 0
+    unknown: tuple[str, ...] = ()
+
+
+class Observed(Record, frozen=True):
+    """What was said of a pending pod: by its own scheduler, and beside it by those that add nodes."""
+
+    event: Event | None
+    is_same: bool
+    likely_causes: tuple[str, ...] = ()
+    autoscalers: tuple[Event, ...] = ()
+
+
+def history_of(result: ScheduleResult, around: Surroundings) -> History | None:
+    """None for a pod that is on no node, on one that is not there, or whose placement cannot be replayed."""
+    pod, node = result.pod, result.current_node
+    row = result.nodes.row_of.get(node or "")
+    if node is None or row is None:
+        return None
+    event = _scheduled(pod, around)
+    by, at, how = _placed_by(pod, event, around)
+    if by is None and event is None and how:
+        return History("NotScheduled", None, at, how)
+    if result.verdict is None:
+        return None
+    pods, nodes = around.since(at) if at is not None else (0, 0)
+    verdict, relation, difference = _relation(result, row)
+    unknown = tuple(_unknown(event, at, pods, nodes))
+    who = f" by {by}" if by else ""
+    return History(
+        verdict, by, at, f"placed{who}{f' at {at}' if at else ''}; {relation}", difference, pods, nodes, unknown
+    )
+
+
+def placed_by_another(result: ScheduleResult, around: Surroundings) -> str | None:
+    """Who placed a pod whose scheduler cannot be replayed, in a sentence; None where no event tells, or it can be."""
+    event = _scheduled(result.pod, around)
+    if result.outcome is not Outcome.NO_PROFILE or result.current_node is None or event is None:
+        return None
+    by, at, _ = _placed_by(result.pod, event, around)
+    when = f" at {at}" if at else ""
+    return f"placed by {by}{when}; how that is configured is not known, so what it would do now is not replayed"
+
+
+def _scheduled(pod: Pod, around: Surroundings) -> Event | None:
+    return next((event for event in around.events(pod) if event.reason == "Scheduled"), None)
+
+
+def _placed_by(pod: Pod, event: Event | None, around: Surroundings) -> tuple[str | None, str | None, str]:
+    """Which scheduler, when, and if none did, why that is certain."""
+    at = event.last_seen if event is not None else bound_at(pod)
+    if event is not None:
+        return event.component or scheduler_name_of(pod), at, ""
+    owner = pod.metadata.controller
+    if pod.metadata.annotations.config_mirror is not None or (owner is not None and owner.kind == "Node"):
+        return None, at, "no scheduler placed it: it is a static pod, which the kubelet of its node makes"
+    missing = around.missing_scheduler(pod)
+    why = _never_asked(pod, missing, around)
+    if why is not None:
+        return None, None, f"no scheduler was ever asked: its manifest had the nodeName ({why})"
+    return None if missing else scheduler_name_of(pod), at, ""
+
+
+def _never_asked(pod: Pod, missing: tuple[str, ...], around: Surroundings) -> str | None:
+    """What shows that the pod had its node from the first, None where nothing does.
+
+    A binding leaves a condition and an event. Kubelets write the same condition, but where their events of the pod's
+    first seconds are still there, the scheduler's would be as well.
+    """
+    if not any(condition.type == "PodScheduled" for condition in pod.status.conditions):
+        if missing:
+            return missing[0]
+        return "it has no condition PodScheduled, which a binding leaves" if pod.status.qos_class else None
+    made = moment(pod.metadata.creation_timestamp)
+    events = around.events(pod)
+    begun = (event for event in events if event.component == "kubelet" and event.reason in _BEGINNINGS)
+    first = min(
+        (time for event in begun if (time := moment(event.first_seen)) is not None),
+        default=None,
+    )
+    if made is None or first is None or (first - made).total_seconds() > _FIRST_SECONDS:
+        return None
+    name = scheduler_name_of(pod)
+    if any(event.component == name or event.reason in _OF_SCHEDULERS for event in events):
+        return None
+    return "its events begin with its kubelet's, and none is a scheduler's"
+
+
+def _relation(result: ScheduleResult, row: int) -> tuple[str, str, tuple[tuple[str, int], ...]]:
+    assert result.verdict is not None  # noqa: S101 - history_of asks
+    own = result.nodes.names[row]
+    status = result.verdict[row]
+    if not status.is_success:
+        return "WouldReject", f"that node would reject it now: {status.plugin} ({status.message})", ()
+    if result.outcome is Outcome.ERROR:
+        return "WouldReject", f"now the whole cycle would fail: {result.error}", ()
+    if own in result.best:
+        if (
+            result.pre_filter_nodes == frozenset({own})
+            and (owner := result.pod.metadata.controller)
+            and owner.kind == "DaemonSet"
+        ):
+            return "Same", "its DaemonSet made it for that node alone, so there was nothing to choose", ()
+        if len(result.best) == 1:
+            return "Same", "it would choose the same node again", ()
+        return "Tied", f"that node is one of {len(result.best)} that are tied now", ()
+    best = result.nodes.row_of[result.best[0]]
+    difference = _difference(result, best, row)
+    because = ", ".join(f"{plugin} {points:+d}" for plugin, points in difference[:3])
+    lead = result.total_of[best] - result.total_of[row]
+    points = "1 point" if lead == 1 else f"{lead} points"
+    return "Different", f"it would choose {result.best[0]} now, {points} ahead ({because})", difference
+
+
+def _difference(result: ScheduleResult, best: int, own: int) -> tuple[tuple[str, int], ...]:
+    position = {row: index for index, row in enumerate(result.feasible.tolist())}
+    points = (
+        (each.plugin, int(each.weighted[position[best]] - each.weighted[position[own]])) for each in result.scores
+    )
+    return tuple(sorted(((plugin, lead) for plugin, lead in points if lead), key=lambda each: -abs(each[1])))
+
+
+def _unknown(event: Event | None, at: str | None, pods: int, nodes: int) -> Iterator[str]:
+    if at is None:
+        yield "when it was placed"
+    elif event is None:
+        yield "which scheduler placed it (its event Scheduled is gone)"
+    if pods or nodes:
+        yield f"{_pods_and_nodes(pods, nodes)} younger than the decision (--at-decision takes them out)"
+    yield "which pods were there then and are gone now"
+
+
+def _pods_and_nodes(pods: int, nodes: int) -> str:
+    """`1 pod and 3 nodes are`, without those of which there are none."""
+    counted = ((pods, "pod"), (nodes, "node"))
+    told = [f"{number} {what}{'' if number == 1 else 's'}" for number, what in counted if number]
+    return f"{' and '.join(told)} {'is' if pods + nodes == 1 else 'are'}"
+
+
+def observed_of(result: ScheduleResult, around: Surroundings) -> Observed | None:
+    """What was said of a pending pod; None where nothing was."""
+    pod = result.pod
+    if result.current_node or pod.has_ended:
+        return None
+    events = around.events(pod)
+    name = scheduler_name_of(pod)
+    own = next(
+        (event for event in events if event.reason == "FailedScheduling" and event.component == name and event.text),
+        None,
+    )
+    said = tuple(
+        event for event in events if event.reason in _AUTOSCALERS.get(event.component, ()) and event is not own
+    )
+    if own is None and not said:
+        return None
+    if own is None:
+        return Observed(None, is_same=False, autoscalers=said)
+    same = result.event is not None and _same_text(own.text, result.event)
+    causes = () if same else tuple(_likely_causes(result, own, around))
+    return Observed(own, same, causes, said)
+
+
+def _same_text(theirs: str, ours: str) -> bool:
+    cut = theirs.removesuffix("...")
+    return theirs == ours or (len(theirs) >= _NOTE_LIMIT - len("...") and ours.startswith(cut))
+
+
+def _likely_causes(result: ScheduleResult, event: Event, around: Surroundings) -> Iterator[str]:
+    if not result.pre_enqueue.is_success:
+        yield "it is gated now"
+    pods, nodes = around.since(event.last_seen)
+    if pods or nodes:
+        yield f"the state moved on: {_pods_and_nodes(pods, nodes)} younger than the event"
+    seen = event.text.partition(" nodes are available")[0].rpartition("/")[2]
+    if seen.isdecimal() and int(seen) != len(result.nodes):
+        yield f"kube-scheduler saw {seen} nodes, and here there are {len(result.nodes)}"
+    framework = result.framework
+    if framework is not None and framework.handle.extenders:
+        yield "its configuration has extenders, which have a say of their own"
+    if framework is not None and framework.profile.unknown_plugins:
+        names = ", ".join(plugin.name for plugin in framework.profile.unknown_plugins)
+        yield f"its profile has plugins that are not replayed: {names}"
+    if result.fits and not (pods or nodes):
+        yield "it waits in the queue's backoff, or for an event that lets kube-scheduler try again (at most 5 minutes)"
+    elif not result.fits and not (pods or nodes):
+        yield f"pods may have left since, or the scheduler is another version than {result.kubernetes_version}"

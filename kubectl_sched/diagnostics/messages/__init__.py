@@ -1,0 +1,1 @@
+"""FailedScheduling texts taken apart and put into plain words."""

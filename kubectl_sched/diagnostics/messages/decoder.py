@@ -1,0 +1,138 @@
+"""Takes the text of a FailedScheduling event apart, as any kube-scheduler since 1.22 writes it.
+
+The inverse of `framework/fit_error.py`; texts that were copied together with their surroundings (a line of `kubectl
+describe`, a log line) and texts that were cut are read as far as they go.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from kubectl_sched.diagnostics.messages.reasons import Meaning, begins_a_reason, meaning
+
+_HEAD = re.compile(r"(\d+)/(\d+) nodes are available(?:: |:|\.|$)")
+_COUNTED = re.compile(r"(\d+) (.+)", re.DOTALL)
+_BETWEEN = re.compile(r",\s+(?=\d+ \S)")
+_FAILED_PLUGIN = re.compile(
+    r'(?:error while )?running "?(?P<plugin>\w+)"? (?:pre)?filter plugin for pod "[^"]*": (?P<reason>.*)',
+    re.IGNORECASE | re.DOTALL,
+)
+_CUT = re.compile(r"\s*\.\.\.$")
+_PREEMPTION = re.compile(r"(?:pod group )?preemption: ")
+_QUOTE_ENDS = re.compile(r'\."(?![A-Za-z])')
+_STOP = re.compile(r"(?<!e\.g)\.\s+")
+_POST_FILTER = re.compile(
+    r"(?:[\w ]+, )*(?:pod group )?preemption: |no new claims to deallocate|still not schedulable|plugin disabled|"
+    r"de(?:alloca|le)tion (?:and deletion )?of|"
+    r"(?:No p|P)reemption |not found|ResourceClaim unreserved"
+)
+
+
+class Clause(NamedTuple):
+    """One reason: on how many nodes (None: for the pod as a whole), and whether it is about preempting other pods."""
+
+    text: str
+    nodes: int | None
+    about_preemption: bool
+    meaning: Meaning | None
+    cut: bool = False
+
+
+class FitErrorText(NamedTuple):
+    """What was understood. `total` is the number of nodes, None where the text does not say."""
+
+    available: int | None
+    total: int | None
+    clauses: tuple[Clause, ...]
+    cut: bool = False
+
+    @property
+    def understood(self) -> bool:
+        """Whether this is a text of a scheduler at all."""
+        return self.total is not None or any(clause.meaning for clause in self.clauses)
+
+
+def parse(text: str) -> FitErrorText:
+    """The clauses of a text, those about the pod or its nodes first, then those about preemption."""
+    flat = " ".join(text.split()).strip("'\"` ")
+    cut = bool(_CUT.search(flat))
+    flat = _CUT.sub("", flat)
+    head = _HEAD.search(flat)
+    if head is None:
+        return FitErrorText(None, None, _without_nodes(flat, cut=cut), cut)
+    reasons, after = _split(_unquoted(flat, head))
+    clauses = [
+        *_clauses(reasons, about_preemption=False, cut=cut and not after),
+        *_post_filter(after, cut=cut),
+    ]
+    return _as_far_as_it_goes(FitErrorText(int(head[1]), int(head[2]), tuple(clauses), cut), flat)
+
+
+def _as_far_as_it_goes(text: FitErrorText, flat: str) -> FitErrorText:
+    """The text, known as cut where it ends in the middle of a reason, as one that was not copied to its end does."""
+    last = text.clauses[-1] if text.clauses else None
+    if text.cut or last is None or last.meaning is not None or flat.endswith(".") or not begins_a_reason(last.text):
+        return text
+    return text._replace(clauses=(*text.clauses[:-1], last._replace(cut=True)), cut=True)
+
+
+def _unquoted(flat: str, head: re.Match[str]) -> str:
+    """What follows the head, as far as a log or JSON quotes it."""
+    body = flat[head.end() :]
+    end = _QUOTE_ENDS.search(body) if flat[: head.start()].endswith('"') else None
+    return body if end is None else body[: end.start() + 1].replace('\\"', '"')
+
+
+def _split(body: str) -> tuple[str, str]:
+    """The reasons, which end with a full stop, and what PostFilter said after them.
+
+    A reason may itself hold a full stop and a blank ("e.g. 'MyValue'"), so what follows must be words of a PostFilter.
+    """
+    for stop in _STOP.finditer(body):
+        reasons, after = body[: stop.start()], body[stop.end() :]
+        if _POST_FILTER.match(after) or meaning(_COUNTED.sub(r"\2", reasons)) is not None:
+            return reasons, after
+    return body, ""
+
+
+def _post_filter(text: str, *, cut: bool) -> list[Clause]:
+    """`no new claims to deallocate, preemption: 0/3 nodes are available: ...`: what each PostFilter plugin said."""
+    if not text:
+        return []
+    found = _PREEMPTION.search(text)
+    before, after = (text[: found.start()], text[found.end() :]) if found else (text, "")
+    clauses = [_clause(part, about_preemption=True) for part in before.split(", ") if part.strip(" .,")]
+    if found:
+        head = _HEAD.match(after)
+        clauses += _clauses(after[head.end() :] if head else after, about_preemption=True, cut=cut)
+    return clauses
+
+
+def _clauses(text: str, *, about_preemption: bool, cut: bool) -> list[Clause]:
+    parts = [part for part in _BETWEEN.split(text.strip()) if part.strip(" .,")]
+    return [
+        _clause(part, about_preemption=about_preemption, cut=cut and number == len(parts))
+        for number, part in enumerate(parts, 1)
+    ]
+
+
+def _clause(text: str, *, about_preemption: bool, cut: bool = False) -> Clause:
+    reason = text.strip(" ,")
+    counted = _COUNTED.fullmatch(reason)
+    count = int(counted[1]) if counted else None
+    reason = (counted[2] if counted else reason).strip(" ,")
+    reason = reason.rstrip(".")
+    known = meaning(reason)
+    return Clause(reason, count, about_preemption, known, cut=cut and known is None)
+
+
+def _without_nodes(text: str, *, cut: bool) -> tuple[Clause, ...]:
+    """A whole attempt that failed: `running "VolumeBinding" filter plugin for pod "web": pod has unbound ...`."""
+    failed = _FAILED_PLUGIN.search(text)
+    if failed is not None:
+        known = meaning(failed["reason"].removesuffix("."))
+        if known is not None:
+            return (Clause(failed["reason"].removesuffix("."), None, False, known),)
+    reasons, after = _split(text)
+    return (_clause(reasons, about_preemption=False, cut=cut and not after), *_post_filter(after, cut=cut))

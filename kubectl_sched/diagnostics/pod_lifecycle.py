@@ -1,0 +1,266 @@
+"""How far a pod has come in truth: much of what looks pending is not a scheduling problem."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kubectl_sched.framework.amounts import amount_texts
+from kubectl_sched.record import Record
+from kubectl_sched.snapshot.node_info import NodeInfo
+from kubectl_sched.sources.surroundings import bound_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_sched.api.meta import Condition
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.sources.surroundings import Surroundings
+
+KNOWN_GATES = {
+    "kueue.x-k8s.io/": "Kueue",
+    "jobset.sigs.k8s.io/": "JobSet",
+    "karpenter.sh/": "Karpenter",
+    "scheduling.volcano.sh/": "Volcano",
+    "scheduling.run.ai/": "Run:ai",
+    "gke.io/": "GKE",
+    "grove.io/": "Grove",
+    "multiarch.openshift.io/": "OpenShift's Multiarch Tuning Operator",
+    "ApplicationAwareQuotaGate": "KubeVirt's Application Aware Quota",
+}
+
+_REFUSALS = frozenset(
+    {
+        "AppArmor",
+        "EmptyPodSharedPoolError",
+        "InitContainerRestartPolicyForbidden",
+        "InvalidNodeInfo",
+        "NodeAffinity",
+        "NodeName",
+        "NodePorts",
+        "NodeResourcesFit",
+        "NodeShutdown",
+        "PodFeatureUnsupported",
+        "PodLevelResourcesNotSupported",
+        "PodOSNotSupported",
+        "PodOSSelectorNodeLabelDoesNotMatch",
+        "PreemptionError",
+        "SMTAlignmentError",
+        "SupplementalGroupsPolicyNotSupported",
+        "SysctlForbidden",
+        "TaintToleration",
+        "TopologyAffinityError",
+        "UnexpectedAdmissionError",
+        "UnexpectedPredicateFailureType",
+        "UnknownReason",
+        "VolumeAttachmentLimitExceeded",
+    }
+)
+"""Why kubelets refuse pods (pkg/kubelet/kubelet.go: admissionRejectionReasons), besides OutOf and a resource."""
+
+_UNDER_PRESSURE = "The node had condition"
+"""By these words an eviction that is a refusal is told from one of a pod that ran (pkg/kubelet/eviction)."""
+
+_REPLACING = frozenset({"DaemonSet", "ReplicaSet", "ReplicationController", "StatefulSet"})
+
+_PREEMPTED = re.compile(r"Preempted by (?:pod )?(\S+?)(?: on node (\S+))?\.?$")
+_WAITING_FOR = {
+    "FailedAttachVolume": "it waits for a volume",
+    "FailedCreatePodSandBox": "its sandbox cannot be made",
+    "FailedMount": "it waits for a volume",
+}
+_VICTIMS_NAMED = 3
+_UNHURRIED = frozenset({"", "ContainerCreating", "PodInitializing"})
+
+
+class Stage(Record, frozen=True):
+    """A stage of the contract: its name, since when (RFC 3339), and a sentence for each fact that shows it."""
+
+    name: str
+    since: str | None = None
+    evidence: tuple[str, ...] = ()
+
+    known_by: str | None = None
+    """Whose gate it is, where that is known."""
+
+
+def stage_of(result: ScheduleResult, around: Surroundings) -> Stage | None:
+    """How far the result's pod has come; None for one that no scheduler has looked at yet, which is nothing strange."""
+    if result.pod.has_ended:
+        return _ended(result.pod, around)
+    if result.current_node:
+        return _bound(result.pod, around, tuple(_left_for_resize(result)))
+    return _pending(result, around)
+
+
+def stage_told(pod: Pod, around: Surroundings) -> Stage | None:
+    """The same without a replay, as far as the pod and its events tell: not who serves it, nor what its node has."""
+    if pod.has_ended:
+        return _ended(pod, around)
+    if pod.spec.node_name:
+        return _bound(pod, around)
+    if pod.spec.scheduling_gates:
+        return _gated(pod)
+    if pod.status.nominated_node_name:
+        return _nominated(pod, around)
+    return _unschedulable(pod)
+
+
+def _pending(result: ScheduleResult, around: Surroundings) -> Stage | None:
+    pod = result.pod
+    if not result.pre_enqueue.is_success or pod.spec.scheduling_gates:
+        return _gated(pod, result.pre_enqueue.message)
+    missing = around.missing_scheduler(pod)
+    if missing:
+        return Stage("NoScheduler", pod.metadata.creation_timestamp, missing)
+    if pod.status.nominated_node_name:
+        return _nominated(pod, around)
+    if result.fits:
+        return _unschedulable(pod, "it fits now, so kube-scheduler will find a node for it when it tries again")
+    return _unschedulable(pod)
+
+
+def _unschedulable(pod: Pod, *besides: str) -> Stage | None:
+    condition = _condition(pod, "PodScheduled")
+    if condition is None or condition.status != "False":
+        return None
+    evidence = (f"its condition says {condition.reason}", *besides)
+    return Stage("Unschedulable", condition.last_transition_time, evidence)
+
+
+def _condition(pod: Pod, kind: str) -> Condition | None:
+    return next((condition for condition in pod.status.conditions if condition.type == kind), None)
+
+
+def _ended(pod: Pod, around: Surroundings) -> Stage:
+    reason = pod.status.reason
+    message = _without_full_stop(pod.status.message)
+    told = f"{reason}: {message}" if message else reason
+    if pod.status.phase == "Failed" and _is_refusal(pod):
+        since = pod.status.start_time or pod.metadata.creation_timestamp
+        return Stage("RefusedByKubelet", since, (told, *_its_successor(pod)))
+    ready = _condition(pod, "Ready")
+    since = ready.last_transition_time if ready is not None else pod.status.start_time
+    evidence = (f"its phase is {pod.status.phase}", *filter(None, [told]), *preempted_by(pod, around))
+    return Stage("Finished", since, evidence)
+
+
+def _is_refusal(pod: Pod) -> bool:
+    reason = pod.status.reason
+    if reason == "Evicted":
+        return _UNDER_PRESSURE in pod.status.message
+    return reason in _REFUSALS or reason.startswith("OutOf")
+
+
+def _its_successor(pod: Pod) -> Iterator[str]:
+    owner = pod.metadata.controller
+    if owner is None:
+        yield "it stays as it is, and nothing makes another: delete it and create it again"
+    elif owner.kind in _REPLACING:
+        yield f"it stays as it is, and {owner.kind} {owner.name} makes another in its place"
+
+
+def preempted_by(pod: Pod, around: Surroundings) -> tuple[str, ...]:
+    """Who took the pod's place, where it was preempted: the UID in the event resolved."""
+    event = next((event for event in around.events(pod) if event.reason == "Preempted"), None)
+    disrupted = _condition(pod, "DisruptionTarget")
+    text = event.text if event is not None else ""
+    if event is None and (disrupted is None or disrupted.reason != "PreemptionByScheduler"):
+        return ()
+    found = _PREEMPTED.search(text)
+    if found is None:
+        return (f"it was preempted: {text or (disrupted.message if disrupted else '')}",)
+    by = around.pod_of_uid(found[1]) or around.pod_of_key(found[1])
+    who = f"{by.key} (priority {by.priority})" if by is not None else f"{around.unseen_pod} ({found[1]})"
+    return (f"it was preempted by {who}{f' on {found[2]}' if found[2] else ''}",)
+
+
+def _without_full_stop(text: str) -> str:
+    """A text that goes on after it."""
+    return text.rstrip(". \n")
+
+
+def _bound(pod: Pod, around: Surroundings, left: tuple[str, ...] = ()) -> Stage:
+    """`left` is what its node has left for a resize that is pending."""
+    if pod.status.phase == "Running":
+        told = (*_resize(pod), *left, *_waiting_containers(pod), *preempted_by(pod, around))
+        return Stage("Running", pod.status.start_time, told)
+    return Stage("Bound", bound_at(pod), tuple(_waits_for(pod, around)))
+
+
+def _waits_for(pod: Pod, around: Surroundings) -> Iterator[str]:
+    waiting = tuple(_waiting_containers(pod))
+    yield from waiting
+    event = next((event for event in around.events(pod) if event.reason in _WAITING_FOR), None)
+    if event is not None and not waiting:  # volumes and the sandbox come before every container
+        yield f"{_WAITING_FOR[event.reason]}: {_without_full_stop(event.text)}"
+    if not (pod.status.init_container_statuses or pod.status.container_statuses):
+        yield "its kubelet has not reported a container of it yet"
+    yield from preempted_by(pod, around)
+
+
+def _waiting_containers(pod: Pod) -> Iterator[str]:
+    for status in (*pod.status.init_container_statuses, *pod.status.container_statuses):
+        waiting = status.state.waiting
+        if waiting is not None and waiting.reason not in _UNHURRIED:
+            told = f"container {status.name} waits: {waiting.reason}"
+            yield f"{told} ({waiting.message})" if waiting.message else told
+
+
+def _resize(pod: Pod) -> Iterator[str]:
+    """A resize in place that its node has no room for."""
+    pending = _condition(pod, "PodResizePending")
+    if pending is None or pending.status != "True":
+        return
+    told = f"its resize in place is {pending.reason.lower()}"
+    if pending.message:
+        told += f": {pending.message}"
+    yield told
+
+
+def _left_for_resize(result: ScheduleResult) -> Iterator[str]:
+    row = result.nodes.row_of.get(result.current_node or "")
+    if row is not None and any(_resize(result.pod)):
+        yield f"its node has left beside it: {_free(result, row)}"
+
+
+def _free(result: ScheduleResult, row: int) -> str:
+    node = NodeInfo(result.nodes, row)
+    left = ((resource, node.allocatable(resource) - node.requested(resource)) for resource in ("cpu", "memory"))
+    return ", ".join(f"{amount_texts(resource, amount)[0]} {resource}" for resource, amount in left)
+
+
+def _gated(pod: Pod, otherwise: str = "") -> Stage:
+    """`otherwise` is what keeps it from the queue where no gate does."""
+    condition = _condition(pod, "PodScheduled")
+    since = condition.last_transition_time if condition is not None else pod.metadata.creation_timestamp
+    told = []
+    known = None
+    for gate in pod.spec.scheduling_gates:
+        who = next((product for prefix, product in KNOWN_GATES.items() if gate.name.startswith(prefix)), None)
+        known = known or who
+        told.append(
+            f"{who} holds it back by the gate {gate.name}" if who else f"the gate {gate.name} is not removed yet"
+        )
+    queue = pod.metadata.labels.get("kueue.x-k8s.io/queue-name")
+    if queue is not None:
+        told.append(f"it is in Kueue's queue {queue}")
+    if not told:
+        told.append(otherwise)
+    return Stage("Gated", since, tuple(told), known)
+
+
+def _nominated(pod: Pod, around: Surroundings) -> Stage:
+    condition = _condition(pod, "PodScheduled")
+    node = pod.status.nominated_node_name
+    victims = [
+        each.key
+        for _, each in around.pod_times
+        if each.spec.node_name == node and each.metadata.deletion_timestamp is not None
+    ]
+    told = f"it is nominated to {node}"
+    if victims:
+        named = ", ".join(victims[:_VICTIMS_NAMED]) + (", ..." if len(victims) > _VICTIMS_NAMED else "")
+        told += f", which {named} still {'has' if len(victims) == 1 else 'have'} to leave"
+    return Stage("Nominated", condition.last_transition_time if condition else None, (told,))

@@ -1,0 +1,61 @@
+"""What a scheduler has said of a pod: its PodScheduled condition, and the events about it; and how far it has come."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from kubectl_sched.diagnostics.messages.decoder import FitErrorText, parse
+from kubectl_sched.diagnostics.pod_lifecycle import stage_told
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.diagnostics.pod_lifecycle import Stage
+    from kubectl_sched.sources.surroundings import Surroundings
+
+
+class Said(NamedTuple):
+    """One statement. `text` is None where it is no text that can be taken apart; `last_seen` is RFC 3339."""
+
+    by: str
+    reason: str
+    words: str
+    last_seen: str
+    text: FitErrorText | None
+
+
+class Told(NamedTuple):
+    """All that is known of a pod without the cluster around it, the newest event first."""
+
+    pod: Pod
+    stage: Stage | None
+    condition: Said | None
+    events: tuple[Said, ...]
+
+    @property
+    def newest(self) -> Said | None:
+        """What counts of what schedulers said: the condition, which is never cut, else the newest event."""
+        failed = (event for event in self.events if event.text is not None)
+        return self.condition if self.condition is not None and self.condition.text else next(failed, self.condition)
+
+
+def told_of(pod: Pod, around: Surroundings) -> Told:
+    """What was said of the pod, and how far it says itself that it has come."""
+    return Told(
+        pod,
+        stage_told(pod, around),
+        _condition(pod),
+        tuple(_said(event.component, event.reason, event.text, event.last_seen) for event in around.events(pod)),
+    )
+
+
+def _condition(pod: Pod) -> Said | None:
+    found = next((each for each in pod.status.conditions if each.type == "PodScheduled"), None)
+    if found is None or found.status == "True":
+        return None
+    return _said(pod.spec.scheduler_name, found.reason, found.message, found.last_transition_time or "")
+
+
+def _said(by: str, reason: str, words: str, last_seen: str) -> Said:
+    understood = parse(words)
+    takes_apart = reason in {"FailedScheduling", "Unschedulable", "SchedulingGated", "SchedulerError"}
+    return Said(by, reason, words, last_seen, understood if takes_apart and understood.understood else None)

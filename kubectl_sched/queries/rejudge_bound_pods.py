@@ -1,0 +1,79 @@
+"""What becomes of each of many pods; those of one owner that are alike share what they can of a cycle."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+from kubectl_sched.config.scheduler_name import scheduler_name_of
+from kubectl_sched.queries.replay_difference import Fare, Fate
+from kubectl_sched.simulation.bulk_replay import OneOut, essence
+from kubectl_sched.simulation.plain_pods import is_plain
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.sources.discovery.configuration_in_force import InForce
+
+_KINDS_OF_ONE_OWNER = 4
+"""How many unlike pods of an owner are remembered: a DaemonSet's are all unlike, a rollout's are of two kinds."""
+
+_OWNERS = 64
+"""How many owners are remembered; pods are mostly listed by name, and so by owner."""
+
+_Key: TypeAlias = tuple[str, str, str, str]
+
+
+class _Alike:
+    """Pods that are judged alike: nothing is known until the second of them comes."""
+
+    def __init__(self, kind: Pod) -> None:
+        self.kind = kind
+        self.whole: ScheduleResult | None = None
+        self.one_out: OneOut | None = None
+
+
+class Fates:
+    """Asks the scheduler in force for each pod."""
+
+    def __init__(self, in_force: InForce) -> None:
+        self._in_force = in_force
+        self._owners: dict[_Key, list[_Alike]] = {}
+
+    def of(self, pod: Pod) -> Fate:
+        """What becomes of the pod, taken off its node; every fate equals that of a cycle of its own."""
+        whole = partial(self._in_force.cycle, pod)
+        alike = self._alike(pod)
+        return self._shared(pod, alike) or _own(whole()) if alike is not None else _own(whole())
+
+    def _alike(self, pod: Pod) -> _Alike | None:
+        """Those like the pod that came before it, None where it is the first or shares nothing."""
+        owner = pod.metadata.controller
+        if owner is None or not is_plain(pod):
+            return None
+        key = (pod.metadata.namespace, owner.kind, owner.name, scheduler_name_of(pod))
+        kinds = self._owners.setdefault(key, [])
+        kind = essence(pod)
+        found = next((each for each in kinds if each.kind == kind), None)
+        if found is None and len(kinds) < _KINDS_OF_ONE_OWNER:
+            kinds.append(_Alike(kind))
+        if len(self._owners) > _OWNERS:
+            del self._owners[next(iter(self._owners))]
+        return found
+
+    def _shared(self, pod: Pod, alike: _Alike) -> Fate | None:
+        scheduler = self._in_force.scheduler(pod)
+        if alike.whole is None:
+            alike.whole = scheduler.cycle(pod, scheduler.nodes)
+            alike.one_out = OneOut.of(alike.whole)
+        if alike.one_out is None:
+            return None
+        nodes, whole = scheduler.nodes, partial(self._in_force.cycle, pod)
+        if nodes.existing_pods.find(pod.metadata.namespace, pod.metadata.name) is None:
+            return Fate(Fare.of(alike.whole), whole)
+        judged = alike.one_out.without(pod)
+        return Fate.shared(judged, nodes, whole) if judged is not None else None
+
+
+def _own(result: ScheduleResult) -> Fate:
+    return Fate(Fare.of(result), lambda: result)

@@ -1,0 +1,209 @@
+"""What two replays of one pod differ in, and which plugin makes the difference."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kubectl_sched.scheduler.result import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.simulation.bulk_replay import Judged
+    from kubectl_sched.snapshot import Snapshot
+
+_PLUGIN = re.compile(r'plugin "([^"]+)"')
+_PLUGINS_NAMED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A plugin (None where it is none's doing) and what it does otherwise, in a clause."""
+
+    plugin: str | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fare:
+    """What became of a pod. It holds no columns, of which tens of thousands of results would fill the memory."""
+
+    outcome: Outcome
+    best: tuple[str, ...]
+    """The best nodes; none where the whole cycle fails."""
+
+    total: int | None
+    message: str | None
+    error: str | None
+
+    @classmethod
+    def of(cls, result: ScheduleResult) -> Fare:
+        """The result's, without what led to it."""
+        best = _winners(result)
+        total = int(result.totals.max()) if best else None
+        return cls(result.outcome, best, total, result.message, result.error)
+
+    @property
+    def fits(self) -> bool:
+        """Whether a node was found."""
+        return self.outcome is Outcome.SCHEDULABLE
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One pod that fares otherwise. `change` is BecomesSchedulable, StopsBeingSchedulable, Moves or OtherOutcome."""
+
+    namespace: str
+    name: str
+    before: Fare
+    after: Fare
+    change: str
+    causes: tuple[Cause, ...]
+
+    @property
+    def key(self) -> str:
+        """`namespace/name` of the pod."""
+        return f"{self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What becomes of a pod, by a cycle of its own or shared with its like, and that cycle for who needs all of it."""
+
+    fare: Fare
+    whole: Callable[[], ScheduleResult]
+    judged: Judged | None = None
+    """None where the cycle was the pod's own."""
+
+    nodes: Snapshot | None = None
+
+    @classmethod
+    def shared(cls, judged: Judged, nodes: Snapshot, whole: Callable[[], ScheduleResult]) -> Fate:
+        """That of a pod that was judged together with its like."""
+        rows = np.flatnonzero(judged.feasible)
+        totals = judged.totals[rows]
+        highest = int(totals.max())
+        best = tuple(sorted(nodes.names[row] for row in rows[totals == highest].tolist()))
+        return cls(Fare(Outcome.SCHEDULABLE, best, highest, None, None), whole, judged, nodes)
+
+    def leads(self, name: str, other: str) -> dict[str, int] | None:
+        """By how many points each plugin prefers one node to another; None where that takes the whole cycle."""
+        if self.judged is None or self.nodes is None:
+            return None
+        row, below = self.nodes.row_of.get(name), self.nodes.row_of.get(other)
+        if row is None or below is None or not (self.judged.feasible[row] and self.judged.feasible[below]):
+            return None
+        return {plugin: int(points[row] - points[below]) for plugin, points in self.judged.points.items()}
+
+
+def difference_of(pod: Pod, before: Fate, after: Fate) -> Difference | None:
+    """What differs, None where outcome and best nodes are the same."""
+    first, second = before.fare, after.fare
+    if (first.outcome, first.best) == (second.outcome, second.best):
+        return None
+    left, taken = _first(first.best, second.best), _first(second.best, first.best)
+    if left is not None and taken is not None:
+        leads = before.leads(taken, left), after.leads(taken, left)
+        if leads[0] is not None and leads[1] is not None:
+            causes = tuple(_gains(leads[0], leads[1], left, taken))
+            of = pod.metadata
+            return Difference(of.namespace, of.name, first, second, _change(first, second), causes)
+    return difference(before.whole(), after.whole())
+
+
+def difference(before: ScheduleResult, after: ScheduleResult) -> Difference | None:
+    """What differs, None where outcome and best nodes are the same."""
+    if before.outcome is after.outcome and _winners(before) == _winners(after):
+        return None
+    pod, first, second = before.pod.metadata, Fare.of(before), Fare.of(after)
+    return Difference(pod.namespace, pod.name, first, second, _change(first, second), tuple(_causes(before, after)))
+
+
+def _winners(result: ScheduleResult) -> tuple[str, ...]:
+    return () if result.outcome is Outcome.ERROR else result.best
+
+
+def _change(before: Fare, after: Fare) -> str:
+    if before.outcome is after.outcome:
+        return "Moves"
+    if after.fits:
+        return "BecomesSchedulable"
+    return "StopsBeingSchedulable" if before.fits else "OtherOutcome"
+
+
+def _causes(before: ScheduleResult, after: ScheduleResult) -> Iterator[Cause]:
+    for result, when in ((after, "now"), (before, "no longer")):
+        stops = _stops_the_cycle(result)
+        if stops is not None:
+            yield Cause(stops.plugin, f"{when}: {stops.text}")
+            return
+    left = _first(_winners(before), _winners(after))
+    taken = _first(_winners(after), _winners(before))
+    if left is not None and (against := _against(after, left)) is not None:
+        yield Cause(against.plugin, f"now {against.text}")
+    elif taken is not None and (against := _against(before, taken)) is not None:
+        yield Cause(against.plugin, f"no longer {against.text}")
+    elif left is not None and taken is not None:
+        yield from _points(before, after, left, taken)
+
+
+def _stops_the_cycle(result: ScheduleResult) -> Cause | None:
+    """What ends the cycle for the pod as a whole."""
+    match result.outcome:
+        case Outcome.ERROR:
+            found = _PLUGIN.search(result.error or "")
+            return Cause(found[1] if found else None, result.error or "the cycle fails")
+        case Outcome.GATED:
+            return Cause(result.pre_enqueue.plugin, f"gated: {result.pre_enqueue.message}")
+        case Outcome.NO_PROFILE:
+            return Cause(None, f"no profile serves {result.pod.spec.scheduler_name or 'it'}")
+        case Outcome.DELETING:
+            return Cause(None, "it is being deleted")
+        case _:
+            return None
+
+
+def _first(names: tuple[str, ...], others: tuple[str, ...]) -> str | None:
+    """The first of the names that is not among the others, else the first."""
+    return next((name for name in names if name not in others), names[0] if names else None)
+
+
+def _against(result: ScheduleResult, name: str) -> Cause | None:
+    """What keeps the pod off a node, None where nothing does."""
+    row = result.nodes.row_of.get(name)
+    if row is None:
+        return Cause(None, f"there is no node {name}")
+    status = result.verdict[row] if result.verdict is not None else None
+    if status is None or status.is_success:
+        return None
+    plugin = status.plugin or (" and ".join(result.narrowed_by) or None)
+    return Cause(plugin, f"{name} is rejected: {status.message}")
+
+
+def _points(before: ScheduleResult, after: ScheduleResult, left: str, taken: str) -> Iterator[Cause]:
+    """The plugins that moved the most points from one node to the other."""
+    yield from _gains(_leads(before, taken, left), _leads(after, taken, left), left, taken)
+
+
+def _gains(lead_before: dict[str, int], lead_after: dict[str, int], left: str, taken: str) -> Iterator[Cause]:
+    gains = {
+        plugin: lead_after.get(plugin, 0) - lead_before.get(plugin, 0)
+        for plugin in dict.fromkeys((*lead_before, *lead_after))
+    }
+    for plugin, gain in sorted(gains.items(), key=lambda item: -item[1])[:_PLUGINS_NAMED]:
+        if gain > 0:
+            points = "point" if gain == 1 else "points"
+            yield Cause(plugin, f"{taken} gains {gain} {points} on {left}")
+
+
+def _leads(result: ScheduleResult, name: str, other: str) -> dict[str, int]:
+    """By how many points each plugin prefers one node to another."""
+    rows = [result.nodes.row_of[name], result.nodes.row_of[other]]
+    first, second = (int(np.flatnonzero(result.feasible == row)[0]) for row in rows)
+    return {each.plugin: int(each.weighted[first] - each.weighted[second]) for each in result.scores}

@@ -1,0 +1,230 @@
+"""A ScheduleResult as the `Explanation` that scripts read. Field names are a promise: add, never rename or drop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kubectl_sched.config.scheduler_name import scheduler_name_of
+from kubectl_sched.framework.amounts import amount_text
+from kubectl_sched.framework.status import Code
+from kubectl_sched.scheduler.result import Outcome
+from kubectl_sched.suggestions.change import Promise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kubectl_sched.api.core import Event
+    from kubectl_sched.diagnostics.history import History, Observed
+    from kubectl_sched.diagnostics.pod_lifecycle import Stage
+    from kubectl_sched.framework.evidence import Evidence
+    from kubectl_sched.framework.interface import PostFilterResult
+    from kubectl_sched.framework.status import Status
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.scheduler.search_starts import Sampling
+    from kubectl_sched.suggestions.change import Suggestion
+
+API_VERSION = "kubectl-sched/v1"
+
+
+def explanation(
+    result: ScheduleResult, summary: str, *, evidence: Callable[[int], bool] | None = None
+) -> dict[str, Any]:
+    """The whole of it; `evidence` says for which rows the evidence is added."""
+    pod, state = result.pod, result.state
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Explanation",
+        "pod": {"namespace": pod.metadata.namespace, "name": pod.metadata.name},
+        "schedulerName": scheduler_name_of(pod),
+        "kubernetesVersion": result.kubernetes_version,
+        "currentNode": result.current_node,
+        "outcome": result.outcome.value,
+        "summary": summary,
+        "preEnqueue": _status(result.pre_enqueue),
+        "preFilter": _status(result.pre_filter),
+        "preFilterNodes": None if result.pre_filter_nodes is None else sorted(result.pre_filter_nodes),
+        "skipped": {
+            "filter": sorted(state.skip_filter_plugins) if state else [],
+            "score": sorted(state.skip_score_plugins) if state else [],
+        },
+        "nodes": _nodes(result, evidence or (lambda _: False)),
+        "feasible": sorted(result.nodes.names[row] for row in result.feasible),
+        "best": [] if result.outcome is Outcome.ERROR else list(result.best),
+        "nominatedFirst": result.nominated_first,
+        "message": result.message,
+        "postFilter": _post_filter(result.post_filter),
+        "event": result.event,
+        "error": result.error,
+        "binding": [
+            {"extensionPoint": action.extension_point, "plugin": action.plugin, "action": action.action}
+            for action in result.binding
+        ],
+        "queue": _queue(result),
+        "stage": stage_data(result.stage),
+        "history": _history(result.history),
+        "observed": _observed(result.observed),
+        "suggestions": [_suggestion(each) for each in result.suggestions],
+        "sampling": _sampling(result.sampling),
+        "warnings": list(result.warnings),
+    }
+
+
+def explanation_list(items: Sequence[Any]) -> dict[str, Any]:
+    """Several explanations, in the order that was asked for."""
+    return {"apiVersion": API_VERSION, "kind": "ExplanationList", "items": list(items)}
+
+
+def stage_data(stage: Stage | None) -> dict[str, Any] | None:
+    """The stage as the contract has it."""
+    if stage is None:
+        return None
+    return {"name": stage.name, "since": stage.since, "evidence": list(stage.evidence)}
+
+
+def _history(history: History | None) -> dict[str, Any] | None:
+    if history is None:
+        return None
+    return {
+        "scheduledBy": history.scheduled_by,
+        "at": history.at,
+        "verdict": history.verdict,
+        "told": history.told,
+        "difference": [{"plugin": plugin, "points": points} for plugin, points in history.difference],
+        "youngerPods": history.younger_pods,
+        "youngerNodes": history.younger_nodes,
+        "unknown": list(history.unknown),
+    }
+
+
+def _observed(observed: Observed | None) -> dict[str, Any] | None:
+    if observed is None:
+        return None
+    return {
+        "event": _event(observed.event) if observed.event is not None else None,
+        "isSame": observed.is_same,
+        "likelyCauses": list(observed.likely_causes),
+        "autoscalers": [_event(event) for event in observed.autoscalers],
+    }
+
+
+def _event(event: Event) -> dict[str, Any]:
+    return {"reason": event.reason, "component": event.component, "lastSeen": event.last_seen, "message": event.text}
+
+
+def _queue(result: ScheduleResult) -> dict[str, Any] | None:
+    place = result.queue_place
+    if place is None:
+        return None
+    return {
+        "position": place.position,
+        "length": place.length,
+        "higherPriorityAhead": place.higher_priority_ahead,
+    }
+
+
+def _status(status: Status) -> dict[str, Any] | None:
+    if status.code in {Code.SUCCESS, Code.SKIP}:
+        return None
+    return {"plugin": status.plugin, "code": status.code.value, "reasons": list(status.reasons)}
+
+
+def _suggestion(suggestion: Suggestion) -> dict[str, Any]:
+    preempts = suggestion.promise is Promise.PREEMPTS
+    return {
+        "text": suggestion.text,
+        "changes": [change.text for change in suggestion.changes],
+        "commands": list(suggestion.commands),
+        "patches": [
+            {"kind": each.kind, "namespace": each.namespace, "name": each.name, "patch": each.patch}
+            for each in suggestion.patches
+        ],
+        "frees": [
+            {"node": change.node_name, "resource": resource, "amount": amount_text(resource, amount)}
+            for change in suggestion.changes
+            for resource, amount in change.frees
+        ],
+        "evictions": [pod.key for change in suggestion.changes for pod in change.evicts],
+        "weights": [
+            {"plugin": change.weight[0], "weight": change.weight[1]}
+            for change in suggestion.changes
+            if change.weight is not None
+        ],
+        "caution": suggestion.caution,
+        "outcome": (Outcome.UNSCHEDULABLE if preempts else Outcome.SCHEDULABLE).value,
+        "promise": suggestion.promise.value,
+        "node": suggestion.node,
+        "best": [] if preempts else list(suggestion.nodes),
+        "feasible": suggestion.feasible_count,
+        "victims": list(suggestion.victims),
+        "verified": True,
+    }
+
+
+def _sampling(sampling: Sampling | None) -> dict[str, Any] | None:
+    if sampling is None:
+        return None
+    return {
+        "order": "approximated by age",
+        "startIndex": sampling.start_index,
+        "starts": sampling.starts,
+        "stopsAfter": sampling.stops_after,
+        "wins": [{"node": name, "share": share} for name, share in sampling.wins],
+        "failing": sampling.failing,
+    }
+
+
+def _evidence(found: Sequence[Evidence]) -> list[dict[str, Any]]:
+    return [{"text": each.text, "facts": each.facts, "hints": list(each.hints)} for each in found]
+
+
+def _nodes(result: ScheduleResult, with_evidence: Callable[[int], bool]) -> list[dict[str, Any]]:
+    if result.verdict is None:
+        return []
+    names = result.nodes.names
+    position_of = {row: position for position, row in enumerate(result.feasible.tolist())}
+    scores = [
+        (each.plugin, each.weight, each.raw.tolist(), each.normalized.tolist(), each.weighted.tolist())
+        for each in result.scores
+    ]
+    nodes = []
+    for row in sorted(range(len(names)), key=names.__getitem__):
+        rejections = [_status(status) or {} for status in result.rejections(row)]
+        position = position_of.get(row)
+        points: list[dict[str, Any]] = []
+        if position is not None:
+            points = [
+                {
+                    "plugin": plugin,
+                    "raw": raw[position],
+                    "normalized": normalized[position],
+                    "weight": weight,
+                    "weighted": weighted[position],
+                }
+                for plugin, weight, raw, normalized, weighted in scores
+            ]
+        if with_evidence(row):
+            for rejection in rejections:
+                rejection["evidence"] = _evidence(result.filter_evidence(rejection["plugin"], row))
+            for point in points:
+                point["evidence"] = _evidence(result.score_evidence(point["plugin"], row))
+        nodes.append(
+            {
+                "name": names[row],
+                "filter": _status(result.verdict[row]),
+                "rejections": rejections,
+                "scores": points,
+                "total": result.total_of.get(row),
+            }
+        )
+    return nodes
+
+
+def _post_filter(result: PostFilterResult | None) -> dict[str, Any] | None:
+    if result is None:
+        return None
+    return {
+        "code": result.status.code.value,
+        "message": result.status.message,
+        "nominatedNode": result.nominated_node,
+        "victims": sorted(victim.key for victim in result.victims),
+    }

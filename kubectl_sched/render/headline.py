@@ -1,0 +1,116 @@
+"""The one sentence that says what happened, with node names and numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kubectl_sched.render.reason_clauses import clauses
+from kubectl_sched.render.safe_text import count, listed, safe
+from kubectl_sched.render.status_sentences import stage_words
+from kubectl_sched.scheduler.result import Outcome
+
+if TYPE_CHECKING:
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+
+def summary(result: ScheduleResult) -> str:
+    """What became of the pod: first what is true of it where that is no scheduling problem, then the replay."""
+    words = stage_words(result)
+    return f"{words}. {decision(result)}" if words is not None else decision(result)
+
+
+def decision(result: ScheduleResult) -> str:
+    """What the replay says of the pod, whatever else is true of it."""
+    name = safe(result.pod.key)
+    if result.stage is not None and result.stage.name == "NotCreated":
+        return f"{name} was never created: {safe('; '.join(result.stage.evidence))}"
+    return _outcome(result, name)
+
+
+def _outcome(result: ScheduleResult, name: str) -> str:
+    match result.outcome:
+        case Outcome.NO_PROFILE:
+            return f"{name} is served by no profile of this configuration: its schedulerName is {_scheduler(result)}"
+        case Outcome.DELETING:
+            since = result.pod.metadata.deletion_timestamp
+            return f"{name} is being deleted (since {since}), so kube-scheduler leaves it alone; {_otherwise(result)}"
+        case Outcome.GATED:
+            return f"{name} is gated by {_gate(result)}, so it is not in the queue; {_otherwise(result)}"
+        case Outcome.ERROR:
+            return f"{name} makes the whole scheduling cycle fail: {safe(result.error or '')}"
+        case Outcome.SCHEDULABLE:
+            return f"{name} {_lands(result)}"
+        case Outcome.UNSCHEDULABLE:
+            return f"{name} {_fits_nowhere(result)}"
+
+
+def _scheduler(result: ScheduleResult) -> str:
+    return safe(result.pod.spec.scheduler_name) or "empty"
+
+
+def _gate(result: ScheduleResult) -> str:
+    said = safe(result.pre_enqueue.message)
+    return f"{result.pre_enqueue.plugin} ({said})" if said else str(result.pre_enqueue.plugin)
+
+
+def _otherwise(result: ScheduleResult) -> str:
+    if result.error is not None:
+        return f"otherwise the cycle would fail: {safe(result.error)}"
+    return f"otherwise it {_lands(result) if len(result.feasible) else _fits_nowhere(result)}"
+
+
+def _lands(result: ScheduleResult) -> str:
+    if result.nominated_first is not None:
+        return f"would land on {safe(result.nominated_first)}, which it is nominated to and which it fits"
+    best = result.best
+    moves = _currently(result)
+    if len(result.nodes) == 1:
+        return f"would land on {safe(best[0])}, the only node there is{moves}"
+    if len(result.feasible) == 1:
+        return f"would land on {safe(best[0])}, the only one of {count(len(result.nodes), 'node')} that it fits{moves}"
+    if len(best) > 1:
+        points = count(int(result.totals.max()), "point")
+        return f"is tied between {listed(best)}: each has {points}, and chance decides{moves}"
+    verb = "scores highest on" if result.is_sampled else "would land on"
+    return f"{verb} {safe(best[0])}, {_lead(result)}{moves}"
+
+
+def _currently(result: ScheduleResult) -> str:
+    node = result.current_node
+    if not node:
+        return ""
+    is_best = result.best == (node,)
+    if result.pod.status.phase == "Running":
+        return f"; it runs {'there' if is_best else f'on {safe(node)}'}"
+    return f"; it {'was' if result.pod.has_ended else 'is'} bound {'there' if is_best else f'to {safe(node)}'}"
+
+
+def _lead(result: ScheduleResult) -> str:
+    """`12 points ahead of w2, through ImageLocality`."""
+    order = np.lexsort((np.array([result.nodes.names[row] for row in result.feasible]), -result.totals))
+    first, second = int(order[0]), int(order[1])
+    margin = int(result.totals[first] - result.totals[second])
+    leads = sorted(
+        ((int(each.weighted[first] - each.weighted[second]), each.plugin) for each in result.scores), reverse=True
+    )
+    gained = [plugin for difference, plugin in leads if difference > 0][:2]
+    through = f", through {listed(gained)}" if gained else ""
+    return f"{count(margin, 'point')} ahead of {safe(result.nodes.names[result.feasible[second]])}{through}"
+
+
+def _fits_nowhere(result: ScheduleResult) -> str:
+    node_count = len(result.nodes)
+    if not node_count:
+        return "fits nowhere: there are no nodes"
+    where = "does not fit the only node" if node_count == 1 else f"fits on none of {node_count:,} nodes"
+    if not result.pre_filter.is_success:
+        return f"{where}: {result.pre_filter.plugin} rejects the pod as a whole: {_why_as_a_whole(result)}"
+    return f"{where}: {'; '.join(clauses(result))}"
+
+
+def _why_as_a_whole(result: ScheduleResult) -> str:
+    """The evidence where there is some, else kube-scheduler's words."""
+    evidence = result.pre_filter_evidence
+    return safe("; ".join(each.text for each in evidence) or result.pre_filter.message)

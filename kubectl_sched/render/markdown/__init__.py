@@ -1,0 +1,1 @@
+"""Answers as Markdown, for chats and issues."""

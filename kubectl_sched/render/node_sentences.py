@@ -1,0 +1,84 @@
+"""What is said of one node, wherever it is shown: its verdict, what preemption would do there, the evidence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.framework.status import SUCCESS
+from kubectl_sched.render.funnel import EXTENDERS, PRE_FILTER
+from kubectl_sched.render.headline import summary
+from kubectl_sched.render.reason_clauses import nominated_to, of_one
+from kubectl_sched.render.safe_text import clipped, count, safe
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_sched.framework.evidence import Evidence
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+_WHY_LENGTH = 300
+
+
+def verdict_in_words(result: ScheduleResult, row: int) -> str:
+    """What follows `web-0 on w1: `."""
+    name = result.nodes.names[row]
+    if result.verdict is None:
+        return summary(result)
+    status = result.verdict[row]
+    if not status.is_success:
+        if not result.rejections(row) and result.pre_filter.is_success:
+            return of_one(result, row)
+        said = f"rejected by {rejected_by(result, row)} ({safe(', '.join(status.reasons))})"
+        alone = {each.plugin: each.reasons for each in result.rejections(row)}
+        if result.pre_filter.is_success and status.plugin is not None and alone.get(status.plugin) != status.reasons:
+            said += f" once {nominated_to(result, row)} ran there; the evidence is of the node as it is"
+        return said
+    if not result.best:
+        return "feasible"
+    if name in result.best:
+        return "the best node" if len(result.best) == 1 else f"tied for the best with {len(result.best) - 1:,} more"
+    behind = int(result.totals.max()) - result.total_of[row]
+    return f"feasible, {count(behind, 'point')} behind {safe(result.best[0])}"
+
+
+def rejected_by(result: ScheduleResult, row: int) -> str:
+    """Who keeps the node out: the plugin that kube-scheduler names, else PreFilter's narrowing or an extender."""
+    status = result.verdict[row] if result.verdict is not None else SUCCESS
+    if status.plugin is not None:
+        return status.plugin
+    narrowed = result.pre_filter_nodes
+    is_outside = narrowed is not None and result.nodes.names[row] not in narrowed
+    return PRE_FILTER if is_outside or not result.pre_filter.is_success else EXTENDERS
+
+
+def why_not(result: ScheduleResult, row: int) -> str:
+    """What stands against a rejected node: the evidence of each plugin, and the first near miss."""
+    told = []
+    for status in result.rejections(row):
+        evidence = result.filter_evidence(status.plugin or "", row)
+        told.append(safe("; ".join(fact.text for fact in evidence) or status.message))
+        if len(told) == 1:
+            told += [safe(hint) for fact in evidence for hint in fact.hints[:1]]
+    whole = told or [of_one(result, row)]
+    return clipped("; ".join(whole), _WHY_LENGTH)
+
+
+def preemption_there(result: ScheduleResult, row: int) -> str | None:
+    """Whom preemption would evict on the node, or why it does not help there; None where nothing is known of it."""
+    post_filter = result.post_filter
+    if post_filter is None:
+        return None
+    name = result.nodes.names[row]
+    candidate = next((each for each in post_filter.candidates if each.node_name == name), None)
+    if candidate is not None:
+        victims = ", ".join(f"{victim.key} (priority {victim.priority})" for victim in candidate.victims)
+        budgets = f", which would violate {', '.join(candidate.violated_budgets)}" if candidate.violated_budgets else ""
+        return f"preemption there would evict {safe(victims)}{safe(budgets)}"
+    if post_filter.dry_run is not None and post_filter.dry_run[row].reasons:
+        return f"preemption there: {safe(', '.join(post_filter.dry_run[row].reasons))}"
+    return None
+
+
+def in_words(evidence: Sequence[Evidence]) -> str:
+    """A line for each fact, its hints behind it."""
+    return "\n".join(safe("; ".join((fact.text, *fact.hints))) for fact in evidence)

@@ -1,0 +1,170 @@
+"""What stands against nodes, many at a time, in clauses with names and numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kubectl_sched.framework.clauses import agreeing
+from kubectl_sched.framework.interface import FilterPlugin
+from kubectl_sched.framework.status import SUCCESS
+from kubectl_sched.render.safe_text import clipped, listed, safe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.snapshot.arrays import Mask, Rows
+
+_CLAUSES_SHOWN = 4
+_CLAUSE_LENGTH = 240
+_OUTSIDE = "are outside "
+
+
+def clauses(result: ScheduleResult) -> list[str]:
+    """What each plugin says of the nodes that were left when its turn came, in run order, each with its subject."""
+    told: list[str] = []
+    rest = "others"
+    left = len(result.nodes) - len(result.feasible)
+    for rows, said in _told(result):
+        told.append(f"{_subject(result, rows, left, rest, first=not told)} {agreeing(len(rows), said)}")
+        rest = "inside" if said.startswith(_OUTSIDE) else "others"
+        left -= len(rows)
+    return told
+
+
+def last_first(result: ScheduleResult) -> list[str]:
+    """The same with what leaves no node over first, so that no clause refers to one before it."""
+    *before, last = _told(result)
+    several = (("the last", last), *(("", each) for each in reversed(before))) if before else (("all", last),)
+    return [f"{_on_its_own(result, rows, which)} {agreeing(len(rows), said)}" for which, (rows, said) in several]
+
+
+def _told(result: ScheduleResult) -> list[tuple[Rows, str]]:
+    """Which nodes are out for what; the plugins that there is no room for together, before the last."""
+    left: Mask = np.ones(len(result.nodes), dtype=np.bool_)
+    left[result.feasible] = False
+    dropped = _dropped(result, left)
+    shown = _worth_telling([len(rows) for _, rows in dropped])
+    told = [(rows, reason(result, plugin, rows)) for plugin, rows in (dropped[index] for index in shown)]
+    for _, rows in dropped:
+        left[rows] = False
+    told += _left_over(result, np.flatnonzero(left))
+    hidden = [each for index, each in enumerate(dropped) if index not in shown]
+    if hidden:
+        rows = np.concatenate([rows for _, rows in hidden])
+        told.insert(len(told) - 1, (rows, f"are kept out by {listed([plugin for plugin, _ in hidden])}"))
+    return told
+
+
+def _dropped(result: ScheduleResult, left: Mask) -> list[tuple[str, Rows]]:
+    """Which of the nodes that are left each plugin drops when its turn comes; what PreFilter leaves out comes first."""
+    left = left.copy()
+    dropped: list[tuple[str, Rows]] = []
+    for plugin, mask in (*_narrowing(result), *result.rejection_masks.items()):
+        rows = np.flatnonzero(left & mask)
+        if len(rows):
+            dropped.append((plugin, rows))
+            left[rows] = False
+    return dropped
+
+
+def _narrowing(result: ScheduleResult) -> Iterator[tuple[str, Mask]]:
+    """The nodes outside what PreFilter names, under the plugin that narrowed the search and rejects them as well."""
+    if result.pre_filter_nodes is None:
+        return
+    outside = np.array([name not in result.pre_filter_nodes for name in result.nodes.names], dtype=np.bool_)
+    for plugin in result.narrowed_by:
+        if plugin in result.rejection_masks:
+            yield plugin, outside & result.rejection_masks[plugin]
+
+
+def _worth_telling(sizes: list[int]) -> list[int]:
+    """Which of them: those that drop the most nodes, and the last, which leaves none; in run order."""
+    if len(sizes) <= _CLAUSES_SHOWN:
+        return list(range(len(sizes)))
+    *others, last = range(len(sizes))
+    return sorted([*sorted(others, key=lambda index: -sizes[index])[: _CLAUSES_SHOWN - 1], last])
+
+
+def _on_its_own(result: ScheduleResult, rows: Rows, which: str) -> str:
+    """The node where it is one, else how many they are: `w1`, `all`, `the last 3`, `3`."""
+    if len(rows) == 1:
+        return safe(result.nodes.names[int(rows[0])])
+    return which if which == "all" else f"{which} {len(rows):,}".lstrip()
+
+
+def _subject(result: ScheduleResult, dropped: Rows, before: int, rest: str, *, first: bool) -> str:
+    count = len(dropped)
+    if count == 1 and first and before == 1:
+        return safe(result.nodes.names[int(dropped[0])])
+    if count < before:
+        if first:
+            return f"{count:,}"
+        return f"{count:,} inside" if rest == "inside" else f"{count:,} {'other' if count == 1 else 'others'}"
+    if first:
+        return "all"
+    if count == 1:
+        return f"the one inside, {safe(result.nodes.names[int(dropped[0])])}," if rest == "inside" else "the other"
+    return f"both {rest}" if count == 2 and rest == "others" else f"all {count:,} {rest}"
+
+
+def of_one(result: ScheduleResult, row: int) -> str:
+    """What is said of one node that no filter plugin keeps out on its own."""
+    return agreeing(1, _kept_out_otherwise(result, row))
+
+
+def reason(result: ScheduleResult, plugin: str, rows: Rows) -> str:
+    """What one plugin says of nodes that it rejects; its first verb is in the plural."""
+    filter_plugin = result.framework.plugins.get(plugin) if result.framework else None
+    if result.state is None or not isinstance(filter_plugin, FilterPlugin):
+        return f"fail {plugin}"
+    return clipped(safe(filter_plugin.summarize(result.state, result.pod, result.nodes, rows)), _CLAUSE_LENGTH)
+
+
+def _left_over(result: ScheduleResult, rows: Rows) -> list[tuple[Rows, str]]:
+    """What is said of nodes that no filter plugin keeps out on its own."""
+    kinds: dict[str, list[int]] = {}
+    for row in rows.tolist():
+        kinds.setdefault(_kept_out_otherwise(result, row), []).append(row)
+    return [(np.array(each, dtype=np.intp), said) for said, each in kinds.items()]
+
+
+def _kept_out_otherwise(result: ScheduleResult, row: int) -> str:
+    name = result.nodes.names[row]
+    status = result.verdict[row] if result.verdict is not None else SUCCESS
+    if status.is_success:
+        return "are not reached before the search ends"
+    if result.pre_filter_nodes is not None and name not in result.pre_filter_nodes:
+        return f"are not among the nodes that {' and '.join(result.narrowed_by)} left"
+    said = safe(", ".join(status.reasons))
+    if not result.pre_filter.is_success:
+        return f"are not looked at, as {result.pre_filter.plugin} rejects the pod as a whole ({said})"
+    if status.plugin is None:
+        return f"are rejected by an extender ({said})"
+    return f"would not fit once {nominated_to(result, row)} ran there ({said})"
+
+
+def nominated_to(result: ScheduleResult, row: int) -> str:
+    """The pods whose nomination to the node counts against this one (addGENominatedPods)."""
+    pod = result.pod
+    nominated = result.nodes.nominated.get(result.nodes.names[row], ())
+    counted = [
+        each.key for each in nominated if each.priority >= pod.priority and each.metadata.uid != pod.metadata.uid
+    ]
+    return f"{listed(counted) or 'other pods'}, nominated to the node,"
+
+
+def main_reason(result: ScheduleResult, rows: Rows) -> str:
+    """What is said of most of these rejected nodes: the first plugin against each of them counts."""
+    left: Mask = np.zeros(len(result.nodes), dtype=np.bool_)
+    left[rows] = True
+    dropped = _dropped(result, left)
+    if dropped:
+        plugin, some = max(dropped, key=lambda each: len(each[1]))
+        said = reason(result, plugin, some)
+    else:
+        some, said = max(_left_over(result, rows), key=lambda each: len(each[0]))
+    said = agreeing(len(some), said)
+    return said if len(some) == len(rows) else f"{len(some):,} {said}"

@@ -1,0 +1,60 @@
+"""What is true of the pod besides the replay: how far it has come, how it got its node, what others said of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.render.safe_text import safe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_sched.diagnostics.pod_lifecycle import Stage
+    from kubectl_sched.render.text.screen_fitting import Part
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+_SAID = {
+    "Bound": "It has its node and does not run yet",
+    "Finished": "It has ended",
+    "Gated": "It is gated",
+    "Nominated": "It waits",
+    "NoScheduler": "Nobody serves its schedulerName",
+    "RefusedByKubelet": "Its kubelet refused it",
+}
+
+
+def stage_words(result: ScheduleResult) -> str | None:
+    """What is said first where it is no scheduling problem."""
+    stage = result.stage
+    if stage is None or stage.name in {"NotCreated", "Unschedulable"} or (stage.name == "Nominated" and result.fits):
+        return None
+    return said_of(stage)
+
+
+def said_of(stage: Stage) -> str | None:
+    """A stage in words, None for one that is nothing to remark on."""
+    if (stage.name == "Running" and not stage.evidence) or (stage.name == "Gated" and not stage.known_by):
+        return None
+    since = f" (since {stage.since})" if stage.since else ""
+    said = _SAID.get(stage.name, f"It is {stage.name.lower()}")
+    evidence = "; ".join(stage.evidence)
+    return safe(f"{said}{since}: {evidence}" if evidence else f"{said}{since}")
+
+
+def truth(result: ScheduleResult) -> Iterator[Part]:
+    """How the replay relates to what happened, a line each."""
+    from rich.text import Text  # not needed for JSON
+
+    from kubectl_sched.render.text.screen_fitting import Part
+
+    history, observed = result.history, result.observed
+    if history is not None:
+        yield Part((Text(safe(f"{history.told[:1].upper()}{history.told[1:]}.")),), rank=6, keep=1)
+    if observed is None:
+        return
+    if observed.event is not None and not observed.is_same:
+        causes = f" Likely, {'; '.join(observed.likely_causes)}." if observed.likely_causes else ""
+        told = f"Its scheduler said otherwise at {observed.event.last_seen}: {observed.event.text}{causes}"
+        yield Part((Text(safe(told)),), rank=6, keep=2)
+    for event in observed.autoscalers[:2]:
+        yield Part((Text(safe(f"{event.component} ({event.reason}): {event.text}")),), rank=4, keep=1)

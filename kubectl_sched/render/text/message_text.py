@@ -1,0 +1,90 @@
+"""FailedScheduling texts in plain words: as a table, and as the `Message` that scripts read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.padding import Padding
+from rich.text import Text
+
+from kubectl_sched.diagnostics.messages.reasons import PAGE
+from kubectl_sched.render.data.explanation_data import API_VERSION
+from kubectl_sched.render.safe_text import count, safe
+from kubectl_sched.render.text.tables import plain_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import RenderableType
+
+    from kubectl_sched.diagnostics.messages.decoder import Clause, FitErrorText
+
+_FOREIGN = "no text of kube-scheduler's own plugins: of an extender, or of a plugin that was added"
+_CUT_OFF = "the text was cut off here"
+
+
+def message_data(text: FitErrorText) -> dict[str, Any]:
+    """The text as data. Field names are a promise: add, never rename or drop."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Message",
+        "available": text.available,
+        "nodes": text.total,
+        "clauses": [_clause_data(clause) for clause in text.clauses],
+        "cut": text.cut,
+    }
+
+
+def _clause_data(clause: Clause) -> dict[str, Any]:
+    known = clause.meaning
+    return {
+        "text": clause.text,
+        "nodes": clause.nodes,
+        "about": "preemption" if clause.about_preemption else "pod" if clause.nodes is None else "nodes",
+        "plugin": (known.plugin or None) if known else None,
+        "meaning": known.says if known else None,
+        "help": (known.helps or None) if known else None,
+        "anchor": f"{PAGE}#{known.anchor}" if known else None,
+    }
+
+
+def message_lines(text: FitErrorText) -> Iterator[RenderableType]:
+    """The text clause by clause; the wide column comes last."""
+    if text.total is not None:
+        yield Text(f"{text.available} of {count(text.total, 'node')} can take the pod.", style="bold")
+    for heading, about_preemption in (("", False), ("Could other pods make room?", True)):
+        clauses = [clause for clause in text.clauses if clause.about_preemption is about_preemption]
+        if not clauses:
+            continue
+        if heading:
+            yield Text()
+            yield Text(heading, style="bold")
+        yield from _table(clauses)
+    yield from _more(text.clauses)
+    if text.cut:
+        yield Text(f"note: {_CUT_OFF}; events hold 1024 bytes, the pod's condition has the whole of it", style="dim")
+
+
+def _more(clauses: Sequence[Clause]) -> Iterator[RenderableType]:
+    """Where there is more to read on each of them."""
+    anchors = list(dict.fromkeys(f"#{clause.meaning.anchor}" for clause in clauses if clause.meaning))
+    if anchors:
+        yield Text()
+        yield Text(f"More: {PAGE}{', '.join(anchors)}", style="dim", overflow="fold")
+
+
+def _table(clauses: list[Clause]) -> Iterator[RenderableType]:
+    counted = any(clause.nodes is not None for clause in clauses)
+    table = plain_table()
+    if counted:
+        table.add_column("Nodes", justify="right", no_wrap=True)
+    table.add_column("Plugin", no_wrap=True)
+    table.add_column("In plain words", overflow="fold")
+    for clause in clauses:
+        known = clause.meaning
+        unknown = f"{safe(clause.text)}... ({_CUT_OFF})" if clause.cut else f"{safe(clause.text)}: {_FOREIGN}"
+        said = safe(known.says) if known else unknown
+        helps = f"; {safe(known.helps)}" if known and known.helps else ""
+        nodes = [f"{clause.nodes:,}" if clause.nodes is not None else "all"] if counted else []
+        table.add_row(*nodes, safe(known.plugin) if known else "", f"{said}{helps}")
+    yield Padding(table, (0, 0, 0, 0))

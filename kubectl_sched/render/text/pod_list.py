@@ -1,0 +1,127 @@
+"""Several pods at once: a line each, those of one owner and one answer together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from kubectl_sched.diagnostics.warnings import NOT_SCORED
+from kubectl_sched.render.headline import summary
+from kubectl_sched.render.node_sentences import why_not
+from kubectl_sched.render.reason_clauses import last_first
+from kubectl_sched.render.safe_text import count, listed, safe, shortened
+from kubectl_sched.render.status_sentences import stage_words
+from kubectl_sched.render.text.tables import one_line_each
+from kubectl_sched.scheduler.result import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import RenderableType
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.simulation.pending_together import Together
+
+_NAME_LENGTH = 45
+_WARNINGS_SHOWN = 5
+
+
+def pods_table(
+    results: Sequence[ScheduleResult], notes: Sequence[str], width: int, together: Together | None = None
+) -> Iterator[RenderableType]:
+    """What becomes of each pod or group of pods, and why."""
+    rows = [(group_name(group), group[0].outcome.value, why(group[0])) for group in grouped(results)]
+    yield from one_line_each(("Pod", "Outcome", "Why"), rows, width)
+    yield Text(f"\n{in_sum(results, together)}")
+    yield from (Text(f"note: {safe(note)}", style="dim") for note in (*pod_notes(results), *dict.fromkeys(notes)))
+
+
+def in_sum(results: Sequence[ScheduleResult], together: Together | None = None) -> str:
+    """How many would land, each on its own; what becomes of all one after the other, and who is served before."""
+    fitting = sum(result.fits for result in results)
+    alone = f"{count(len(results), 'pod')}, each on its own against the same state: {fitting:,} would land."
+    return f"{alone}{_together(together)}"
+
+
+def _together(together: Together | None) -> str:
+    if together is None:
+        return ""
+    told = f" Together {together.placed:,} of {together.pods:,} {'fits' if together.placed == 1 else 'fit'}."
+    if together.ahead:
+        told += (
+            f" {count(together.ahead, 'other pod')} of higher priority {'is' if together.ahead == 1 else 'are'} ahead."
+        )
+    return told
+
+
+def pod_notes(results: Sequence[ScheduleResult]) -> Iterator[str]:
+    """What is to know beside the verdicts, with the pods that it is about."""
+    about: dict[str, list[ScheduleResult]] = {}
+    for result in results:
+        for warning in (each for each in result.warnings if each != NOT_SCORED):  # a list shows no points
+            about.setdefault(warning, []).append(result)
+    for warning, concerned in list(about.items())[:_WARNINGS_SHOWN]:
+        whom = concerned[0].pod.key if len(concerned) == 1 else count(len(concerned), "pod")
+        yield f"{whom}: {warning}"
+    if len(about) > _WARNINGS_SHOWN:
+        yield f"{len(about) - _WARNINGS_SHOWN:,} more notes are in -o json"
+
+
+def group_name(group: Sequence[ScheduleResult]) -> str:
+    """The pod, or what manages them and how many they are."""
+    name = group[0].pod.key if len(group) == 1 else f"{_owner(group[0].pod)} \N{MULTIPLICATION SIGN}{len(group)}"
+    return shortened(safe(name), _NAME_LENGTH)
+
+
+def grouped(results: Sequence[ScheduleResult]) -> list[list[ScheduleResult]]:
+    """Pods of one owner with the same answer, in the order of each group's first."""
+    groups: dict[tuple[str, str], list[ScheduleResult]] = {}
+    for result in results:
+        own = result.pod.key if result.pod.metadata.controller is None else _owner(result.pod)
+        groups.setdefault((own, why(result)), []).append(result)
+    return list(groups.values())
+
+
+def _owner(pod: Pod) -> str:
+    """`namespace/name` of what manages the pod: its Deployment rather than the ReplicaSet, where labels tell."""
+    controller = pod.metadata.controller
+    if controller is None:
+        return pod.key
+    template_hash = pod.metadata.labels.get("pod-template-hash")
+    name = controller.name.removesuffix(f"-{template_hash}") if template_hash else controller.name
+    return f"{pod.metadata.namespace}/{name}"
+
+
+def why(result: ScheduleResult) -> str:
+    """The summary without what the other columns say; what leaves no node over comes first."""
+    target = _daemon_target(result)
+    return _why(result) if target is None else f"for {safe(target)}: {_why_there(result, target)}"
+
+
+def _why_there(result: ScheduleResult, target: str) -> str:
+    row = result.nodes.row_of.get(target)
+    if row is None:
+        return "there is no such node"
+    return _why(result) if result.fits or result.current_node else why_not(result, row)
+
+
+def _why(result: ScheduleResult) -> str:
+    words = stage_words(result)
+    if result.history is not None and result.history.verdict in {"Different", "WouldReject"}:
+        return "; ".join(filter(None, (safe(result.history.told), words)))
+    if words is not None:
+        return words
+    if result.fits and len(result.best) > 1 and result.nominated_first is None:
+        return f"tied between {listed(result.best)}"
+    if result.outcome is Outcome.UNSCHEDULABLE and result.pre_filter.is_success and len(result.nodes):
+        return "; ".join(last_first(result))
+    said = summary(result).removeprefix(safe(result.pod.key)).strip()
+    return said.removeprefix("would land on ").removeprefix("scores highest on ")
+
+
+def _daemon_target(result: ScheduleResult) -> str | None:
+    """The node that the DaemonSet controller made the pod for, None for pods of others."""
+    owner, names = result.pod.metadata.controller, result.pre_filter_nodes
+    return next(iter(names)) if owner is not None and owner.kind == "DaemonSet" and names and len(names) == 1 else None

@@ -1,0 +1,104 @@
+"""Everything that goes to a terminal, or to a pipe as plain text."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.segment import Segment, Segments
+from rich.text import Text
+
+from kubectl_sched.render.safe_text import safe
+from kubectl_sched.render.text.first_screen import answer
+from kubectl_sched.render.text.node_report import node_page
+from kubectl_sched.render.text.pod_list import in_sum, pods_table
+from kubectl_sched.render.text.screen_fitting import LINES, fitted, lines_of
+from kubectl_sched.render.text.wide_table import wide
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rich.console import RenderableType
+
+    from kubectl_sched.render.show import Display
+    from kubectl_sched.render.text.screen_fitting import Lines
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+_PIPED_WIDTH = 100_000
+"""A pipe has no width: nothing is wrapped or cut for it."""
+
+
+def console_for(color: str) -> Console:
+    """A console that writes no colour and no width of its own into a pipe."""
+    is_terminal = sys.stdout.isatty()
+    colored = color == "always" or (color == "auto" and is_terminal and not os.environ.get("NO_COLOR"))
+    return Console(
+        file=sys.stdout,
+        force_terminal=colored or None,
+        color_system="standard" if colored else None,
+        no_color=not colored,  # else NO_COLOR would count for more than --color always
+        width=None if is_terminal else _PIPED_WIDTH,
+        markup=False,
+        emoji=False,
+        highlight=False,
+        soft_wrap=False,
+    )
+
+
+def print_results(results: Sequence[ScheduleResult], display: Display, notes: Sequence[str]) -> None:
+    """One pod as a screen, several as a table."""
+    console = console_for(display.color)
+    lines = max(LINES, console.height - 1) if sys.stdout.isatty() else None
+    _print_lines(rendered(results, display, notes, console, lines), console)
+
+
+def print_parts(parts: Iterable[RenderableType], color: str) -> None:
+    """Anything else, without the blanks at the ends of lines."""
+    console = console_for(color)
+    _print_lines(lines_of(parts, console), console)
+
+
+def _print_lines(lines: Lines, console: Console) -> None:
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A name that the locale cannot write must not end the program.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    segments = [segment for line in lines for segment in (*line, Segment.line())]
+    console.print(Segments(segments), end="", crop=False, soft_wrap=True)
+
+
+def rendered(
+    results: Sequence[ScheduleResult], display: Display, notes: Sequence[str], console: Console, lines: int | None
+) -> Lines:
+    """What is printed; the answer about one pod takes at most so many lines (None: no limit)."""
+    if display.one and display.node is None and not display.all_nodes and display.output != "wide":
+        return fitted(list(answer(results[0], notes, console.width)), console, lines)
+    return lines_of(_in_full(results, display, notes, console.width), console)
+
+
+def _in_full(
+    results: Sequence[ScheduleResult], display: Display, notes: Sequence[str], width: int
+) -> Iterable[RenderableType]:
+    if not results:
+        return (Text("no pods match"), *_noted(notes))
+    if display.node is not None:
+        name = display.node
+        pages = (node_page(result, result.nodes.row_of[name], width, one=display.one) for result in results)
+        _, *apart = chain.from_iterable((Text(), *page) for page in pages)
+        warnings = (warning for result in results for warning in result.warnings)
+        return (*apart, *_noted((*warnings, *notes)))
+    if not display.all_nodes and display.output != "wide":
+        return pods_table(results, notes, width, display.together)
+    if display.one:
+        return wide(results[0], notes, width)
+    each_in_full = ((*wide(result, (), width), Text()) for result in results)
+    return (*chain.from_iterable(each_in_full), Text(in_sum(results, display.together)), *_noted(notes))
+
+
+def _noted(notes: Iterable[str]) -> Iterable[RenderableType]:
+    """Each once, below an empty line."""
+    lines = [Text(f"note: {safe(note)}", style="dim") for note in dict.fromkeys(notes)]
+    return (Text(), *lines) if lines else ()

@@ -1,0 +1,109 @@
+"""What was said of pods whose scheduling cannot be replayed, and what would be needed to do so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rich.text import Text
+
+from kubectl_sched.render.data.explanation_data import API_VERSION, stage_data
+from kubectl_sched.render.safe_text import safe
+from kubectl_sched.render.status_sentences import said_of
+from kubectl_sched.render.text.message_text import message_data, message_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import RenderableType
+
+    from kubectl_sched.diagnostics.scheduler_statements import Said, Told
+
+_UNKNOWN = (
+    "which nodes these are, by how much they miss, and whether it has changed since",
+    "which node the pod would get, and what change would let it in",
+)
+_OTHER_EVENTS = 3
+
+
+class Limits(NamedTuple):
+    """What could not be read: as sentences, as RBAC rules, and the command for somebody who may."""
+
+    sentences: Sequence[str]
+    rules: Sequence[str]
+    command: str
+
+
+def decoded_data(told: Sequence[Told], limits: Limits, *, one: bool) -> dict[str, Any]:
+    """As data: a `Decoded`, or a `DecodedList` of several. Field names are a promise: add, never rename or drop."""
+    items = [
+        {
+            "apiVersion": API_VERSION,
+            "kind": "Decoded",
+            "pod": {"namespace": each.pod.metadata.namespace, "name": each.pod.metadata.name},
+            "schedulerName": each.pod.spec.scheduler_name,
+            "currentNode": each.pod.spec.node_name or None,
+            "stage": stage_data(each.stage),
+            "condition": _said_data(each.condition) if each.condition else None,
+            "events": [_said_data(event) for event in each.events],
+            "unknown": list(_UNKNOWN),
+            "missingRules": list(limits.rules),
+            "command": limits.command,
+            "warnings": list(limits.sentences),
+        }
+        for each in told
+    ]
+    return items[0] if one else {"apiVersion": API_VERSION, "kind": "DecodedList", "items": items}
+
+
+def _said_data(said: Said) -> dict[str, Any]:
+    return {
+        "by": said.by,
+        "reason": said.reason,
+        "lastSeen": said.last_seen or None,
+        "text": said.words,
+        "message": message_data(said.text) if said.text else None,
+    }
+
+
+def decoded_lines(told: Sequence[Told], limits: Limits) -> Iterator[RenderableType]:
+    """Each pod with what was said of it, then what is missing for all of them."""
+    for each in told:
+        yield Text(f"{safe(each.pod.key)} {_state(each)}.", style="bold")
+        if each.stage is not None and each.stage.name != "Unschedulable" and (words := said_of(each.stage)):
+            yield Text(f"{words}.")
+        if each.newest is not None:
+            yield from _said_lines(each.newest)
+        others = [event for event in each.events if event.text is None][:_OTHER_EVENTS]
+        for event in others:
+            yield Text(safe(f"{event.last_seen} {event.reason} ({event.by}): {event.words}"))
+        yield Text()
+    yield Text("This is what was said, not a replay. It does not tell:", style="bold")
+    yield from (Text(f"  {unknown}") for unknown in _UNKNOWN)
+    for sentence in limits.sentences:
+        yield Text(f"note: {safe(sentence)}", style="dim")
+    yield Text("With the missing rules it can be replayed; or by --from with the file that an administrator makes by:")
+    yield Text(f"  {limits.command}")
+
+
+def _state(told: Told) -> str:
+    pod = told.pod
+    if pod.has_ended:
+        return f"has ended ({safe(pod.status.phase)}) on {safe(pod.spec.node_name) or 'no node'}"
+    if pod.spec.node_name:
+        return f"is bound to {safe(pod.spec.node_name)}"
+    if pod.spec.scheduling_gates:
+        return (
+            f"is gated by {safe(', '.join(gate.name for gate in pod.spec.scheduling_gates))}, so it is not in the queue"
+        )
+    if told.newest is None:
+        return f"waits, and no scheduler has said a word of it; its schedulerName is {safe(pod.spec.scheduler_name)}"
+    return "waits for a node"
+
+
+def _said_lines(said: Said) -> Iterator[RenderableType]:
+    when = f" at {safe(said.last_seen)}" if said.last_seen else ""
+    yield Text(f"{safe(said.by or 'a scheduler')} said{when}:")
+    if said.text is None:
+        yield Text(f"  {safe(said.words)}")
+        return
+    yield from message_lines(said.text)

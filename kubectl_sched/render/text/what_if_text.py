@@ -1,0 +1,210 @@
+"""The page about a what-if: a sentence, then by workload, by node and by zone, and why the first did not fit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from kubectl_sched.api.apimachinery.quantity import bytes_text, cpu_text
+from kubectl_sched.render.headline import summary
+from kubectl_sched.render.safe_text import count, listed, safe
+from kubectl_sched.render.text.tables import aligned, one_line_each
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kubectl_sched.simulation.placement import Placement, Simulated
+    from kubectl_sched.simulation.rollout import RolledOut
+    from kubectl_sched.simulation.what_if_result import Answer
+    from kubectl_sched.snapshot import Snapshot
+
+_ZONE = "topology.kubernetes.io/zone"
+_NODES_SHOWN = 20
+_EVENT_LENGTH = 300
+_BARS = (8, 5, 3, 0)
+"""How long bars may be; the longest that the terminal has room for is taken."""
+
+_WIDTH = 200
+"""Where nothing says how wide a line may be."""
+
+
+def page(answer: Answer, warnings: Sequence[str], width: int) -> Iterator[Text]:
+    """The page, line by line, each row of a table on one line of at most so many columns."""
+    simulated = answer.simulated
+    width = min(width, _WIDTH)
+    fits = not simulated.unplaced
+    yield Text(what_if_sentence(answer), style="bold green" if fits else "bold red")
+    for rollout in answer.rollouts:
+        yield Text(about_rollout(rollout))
+    if len(simulated.placements) > 0:
+        yield Text("")
+        yield from _by_owner(simulated.placements, width)
+        yield Text("")
+        yield from _by_node(simulated, width)
+        yield from _by_zone(simulated)
+    if simulated.first_unplaced is not None:
+        yield Text("")
+        yield Text(f"{summary(simulated.first_unplaced)}.")
+        event = simulated.first_unplaced.event
+        if event:
+            yield Text(f"kube-scheduler's own message: {safe(event)}")
+    notes = [*about_chance(simulated.placements), *answer.warnings, *warnings]
+    if notes:
+        yield Text("")
+        yield from (Text(f"note: {safe(note)}") for note in notes)
+
+
+def what_if_sentence(answer: Answer) -> str:
+    """How many would be placed, and on how many nodes."""
+    simulated = answer.simulated
+    placed, unplaced = simulated.placed, simulated.unplaced
+    where = len({each.node for each in simulated.placements if each.node})
+    if simulated.stopped is not None:
+        return f"{count(placed, 'pod')} would fit, on {count(where, 'node')}; one more does not."
+    if not simulated.placements:
+        return "No pod would have to move."
+    told = f"All {placed:,} pods" if placed > 1 and not unplaced else f"{placed:,} of {count(placed + unplaced, 'pod')}"
+    sentence = f"{told} would be placed, on {count(where, 'node')}"
+    if answer.nodes_needed:
+        sentence += f", with {count(answer.nodes_needed, 'more node')}"
+    return f"{sentence}." if not unplaced else f"{sentence}; {unplaced:,} would not."
+
+
+def about_rollout(rollout: RolledOut) -> str:
+    """How many steps a rollout takes, or where it gets stuck."""
+    done = f"The rollout of {safe(rollout.owner)} ({rollout.strategy})"
+    skew = "".join(
+        f" Skew over {safe(each.topology_key)}: {each.before} before, {each.after} after." for each in rollout.skew
+    )
+    if rollout.stuck_at is None:
+        return f"{done} takes {count(rollout.steps, 'step')}.{skew}"
+    left = f"; {count(len(rollout.remaining), 'old pod')} would still be there" if rollout.remaining else ""
+    return f"{done} gets stuck at step {rollout.stuck_at}{left}.{skew}"
+
+
+def _by_owner(placements: Sequence[Placement], width: int) -> Iterator[Text]:
+    rows = [(owner, f"{placed:,}", f"{unplaced:,}", why) for owner, placed, unplaced, why in workloads(placements)]
+    yield from one_line_each(("WORKLOAD", "PLACED", "NOT PLACED", "WHY"), rows, width, numbers=frozenset({1, 2}))
+
+
+def workloads(placements: Sequence[Placement]) -> Iterator[tuple[str, int, int, str]]:
+    """Each workload, how many of its pods are placed and how many are not, and why the first is not.
+
+    Where all are placed, whose place they take.
+    """
+    owners: dict[str, list[Placement]] = {}
+    for each in placements:
+        owners.setdefault(each.owner or f"Pod/{_without_number(each.pod.name)}", []).append(each)
+    for owner, of_owner in owners.items():
+        placed = sum(each.is_placed for each in of_owner)
+        why = next((_why(each) for each in of_owner if not each.is_placed), "")
+        displaced = [victim.key for each in of_owner if each.is_placed for victim in each.victims]
+        if displaced and not why:
+            why = f"takes the place of {listed(displaced)}"
+        yield safe(owner), placed, len(of_owner) - placed, why
+
+
+def _without_number(name: str) -> str:
+    """What the copies of a bare pod have in common."""
+    base, dash, number = name.rpartition("-")
+    return base if dash and number.isdecimal() else name
+
+
+def _why(placement: Placement) -> str:
+    if placement.nominated_node is not None:
+        victims = listed([victim.key for victim in placement.victims])
+        return f"fits on {safe(placement.nominated_node)} without {victims}"
+    return safe(placement.event or placement.reason or placement.outcome.value)[:_EVENT_LENGTH]
+
+
+def _by_node(simulated: Simulated, width: int) -> Iterator[Text]:
+    changed = filled_nodes(simulated)
+    shown = [(name, number) for name, number in changed[:_NODES_SHOWN] if name in simulated.after.row_of]
+    if shown:
+        tables = (_node_table(simulated, shown, bar) for bar in _BARS)
+        roomy = next((rows for rows in tables if max(map(len, aligned(rows))) <= width), None)
+        headings, *rows = roomy or _node_table(simulated, shown, 0)
+        yield from one_line_each(headings, rows, width, numbers=frozenset({1}))
+    if len(changed) > _NODES_SHOWN:
+        yield Text(f"and {count(len(changed) - _NODES_SHOWN, 'more node')} (-o json has all)")
+
+
+def _node_table(simulated: Simulated, nodes: Sequence[tuple[str, int]], bar: int) -> list[tuple[str, ...]]:
+    return [
+        ("NODE", "NEW", "CPU REQUESTED", "MEMORY REQUESTED", "PODS"),
+        *(
+            (safe(name), f"+{number:,}", *(_share(simulated, name, each, bar) for each in ("cpu", "memory", "pods")))
+            for name, number in nodes
+        ),
+    ]
+
+
+def filled_nodes(simulated: Simulated) -> list[tuple[str, int]]:
+    """Each node that pods are placed on with their number, those that get most first."""
+    per_node: dict[str, int] = {}
+    for each in simulated.placements:
+        if each.node is not None:
+            per_node[each.node] = per_node.get(each.node, 0) + 1
+    return sorted(per_node.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _share(simulated: Simulated, name: str, resource: str, bar: int) -> str:
+    """`######.. 4 -> 6 of 8`, without the bar where it has no length."""
+    told, filling = filled(simulated, name, resource)
+    full = round(bar * filling)
+    return f"{'#' * full}{'.' * (bar - full)} {told}".lstrip()
+
+
+def filled(simulated: Simulated, name: str, resource: str) -> tuple[str, float]:
+    """`4 -> 6 of 8`, and how full the node is then, from 0 to 1."""
+    before, after = _used(simulated.before, name, resource), _used(simulated.after, name, resource)
+    row = simulated.after.row_of[name]
+    whole = int(simulated.after.allocatable(resource)[row])
+    told = f"{_amount(resource, before)} -> {_amount(resource, after)} of {_amount(resource, whole)}"
+    return told, min(1.0, after / whole) if whole else 0.0
+
+
+def _used(nodes: Snapshot, name: str, resource: str) -> int:
+    row = nodes.row_of.get(name)
+    if row is None:
+        return 0
+    return int(nodes.pod_count[row] if resource == "pods" else nodes.requested(resource)[row])
+
+
+def _amount(resource: str, amount: int) -> str:
+    if resource == "cpu":
+        return cpu_text(amount)
+    return bytes_text(amount) if resource == "memory" else f"{amount:,}"
+
+
+def _by_zone(simulated: Simulated) -> Iterator[Text]:
+    told = zones_in_words(simulated)
+    if told is not None:
+        yield Text(told)
+
+
+def zones_in_words(simulated: Simulated) -> str | None:
+    """How many pods each zone gets; None where there is one at most."""
+    zones = simulated.after.label(_ZONE)
+    per_zone: dict[str, int] = {}
+    for each in simulated.placements:
+        row = simulated.after.row_of.get(each.node or "")
+        if row is not None:
+            zone = zones[row]
+            per_zone[zone or "no zone"] = per_zone.get(zone or "no zone", 0) + 1
+    if len(per_zone) < 2:
+        return None
+    return f"by zone: {', '.join(f'{safe(zone)} {number:,}' for zone, number in sorted(per_zone.items()))}"
+
+
+def about_chance(placements: Sequence[Placement]) -> Iterator[str]:
+    """What of the placements is left to chance."""
+    tied = sum(each.tied_count > 1 for each in placements)
+    beyond = sum(each.beyond_sampling for each in placements)
+    if tied:
+        were = "was a tie" if tied == 1 else "were ties"
+        yield f"{tied:,} of {count(len(placements), 'placement')} {were}, where kube-scheduler may choose another node"
+    if beyond:
+        found = f"{count(beyond, 'placement')} had more feasible nodes than kube-scheduler looks at"
+        yield f"{found}, so it may choose another"

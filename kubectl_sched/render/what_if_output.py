@@ -1,0 +1,108 @@
+"""What a what-if came to: as data, as names, and as a page for people."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from kubectl_sched.render.safe_text import count
+from kubectl_sched.render.show import warn, write_data, write_page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kubectl_sched.simulation.placement import Placement
+    from kubectl_sched.simulation.rollout import RolledOut
+    from kubectl_sched.simulation.what_if_result import Answer
+
+
+def show_what_if(answer: Answer, version: str, output: str, color: str, warnings: Sequence[str]) -> int:
+    """Print the answer; returns the exit code: 0 where all are placed, or with `--replicas max`."""
+    if output in {"json", "yaml"}:
+        write_data(what_if(answer, version, warnings), output)
+    elif output == "name":
+        placed = (each for each in answer.simulated.placements if each.is_placed)
+        sys.stdout.write("".join(f"pod/{each.pod.name} node/{each.node}\n" for each in placed))
+        warn([*answer.warnings, *warnings, *_without_node(answer.simulated.placements)])
+    elif output == "html":
+        from kubectl_sched.render.html.page import what_if_html
+
+        write_page(what_if_html(answer, version, warnings))
+    elif output == "markdown":
+        from kubectl_sched.render.markdown.markdown_answer import what_if_markdown
+
+        write_page(what_if_markdown(answer, version, warnings))
+    else:
+        from kubectl_sched.render.text.terminal import console_for, print_parts
+        from kubectl_sched.render.text.what_if_text import page
+
+        print_parts(page(answer, warnings, console_for(color).width), color)
+    if answer.interrupted:
+        return 1
+    if answer.simulated.stopped is not None:
+        return 0
+    stuck = any(rollout.stuck_at is not None for rollout in answer.rollouts)
+    return 1 if answer.simulated.unplaced or stuck else 0
+
+
+def _without_node(placements: Sequence[Placement]) -> Iterator[str]:
+    """Why pods have no node, a sentence for each reason."""
+    waiting: dict[str, list[str]] = {}
+    for each in placements:
+        if not each.is_placed:
+            waiting.setdefault(each.event or each.reason or each.outcome.value, []).append(each.pod.key)
+    for reason, (first, *others) in waiting.items():
+        they = f"{first} and {count(len(others), 'more pod')} have" if others else f"{first} has"
+        yield f"{they} no node: {reason}"
+
+
+def what_if(answer: Answer, version: str, warnings: Sequence[str]) -> dict[str, Any]:
+    """The WhatIf of the contract."""
+    simulated = answer.simulated
+    per_node: dict[str, int] = {}
+    for each in simulated.placements:
+        if each.node is not None:
+            per_node[each.node] = per_node.get(each.node, 0) + 1
+    return {
+        "apiVersion": "kubectl-sched/v1",
+        "kind": "WhatIf",
+        "kubernetesVersion": version,
+        "placements": [_placement(each) for each in simulated.placements],
+        "placed": simulated.placed,
+        "unplaced": simulated.unplaced,
+        "perNode": dict(sorted(per_node.items())),
+        "stopped": None if simulated.stopped is None else {"event": simulated.stopped.event},
+        "nodesNeeded": answer.nodes_needed,
+        "rollouts": [_rollout(each) for each in answer.rollouts],
+        "interrupted": answer.interrupted,
+        "warnings": [*answer.warnings, *warnings],
+    }
+
+
+def _placement(placement: Placement) -> dict[str, Any]:
+    return {
+        "pod": {"namespace": placement.pod.namespace, "name": placement.pod.name},
+        "owner": placement.owner,
+        "outcome": placement.outcome.value,
+        "node": placement.node,
+        "tied": list(placement.tied),
+        "tiedCount": placement.tied_count,
+        "total": placement.total,
+        "nominatedNode": placement.nominated_node,
+        "victims": sorted(victim.key for victim in placement.victims),
+        "event": placement.event,
+        "reason": placement.reason,
+    }
+
+
+def _rollout(rollout: RolledOut) -> dict[str, Any]:
+    return {
+        "owner": rollout.owner,
+        "strategy": rollout.strategy,
+        "steps": rollout.steps,
+        "stuckAt": rollout.stuck_at,
+        "remaining": sorted(pod.key for pod in rollout.remaining),
+        "skew": [
+            {"topologyKey": each.topology_key, "before": each.before, "after": each.after} for each in rollout.skew
+        ],
+    }

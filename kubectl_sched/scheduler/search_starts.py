@@ -1,0 +1,171 @@
+"""What becomes of a pod from every start that kube-scheduler's search may have, or from one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kubectl_sched.errors import SchedError
+from kubectl_sched.framework.cycle_state import PluginError
+from kubectl_sched.framework.interface import ScorePlugin
+from kubectl_sched.framework.runtime import normalized_scores
+from kubectl_sched.scheduler.node_search import heap_ranks, search
+from kubectl_sched.scheduler.schedule_one import outcome_of, score_feasible
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from kubectl_sched.framework.cycle_state import CycleState
+    from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.scheduler.node_search import Search
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.snapshot.arrays import Integers, Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How often each node wins over all starts; tied nodes share a win. The nodes' order is approximated by age."""
+
+    starts: int
+    """How many starts there are, which is as many as nodes; 1 where one was asked for."""
+
+    start_index: int | None
+    stops_after: int
+    """How many feasible nodes end a search."""
+
+    wins: tuple[tuple[str, float], ...]
+    """Node and share of the starts (0 to 1), the most frequent winner first."""
+
+    failing: float
+    """The share of the starts from which the whole cycle fails."""
+
+
+def sampled(result: ScheduleResult) -> ScheduleResult:
+    """The result with who wins how often, from every start."""
+    searches = search(result)
+    if searches is None:
+        return result
+    passing = ~searches.fails
+    starts_of = np.bincount(searches.first[passing], minlength=len(searches.feasible))
+    if len(searches.feasible) <= searches.stops_after:
+        starts_of = np.array([int(passing.sum())])
+    wins: defaultdict[int, float] = defaultdict(float)
+    failing = int(searches.fails.sum())
+    windows = _Windows(result, searches)
+    for first in np.flatnonzero(starts_of).tolist():
+        count = int(starts_of[first])
+        winners = windows.winners(first)
+        failing += 0 if winners else count
+        for row in winners:
+            wins[row] += count / len(winners)
+    starts = len(searches.first)
+    names = result.nodes.names
+    shares = sorted(((names[row], won / starts) for row, won in wins.items()), key=lambda win: (-win[1], win[0]))
+    return replace(result, sampling=Sampling(starts, None, searches.stops_after, tuple(shares), failing / starts))
+
+
+def from_start(result: ScheduleResult, start_index: int) -> ScheduleResult:
+    """The result as it is when the search begins at that node: only the nodes that it finds are scored."""
+    if not 0 <= start_index < max(len(result.nodes), 1):
+        last = len(result.nodes) - 1
+        most = f"there are {last + 1} nodes, so it goes from 0 to {last}" if last > 0 else "it can only be 0 here"
+        raise SchedError(f"--start-index {start_index}: {most}")
+    searches = search(result)
+    if searches is None or searches.fails[start_index]:
+        return result
+    found = np.sort(searches.window(int(searches.first[start_index])))
+    state = result.state.clone() if result.state else None
+    chosen = replace(result, feasible=found, state=state, error=None, score_error=None, event=None, scores=())
+    chosen = score_feasible(chosen)
+    chosen = replace(chosen, outcome=outcome_of(chosen))
+    winners = _Windows(result, searches).winners(int(searches.first[start_index]))
+    wins = tuple(sorted((result.nodes.names[row], 1 / len(winners)) for row in winners))
+    sampling = Sampling(1, start_index, searches.stops_after, wins, float(chosen.error is not None))
+    return replace(chosen, sampling=sampling)
+
+
+class _Windows:
+    """Scores window after window of the feasible nodes; what is the same in all of them is computed once."""
+
+    def __init__(self, result: ScheduleResult, searches: Search) -> None:
+        assert result.framework is not None and result.state is not None  # noqa: S101, PT018 - a search has both
+        self._result = result
+        self._framework: Framework = result.framework
+        self._searches = searches
+        self._state: CycleState = result.state.clone()
+        self._twice = np.concatenate([searches.feasible, searches.feasible])
+        self._raw: dict[tuple[str, Hashable], Integers] = {}
+        self._fails = not self._prepare()
+        handle = self._framework.handle
+        # With more than one worker, chance decides in which order the nodes are found.
+        ordered = handle.release.ties_fall_by_place and handle.parallelism == 1 and not handle.extenders
+        self._ranks = heap_ranks(min(searches.stops_after, len(searches.feasible))) if ordered else None
+        self._common = np.zeros(len(searches.feasible), dtype=np.int64)
+        self._changing: list[ScorePlugin] = []
+        if not self._fails:
+            for plugin in self._framework.score_plugins:
+                if plugin.name not in self._state.skip_score_plugins:
+                    self._add(plugin)
+
+    def _prepare(self) -> bool:
+        """Run PreScore for all feasible nodes; False where it makes every cycle fail."""
+        try:
+            self._framework.run_pre_score(self._state, self._result.pod, self._result.nodes, self._searches.feasible)
+        except PluginError:
+            return False
+        return True
+
+    def _add(self, plugin: ScorePlugin) -> None:
+        """Take the plugin's points for the same in every window, or keep it among those that are asked for each."""
+        rows = self._searches.feasible
+        normalizes = type(plugin).normalize_score is not ScorePlugin.normalize_score
+        if type(plugin).pre_score_fewer is ScorePlugin.pre_score_fewer:
+            try:
+                raw = self._raw_of(plugin, None)
+                if not normalizes or len(np.unique(raw)) == 1:
+                    points = normalized_scores(plugin, self._state, self._result.pod, self._result.nodes, rows, raw)
+                    self._common += points * self._framework.weights[plugin.name]
+                    return
+            except PluginError:
+                pass
+        self._changing.append(plugin)
+
+    def _raw_of(self, plugin: ScorePlugin, key: Hashable) -> Integers:
+        """The plugin's raw scores for all feasible nodes, while they depend on `key`."""
+        known = self._raw.get((plugin.name, key))
+        if known is None:
+            known = plugin.score(self._state, self._result.pod, self._result.nodes, self._searches.feasible)
+            self._raw[plugin.name, key] = known
+        return known
+
+    def winners(self, first: int) -> list[int]:
+        """The rows tied at the highest total; none where the cycle fails."""
+        count = min(self._searches.stops_after, len(self._searches.feasible))
+        rows = self._twice[first : first + count]
+        if count == 1:
+            return [int(rows[0])]
+        if self._fails:
+            return []
+        places = np.arange(first, first + count) % len(self._searches.feasible)
+        totals = self._common[places]
+        try:
+            for plugin in self._changing:
+                totals += self._points(plugin, rows, places)
+        except PluginError:
+            return []
+        tied = np.flatnonzero(totals == totals.max())
+        if self._ranks is not None:
+            tied = tied[[self._ranks[tied].argmin()]]
+        return [int(row) for row in rows[tied]]
+
+    def _points(self, plugin: ScorePlugin, rows: Rows, places: Rows) -> Integers:
+        state, pod, nodes = self._state, self._result.pod, self._result.nodes
+        key = plugin.pre_score_fewer(state, pod, nodes, rows)
+        try:
+            raw = self._raw_of(plugin, key)[places]
+        except PluginError:
+            raw = plugin.score(state, pod, nodes, rows)
+        return normalized_scores(plugin, state, pod, nodes, rows, raw) * self._framework.weights[plugin.name]

@@ -1,0 +1,59 @@
+"""How many more pods there is room for, on the nodes and in the ResourceQuotas."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.apiserver.refused_manifest import RefusedError
+from kubectl_sched.scheduler.result import Outcome
+from kubectl_sched.simulation.placement import Placement, QueuedPod
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.apiserver.resource_quotas import Quotas
+    from kubectl_sched.controllers.pod_creation import Workload
+    from kubectl_sched.simulation.queue_simulation import Simulation
+
+    Report = Callable[[int, int], None]
+
+
+class Filling:
+    """`--replicas max`: one pod of each workload after the other, until the nodes or a ResourceQuota have no room."""
+
+    def __init__(self, workloads: list[Workload], quotas: Quotas, there: Iterable[Pod]) -> None:
+        self.notes: list[str] = []
+        self._workloads = workloads
+        self._quotas = quotas
+        self._there = {pod.key for pod in there}
+        self._refused: Placement | None = None
+
+    def fill(self, simulation: Simulation, report: Report | None) -> None:
+        """Place what is queued already, then pods of the workloads; `notes` say what stopped it besides nodes."""
+        simulation.run(report)
+        simulation.fill(self._in_turn(), report)
+        if simulation.stopped is None and self._refused is not None:
+            simulation.stopped = self._refused
+            self.notes.append(f"what stops it is a ResourceQuota: {self._refused.event}")
+
+    def _in_turn(self) -> Iterator[QueuedPod]:
+        for index in range(max(len(workload.pods) for workload in self._workloads)):
+            for workload in self._workloads:
+                if index < len(workload.pods):
+                    queued = QueuedPod(workload.pods[index], workload.replicas.owner)
+                    if not self._is_admitted(queued):
+                        return
+                    yield queued
+
+    def _is_admitted(self, queued: QueuedPod) -> bool:
+        """Whether a quota has room for the pod; what the cluster has already is counted in it."""
+        if queued.pod.key in self._there:
+            return True
+        try:
+            self._quotas.take(queued.pod)
+        except RefusedError as error:
+            event = f'pods "{queued.pod.name}" is forbidden: {error.reason}'
+            self._refused = Placement(queued.pod, queued.owner, Outcome.ERROR, event=event)
+            return False
+        return True

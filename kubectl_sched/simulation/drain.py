@@ -1,0 +1,96 @@
+"""Which pods leave a node, which of them come back, and what would stand in the way of `kubectl drain`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.api.apimachinery.labels import InvalidSelector, selector_of
+from kubectl_sched.api.policy import PodDisruptionBudget
+from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
+from kubectl_sched.apiserver.what_if_limits import few
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.api.pod import Pod
+
+
+def is_static(pod: Pod) -> bool:
+    """Whether the kubelet itself runs it, from a file: the API server only holds its mirror."""
+    controller = pod.metadata.controller
+    return pod.metadata.annotations.config_mirror is not None or (controller is not None and controller.kind == "Node")
+
+
+def is_daemon(pod: Pod) -> bool:
+    """Whether a DaemonSet controls it."""
+    controller = pod.metadata.controller
+    return controller is not None and controller.kind == "DaemonSet"
+
+
+def comes_back(pod: Pod) -> bool:
+    """Whether a controller makes another in its place, on whatever node."""
+    return pod.metadata.controller is not None and not is_static(pod) and not is_daemon(pod)
+
+
+def drain_notes(node: str, pods: Sequence[Pod], objects: Iterable[KubernetesObject]) -> Iterator[str]:
+    """Sentences about the pods of a node that block a drain, lose something by it, or do not come back."""
+    objects = list(objects)
+    leaving = [pod for pod in pods if not is_static(pod) and not is_daemon(pod) and not pod.has_ended]
+    groups = (
+        ("have no controller, so drain wants --force and they do not come back", [p for p in leaving if _is_bare(p)]),
+        ("are static pods, which stay", [pod for pod in pods if is_static(pod)]),
+        (
+            "lose an emptyDir, so drain wants --delete-emptydir-data",
+            [pod for pod in leaving if any(volume.empty_dir is not None for volume in pod.spec.volumes)],
+        ),
+        ("have a volume that is local to the node, so they come back nowhere else", list(_local(leaving, objects))),
+        ("are protected by a PodDisruptionBudget that allows no disruption now", list(_protected(leaving, objects))),
+    )
+    for what, concerned in groups:
+        if concerned:
+            names = sorted(pod.key for pod in concerned)
+            yield f"draining {node}: pods that {what} ({len(names)}): {few(names)}"
+
+
+def _is_bare(pod: Pod) -> bool:
+    return pod.metadata.controller is None
+
+
+def _local(pods: Sequence[Pod], objects: Sequence[KubernetesObject]) -> Iterator[Pod]:
+    claims = {item.key: item for item in objects if isinstance(item, PersistentVolumeClaim)}
+    volumes = {item.name: item for item in objects if isinstance(item, PersistentVolume)}
+    for pod in pods:
+        for volume in pod.spec.volumes:
+            source = volume.persistent_volume_claim
+            claim = claims.get(f"{pod.namespace}/{source.claim_name}") if source is not None else None
+            bound = volumes.get(claim.spec.volume_name) if claim is not None else None
+            if bound is not None and _is_of_one_host(bound):
+                yield pod
+                break
+
+
+def _is_of_one_host(volume: PersistentVolume) -> bool:
+    required = volume.spec.node_affinity.required if volume.spec.node_affinity is not None else None
+    return required is not None and any(
+        expression.key == "kubernetes.io/hostname"
+        for term in required.node_selector_terms
+        for expression in term.match_expressions
+    )
+
+
+def _protected(pods: Sequence[Pod], objects: Sequence[KubernetesObject]) -> Iterator[Pod]:
+    budgets = [
+        item for item in objects if isinstance(item, PodDisruptionBudget) and item.status.disruptions_allowed <= 0
+    ]
+    for pod in pods:
+        if any(_covers(budget, pod) for budget in budgets):
+            yield pod
+
+
+def _covers(budget: PodDisruptionBudget, pod: Pod) -> bool:
+    try:
+        selector = selector_of(budget.spec.selector)
+    except InvalidSelector:
+        return False
+    return budget.namespace == pod.namespace and selector.matches(pod.metadata.labels)

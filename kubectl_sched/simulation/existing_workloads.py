@@ -1,0 +1,160 @@
+"""Workloads that exist already: which pods they have, and how they are rolled out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kubectl_sched.api.apps import CronJob, DaemonSet, Deployment, Job, StatefulSet
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.apiserver.manifests import PLACEABLE
+from kubectl_sched.controllers.daemon_set_coverage import target_of
+from kubectl_sched.controllers.workload_pods import COMPLETION_INDEX, replicas_of
+from kubectl_sched.errors import SchedError
+from kubectl_sched.simulation.queue_simulation import owner_of
+from kubectl_sched.simulation.rollout import Plan, Strategy, least_wanted
+from kubectl_sched.sources.pod_selection import WORKLOAD_WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from kubectl_sched.api.apps import IntOrPercent, PodTemplateSpec, RollingUpdate
+    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.controllers.workload_pods import Replicas
+
+_WORDS = {**WORKLOAD_WORDS, "cronjob": "CronJob", "cronjobs": "CronJob", "cj": "CronJob"}
+
+
+def existing_item(target: str, objects: Iterable[KubernetesObject], namespace: str) -> KubernetesObject:
+    """The workload of the cluster that `deployment/web` names. Raises SchedError where there is none."""
+    word, _, name = target.partition("/")
+    kind = _WORDS[word.lower().split(".")[0]]
+    of_kind = [item for item in objects if type(item).__name__ == kind and isinstance(item, PLACEABLE)]
+    for item in of_kind:
+        if (item.namespace, item.name) == (namespace, name):
+            return item
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, [item.name for item in of_kind if item.namespace == namespace], n=3)
+    elsewhere = sorted({item.namespace for item in of_kind if item.name == name})
+    hint = f"; near it: {', '.join(near)}" if near else ""
+    if elsewhere:
+        hint = f"; there is one in {', '.join(elsewhere)} (-n {elsewhere[0]})"
+    elif not of_kind:
+        hint = f"; no {kind} at all was read"
+    raise SchedError(f"there is no {kind} {name} in namespace {namespace}{hint}")
+
+
+def pods_of(item: KubernetesObject, pods: Sequence[Pod]) -> list[Pod]:
+    """The pods that belong to the workload, or the pod of that name."""
+    if isinstance(item, Pod):
+        return [pod for pod in pods if pod.key == item.key]
+    owner = f"{type(item).__name__}/{item.name}"
+    return [pod for pod in pods if pod.namespace == item.namespace and owner in {owner_of(pod), _controller_of(pod)}]
+
+
+def _controller_of(pod: Pod) -> str | None:
+    """What made the pod itself: of a Deployment's pods their ReplicaSet."""
+    controller = pod.metadata.controller
+    return f"{controller.kind}/{controller.name}" if controller is not None else None
+
+
+def strategy_of(item: KubernetesObject, replicas: int, enabled: Callable[[str], bool]) -> Strategy:
+    """How the workload is rolled out; `enabled` says which feature gates are on."""
+    if isinstance(item, Deployment):
+        strategy = item.spec.strategy
+        if strategy.type == "Recreate":
+            return Strategy("Recreate", 0, replicas)
+        surge = _amount(strategy.rolling_update, "max_surge", "25%", replicas, up=True)
+        unavailable = _amount(strategy.rolling_update, "max_unavailable", "25%", replicas, up=False)
+        return Strategy("RollingUpdate", surge, unavailable if surge or unavailable else 1)
+    in_order = isinstance(item, StatefulSet) and item.spec.pod_management_policy != "Parallel"
+    if not isinstance(item, StatefulSet | DaemonSet) or item.spec.update_strategy.type == "OnDelete":
+        return Strategy("OnDelete", in_place=True, in_order=in_order)
+    rolling = item.spec.update_strategy.rolling_update
+    is_daemon_set = isinstance(item, DaemonSet)
+    counts = is_daemon_set or enabled("MaxUnavailableStatefulSet")
+    unavailable = _amount(rolling, "max_unavailable", 1, replicas, up=is_daemon_set) if counts else 1
+    surge = _amount(rolling, "max_surge", 0, replicas, up=True) if is_daemon_set else 0
+    return Strategy("RollingUpdate", surge, max(1, unavailable), in_place=True, in_order=in_order)
+
+
+def only_surges(item: KubernetesObject, replicas: int, enabled: Callable[[str], bool]) -> bool:
+    """Whether a rollout takes no pod away before it has added one."""
+    strategy = strategy_of(item, replicas, enabled)
+    return bool(strategy.max_surge) and (isinstance(item, DaemonSet) or not strategy.max_unavailable)
+
+
+def with_partition(item: StatefulSet, stored: StatefulSet, replicas: Replicas) -> Replicas:
+    """The pods below the partition are made from the template of before, also those that are missing."""
+    rolling = item.spec.update_strategy.rolling_update
+    partition = (rolling.partition if rolling is not None else None) or 0
+    before = replicas_of(stored, ())
+    return replace(replicas, pod=lambda index: (before if index < partition else replicas).pod(index))
+
+
+def plan_of(
+    item: KubernetesObject, owner: str, new: Sequence[Pod], old: Sequence[Pod], enabled: Callable[[str], bool]
+) -> Plan:
+    """What is rolled out: OnDelete and a partition leave old pods as they are."""
+    strategy = strategy_of(item, len(new), enabled)
+    if not strategy.in_place:
+        return Plan(owner, strategy, old, new)
+    by_place = {_place(item, pod): pod for pod in old}
+    replaces = {pod.key: by_place[place] for pod in new if (place := _place(item, pod)) in by_place}
+    kept = _kept(item, strategy, new)
+    made = [pod for pod in new if pod.key not in replaces or pod.key not in kept]
+    return Plan(owner, strategy, old, made, {pod.key: replaces[pod.key] for pod in made if pod.key in replaces})
+
+
+def _kept(item: KubernetesObject, strategy: Strategy, new: Sequence[Pod]) -> set[str]:
+    """The new pods that do not come where an old one is."""
+    if strategy.name == "OnDelete":
+        return {pod.key for pod in new}
+    rolling = item.spec.update_strategy.rolling_update if isinstance(item, StatefulSet) else None
+    partition = (rolling.partition if rolling is not None else None) or 0
+    return {pod.key for pod in new[:partition]}
+
+
+def _place(item: KubernetesObject, pod: Pod) -> str:
+    """What tells whose place a pod takes: the node of a DaemonSet's, the number of an indexed Job's, else the name."""
+    if isinstance(item, DaemonSet):
+        return pod.spec.node_name or target_of(pod) or ""
+    return pod.metadata.labels.get(COMPLETION_INDEX, pod.key) if isinstance(item, Job) else pod.key
+
+
+def missing_of(item: KubernetesObject, wanted: Sequence[Pod], present: Sequence[Pod]) -> list[Pod]:
+    """The pods of the workload's places that nobody has."""
+    taken = {_place(item, pod) for pod in present}
+    return [pod for pod in wanted if _place(item, pod) not in taken]
+
+
+def surplus_of(item: KubernetesObject, wanted: Sequence[Pod], present: Sequence[Pod]) -> list[Pod]:
+    """The present pods that go: on places that are no longer wanted, or those wanted least of too many."""
+    if isinstance(item, StatefulSet | DaemonSet):
+        places = {_place(item, pod) for pod in wanted}
+        return [pod for pod in present if _place(item, pod) not in places]
+    left, gone = list(present), []
+    while len(left) > len(wanted):
+        gone.append(least_wanted(left))
+        left.remove(gone[-1])
+    return gone
+
+
+def _amount(rolling: RollingUpdate | None, field: str, default: IntOrPercent, replicas: int, *, up: bool) -> int:
+    """GetScaledValueFromIntOrPercent: maxSurge is rounded up, maxUnavailable down."""
+    stated: IntOrPercent | None = getattr(rolling, field) if rolling is not None else None
+    amount = default if stated is None else stated
+    if isinstance(amount, int):
+        return amount
+    if not amount.endswith("%") or not amount[:-1].isdecimal():
+        raise SchedError(f"{amount!r} is neither a number nor a share in percent")
+    share = int(amount[:-1]) * replicas
+    return -(-share // 100) if up else share // 100
+
+
+def template_of(item: KubernetesObject) -> PodTemplateSpec | None:
+    """What the pods of a workload are made from: while it stays the same, nothing is rolled out."""
+    spec = item.spec.job_template.spec if isinstance(item, CronJob) else getattr(item, "spec", None)
+    template: PodTemplateSpec | None = getattr(spec, "template", None)
+    return template

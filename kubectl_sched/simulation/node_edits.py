@@ -1,0 +1,339 @@
+"""Edits of a cluster's nodes before a what-if: added, drained, removed, cordoned, tainted and labelled ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+from msgspec import structs
+
+from kubectl_sched.api.apimachinery.quantity import InvalidQuantity, parse_quantity
+from kubectl_sched.api.apimachinery.selector_text import parse_selector
+from kubectl_sched.api.apimachinery.validation import label_key_errors, label_value_errors
+from kubectl_sched.api.component_helpers.taints import (
+    NO_EXECUTE,
+    NO_SCHEDULE,
+    PREFER_NO_SCHEDULE,
+    find_untolerated_taint,
+    tolerates,
+)
+from kubectl_sched.api.core import Node, Taint
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.api.storage import CSINode
+from kubectl_sched.apiserver.what_if_limits import decimal, few, nodes_counted
+from kubectl_sched.controllers.daemon_set import runs_on
+from kubectl_sched.controllers.pod_deletion import Changes, all_changed, changed, left_behind, recreated
+from kubectl_sched.errors import SchedError
+from kubectl_sched.simulation.drain import comes_back, drain_notes, is_daemon, is_static
+from kubectl_sched.simulation.node_copies import daemon_on, daemon_templates, fresh_copy, slices_of_copy
+from kubectl_sched.snapshot import Objects
+from kubectl_sched.sources.dump.documents import read_document
+from kubectl_sched.sources.dump.raw_values import typed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from kubectl_sched.api.meta import KubernetesObject
+
+UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect=NO_SCHEDULE)
+_EFFECTS = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
+_TAINT_FORM = "NODE=KEY[=VALUE]:EFFECT, or NODE=KEY[:EFFECT]-"
+
+
+class Edit(NamedTuple):
+    """A flag and its value, as they were given: `--drain`, `gpu-*`."""
+
+    flag: str
+    value: str
+
+
+@dataclass
+class Cluster:
+    """The objects of a cluster while they are edited; `evicted` come back as pending pods, `notes` are sentences.
+
+    `admit` gives a pod that is created what the API server would give it.
+    """
+
+    nodes: dict[str, Node]
+    pods: list[Pod]
+    others: list[KubernetesObject]
+    admit: Callable[[Pod], Pod]
+    evicted: list[Pod] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, objects: Iterable[KubernetesObject], admit: Callable[[Pod], Pod]) -> Cluster:
+        """The cluster of these objects."""
+        nodes: dict[str, Node] = {}
+        pods: list[Pod] = []
+        others: list[KubernetesObject] = []
+        for item in objects:
+            if isinstance(item, Node):
+                nodes[item.name] = item
+            elif isinstance(item, Pod):
+                pods.append(item)
+            else:
+                others.append(item)
+        return cls(nodes, pods, others, admit)
+
+    @property
+    def objects(self) -> tuple[KubernetesObject, ...]:
+        """All objects; evicted pods are not among them."""
+        return (*self.nodes.values(), *self.pods, *self.others)
+
+    def apply(self, edits: Iterable[Edit]) -> None:
+        """Make the edits, in their order. Raises SchedError for one that cannot be made."""
+        for edit in edits:
+            _APPLY[edit.flag](self, edit.value)
+
+    def matching(self, text: str, flag: str) -> list[Node]:
+        """The nodes that NODE means: a name, a shell pattern, or a label selector in parentheses."""
+        if not text:
+            raise SchedError(f"{flag}: it names no node: give a name, a pattern (gpu-*) or a selector ((zone=a))")
+        if text.startswith("(") and not text.endswith(")"):
+            raise SchedError(f"{flag} {text}: the parenthesis is not closed")
+        if text.startswith("("):
+            selector = parse_selector(text[1:-1])
+            found = [node for node in self.nodes.values() if selector.matches(node.metadata.labels)]
+        elif text in self.nodes:
+            found = [self.nodes[text]]
+        else:
+            found = [node for name, node in self.nodes.items() if fnmatchcase(name, text)]
+        if not found:
+            from difflib import get_close_matches
+
+            near = get_close_matches(text, self.nodes, n=3)
+            hint = f"; near it: {', '.join(near)}" if near else ""
+            raise SchedError(f"{flag}: no node matches {text}{hint}")
+        return found
+
+    def add_copies(self, original: Node, count: int) -> None:
+        """Copies of a node, NAME-add-1 and so on, each with the DaemonSet pods that belong on it."""
+        drivers = next((item for item in self.others if isinstance(item, CSINode) and item.name == original.name), None)
+        daemons = daemon_templates(self.others, self.pods)
+        number = 1
+        for _ in range(count):
+            while f"{original.name}-add-{number}" in self.nodes:
+                number += 1
+            copy = fresh_copy(original, f"{original.name}-add-{number}")
+            self.nodes[copy.name] = copy
+            self.others += list(slices_of_copy(original.name, copy.name, self.others))
+            if drivers is not None:
+                named = structs.replace(drivers.metadata, name=copy.name, uid="")
+                self.others.append(structs.replace(drivers, metadata=named))
+            self.pods += (self.admit(daemon_on(copy, pod)) for pod in daemons if runs_on(pod.spec, copy))
+
+    def drop(self, pods: Iterable[Pod]) -> None:
+        """Take pods away for good, with what they had for themselves."""
+        keys = {pod.key for pod in pods}
+        if keys:
+            self._leave([pod for pod in self.pods if pod.key in keys], lambda _: None)
+
+    def evict(self, leaving: Callable[[Pod], bool]) -> None:
+        """Take pods off their nodes; those that a controller owns are pending again."""
+        gone = [pod for pod in self.pods if leaving(pod)]
+        again = {pod.key: recreated(pod) for pod in gone if comes_back(pod) and not pod.has_ended}
+        self.evicted += again.values()
+        self._leave(gone, lambda pod: again.get(pod.key))
+
+    def _leave(self, gone: Sequence[Pod], again: Callable[[Pod], Pod | None]) -> None:
+        changes: Changes = {}
+        if any(map(_has_claims, gone)):
+            objects = Objects(self.others)
+            for pod in gone:
+                changes |= left_behind(pod, changed(objects, changes) if changes else objects, again(pod))
+            self.others = all_changed(self.others, changes)
+        names = {pod.key for pod in gone}
+        self.pods = [pod for pod in self.pods if pod.key not in names]
+
+    def on(self, node: str) -> list[Pod]:
+        """The pods of one node."""
+        return [pod for pod in self.pods if pod.spec.node_name == node]
+
+
+def _has_claims(pod: Pod) -> bool:
+    return bool(pod.spec.resource_claims or pod.spec.volumes or pod.status.extended_resource_claim_status)
+
+
+def _add_nodes(cluster: Cluster, value: str) -> None:
+    number, _, what = value.partition("=")
+    count = decimal(number)
+    if count is None or not what:
+        raise SchedError(f"--add-nodes {value}: write N=NODE, such as 3=worker-1 or 3=node.yaml")
+    count = nodes_counted(count, f"--add-nodes {value}")
+    cluster.add_copies(node_meant(cluster, what, "--add-nodes"), count)
+
+
+def node_meant(cluster: Cluster, text: str, flag: str) -> Node:
+    """One node: of the cluster (the first by name where several match), or a Node manifest by path."""
+    path = Path(text)
+    if text in cluster.nodes or not path.is_file():
+        return min(cluster.matching(text, flag), key=lambda node: node.name)
+    document = read_document(text)
+    if document.get("kind") != "Node":
+        raise SchedError(f"{text}: it holds a {document.get('kind')} where a Node belongs")
+    try:
+        node = typed(dict(document), Node)
+    except msgspec.ValidationError as error:
+        raise SchedError(f"{text}: {error}") from None
+    if not node.name:
+        raise SchedError(f"{text}: the Node has no metadata.name")
+    return _with_allocatable(node, text)
+
+
+def _with_allocatable(node: Node, source: str) -> Node:
+    """SetDefaults_NodeStatus: all of the capacity can be had where nothing else is said."""
+    if not node.status.allocatable:
+        node = structs.replace(node, status=structs.replace(node.status, allocatable=node.status.capacity))
+    if not node.status.allocatable:
+        raise SchedError(f"{source}: the Node has neither status.allocatable nor status.capacity, so no pod fits on it")
+    for name, raw in node.status.allocatable.items():
+        try:
+            parse_quantity(raw)
+        except InvalidQuantity as error:
+            raise error.within(f"{source}: status.allocatable[{name}]") from None
+    return node
+
+
+def _drain(cluster: Cluster, value: str) -> None:
+    for node in cluster.matching(value, "--drain"):
+        pods = cluster.on(node.name)
+        cluster.notes += drain_notes(node.name, pods, cluster.others)
+        cluster.nodes[node.name] = cordoned(node)
+        name = node.name
+        cluster.evict(lambda pod, name=name: _is_drained(pod, name))  # type: ignore[misc]
+
+
+def _is_drained(pod: Pod, node: str) -> bool:
+    return pod.spec.node_name == node and not is_daemon(pod) and not is_static(pod)
+
+
+def _remove_node(cluster: Cluster, value: str) -> None:
+    for node in cluster.matching(value, "--remove-node"):
+        name = node.name
+        bare = [pod for pod in cluster.on(name) if pod.metadata.controller is None]
+        if bare:
+            has = (
+                "1 pod has no controller and does" if len(bare) == 1 else f"{len(bare)} pods have no controller and do"
+            )
+            cluster.notes.append(f"removing {name}: {has} not come back: {_named(bare)}")
+        cluster.evict(lambda pod, name=name: pod.spec.node_name == name)  # type: ignore[misc]
+        del cluster.nodes[name]
+
+
+def _cordon(cluster: Cluster, value: str) -> None:
+    for node in cluster.matching(value, "--cordon"):
+        cluster.nodes[node.name] = cordoned(node)
+
+
+def _uncordon(cluster: Cluster, value: str) -> None:
+    for node in cluster.matching(value, "--uncordon"):
+        taints = tuple(taint for taint in node.spec.taints if taint.key != UNSCHEDULABLE.key)
+        cluster.nodes[node.name] = _with_taints(node, taints, unschedulable=False)
+
+
+def cordoned(node: Node) -> Node:
+    """As `kubectl cordon` leaves it, with the taint that the node lifecycle controller then sets."""
+    taints = tuple(taint for taint in node.spec.taints if taint.key != UNSCHEDULABLE.key)
+    return _with_taints(node, (*taints, UNSCHEDULABLE), unschedulable=True)
+
+
+def _with_taints(node: Node, taints: tuple[Taint, ...], *, unschedulable: bool) -> Node:
+    return structs.replace(node, spec=structs.replace(node.spec, taints=taints, unschedulable=unschedulable))
+
+
+def _taint(cluster: Cluster, value: str) -> None:
+    where, change = _node_and_change(value, "--taint", _TAINT_FORM)
+    for node in cluster.matching(where, "--taint"):
+        if change.endswith("-"):
+            key, _, effect = change[:-1].partition(":")
+            taints = tuple(each for each in node.spec.taints if each.key != key or effect not in {"", each.effect})
+            if taints == node.spec.taints:
+                raise SchedError(f"--taint {value}: {node.name} has no taint {change[:-1]}")
+            cluster.nodes[node.name] = _with_taints(node, taints, unschedulable=node.spec.unschedulable)
+            continue
+        taint = _parsed_taint(change, value)
+        others = (each for each in node.spec.taints if (each.key, each.effect) != (taint.key, taint.effect))
+        cluster.nodes[node.name] = _with_taints(node, (*others, taint), unschedulable=node.spec.unschedulable)
+        if taint.effect == NO_EXECUTE:
+            _evict_from(cluster, node.name, taint)
+
+
+def _parsed_taint(text: str, value: str) -> Taint:
+    pair, colon, effect = text.rpartition(":")
+    key, _, taint_value = pair.partition("=")
+    if not colon or not key:
+        raise SchedError(f"--taint {value}: write {_TAINT_FORM}")
+    problems = label_key_errors(key) + label_value_errors(taint_value)
+    if effect not in _EFFECTS:
+        problems.append(f"the effect is one of {', '.join(_EFFECTS)}")
+    if problems:
+        raise SchedError(f"--taint {value}: {problems[0]}")
+    return Taint(key=key, value=taint_value, effect=effect)
+
+
+def _evict_from(cluster: Cluster, node: str, taint: Taint) -> None:
+    """What does not tolerate the taint leaves; static pods tolerate all, and what tolerates it for a time stays."""
+
+    def leaves(pod: Pod) -> bool:
+        if pod.spec.node_name != node or is_static(pod) or pod.has_ended:
+            return False
+        return find_untolerated_taint((taint,), pod.spec.tolerations) is not None
+
+    leaving = [pod for pod in cluster.on(node) if leaves(pod)]
+    gone = [pod for pod in leaving if not comes_back(pod)]
+    if gone:
+        are = "1 pod is evicted and does" if len(gone) == 1 else f"{len(gone)} pods are evicted and do"
+        cluster.notes.append(f"tainting {node}: {are} not come back: {_named(gone)}")
+    for_a_time = [
+        pod
+        for pod in cluster.on(node)
+        if any(each.toleration_seconds is not None and tolerates(each, taint) for each in pod.spec.tolerations)
+    ]
+    if for_a_time:
+        they = "1 pod tolerates" if len(for_a_time) == 1 else f"{len(for_a_time)} pods tolerate"
+        cluster.notes.append(f"tainting {node}: {they} it only for a time: {_named(for_a_time)}")
+    cluster.evict(leaves)
+
+
+def _named(pods: Sequence[Pod]) -> str:
+    return few(sorted(pod.key for pod in pods))
+
+
+def _label(cluster: Cluster, value: str) -> None:
+    where, change = _node_and_change(value, "--label", "NODE=KEY=VALUE, or NODE=KEY-")
+    for node in cluster.matching(where, "--label"):
+        labels = dict(node.metadata.labels)
+        key, equals, label = change.partition("=")
+        if not equals and change.endswith("-"):
+            labels.pop(change[:-1], None)
+        else:
+            problems = label_key_errors(key) + label_value_errors(label)
+            if not equals or problems:
+                raise SchedError(f"--label {value}: {problems[0] if problems else 'write NODE=KEY=VALUE or NODE=KEY-'}")
+            labels[key] = label
+        cluster.nodes[node.name] = structs.replace(node, metadata=structs.replace(node.metadata, labels=labels))
+
+
+def _node_and_change(value: str, flag: str, form: str) -> tuple[str, str]:
+    """What stands before and after the `=` that ends NODE; a selector in parentheses may hold some itself."""
+    start = value.index(")") + 1 if value.startswith("(") and ")" in value else 0
+    position = value.find("=", start)
+    if position < 1 or position == len(value) - 1:
+        raise SchedError(f"{flag} {value}: write {form}")
+    return value[:position], value[position + 1 :]
+
+
+_APPLY: Mapping[str, Callable[[Cluster, str], None]] = {
+    "--add-nodes": _add_nodes,
+    "--drain": _drain,
+    "--remove-node": _remove_node,
+    "--cordon": _cordon,
+    "--uncordon": _uncordon,
+    "--taint": _taint,
+    "--label": _label,
+}
+FLAGS = frozenset(_APPLY)

@@ -1,0 +1,186 @@
+"""The workloads of a what-if: which pods each of them has to place, and which of those that there are go first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from kubectl_sched.api.apimachinery.quantity import value
+from kubectl_sched.api.apps import DaemonSet, Deployment, Job, JobStatus, StatefulSet
+from kubectl_sched.api.meta import ObjectMeta
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.apiserver.what_if_limits import few, pods_counted
+from kubectl_sched.controllers.pod_creation import Workload
+from kubectl_sched.controllers.workload_changes import (
+    NEVER_ROLLED_OUT,
+    check_update,
+    running_replica_set,
+    while_paused,
+    with_stored_count,
+)
+from kubectl_sched.controllers.workload_pods import replicas_of
+from kubectl_sched.errors import SchedError
+from kubectl_sched.simulation.existing_workloads import (
+    missing_of,
+    only_surges,
+    pods_of,
+    surplus_of,
+    template_of,
+    with_partition,
+)
+from kubectl_sched.simulation.what_if_notes import about_paused
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.core import Node
+    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.apiserver.pod_admission import Admission
+    from kubectl_sched.controllers.pod_creation import Making
+    from kubectl_sched.controllers.workload_pods import Replicas
+    from kubectl_sched.queries.whatif import Question
+    from kubectl_sched.simulation.node_edits import Cluster
+
+
+class PlacedWorkloads:
+    """Makes the pods of one workload after the other, in a cluster that loses what goes for them."""
+
+    def __init__(
+        self, question: Question, admission: Admission, cluster: Cluster, making: Making, *, server_checks: bool
+    ) -> None:
+        """With `server_checks` the server has judged what a manifest changes."""
+        self._question = question
+        self._admission = admission
+        self._cluster = cluster
+        self._making = making
+        self._server_checks = server_checks
+
+    def workload(self, item: KubernetesObject, *, from_manifest: bool) -> Workload:
+        """The workload's pods that are to be placed, once what its manifest or `--replace` lets go is gone.
+
+        Raises RefusedError for what may not change, and SchedError for --replicas where it does not apply.
+        """
+        stored = self._stored(item) if from_manifest else None
+        only_scales = not from_manifest or isinstance(item, NEVER_ROLLED_OUT)
+        if from_manifest:
+            item, is_unchanged = self._applied(item, stored)
+            only_scales |= is_unchanged
+        if isinstance(item, Deployment) and item.spec.paused:
+            running = while_paused(item, self._admission.objects)
+            self._cluster.notes.append(about_paused(item, is_running=running is not None))
+            if running is None:
+                return Workload(replicas_of(item, ()), [])
+            item, only_scales = running, True
+        present = [pod for pod in pods_of(item, self._cluster.pods) if not pod.has_ended]
+        replica_set = None
+        if only_scales and isinstance(item, Deployment):
+            replica_set = running_replica_set(item, present, self._admission.objects)
+        replicas = replicas_of(
+            item, list(self._cluster.nodes.values()), single=not self._makes_copies, replica_set=replica_set
+        )
+        if isinstance(item, StatefulSet) and isinstance(stored, StatefulSet):
+            replicas = with_partition(item, stored, replicas)
+        count = self._count(replicas)
+        if only_scales:
+            return self._scaled(replicas, present, count)
+        return self._rolled_out(item, replicas, present, count)
+
+    @property
+    def _makes_copies(self) -> bool:
+        return self._question.replicas is not None or self._question.fill
+
+    def _scaled(self, replicas: Replicas, present: list[Pod], count: int) -> Workload:
+        """The pods that a workload lacks whose template stays: those that wait, and those that are yet to be made."""
+        if self._question.replace:
+            self._let_go(present)
+            present = []
+        wanted = [replicas.pod(index) for index in range(count)]
+        if not self._question.fill:
+            surplus = surplus_of(replicas.source, wanted, present)
+            self._go_first(replicas, surplus)
+            self._making.let_go(surplus)
+            present = [pod for pod in present if pod not in surplus]
+        waiting = [pod for pod in present if not pod.spec.node_name]
+        missing = {pod.key for pod in missing_of(replicas.source, wanted, present)}
+        free = [index for index, pod in enumerate(wanted) if pod.key in missing]
+        made = free if self._question.fill else free[: max(0, count - len(present))]
+        workload = self._making.workload(replicas, made)
+        workload.pods = [*waiting, *workload.pods]
+        return workload
+
+    def _rolled_out(self, item: KubernetesObject, replicas: Replicas, present: list[Pod], count: int) -> Workload:
+        """All pods of a template that is new; those of the old one go during the rollout, or at once."""
+        go_at_once = self._question.replace or self._question.fill or isinstance(item, Pod)
+        gone = [pod for pod in present if go_at_once or not pod.spec.node_name]
+        self._cluster.drop(gone)
+        self._making.let_go(present)
+        old = [pod for pod in present if pod not in gone]
+        workload = self._making.workload(replicas, range(count))
+        if isinstance(item, StatefulSet | DaemonSet):
+            surplus = surplus_of(item, workload.pods, old)
+            self._go_first(replicas, surplus)
+            old = [pod for pod in old if pod not in surplus]
+        workload.old = old
+        if old and workload.pods and only_surges(item, count, self._admission.enabled):
+            self._making.check_surge(workload.pods[0])
+        return workload
+
+    def _let_go(self, pods: list[Pod]) -> None:
+        self._cluster.drop(pods)
+        self._making.let_go(pods)
+
+    def _go_first(self, replicas: Replicas, surplus: list[Pod]) -> None:
+        """Pods that are too many."""
+        if surplus:
+            self._cluster.drop(surplus)
+            names = few(sorted(pod.name for pod in surplus))
+            pods = "1 pod too many, which goes" if len(surplus) == 1 else f"{len(surplus)} pods too many, which go"
+            self._cluster.notes.append(f"{replicas.owner} has {pods} first: {names}")
+
+    def _stored(self, item: KubernetesObject) -> KubernetesObject | None:
+        """What the manifest changes in the cluster."""
+        if isinstance(item, Pod) or self._question.replace:
+            return None
+        return self._admission.objects.get(type(item), item.name, item.namespace)
+
+    def _applied(self, item: KubernetesObject, stored: KubernetesObject | None) -> tuple[KubernetesObject, bool]:
+        """The workload as it is once the manifest is applied, and whether that only scales what the cluster has.
+
+        A status that the manifest brings does not count. Raises RefusedError for what may not change.
+        """
+        if isinstance(item, Job):
+            item = structs.replace(item, status=stored.status if isinstance(stored, Job) else JobStatus())
+        if stored is None:
+            return item, False
+        item = with_stored_count(item, stored)
+        is_unchanged = self._template(stored) == self._template(item)
+        if not self._server_checks:
+            check_update(item, stored, same_template=is_unchanged)
+        return item, is_unchanged
+
+    def _template(self, item: KubernetesObject) -> Pod | None:
+        """The template with its defaults, which what is stored has, and a manifest mostly has not.
+
+        A Job's has labels besides that the API server draws; it cannot be changed anyway.
+        """
+        template = template_of(item)
+        if template is None:
+            return None
+        metadata = ObjectMeta(labels={} if isinstance(item, Job) else template.metadata.labels)
+        return self._admission.defaulted(Pod(metadata=metadata, spec=template.spec))
+
+    def _count(self, replicas: Replicas) -> int:
+        if replicas.fixed:
+            if self._makes_copies:
+                raise SchedError(
+                    f"--replicas does not apply to {replicas.owner}: it has a pod on each node that its pods may run on"
+                )
+            return replicas.count
+        if self._question.fill:
+            return 1 + sum(_pods_allowed(node) for node in self._cluster.nodes.values())
+        if self._question.replicas is not None:
+            return self._question.replicas
+        return pods_counted(replicas.count, f"{replicas.owner} wants {replicas.count:,}")
+
+
+def _pods_allowed(node: Node) -> int:
+    return max(0, value(node.status.allocatable.get("pods", 0)))

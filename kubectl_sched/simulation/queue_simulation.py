@@ -1,0 +1,267 @@
+"""Places pods one after the other, each seeing those before it: the queue and the cycles of a what-if.
+
+Answers to the loop around pkg/scheduler/schedule_one.go, with the queue of pkg/scheduler/backend/queue but without
+time: no pod is ever tried a second time.
+"""
+
+from __future__ import annotations
+
+import heapq
+import random
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from kubectl_sched.controllers.pod_deletion import changed, left_behind, recreated
+from kubectl_sched.scheduler.reserve import after, reserved, reserved_pod
+from kubectl_sched.scheduler.result import Outcome
+from kubectl_sched.simulation.equivalent_pods import EqualPods, are_equal
+from kubectl_sched.simulation.placement import TIED_SHOWN, Placement, QueuedPod, Simulated
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.interface import QueueSortPlugin
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.scheduler.scheduler import Scheduler
+    from kubectl_sched.snapshot import Snapshot
+
+    QueueKey = tuple[tuple[int | float | str, ...], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """How a what-if decides what kube-scheduler leaves to chance, and what becomes of victims."""
+
+    profile: str | None = None
+    seed: int | None = None
+    """None takes the first of tied nodes in name order."""
+
+    requeue_victims: bool = False
+    """Preemption happens: its pod is placed, and the victims are pending again. Else it is only nominated."""
+
+
+class Simulation:
+    """One scheduler with its queue, over a cluster that changes with each placement."""
+
+    def __init__(self, scheduler: Scheduler, choices: Choices = Choices()) -> None:
+        self.nodes = scheduler.nodes
+        self.placements: list[Placement] = []
+        self.first_unplaced: ScheduleResult | None = None
+        self.stopped: Placement | None = None
+        self._before = scheduler.nodes
+        self._scheduler = scheduler
+        self._choices = choices
+        self._random = None if choices.seed is None else random.Random(choices.seed)  # noqa: S311 - to be repeatable
+        self._queue: list[tuple[QueueKey, QueuedPod]] = []
+        self._arrivals = count()
+        self._equal: EqualPods | None = None
+        self._unplaced: tuple[Pod, Snapshot, Placement] | None = None
+        self._without_node: set[str] = set()
+
+    @property
+    def result(self) -> Simulated:
+        """What has been decided so far."""
+        return Simulated(tuple(self.placements), self._before, self.nodes, self.first_unplaced, self.stopped)
+
+    def enqueue(self, pods: Iterable[QueuedPod]) -> None:
+        """Put the pods into the queue; one that names its node is put there at once, as it never is in any queue."""
+        for queued in pods:
+            if queued.pod.spec.node_name:
+                self.placements.append(self._put(queued))
+            else:
+                heapq.heappush(self._queue, ((self._queue_key(queued.pod), next(self._arrivals)), queued))
+
+    def run(self, report: Callable[[int, int], None] | None = None) -> None:
+        """Empty the queue. `report` is told how many pods are done and how many are known of."""
+        while self._queue:
+            _, queued = heapq.heappop(self._queue)
+            self.placements.append(self._in_its_turn(queued))
+            if report is not None:
+                report(len(self.placements), len(self.placements) + len(self._queue))
+
+    def fill(self, pods: Iterator[QueuedPod], report: Callable[[int, int], None] | None = None) -> None:
+        """Place pods until one does not fit, or there are no more."""
+        for queued in pods:
+            placement = self.place(queued)
+            if not placement.is_placed:
+                self.stopped = placement
+                return
+            self.placements.append(placement)
+            if report is not None:
+                report(len(self.placements), len(self.placements))
+
+    def _in_its_turn(self, queued: QueuedPod) -> Placement:
+        """Schedule a pod, unless it is not even made before another one runs."""
+        before = queued.waits_for
+        if before is not None and before.metadata.uid in self._without_node:
+            reason = f"it is not made before {before.key} runs"
+            placement = Placement(queued.pod, queued.owner, Outcome.ERROR, reason=reason)
+        else:
+            placement = self._schedule(queued)
+        if not placement.is_placed:
+            self._without_node.add(queued.pod.metadata.uid)
+        return placement
+
+    def place(self, queued: QueuedPod) -> Placement:
+        """Schedule one pod now, past the queue; the placement is not recorded."""
+        return self._put(queued) if queued.pod.spec.node_name else self._schedule(queued)
+
+    def remove(self, pod: Pod) -> None:
+        """Take a pod off its node, or off the list of the nominated, with what it had for itself alone."""
+        nodes = _without_nomination(self.nodes, pod)
+        self.nodes = _without(nodes, pod, None)
+
+    def _queue_key(self, pod: Pod) -> tuple[int | float | str, ...]:
+        plugin = self._queue_sort
+        return () if plugin is None else plugin.queue_key(pod)
+
+    @property
+    def _queue_sort(self) -> QueueSortPlugin | None:
+        """All profiles have the same, as kube-scheduler sees to."""
+        for name in self._scheduler.configuration.profiles:
+            framework = self._scheduler.framework(name)
+            if framework is not None and framework.queue_sort_plugins:
+                return framework.queue_sort_plugins[0]
+        return None
+
+    def _put(self, queued: QueuedPod) -> Placement:
+        """A pod that names its node: nobody asks whether it fits, and where there is no such node it runs nowhere."""
+        name = queued.pod.spec.node_name
+        row = self.nodes.row_of.get(name)
+        if row is None:
+            return Placement(queued.pod, queued.owner, Outcome.ERROR, reason=f"node {name} does not exist")
+        self.nodes = self.nodes.assume(queued.pod, row)
+        return Placement(queued.pod, queued.owner, Outcome.SCHEDULABLE, name, (name,), 1)
+
+    def _schedule(self, queued: QueuedPod) -> Placement:
+        pod = queued.pod
+        equal = self._equal
+        if equal is not None and equal.nodes is self.nodes and are_equal(equal.pod, pod) and equal.has_feasible:
+            return self._placed_equally(queued, equal)
+        if self._unplaced is not None:
+            other, nodes, placement = self._unplaced
+            if nodes is self.nodes and are_equal(other, pod):
+                return replace(placement, pod=pod, owner=queued.owner)
+        result = self._scheduler.cycle(pod, self.nodes, self._choices.profile)
+        if result.fits:
+            return self._placed(queued, result)
+        return self._not_placed(queued, result)
+
+    def _placed_equally(self, queued: QueuedPod, equal: EqualPods) -> Placement:
+        tied, total = equal.best()
+        names = self.nodes.names
+        row = int(tied[self._chosen(len(tied))])
+        self.nodes = equal.assume(queued.pod, row)
+        return Placement(
+            queued.pod,
+            queued.owner,
+            Outcome.SCHEDULABLE,
+            names[row],
+            tuple([names[each] for each in tied[:TIED_SHOWN].tolist()]),
+            len(tied),
+            total,
+            beyond_sampling=equal.is_sampled,
+        )
+
+    def _placed(self, queued: QueuedPod, result: ScheduleResult) -> Placement:
+        tied = (result.nominated_first,) if result.nominated_first is not None else result.best
+        name = tied[self._chosen(len(tied))]
+        row = self.nodes.row_of[name]
+        self._equal = None if self._scheduler.configuration.extenders else EqualPods.after(result)
+        if self._equal is not None:
+            self.nodes = self._equal.assume(result.pod, row)
+        else:
+            taken = reserved(result, name)
+            nodes = after(_without_nomination(self.nodes, queued.pod), taken)
+            self.nodes = nodes.assume(reserved_pod(queued.pod, taken), row)
+        return Placement(
+            queued.pod,
+            queued.owner,
+            Outcome.SCHEDULABLE,
+            name,
+            tuple(tied[:TIED_SHOWN]),
+            len(tied),
+            result.total_of.get(row),
+            beyond_sampling=result.is_sampled,
+        )
+
+    def _chosen(self, tied_count: int) -> int:
+        """Which of the tied nodes, as they stand in name order."""
+        return 0 if self._random is None else self._random.randrange(tied_count)
+
+    def _not_placed(self, queued: QueuedPod, result: ScheduleResult) -> Placement:
+        preemption = result.post_filter
+        node = preemption.nominated_node if preemption is not None else None
+        placement = Placement(
+            queued.pod,
+            queued.owner,
+            result.outcome,
+            nominated_node=node or None,
+            victims=preemption.victims if preemption is not None else (),
+            event=result.event,
+        )
+        if node and self._choices.requeue_victims:
+            return self._preempted(queued, placement)
+        if self.first_unplaced is None:
+            self.first_unplaced = result
+        if node:
+            self.nodes = _nominated(self.nodes, queued.pod, node)
+        elif node == "":
+            self.nodes = _without_nomination(self.nodes, queued.pod)
+        if not self.nodes.nominated and not result.nodes.nominated:
+            self._unplaced = (queued.pod, self.nodes, placement)
+        return placement
+
+    def _preempted(self, queued: QueuedPod, placement: Placement) -> Placement:
+        """Remove the victims, queue them again, and let the pod take the node that it is nominated to."""
+        node = placement.nominated_node or ""
+        again = [recreated(victim) for victim in placement.victims]
+        for victim, successor in zip(placement.victims, again, strict=True):
+            self.nodes = _without(self.nodes, victim, successor)
+        self.enqueue(QueuedPod(pod, owner_of(pod)) for pod in again)
+        status = structs.replace(queued.pod.status, nominated_node_name=node)
+        placed = self._schedule(QueuedPod(structs.replace(queued.pod, status=status), queued.owner))
+        return replace(placed, pod=queued.pod, nominated_node=node, victims=placement.victims)
+
+
+def _nominated(nodes: Snapshot, pod: Pod, node: str) -> Snapshot:
+    """With the pod nominated to the node; pods of lower priority lose their nomination to it (prepareCandidate)."""
+    nodes = _without_nomination(nodes, pod)
+    pod = structs.replace(pod, status=structs.replace(pod.status, nominated_node_name=node))
+    kept = tuple(other for other in nodes.nominated.get(node, ()) if other.priority >= pod.priority)
+    return replace(nodes, nominated={**nodes.nominated, node: (*kept, pod)})
+
+
+def _without(nodes: Snapshot, pod: Pod, again: Pod | None) -> Snapshot:
+    """Without the pod on its node, and with what its successor finds of claims."""
+    nodes = nodes.remove_pod(pod.metadata.namespace, pod.metadata.name)
+    changes = left_behind(pod, nodes.objects, again)
+    return replace(nodes, objects=changed(nodes.objects, changes)) if changes else nodes
+
+
+def _without_nomination(nodes: Snapshot, pod: Pod) -> Snapshot:
+    """Without the nomination that the pod had, if it had one; the same snapshot where it had none."""
+    changed = {
+        name: tuple(other for other in pods if other.key != pod.key)
+        for name, pods in nodes.nominated.items()
+        if any(other.key == pod.key for other in pods)
+    }
+    if not changed:
+        return nodes
+    after = {**nodes.nominated, **changed}
+    return replace(nodes, nominated={name: pods for name, pods in after.items() if pods})
+
+
+def owner_of(pod: Pod) -> str | None:
+    """What a pod of the cluster belongs to: `Deployment/web` for the pods of its ReplicaSets, None for a bare pod."""
+    controller = pod.metadata.controller
+    if controller is None:
+        return None
+    template_hash = pod.metadata.labels.get("pod-template-hash")
+    if controller.kind == "ReplicaSet" and template_hash and controller.name.endswith(f"-{template_hash}"):
+        return f"Deployment/{controller.name.removesuffix(f'-{template_hash}')}"
+    return f"{controller.kind}/{controller.name}"

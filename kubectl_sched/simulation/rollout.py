@@ -1,0 +1,221 @@
+"""Rolls a workload out: old pods go and new ones come, as many at a time as its strategy lets them.
+
+Answers to pkg/controller/deployment/rolling.go and recreate.go, pkg/controller/statefulset/stateful_set_control.go and
+pkg/controller/daemon/update.go. A pod that has a node is taken to be available at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from kubectl_sched.simulation.placement import QueuedPod
+from kubectl_sched.simulation.topology_skew import Skew, skews
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.simulation.placement import Placement
+    from kubectl_sched.simulation.queue_simulation import Simulation
+
+    Report = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """How many pods there may be beyond those wanted, how many of them may be missing, and what is left as it is.
+
+    `in_place` replaces each old pod by the new one of the same place (StatefulSets and DaemonSets), the last first;
+    `in_order` waits with each new pod until the one before it is available (OrderedReady).
+    """
+
+    name: str
+    max_surge: int = 0
+    max_unavailable: int = 0
+    in_place: bool = False
+    in_order: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is rolled out: the old pods, which run on nodes, and the new ones that are to be made.
+
+    Where pods are replaced in place, `replaces` gives the old pod of a new one, by the new one's key.
+    """
+
+    owner: str
+    strategy: Strategy
+    old: Sequence[Pod]
+    new: Sequence[Pod]
+    replaces: Mapping[str, Pod] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RolledOut:
+    """The last placement of each new pod that was made, the steps it took, and the old pods that are still there."""
+
+    owner: str
+    strategy: str
+    placements: tuple[Placement, ...]
+    steps: int
+    stuck_at: int | None
+    remaining: tuple[Pod, ...]
+    skew: tuple[Skew, ...] = ()
+    """How unevenly the pods lie before and after, by topology key."""
+
+
+def roll_out(simulation: Simulation, plan: Plan, report: Report | None = None) -> RolledOut:
+    """Replace the old pods by the new ones; records a placement for each new pod, also where it is interrupted.
+
+    `report` is told how many of the new pods have a node and how many there are to be.
+    """
+    rollout = (_InPlace if plan.strategy.in_place else _ByCount)(simulation, plan, report)
+    try:
+        done = rollout.run()
+    finally:
+        simulation.placements += rollout.placements
+    if not plan.new or _is_of_daemon_set(plan.new[0]):
+        return done
+    before = [pod.spec.node_name for pod in plan.old]
+    after = [pod.spec.node_name for pod in done.remaining]
+    after += [each.node for each in done.placements if each.node is not None]
+    return replace(done, skew=tuple(skews(plan.new[0], simulation.nodes, before, after)))
+
+
+def _is_of_daemon_set(pod: Pod) -> bool:
+    """Such a pod is for one node, so that there is nothing to spread."""
+    controller = pod.metadata.controller
+    return controller is not None and controller.kind == "DaemonSet"
+
+
+def least_wanted(pods: Sequence[Pod]) -> Pod:
+    """The pod that goes first where some are too many (ActivePodsWithRanks, for pods that are all ready alike).
+
+    One without a node, else one that shares its node with most of its like, else the youngest.
+    """
+    on_node: dict[str, int] = {}
+    for pod in pods:
+        on_node[pod.spec.node_name] = on_node.get(pod.spec.node_name, 0) + 1
+
+    def wanted(pod: Pod) -> tuple[bool, int, str]:
+        return not pod.spec.node_name, on_node[pod.spec.node_name], pod.metadata.creation_timestamp or ""
+
+    return max(pods, key=wanted)
+
+
+class _ByCount:
+    """Deployments: only the numbers of old, new and available pods count."""
+
+    def __init__(self, simulation: Simulation, plan: Plan, report: Report | None) -> None:
+        self._simulation = simulation
+        self._plan = plan
+        self._report = report
+        self._old = list(plan.old)
+        self._new = plan.new
+        self._placed: dict[str, Placement] = {}
+        self._created = 0
+
+    @property
+    def placements(self) -> list[Placement]:
+        """The last placement of each new pod that was made so far."""
+        return [self._placed[pod.key] for pod in self._new[: self._created] if pod.key in self._placed]
+
+    def run(self) -> RolledOut:
+        steps = 0
+        stuck_at = None
+        while self._old or self._available_new < len(self._new):
+            steps += 1
+            progress = self._create() + self._remove_old()
+            if not progress:
+                stuck_at = steps
+                break
+        strategy = self._plan.strategy.name
+        return RolledOut(self._plan.owner, strategy, tuple(self.placements), steps, stuck_at, tuple(self._old))
+
+    @property
+    def _available_new(self) -> int:
+        return sum(placement.is_placed for placement in self._placed.values())
+
+    def _create(self) -> int:
+        """Make as many new pods as may be, and try again those without a node; how many got one."""
+        room = len(self._new) + self._plan.strategy.max_surge - len(self._old) - self._created
+        self._created += max(0, min(room, len(self._new) - self._created))
+        got = 0
+        for pod in self._new[: self._created]:
+            before = self._placed.get(pod.key)
+            if before is None or not before.is_placed:
+                self._placed[pod.key] = self._simulation.place(QueuedPod(pod, self._plan.owner))
+                got += self._placed[pod.key].is_placed
+                if self._report is not None:
+                    self._report(self._available_new, len(self._new))
+        return got
+
+    def _remove_old(self) -> int:
+        """Take away as many old pods as may be missing; how many."""
+        least = len(self._new) - self._plan.strategy.max_unavailable
+        removable = min(len(self._old), len(self._old) + self._available_new - least)
+        removed = 0
+        while removed < removable:
+            pod = least_wanted(self._old)
+            self._old.remove(pod)
+            self._simulation.remove(pod)
+            removed += 1
+        return removed
+
+
+class _InPlace:
+    """StatefulSets and DaemonSets: a new pod takes the place of an old one, the last first."""
+
+    def __init__(self, simulation: Simulation, plan: Plan, report: Report | None) -> None:
+        self._simulation = simulation
+        self._plan = plan
+        self._report = report
+        self._remaining = {pod.key: pod for pod in plan.old}
+        self._missing = 0
+        self.placements: list[Placement] = []
+
+    def run(self) -> RolledOut:
+        steps, stuck_at = 0, None
+        for pod in self._order():
+            if self._may_not_go_on(pod):
+                stuck_at = max(1, steps)
+                break
+            steps += 1
+            self._replace(pod)
+        if stuck_at is None and self._missing:
+            stuck_at = steps
+        remaining = tuple(self._remaining.values())
+        strategy = self._plan.strategy.name
+        return RolledOut(self._plan.owner, strategy, tuple(self.placements), steps, stuck_at, remaining)
+
+    def _may_not_go_on(self, pod: Pod) -> bool:
+        """Whether so many pods are missing that the next may not be touched."""
+        strategy = self._plan.strategy
+        if strategy.in_order and self._missing:
+            return True
+        allowed = max(1, strategy.max_surge or strategy.max_unavailable)
+        return pod.key in self._plan.replaces and self._missing >= allowed
+
+    def _replace(self, pod: Pod) -> None:
+        """The old pod goes first, unless there may be one too many: then it goes once the new one has its node."""
+        old = self._plan.replaces.get(pod.key)
+        if old is not None and not self._plan.strategy.max_surge:
+            self._take_away(old)
+        placement = self._simulation.place(QueuedPod(pod, self._plan.owner))
+        self.placements.append(placement)
+        self._missing += not placement.is_placed
+        if old is not None and self._plan.strategy.max_surge and placement.is_placed:
+            self._take_away(old)
+        if self._report is not None:
+            self._report(len(self.placements), len(self._plan.new))
+
+    def _take_away(self, old: Pod) -> None:
+        del self._remaining[old.key]
+        self._simulation.remove(old)
+
+    def _order(self) -> Iterator[Pod]:
+        """Missing pods first, as they come; then those that replace another, from the last to the first."""
+        replaces = self._plan.replaces
+        yield from (pod for pod in self._plan.new if pod.key not in replaces)
+        yield from (pod for pod in reversed(self._plan.new) if pod.key in replaces)

@@ -1,0 +1,24 @@
+"""What a what-if came to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kubectl_sched.simulation.placement import Simulated
+    from kubectl_sched.simulation.rollout import RolledOut
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The placements, the rollouts among them, and how many more nodes it takes.
+
+    `nodes_needed` is None also where no number of such nodes is enough; `interrupted` says that not all was tried.
+    """
+
+    simulated: Simulated
+    rollouts: tuple[RolledOut, ...] = ()
+    nodes_needed: int | None = None
+    warnings: tuple[str, ...] = ()
+    interrupted: bool = False

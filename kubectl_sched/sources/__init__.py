@@ -1,0 +1,7 @@
+"""Where state comes from: dumps of every layout, and what is found in them."""
+
+from kubectl_sched.sources.dump.dump import Dump
+from kubectl_sched.sources.dump.reader import read
+from kubectl_sched.sources.errors import DumpError
+
+__all__ = ["Dump", "DumpError", "read"]

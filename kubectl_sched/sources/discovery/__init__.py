@@ -1,0 +1,1 @@
+"""The schedulers of a cluster and the configuration of each."""

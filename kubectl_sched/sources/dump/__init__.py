@@ -1,0 +1,1 @@
+"""Dumps: files, archives and the layouts that people have."""

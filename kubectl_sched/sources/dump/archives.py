@@ -1,0 +1,69 @@
+"""Walks archives without unpacking them to disk.
+
+Members are read into memory one at a time, so their names cannot lead anywhere; links, devices and sparse files are
+passed over, and all that comes out of one archive is counted against its size.
+"""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import zipfile
+import zlib
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+
+from kubectl_sched.sources.errors import DumpError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from kubectl_sched.sources.dump.compression import Allowance
+
+_MOST_MEMBERS = 1_000_000
+
+
+class Member(NamedTuple):
+    """A file of an archive, and its content."""
+
+    path: str
+    content: BinaryIO
+
+
+def tar_members(file: BinaryIO, source: str, wanted: Callable[[str], bool]) -> Iterator[Member]:
+    """The regular files of a tar stream whose paths are wanted."""
+    try:
+        with tarfile.open(fileobj=file, mode="r|") as archive:
+            for index, entry in enumerate(archive):
+                _limit(index, source)
+                if not entry.isreg() or entry.issparse() or not wanted(entry.name):
+                    continue
+                content = archive.extractfile(entry)
+                if content is not None:
+                    yield Member(entry.name, io.BytesIO(content.read()))
+    except (tarfile.TarError, EOFError, UnicodeError, ValueError, OverflowError) as error:
+        raise DumpError(f"{source}: the archive is cut off or damaged ({error})") from None
+
+
+def zip_members(file: BinaryIO, source: str, wanted: Callable[[str], bool], allowance: Allowance) -> Iterator[Member]:
+    """The files of a zip archive whose paths are wanted."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            for index, entry in enumerate(archive.infolist()):
+                _limit(index, source)
+                if entry.is_dir() or _is_link(entry) or not wanted(entry.filename):
+                    continue
+                if entry.flag_bits & 1:
+                    raise DumpError(f"{source}: {entry.filename} is encrypted; unpack the archive first")
+                allowance.spend(entry.file_size, source)
+                yield Member(entry.filename, io.BytesIO(archive.read(entry)))
+    except (zipfile.BadZipFile, EOFError, OSError, NotImplementedError, zlib.error, ValueError) as error:
+        raise DumpError(f"{source}: the archive is cut off or damaged ({error})") from None
+
+
+def _is_link(entry: zipfile.ZipInfo) -> bool:
+    return (entry.external_attr >> 16) & 0o170000 == 0o120000
+
+
+def _limit(index: int, source: str) -> None:
+    if index >= _MOST_MEMBERS:
+        raise DumpError(f"{source}: it holds more than {_MOST_MEMBERS} files, as no dump does")

@@ -1,0 +1,166 @@
+"""Gathers the objects of a dump: each once, in its namespace, with a warning for everything that is left out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec.structs import force_setattr
+
+from kubectl_sched.api.core import ConfigMap, Node
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.api.schedulers import Lease
+from kubectl_sched.sources.discovery.scheduler_flags import keep_scheduler_flags
+from kubectl_sched.sources.dump.dump import Dump
+from kubectl_sched.sources.kinds import BY_TYPE, serves
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.sources.dump.json_lists import SnapshotMetadata
+
+
+_CONFLICTS_IN_FULL = 3
+
+
+class _Conflict(NamedTuple):
+    name: str
+    source: str
+    resource_version: str
+    strangers: bool
+
+
+class Collection:
+    """Grows while files are read; `dump` is what has come together.
+
+    `passed_over` are the kinds that are not read, `refusals` what servers said where objects were asked for.
+    """
+
+    def __init__(self) -> None:
+        self._objects: dict[tuple[type[KubernetesObject], str, str], KubernetesObject] = {}
+        self._warnings: dict[str, None] = {}
+        self._present: set[str] = set()
+        self._conflicts: list[_Conflict] = []
+        self._server_version: str | None = None
+        self.passed_over: set[str] = set()
+        self.refusals: dict[str, None] = {}
+        self.scheduler_configuration: dict[str, Any] | None = None
+
+    def warn(self, sentence: str) -> None:
+        """Remembers a warning, once."""
+        self._warnings.setdefault(sentence)
+
+    def listed(self, kind: str) -> None:
+        """Remembers that a list of the kind was seen, however short."""
+        self._present.add(kind)
+
+    def take_snapshot(self, said: SnapshotMetadata) -> None:
+        """Remembers what was known when a snapshot was taken, which is not in its objects."""
+        self._present.update(said.present)
+        self._warnings.update(dict.fromkeys(said.warnings))
+        self._server_version = said.server_version or self._server_version
+
+    def add(self, objects: Iterable[KubernetesObject], source: str) -> None:
+        """Takes the objects in; those of foreign API groups are passed over."""
+        for item in objects:
+            kind = BY_TYPE[type(item)]
+            metadata = item.metadata
+            keep_scheduler_flags(item)
+            if not serves(kind, item.api_version) or not _is_wanted(item):
+                continue
+            if not metadata.name:
+                self.warn(f"{source}: a {kind.name} without a name was skipped")
+                continue
+            if kind.namespaced and not metadata.namespace:
+                force_setattr(metadata, "namespace", "default")
+            elif metadata.namespace and not kind.namespaced:
+                force_setattr(metadata, "namespace", "")
+            earlier = self._objects.setdefault((kind.type, metadata.namespace, metadata.name), item)
+            if earlier is not item:
+                self._take_newer(earlier, item, source)
+
+    def _take_newer(self, earlier: KubernetesObject, later: KubernetesObject, source: str) -> None:
+        """The same object read again is taken once; of two that differ the one with the newer resourceVersion."""
+        if earlier == later or _same_revision(earlier, later):
+            return
+        newest = later if _revision(later) > _revision(earlier) else earlier
+        self._objects[type(later), later.namespace, later.name] = newest
+        strangers = bool(earlier.metadata.uid and later.metadata.uid and earlier.metadata.uid != later.metadata.uid)
+        self._conflicts.append(
+            _Conflict(f"{type(later).__name__} {later.key}", source, newest.metadata.resource_version, strangers)
+        )
+
+    def _about_conflicts(self) -> Iterator[str]:
+        for conflict in self._conflicts[:_CONFLICTS_IN_FULL]:
+            yield (
+                f"{conflict.source}: {conflict.name} is there more than once and differs; "
+                f"the one of resourceVersion {conflict.resource_version or 'unset'} was taken"
+            )
+        rest = len(self._conflicts) - _CONFLICTS_IN_FULL
+        if rest > 0:
+            yield f"{rest} more objects are there more than once and differ; the newest resourceVersions were taken"
+        if any(conflict.strangers and conflict.name == "Namespace kube-system" for conflict in self._conflicts):
+            yield "these are dumps of different clusters, as the uids of kube-system say; read one cluster at a time"
+
+    def _about_absent_nodes(self) -> Iterator[str]:
+        """Like kube-scheduler's cache, the replay passes over pods whose node is not there."""
+        nodes = {name for kind, _, name in self._objects if kind is Node}
+        lost = [
+            item
+            for item in self._objects.values()
+            if isinstance(item, Pod) and item.spec.node_name and item.spec.node_name not in nodes and not item.has_ended
+        ]
+        if nodes and lost:
+            example = f"Pod {lost[0].key} to {lost[0].spec.node_name}"
+            if len(lost) == 1:
+                yield f"1 pod is bound to a node that is not in the dump and does not count: {example}"
+                return
+            yield f"{len(lost):,} pods are bound to nodes that are not in the dump and do not count, such as {example}"
+
+    @property
+    def dump(self) -> Dump:
+        """All that was read so far."""
+        present = self._present | {item_type.__name__ for item_type, _, _ in self._objects}
+        warnings = (*self._warnings, *self._about_conflicts(), *self._about_absent_nodes())
+        return Dump(
+            tuple(self._objects.values()),
+            tuple(dict.fromkeys(warnings)),
+            frozenset(present),
+            self.scheduler_configuration,
+            server_version=self._server_version,
+        )
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The sentences so far."""
+        return tuple(self._warnings)
+
+    def __bool__(self) -> bool:
+        """Whether there is anything of a cluster in it."""
+        return bool(self._objects or self._present)
+
+
+def _is_wanted(item: KubernetesObject) -> bool:
+    """Of the ConfigMaps only those that configure a scheduler are kept; others may hold what is nobody's business.
+
+    Of the Leases all but those by which nodes say that they are alive.
+    """
+    if isinstance(item, Lease):
+        return item.metadata.namespace != "kube-node-lease"
+    if not isinstance(item, ConfigMap):
+        return True
+    return any("kubescheduler.config.k8s.io" in text for text in item.data.values())
+
+
+def _same_revision(one: KubernetesObject, other: KubernetesObject) -> bool:
+    """Whether both are the same version of the same object, which only differ in what their layouts leave out."""
+    return (
+        bool(one.metadata.resource_version)
+        and one.metadata.resource_version == other.metadata.resource_version
+        and one.metadata.uid == other.metadata.uid
+    )
+
+
+def _revision(item: KubernetesObject) -> int:
+    version = item.metadata.resource_version
+    return int(version) if version.isascii() and version.isdecimal() and len(version) < 20 else -1

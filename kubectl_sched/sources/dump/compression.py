@@ -1,0 +1,90 @@
+"""Opens what is compressed as a stream, never reading more out of it than a dump could hold."""
+
+from __future__ import annotations
+
+import io
+import zlib
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from kubectl_sched.sources.dump.input_files import algorithm
+from kubectl_sched.sources.errors import BombError, DumpError
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+LEAST_ALLOWANCE = 256 << 20
+LARGEST_RATIO = 200
+"""Dumps compress to between a tenth and a fiftieth; only a bomb expands more than this."""
+
+_SUFFIXES = (".gz", ".xz", ".bz2", ".zst")
+
+
+def without_suffix(name: str) -> str:
+    """The name that the content has once it is expanded."""
+    if name.endswith(".tgz"):
+        return name.removesuffix(".tgz") + ".tar"
+    return next((name.removesuffix(suffix) for suffix in _SUFFIXES if name.endswith(suffix)), name)
+
+
+class Allowance:
+    """How many bytes may still come out of something compressed, whose size is given."""
+
+    def __init__(self, compressed_size: int) -> None:
+        self._left = max(LEAST_ALLOWANCE, compressed_size * LARGEST_RATIO)
+
+    def spend(self, count: int, source: str) -> None:
+        """Raises BombError once it is used up."""
+        self._left -= count
+        if self._left < 0:
+            raise BombError(f"{source}: it expands to over {LARGEST_RATIO} times its size, as no dump does; unpack it")
+
+
+class Expanded(io.RawIOBase):
+    """A stream of what a compressed file holds. Raises DumpError where its data is damaged, cut off, or a bomb."""
+
+    def __init__(self, file: BinaryIO, source: str, allowance: Allowance) -> None:
+        super().__init__()
+        start = file.read(8)
+        file.seek(0)
+        self._algorithm = algorithm(start) or "gzip"
+        self._source = source
+        self._allowance = allowance
+        self._file, self._errors = _open(file, self._algorithm, source)
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Buffer, /) -> int:
+        """Fills as much of the buffer as there is; 0 at the end."""
+        try:
+            count: int = self._file.readinto(buffer)
+        except EOFError:
+            raise DumpError(f"{self._source}: it ends too early: it was cut off; copy or make it again") from None
+        except self._errors as error:
+            raise DumpError(f"{self._source}: its {self._algorithm} data is damaged ({error})") from None
+        self._allowance.spend(count, self._source)
+        return count
+
+
+def _open(file: BinaryIO, name: str, source: str) -> tuple[Any, tuple[type[Exception], ...]]:
+    """The reader of an algorithm, and what it raises. Each is imported only where it is met."""
+    if name == "gzip":
+        return import_module("gzip").GzipFile(fileobj=file), (OSError, zlib.error)
+    if name == "bzip2":
+        return import_module("bz2").BZ2File(file), (OSError, ValueError)
+    if name == "xz":
+        lzma = import_module("lzma")
+        return lzma.LZMAFile(file), (OSError, lzma.LZMAError)
+    zstd = _zstd(source)
+    return zstd.ZstdFile(file), (OSError, zstd.ZstdError)
+
+
+def _zstd(source: str) -> Any:
+    for module in ("compression.zstd", "backports.zstd"):
+        try:
+            return import_module(module)
+        except ModuleNotFoundError:
+            continue
+    raise DumpError(f"{source}: Python before 3.14 reads zstd only with `pip install backports.zstd`; or run `zstd -d`")

@@ -1,0 +1,100 @@
+"""Reads the files that people write: configurations and manifests, as plain mappings."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kubectl_sched.sources.dump.text_encoding import utf8
+from kubectl_sched.sources.errors import DumpError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_LARGEST = 64 << 20
+
+
+def read_document(path: str) -> Mapping[str, Any]:
+    """The one document of a YAML or JSON file (`-`: standard input), strict about duplicate keys as kube-scheduler is.
+
+    Raises DumpError where it cannot be read, is no mapping, or holds several documents.
+    """
+    documents = read_documents(path)
+    if len(documents) != 1:
+        raise DumpError(f"{path}: it holds {len(documents)} documents instead of one")
+    return documents[0]
+
+
+def read_documents(path: str) -> tuple[Mapping[str, Any], ...]:
+    """All documents of a YAML or JSON file, the items of a List being documents of their own.
+
+    Raises DumpError as `read_document` does; there is at least one document.
+    """
+    name = "standard input" if path == "-" else path
+    documents = tuple(item for value in _values(_content(path), name) for item in _flat(value, name))
+    if not documents:
+        raise DumpError(f"{name}: it is empty")
+    return documents
+
+
+def _content(path: str) -> bytes:
+    if path == "-":
+        return utf8(sys.stdin.buffer.read())
+    try:
+        if Path(path).stat().st_size > _LARGEST:
+            raise DumpError(f"{path}: it is larger than {_LARGEST >> 20} MiB, which is no file that people write")
+        return utf8(Path(path).read_bytes())
+    except OSError as error:
+        raise DumpError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+
+
+def _values(data: bytes, name: str) -> Iterator[Any]:
+    if data.lstrip()[:1] == b"{":
+        try:
+            yield json.loads(data.decode(errors="replace"), object_pairs_hook=lambda pairs: unique(pairs, name))
+        except json.JSONDecodeError as error:
+            if b"\n---" not in data and not _is_flow(data):
+                raise DumpError(f"{name}: it is not JSON at line {error.lineno}: {error.msg.lower()}") from None
+        except (RecursionError, ValueError):
+            raise DumpError(f"{name}: it is nested too deeply, or holds a number that is too long") from None
+        else:
+            return
+    from kubectl_sched.sources.dump.yaml_documents import documents
+
+    for document in documents(data, name, strict=True):
+        if document.error is not None:
+            raise document.error
+        yield document.value
+
+
+def _is_flow(data: bytes) -> bool:
+    """Whether what begins with a brace is YAML's flow style rather than JSON: its first key is not quoted."""
+    return data.lstrip()[1:].lstrip()[:1] not in {b'"', b"}", b""}
+
+
+def unique(pairs: list[tuple[str, Any]], name: str) -> dict[str, Any]:
+    """The fields of a JSON object of the file called `name`. Raises DumpError for one that is there twice."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise DumpError(f"{name}: key {twice!r} is already set in the same object")
+    return fields
+
+
+def _flat(value: Any, name: str) -> Iterator[Mapping[str, Any]]:
+    if not isinstance(value, dict):
+        raise DumpError(f"{name}: it holds {_in_words(value)} where an object with apiVersion and kind belongs")
+    if str(value.get("kind", "")).endswith("List") and isinstance(value.get("items"), list):
+        for item in value["items"]:
+            yield from _flat(item, name)
+    else:
+        yield value
+
+
+def _in_words(value: Any) -> str:
+    return (
+        "a list" if isinstance(value, list) else f"the text {value[:40]!r}" if isinstance(value, str) else repr(value)
+    )

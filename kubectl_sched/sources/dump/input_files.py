@@ -1,0 +1,212 @@
+"""Finds the files that may hold objects: in files, directories and archives, and in archives inside them."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
+
+from kubectl_sched.sources.discovery.scheduler_logs import logs_of
+from kubectl_sched.sources.errors import BombError, DumpError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from kubectl_sched.sources.dump.archives import Member
+    from kubectl_sched.sources.dump.compression import Allowance
+
+    Progress = Callable[[str, int, int | None], None]
+    """Told what is being read, how many bytes of it are done, and how many there are if that is known."""
+
+_WANTED = re.compile(
+    r"\.(?:json|ya?ml|jsonl|ndjson|tar)(?:\.(?:gz|xz|bz2|zst))?$|\.(?:tgz|zip)$|_get_-o_(?:json|yaml)_[^/]*$",
+    re.IGNORECASE,
+)
+"""By their endings; sosreport names a file after the command whose output it is."""
+
+_COMPRESSED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd"}
+_MAGIC_BYTES = 512
+_NESTING = 3
+_STEP = 8 << 20
+
+
+class Source(NamedTuple):
+    """A file that may hold objects.
+
+    `name` is for people, `path` is where it lies in the layout; `named` says that it was asked for by itself.
+    """
+
+    name: str
+    path: str
+    content: BinaryIO
+    named: bool
+
+
+@contextmanager
+def _read_errors(name: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise DumpError(f"{name}: it cannot be read: {(error.strerror or str(error)).lower()}") from None
+
+
+class Walk:
+    """Goes through what was asked for. `met` are the files seen, `problems` what could not be read besides."""
+
+    def __init__(self, progress: Progress | None = None) -> None:
+        self.met: list[str] = []
+        self.problems: list[str] = []
+        self._progress = progress
+
+    def sources(self, path: str) -> Iterator[Source]:
+        """Every file at or below the path, `-` being standard input.
+
+        Raises DumpError for a path that cannot be read; a file below a directory or in an archive that cannot be
+        read is among the `problems` instead.
+        """
+        if not path:
+            raise DumpError("--from is given an empty path; name a file, a directory, an archive or -")
+        if path == "-":
+            content = _all_of(sys.stdin.buffer, "standard input", self._progress)
+            yield from self._opened(content, Source("standard input", "", content, named=True))
+        elif Path(path).is_dir():
+            yield from self._directory(Path(path))
+        else:
+            yield from self._file(path, Path(path).name, named=True)
+
+    def _directory(self, top: Path) -> Iterator[Source]:
+        within = top.resolve().name
+        for folder, folders, files in os.walk(top, onerror=self._unreadable):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for name in sorted(files):
+                file = Path(folder, name)
+                inside = f"{within}/{file.relative_to(top).as_posix()}"
+                self.met.append(inside)
+                if not _is_wanted(inside) or file.is_symlink() or not file.is_file():
+                    continue
+                try:
+                    yield from self._file(str(file), inside, named=False)
+                except DumpError as error:
+                    self.problems.append(str(error))
+
+    def _unreadable(self, error: OSError) -> None:
+        self.problems.append(f"{error.filename}: {(error.strerror or str(error)).lower()}; nothing in it was read")
+
+    def _file(self, name: str, path: str, *, named: bool) -> Iterator[Source]:
+        try:
+            size = Path(name).stat().st_size
+            file = Path(name).open("rb")  # noqa: SIM115 - closed below; only this may fail for want of the file
+        except OSError as error:
+            raise DumpError(f"{name}: {(error.strerror or str(error)).lower()}") from None
+        with file, _read_errors(name):
+            content: BinaryIO = file
+            if not file.seekable():
+                content = _all_of(file, name, self._progress)
+            elif self._progress is not None:
+                content = cast("BinaryIO", io.BufferedReader(_Counted(file, name, size, self._progress), _STEP))
+            yield from self._opened(content, Source(name, path, content, named))
+
+    def _opened(
+        self, content: BinaryIO, source: Source, depth: int = 0, allowance: Allowance | None = None
+    ) -> Iterator[Source]:
+        """The source itself, or what is in it. `content` is what `source` holds, which may be an archive."""
+        start = content.read(_MAGIC_BYTES)
+        content.seek(0)
+        is_zip = start.startswith((b"PK\x03\x04", b"PK\x05\x06"))
+        if not is_zip and not _is_tar(start, source.path) and algorithm(start) is None:
+            yield source._replace(content=content)
+            return
+        if depth >= _NESTING:
+            raise DumpError(f"{source.name}: archives are nested more than {_NESTING} deep in it, as in no dump")
+        from kubectl_sched.sources.dump import archives, compression
+
+        allowance = allowance or compression.Allowance(_size(content))
+        if is_zip:
+            members = archives.zip_members(content, source.name, self._wanted, allowance)
+            yield from self._members(members, source, depth, allowance)
+        elif algorithm(start) is None:
+            yield from self._members(archives.tar_members(content, source.name, self._wanted), source, depth, allowance)
+        else:
+            stream = io.BufferedReader(compression.Expanded(content, source.name, allowance), 1 << 18)
+            inner = source._replace(path=compression.without_suffix(source.path))
+            if _is_tar(stream.peek(_MAGIC_BYTES), inner.path):
+                members = archives.tar_members(stream, source.name, self._wanted)
+                yield from self._members(members, source, depth, allowance)
+            else:
+                yield from self._opened(_all_of(stream, source.name), inner, depth + 1, allowance)
+
+    def _members(self, members: Iterator[Member], source: Source, depth: int, allowance: Allowance) -> Iterator[Source]:
+        for path, content in members:
+            member = Source(f"{source.name}:{path}", path, content, named=False)
+            try:
+                yield from self._opened(content, member, depth + 1, allowance)
+            except BombError:
+                raise
+            except DumpError as error:
+                self.problems.append(str(error))
+
+    def _wanted(self, path: str) -> bool:
+        self.met.append(path)
+        return _is_wanted(path)
+
+
+def _is_wanted(path: str) -> bool:
+    return _WANTED.search(path) is not None or logs_of(path) is not None
+
+
+class _Counted(io.RawIOBase):
+    """A file that tells how far it has been read."""
+
+    def __init__(self, file: BinaryIO, name: str, size: int, progress: Progress) -> None:
+        super().__init__()
+        self._file = file
+        self._name = name
+        self._size = size
+        self._progress = progress
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return self._file.seekable()
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def readinto(self, buffer: Any, /) -> int:
+        count: int = cast("Any", self._file).readinto(buffer)
+        self._progress(self._name, self._file.tell(), self._size)
+        return count
+
+
+def _is_tar(start: bytes, path: str) -> bool:
+    return start[257:262] == b"ustar" or (path.endswith(".tar") and b"\0" in start)
+
+
+def algorithm(start: bytes) -> str | None:
+    """By which algorithm something that starts so is compressed."""
+    return next((name for magic, name in _COMPRESSED.items() if start.startswith(magic)), None)
+
+
+def _size(file: BinaryIO) -> int:
+    size = file.seek(0, io.SEEK_END)
+    file.seek(0)
+    return size
+
+
+def _all_of(file: Any, name: str, progress: Progress | None = None) -> io.BytesIO:
+    """The rest of a stream, in memory."""
+    content = io.BytesIO()
+    while piece := file.read(_STEP):
+        content.write(piece)
+        if progress is not None:
+            progress(name, content.tell(), None)
+    content.seek(0)
+    return content

@@ -1,0 +1,221 @@
+"""Finds the objects in whatever a document is: a List, a typed list, a map of objects, a simulator's export.
+
+An object is recognised by its apiVersion and kind; where a layout leaves them out, by the list's kind, by the key that
+it stands under, or by the plural in its path.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kubectl_sched.sources.dump.json_lists import SnapshotMetadata
+from kubectl_sched.sources.dump.raw_values import elements, fields, head, is_mapping, plain, typed
+from kubectl_sched.sources.kinds import KINDS, Kind, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kubectl_sched.sources.dump.collection import Collection
+    from kubectl_sched.sources.dump.raw_values import Head, Value
+
+_DEPTH = 3
+"""How deep maps of lists may be nested: {"items": {"pods": [..]}} and no further."""
+
+CONFIGURATION = "KubeSchedulerConfiguration"
+OTHER_KINDS = (CONFIGURATION, "ResourcePatch")
+"""Kinds that are no objects of a cluster, but are understood."""
+
+_FAILURE = "Status"
+_UNLISTED = frozenset({"", "List"})
+
+_NOISE = re.compile(r"[-_]")
+
+_MUST_GATHER = re.compile(r"(?:^|/)cluster-scoped-resources/core/nodes")
+_GATHERED = re.compile(r"(?:^|/)(must-gather[^/]*)/(?:[^/]+/){0,2}(?:cluster-scoped-resources|namespaces)/")
+_CLUSTER_INFO = re.compile(r"(?:^|/)([^/]+)/replication-controllers\.(?:json|yaml)$")
+_DEFAULT_NAMESPACES = 2
+
+_WORDS = {word: kind for kind in KINDS for word in (kind.plural, kind.name.lower(), *kind.also)}
+_LONGEST_WORD = 64
+
+
+def kind_of_word(word: str) -> Kind | None:
+    """The kind that a key, a folder or a file is named after: `pods`, `storage-classes`, `pvcs`, `replicasets.apps`."""
+    if len(word) > _LONGEST_WORD or "/" in word:
+        return None
+    plural, _, group = word.partition(".")
+    kind = _WORDS.get(_NOISE.sub("", plural.lower()))
+    return kind if kind is not None and (not group or group in kind.groups) else None
+
+
+def kind_of_path(path: str) -> Kind | None:
+    """The kind whose plural is nearest to the end of the path; sonobuoy's `core_v1_pods.json` counts as well.
+
+    A folder `namespaces` holds what is in them, not the namespaces themselves.
+    """
+    *folders, file = path.split("/")
+    for part in (file, *(folder for folder in reversed(folders) if folder != "namespaces")):
+        stem = part.removesuffix(".gz").removesuffix(".json").removesuffix(".yaml").removesuffix(".yml")
+        group, _, plural = stem.rpartition("_")
+        kind = kind_of_word(stem) or (kind_of_word(plural) if group else None)
+        if kind is not None:
+            return kind
+    return None
+
+
+def layout_notes(paths: Sequence[str]) -> Iterator[str]:
+    """What a bundle of this layout leaves out by design, as the paths of its files show."""
+    if any(_MUST_GATHER.search(path) for path in paths):
+        yield "a must-gather leaves out the namespaces of applications: nodes may be fuller than they seem here"
+    gathered = sorted({match[1] for path in paths if (match := _GATHERED.search(path))})
+    if len(gathered) > 1:
+        yield (
+            f"there are {len(gathered)} must-gathers in it, whose objects are taken together, so that what was gone by "
+            f"the last still counts; name one of them: {', '.join(gathered)}"
+        )
+    yield from cluster_info_note({match[1] for path in paths if (match := _CLUSTER_INFO.search(path))})
+
+
+def cluster_info_note(dumped: set[str]) -> Iterator[str]:
+    """What `kubectl cluster-info dump` leaves out, where it wrote no more namespaces than it does by itself."""
+    if dumped and len(dumped) <= _DEFAULT_NAMESPACES:
+        yield (
+            f"`kubectl cluster-info dump` wrote only the namespaces {', '.join(sorted(dumped))}: nodes may be fuller "
+            "than they seem here; with --all-namespaces it writes all"
+        )
+
+
+def take(value: Value, source: str, collection: Collection, hint: Kind | None = None, depth: int = 0) -> None:
+    """Puts every object in the value into the collection. `hint` is the kind of those that do not name their own."""
+    about = head(value) if is_mapping(value) else None
+    if about is None:
+        take_items(elements(value) or (), source, collection, hint)
+        return
+    kind = about.kind or ""
+    if kind and not kind.endswith("List"):
+        take_object(value, source, collection, hint, about)
+        return
+    content = fields(value) or {}
+    if "items" in content:
+        if about.api_version and not kind and not isinstance(value, msgspec.Raw):
+            collection.warn(
+                f"{source}: the end of its List is missing, which says its kind: it was cut off, and nodes may be "
+                "fuller than they seem"
+            )
+        _take_list(about, content, source, collection, hint)
+    elif "NodeList" in content:
+        _take_snapshot(content, source, collection)
+    elif "metadata" in content:
+        take_object(value, source, collection, hint, about)
+    elif depth < _DEPTH:
+        _take_map(content, source, collection, depth)
+
+
+def list_kind(about_kind: str, api_version: str, hint: Kind | None) -> tuple[Kind | None, bool]:
+    """The kind of a list's items, and whether it is a list of nothing that is read."""
+    if about_kind in _UNLISTED:
+        return hint, False
+    kind = kind_of(api_version, about_kind.removesuffix("List"))
+    return kind, kind is None
+
+
+def take_items(items: Sequence[Value], source: str, collection: Collection, hint: Kind | None) -> None:
+    """Takes the items of a list, each for itself, so that one that is broken does not spoil the others."""
+    for item in items:
+        if is_mapping(item):
+            take_object(item, source, collection, hint)
+
+
+def take_object(
+    value: Value, source: str, collection: Collection, hint: Kind | None, about: Head | None = None
+) -> None:
+    """Takes one object; one whose kind is not read is passed over, one that cannot be read gives a warning.
+
+    `about` is its head, if that has been looked at already.
+    """
+    about = about or head(value)
+    if about is None:
+        collection.warn(f"{source}: an object whose apiVersion, kind or name is not a text was skipped")
+        return
+    if about.kind == CONFIGURATION:
+        collection.scheduler_configuration = plain(value)
+        return
+    if about.kind == _FAILURE:
+        _take_failure(plain(value), source, collection)
+        return
+    kind = kind_of(about.api_version or "", about.kind) if about.kind else hint
+    if kind is None:
+        collection.passed_over.update(filter(None, [about.kind]))
+        return
+    if about.kind is None and about.metadata is None:
+        return
+    try:
+        collection.add([typed(value, kind.type)], source)
+    except (msgspec.ValidationError, RecursionError) as error:
+        collection.warn(f"{source}: {kind.name} {about.key} was skipped: {in_words(error)}")
+
+
+def _take_failure(status: Any, source: str, collection: Collection) -> None:
+    """What the API server answers instead of objects."""
+    message = status.get("message")
+    if status.get("status") == "Failure" and isinstance(message, str) and message:
+        collection.refusals.setdefault(message)
+        collection.warn(f"{source}: the API server refused what was asked for: {message}")
+    else:
+        collection.passed_over.add(_FAILURE)
+
+
+def in_words(error: Exception) -> str:
+    """What is wrong with an object, with the path of the field first: `spec.priority: expected int, got str`."""
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    problem, _, path = str(error).replace("`", "").partition(" - at ")
+    problem = problem[:1].lower() + problem[1:]
+    path = path.removeprefix("$").removeprefix(".")
+    return f"{path}: {problem}" if path else problem
+
+
+def _take_list(
+    about: Head, content: Mapping[str, Value], source: str, collection: Collection, hint: Kind | None
+) -> None:
+    kind, foreign = list_kind(about.kind or "", about.api_version or "", hint)
+    if foreign:
+        return
+    if kind is not None:
+        collection.listed(kind.name)
+    metadata = fields(content.get("metadata"))
+    if metadata and "snapshot" in metadata:
+        collection.take_snapshot(typed(content["metadata"], SnapshotMetadata))
+    take_items(elements(content["items"]) or (), source, collection, kind)
+
+
+def _take_snapshot(content: Mapping[str, Value], source: str, collection: Collection) -> None:
+    """cluster-autoscaler's /snapshotz: nodes with their pods, and the pods that wait.
+
+    Its template nodes do not exist yet.
+    """
+    node, pod = kind_of("", "Node"), kind_of("", "Pod")
+    for entry in elements(content["NodeList"]) or ():
+        parts = fields(entry) or {}
+        take_items([parts[key] for key in ("Node",) if key in parts], source, collection, node)
+        for item in elements(parts.get("Pods")) or ():
+            inner = fields(item) or {}
+            take_items([inner.get("Pod", item)], source, collection, pod)
+    take_items(elements(content.get("UnscheduledPodsCanBeScheduled")) or (), source, collection, pod)
+    collection.listed("Node")
+    collection.listed("Pod")
+
+
+def _take_map(content: Mapping[str, Value], source: str, collection: Collection, depth: int) -> None:
+    """A map of objects, or of lists named by their plurals as kube-scheduler-simulator exports them."""
+    for key, value in content.items():
+        if key == "schedulerConfig":
+            collection.scheduler_configuration = plain(value)
+            continue
+        kind = kind_of_word(key)
+        if kind is not None and elements(value) == []:
+            collection.listed(kind.name)
+        take(value, source, collection, kind, depth + 1)

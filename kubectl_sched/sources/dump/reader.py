@@ -1,0 +1,129 @@
+"""Reads dumps: files, directories, archives and standard input."""
+
+from __future__ import annotations
+
+import gc
+import re
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from kubectl_sched.sources.discovery.scheduler_logs import (
+    LOG_BYTES,
+    logged_namespaces,
+    logs_among_objects,
+    logs_of,
+    scheduler_log,
+)
+from kubectl_sched.sources.dump.collection import Collection
+from kubectl_sched.sources.dump.input_files import Walk
+from kubectl_sched.sources.dump.json_documents import read_json, read_list
+from kubectl_sched.sources.dump.json_lists import NotAList
+from kubectl_sched.sources.dump.layouts import cluster_info_note, kind_of_path, layout_notes
+from kubectl_sched.sources.dump.text_encoding import utf8
+from kubectl_sched.sources.errors import DumpError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kubectl_sched.sources.dump.dump import Dump
+    from kubectl_sched.sources.dump.input_files import Progress, Source
+
+
+def read(paths: Sequence[str], progress: Progress | None = None) -> Dump:
+    """All objects that the files, directories, archives and standard input (`-`) hold.
+
+    `progress` is told the name of what is being read, how many bytes of it are done and how many there are.
+    Raises DumpError where a path cannot be read or where there are no Kubernetes objects in any of them.
+    """
+    walk = Walk(progress)
+    collection = Collection()
+    with garbage_collection_paused():
+        for path in paths:
+            for source in walk.sources(path):
+                _read_source(source, collection)
+    for problem in (*walk.problems, *layout_notes(walk.met)):
+        collection.warn(problem)
+    if not collection:
+        from kubectl_sched.sources.dump.unusable_input import refusal
+
+        raise refusal(paths, walk.met, collection)
+    return collection.dump
+
+
+def _read_source(source: Source, collection: Collection) -> None:
+    """Takes in one file. What is wrong with a file that was not asked for by itself is a warning."""
+    try:
+        pod = None if source.named else logs_of(source.path)
+        if pod is not None:
+            log = scheduler_log(*pod, source.content.read(LOG_BYTES))
+            collection.add([log] if log is not None else [], source.name)
+            return
+        try:
+            read_list(source.content, source.name, collection, kind_of_path(source.path))
+        except NotAList:
+            _read_other(source, collection)
+    except (DumpError, OSError) as error:
+        refused = error if isinstance(error, DumpError) else DumpError(f"{source.name}: it cannot be read: {error}")
+        if source.named:
+            raise refused from None
+        collection.warn(f"{refused}; nothing of the file was read")
+
+
+def _read_other(source: Source, collection: Collection) -> None:
+    source.content.seek(0)
+    data = _PROMPT.sub(b"", utf8(source.content.read()), count=1)
+    if _ERRORS.search(source.path):
+        _take_errors(data, source, collection)
+        return
+    hint = kind_of_path(source.path)
+    collection.add(logs_among_objects(data), source.name)
+    for note in cluster_info_note(logged_namespaces(data)):
+        collection.warn(note)
+    if not data.strip():
+        if source.named:
+            raise DumpError(f"{source.name}: it is empty")
+        return
+    if _JSON.match(data):
+        try:
+            read_json(data, source.name, collection, hint)
+        except DumpError:
+            if b"\n---" not in data:
+                raise
+        else:
+            return
+    from kubectl_sched.sources.dump.yaml_dumps import read_yaml
+
+    read_yaml(data, source, collection, hint)
+
+
+def _take_errors(data: bytes, source: Source, collection: Collection) -> None:
+    """What a support bundle could not collect: a list of texts, null where all went well."""
+    try:
+        errors = msgspec.json.decode(data, type=list[str] | None)
+    except msgspec.DecodeError:
+        return
+    if errors:
+        collection.warn(f"{source.name}: the bundle lacks what could not be collected: {errors[0]}")
+
+
+_ERRORS = re.compile(r"(?:^|/)cluster-resources/[^/]+-errors\.json$")
+_PROMPT = re.compile(rb"\A(?:[^\n{]*[$#%>] )?(?:kubectl|oc) get [^\n]*\n")
+"""The command line that was copied with what it printed."""
+
+_JSON = re.compile(rb"(?:(?:Warning|error|[EIW]\d{4}) ?[^\n]*\n)*\s*[{\[]")
+"""kubectl's warnings stand before it, if its stderr went into the file as well."""
+
+
+@contextmanager
+def garbage_collection_paused() -> Iterator[None]:
+    """Nothing that is read holds cycles, and to look for them costs a third of the time, now or at any later moment."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if enabled:
+            gc.enable()

@@ -1,0 +1,90 @@
+"""What to say of files that hold nothing to go on with, and the command that makes a dump that does."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kubectl_sched.sources.errors import DumpError
+from kubectl_sched.sources.kinds import KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_sched.sources.dump.collection import Collection
+
+_NOT_ASKED_FOR = frozenset({"ConfigMap", "Event", "Lease"})
+
+_TEXTS = (
+    (re.compile(rb"\0|\A%PDF-"), "it is binary data, no dump"),
+    (
+        re.compile(rb"^Name:\s{2,}\S.*\n(?:.*\n){0,8}?(?:Namespace|Roles|Labels|Priority):\s", re.MULTILINE),
+        "it is the text of `kubectl describe`, which leaves out most of what the scheduler reads",
+    ),
+    (
+        re.compile(rb"\A\s*(?:NAMESPACE +)?(?:NAME|LAST SEEN) +[A-Z]"),
+        "it is the table of `kubectl get`, which leaves out what the scheduler reads",
+    ),
+    (re.compile(rb"\A\s*<(?:!doctype|html|\?xml)", re.IGNORECASE), "it is a web page, no dump"),
+    (
+        re.compile(rb"\A\s*(?:[IWEF]\d{4} \d\d:\d\d:\d\d|time=\"|\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d)"),
+        "it is a log, which does not hold the objects that the scheduler reads",
+    ),
+)
+_KUBECTL_SAID = re.compile(
+    rb"\A\s*((?:Error from server|[Ee]rror: |Unable to connect to the server|The connection to the server)[^\n]*)"
+)
+_SCHEDULER_SAID = b"nodes are available: "
+
+_BUNDLES = (
+    (
+        re.compile(r"eks_i-[0-9a-f]+|(?:^|/)(?:ipamd|var_log/aws-routed-eni)(?:/|$)"),
+        "an EKS log collector's bundle holds logs of one node, but no objects of the cluster",
+    ),
+    (
+        re.compile(r"periscope|(?:^|/)(?:kubeletcmd|kubeobjects|networkoutbound|networkconfig)[/_-]", re.IGNORECASE),
+        "an aks-periscope bundle holds `kubectl describe` texts and logs, but no objects of the cluster",
+    ),
+)
+
+
+def good_dump() -> str:
+    """The command that makes a dump with everything that is read."""
+    resources = ",".join(kind.resource for kind in KINDS if kind.name not in _NOT_ASKED_FOR and kind.served_everywhere)
+    return f"kubectl get {resources} -A -o json > dump.json"
+
+
+def foreign_text(data: bytes) -> str | None:
+    """What a file is that people take for a dump, None if it is nothing known."""
+    start = data[:4096]
+    said = _KUBECTL_SAID.search(start)
+    if said is not None:
+        return f"kubectl wrote an error instead of objects: {said[1].decode(errors='replace').strip()}"
+    known = next((told for pattern, told in _TEXTS if pattern.search(start)), None)
+    if known is None or _SCHEDULER_SAID not in data:
+        return known
+    return f"{known}; what the scheduler says in it is explained by `kubectl sched explain message - < FILE`"
+
+
+def refusal(paths: Sequence[str], met: Sequence[str], collection: Collection) -> DumpError:
+    """Why there is nothing to go on with, and how to make a dump."""
+    return DumpError(f"{', '.join(paths)}: {_reason(paths, met, collection)}; a good dump is made by `{good_dump()}`")
+
+
+def _reason(paths: Sequence[str], met: Sequence[str], collection: Collection) -> str:
+    for pattern, said in _BUNDLES:
+        if any(pattern.search(name) for name in (*paths, *met)):
+            return said
+    if collection.refusals:
+        return f"it holds an error of the API server instead of objects ({next(iter(collection.refusals))})"
+    if collection.passed_over:
+        return f"there are no nodes and pods in it, only {_some(sorted(collection.passed_over))}"
+    if collection.warnings:
+        return f"there is nothing in it that can be read ({next(iter(collection.warnings))})"
+    if met:
+        return f"none of its {len(met)} files holds Kubernetes objects"
+    return "there are no Kubernetes objects in it"
+
+
+def _some(kinds: list[str]) -> str:
+    return ", ".join(kinds[:5]) + (f" and {len(kinds) - 5} other kinds" if len(kinds) > 5 else "")

@@ -1,0 +1,57 @@
+"""Pods and nodes with all their fields, for those who look at more of them than a replay does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kubectl_sched.sources.dump.input_files import Walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_KINDS = frozenset({"Pod", "Node"})
+
+
+def whole_objects(paths: Sequence[str]) -> dict[tuple[str, str], dict[str, Any]]:
+    """(kind, key) -> the object, of the JSON and YAML manifests and lists among these paths.
+
+    What lies in another layout, or came on standard input, is left out.
+    """
+    walk = Walk(None)
+    files = (source.content.read() for path in paths if path != "-" for source in walk.sources(path))
+    return {
+        (item["kind"], _key(item)): item
+        for data in files
+        for document in _documents(data)
+        for item in _items(document)
+        if item.get("kind") in _KINDS
+    }
+
+
+def _documents(data: bytes) -> list[Any]:
+    try:
+        return [msgspec.json.decode(data)]
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        from kubectl_sched.sources.dump.yaml_documents import documents
+
+        return [document.value for document in documents(data, "") if document.error is None]
+
+
+def _items(document: Any) -> Iterator[dict[str, Any]]:
+    if not isinstance(document, dict):
+        return
+    kind = str(document.get("kind", ""))
+    if not kind.endswith("List"):
+        yield document
+        return
+    for item in document.get("items") or ():
+        if isinstance(item, dict):
+            yield {"kind": kind.removesuffix("List"), **item}
+
+
+def _key(item: dict[str, Any]) -> str:
+    metadata = item.get("metadata") or {}
+    name = str(metadata.get("name", ""))
+    return name if item["kind"] == "Node" else f"{metadata.get('namespace') or 'default'}/{name}"

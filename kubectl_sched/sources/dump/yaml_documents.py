@@ -1,0 +1,253 @@
+"""Reads YAML into plain values, the way Kubernetes does, with the line of every mistake.
+
+Built on libyaml's events rather than on PyYAML's loader, which resolves scalars differently, knows nothing of duplicate
+keys, lets aliases multiply and takes three times as long.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import yaml
+from yaml.events import (
+    AliasEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
+
+from kubectl_sched.sources.dump.yaml_scalars import SPECIAL, as_key, resolve
+from kubectl_sched.sources.errors import DumpError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LOADER: Any = getattr(yaml, "CLoader", yaml.Loader)
+
+_SEPARATOR = re.compile(rb"^---(?=\s|$)", re.MULTILINE)
+
+_MAX_DEPTH = 500
+_MERGE = "<<"
+_TAG = "tag:yaml.org,2002:"
+
+_RATIO_RANGE = (400_000, 4_000_000)
+"""go.yaml.in/yaml/v2/decode.go: up to so many values nearly all may come from aliases, from so many on a tenth."""
+
+
+class YamlError(DumpError):
+    """YAML that cannot be read."""
+
+
+class Document(NamedTuple):
+    """One document of a file: the line it begins on, and its value or what is wrong with it."""
+
+    line: int
+    value: Any
+    error: YamlError | None = None
+
+
+def documents(data: bytes, source: str, *, strict: bool = False) -> Iterator[Document]:
+    """Every document that is not empty; a mistake in one leaves the others readable.
+
+    `strict` refuses duplicate keys, of which otherwise the last counts. On top of a document they are always refused:
+    two documents that lost the line between them would else be one of them.
+    """
+    start, line = 0, 1
+    for end in [*(match.start() for match in _SEPARATOR.finditer(data)), len(data)]:
+        part = data[start:end]
+        try:
+            value = _parse(part, source, line, strict=strict)
+        except YamlError as error:
+            yield Document(line, None, error)
+        else:
+            if value is not None:
+                yield Document(line, value)
+        line += part.count(b"\n")
+        start = end
+
+
+def _parse(data: bytes, source: str, line: int, *, strict: bool) -> Any:
+    builder = _Builder(source, line, strict=strict)
+    try:
+        loader = _LOADER(data)
+        while (event := loader.get_event()) is not None:
+            builder.take(event)
+    except yaml.MarkedYAMLError as error:
+        raise builder.error(_problem(error, data), error.problem_mark) from None
+    except yaml.YAMLError as error:
+        raise YamlError(f"{source}: it is no text in YAML: {getattr(error, 'reason', error)}") from None
+    return builder.value
+
+
+def _problem(error: yaml.MarkedYAMLError, data: bytes) -> str:
+    said = " ".join(filter(None, (error.context, error.problem)))
+    if ("cannot start any token" in said or "found a tab" in said) and _begins_with_tab(data, error.problem_mark):
+        return "a tab indents the line; YAML takes only spaces"
+    if "could not find expected ':'" in said:
+        return "a key without a colon, or a text that needs quotes"
+    if "did not find expected" in said or "mapping values are not allowed" in said:
+        return f"the indentation or a bracket is wrong ({said})"
+    return said
+
+
+def _begins_with_tab(data: bytes, mark: Any) -> bool:
+    lines = data.splitlines()
+    return mark is not None and mark.line < len(lines) and b"\t" in lines[mark.line][: mark.column + 1]
+
+
+class _Anchor(NamedTuple):
+    value: Any
+    size: int
+
+
+class _Builder:
+    """Puts events together, without recursion."""
+
+    def __init__(self, source: str, line: int, *, strict: bool) -> None:
+        self.value: Any = None
+        self._source = source
+        self._line = line
+        self._strict = strict
+        self._stack: list[tuple[Any, str | None, int]] = []
+        self._container: Any = None
+        self._key: str | None = None
+        self._anchors: dict[str, _Anchor | None] = {}
+        self._open_anchors: list[str | None] = []
+        self._values = 0
+        self._from_aliases = 0
+
+    def error(self, problem: str, mark: Any) -> YamlError:
+        """What is wrong, and on which line."""
+        place = f" at line {self._line + mark.line}" if mark is not None else ""
+        return YamlError(f"{self._source}: it is not YAML{place}: {problem}")
+
+    def take(self, event: Any) -> None:
+        """The next event."""
+        kind = type(event)
+        if kind is ScalarEvent:
+            self._scalar(event)
+        elif kind is MappingStartEvent:
+            self._open({}, event)
+        elif kind is SequenceStartEvent:
+            self._open([], event)
+        elif kind is MappingEndEvent or kind is SequenceEndEvent:
+            self._close(event)
+        elif kind is AliasEvent:
+            self._alias(event)
+
+    def _scalar(self, event: Any) -> None:
+        text = event.value
+        value: Any = text
+        if event.implicit[0]:
+            if not text or text[0] in SPECIAL:
+                value = resolve(text)
+        elif event.tag is not None:
+            value = self._tagged(event)
+        self._values += 1
+        if event.anchor is not None:
+            self._anchors[event.anchor] = _Anchor(value, 1)
+        container = self._container
+        if type(container) is dict:
+            if self._key is None:
+                self._set_key(value, event)
+                return
+            if self._key == _MERGE:
+                self._merge(value, event)
+            else:
+                container[self._key] = value
+            self._key = None
+        else:
+            self._put(value, event)
+
+    def _set_key(self, value: Any, event: Any) -> None:
+        key = as_key(value) if value is None or isinstance(value, str | int | float) else None
+        if key is None:
+            raise self.error("a key is null, a mapping or a list", event.start_mark)
+        on_top = len(self._stack) == 1
+        if (self._strict or on_top) and key in self._container:
+            joined = "; were two files joined without a line --- between them?" if on_top else ""
+            raise self.error(f"key {key!r} is already set{joined}", event.start_mark)
+        self._key = key
+
+    def _put(self, value: Any, event: Any) -> None:
+        container = self._container
+        if container is None:
+            self.value = value
+        elif type(container) is list:
+            container.append(value)
+        elif self._key is None:
+            self._set_key(value, event)
+        elif self._key == _MERGE:
+            self._merge(value, event)
+            self._key = None
+        else:
+            container[self._key] = value
+            self._key = None
+
+    def _merge(self, value: Any, event: Any) -> None:
+        """A merge key: the fields of other mappings, the first of them winning; fields that follow it override them."""
+        sources = value if isinstance(value, list) else [value]
+        if not all(isinstance(source, dict) for source in sources):
+            raise self.error("a merge key (<<) wants a mapping or a list of them", event.start_mark)
+        for source in reversed(sources):
+            if self._strict and (twice := next(filter(self._container.__contains__, source), None)) is not None:
+                raise self.error(f"key {twice!r} is already set", event.start_mark)
+            self._container.update(source)
+
+    def _open(self, container: Any, event: Any) -> None:
+        if len(self._stack) >= _MAX_DEPTH:
+            raise self.error(f"it is nested more than {_MAX_DEPTH} levels deep", event.start_mark)
+        if type(self._container) is dict and self._key is None:
+            raise self.error("a key is null, a mapping or a list", event.start_mark)
+        self._stack.append((self._container, self._key, self._values))
+        self._open_anchors.append(event.anchor)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = None
+        self._container, self._key = container, None
+        self._values += 1
+
+    def _close(self, event: Any) -> None:
+        value = self._container
+        self._container, self._key, before = self._stack.pop()
+        anchor = self._open_anchors.pop()
+        if anchor is not None:
+            self._anchors[anchor] = _Anchor(value, self._values - before)
+        self._put(value, event)
+
+    def _alias(self, event: Any) -> None:
+        if event.anchor not in self._anchors:
+            raise self.error(f"the alias *{event.anchor} has no anchor", event.start_mark)
+        anchor = self._anchors[event.anchor]
+        if anchor is None:
+            raise self.error(f"the value of anchor &{event.anchor} contains itself", event.start_mark)
+        self._values += anchor.size
+        self._from_aliases += anchor.size
+        if (
+            self._from_aliases > 100
+            and self._values > 1000
+            and self._from_aliases / self._values > _allowed_share(self._values)
+        ):
+            raise self.error("its aliases expand to far more than the document itself", event.start_mark)
+        self._put(anchor.value, event)
+
+    def _tagged(self, event: Any) -> Any:
+        tag = event.tag.removeprefix(_TAG)
+        if tag == "binary":
+            import base64
+
+            return base64.b64decode(event.value).decode(errors="replace")
+        if tag not in {"int", "float", "bool", "null"}:
+            return event.value
+        value = resolve(event.value)
+        kind = {bool: "bool", int: "int", float: "float", type(None): "null", str: "str"}[type(value)]
+        if kind != tag and (kind, tag) != ("int", "float"):
+            raise self.error(f"{event.value!r} is no {tag}", event.start_mark)
+        return value
+
+
+def _allowed_share(values: int) -> float:
+    low, high = _RATIO_RANGE
+    return 0.99 - 0.89 * min(max(values - low, 0) / (high - low), 1)

@@ -1,0 +1,56 @@
+"""Takes in the objects of a YAML file, be it one document or many."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from kubectl_sched.sources.dump.json_documents import without_logs
+from kubectl_sched.sources.dump.layouts import OTHER_KINDS, take
+from kubectl_sched.sources.dump.recordings import final_state, holds_changes
+from kubectl_sched.sources.dump.unusable_input import foreign_text
+from kubectl_sched.sources.dump.yaml_documents import documents
+from kubectl_sched.sources.errors import DumpError
+from kubectl_sched.sources.kinds import BY_NAME
+
+if TYPE_CHECKING:
+    from kubectl_sched.sources.dump.collection import Collection
+    from kubectl_sched.sources.dump.input_files import Source
+    from kubectl_sched.sources.kinds import Kind
+
+_KIND = rb"""(?:["']?kind["']?\s*:\s*["']?)"""
+_NAMES = b"|".join([b"List", *(f"{kind}(?:List)?".encode() for kind in (*BY_NAME, *OTHER_KINDS))])
+_MANAGED_FIELDS = re.compile(rb"^( *)managedFields:\r?\n(?:\1(?:- |  ).*\n)+", re.MULTILINE)
+"""Often half of a file, and of no use here; replaced by empty lines, they take no time and no line number changes."""
+
+_ANY_KIND = re.compile(_KIND)
+_READ_KIND = re.compile(rb"%b(?:%b)\b" % (_KIND, _NAMES))
+_SURELY_READ_KIND = re.compile(rb"^(?:- |  )?%b(?:%b)\b" % (_KIND, _NAMES), re.MULTILINE)
+
+
+def read_yaml(data: bytes, source: Source, collection: Collection, hint: Kind | None = None) -> None:
+    """Takes in every document that can be read.
+
+    Raises DumpError where none can; what is wrong with one among others is a warning.
+    """
+    text = _MANAGED_FIELDS.sub(lambda match: b"\n" * match[0].count(b"\n"), without_logs(data))
+    if not source.named and not (_READ_KIND.search(text) or (hint is not None and not _ANY_KIND.search(text))):
+        return
+    foreign = foreign_text(data)
+    if foreign is not None:
+        raise DumpError(f"{source.name}: {foreign}")
+    found = list(documents(text, source.name))
+    errors = [document.error for document in found if document.error is not None]
+    if not source.named and not _SURELY_READ_KIND.search(text):
+        errors = []
+    values: list[Any] = [document.value for document in found if isinstance(document.value, dict | list)]
+    if errors and not values:
+        raise errors[0]
+    if source.named and not values:
+        raise DumpError(f"{source.name}: it holds text, but no Kubernetes objects")
+    for error in errors:
+        collection.warn(f"{error}; this document was skipped")
+    if any(holds_changes(value) for value in values):
+        values = final_state(values)
+    for value in values:
+        take(value, source.name, collection, hint)

@@ -1,0 +1,1 @@
+"""The snapshot file, as it is or anonymized."""

@@ -1,0 +1,142 @@
+"""A dump with other names, labels and images in it, which a replay judges just the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import structs
+
+from kubectl_sched.api import affinity, storage
+from kubectl_sched.config.config_map import configuration_keys
+from kubectl_sched.errors import SchedError
+from kubectl_sched.sources.discovery.scheduler_configurations import parsed
+from kubectl_sched.sources.export.anonymized_fields import NAMING_FIELDS
+from kubectl_sched.sources.export.pseudonyms import Pseudonyms
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.sources.dump.dump import Dump
+    from kubectl_sched.sources.export.anonymized_fields import Change
+
+
+def anonymized(dump: Dump) -> Dump:
+    """The same dump under pseudonyms; texts that people or programs wrote are gone, cloud disks keep their ids."""
+    new = Pseudonyms()
+    _mapped(dump, new)
+    new.settle()
+    return _mapped(dump, new)
+
+
+def _mapped(dump: Dump, new: Pseudonyms) -> Dump:
+    configuration = dump.scheduler_configuration
+    return replace(
+        dump,
+        objects=tuple(_object(new, item) for item in dump.objects),
+        warnings=(),
+        scheduler_configuration=None if configuration is None else _configuration(new, dict(configuration)),
+    )
+
+
+def _object(new: Pseudonyms, item: KubernetesObject) -> KubernetesObject:
+    changed: KubernetesObject = _struct(new, item)
+    if isinstance(item, storage.CSIDriver):  # a driver's name is its object's
+        changed = structs.replace(changed, metadata=structs.replace(changed.metadata, name=item.metadata.name))
+    return changed
+
+
+def _struct(new: Pseudonyms, value: Any) -> Any:
+    """The Struct with every field changed that FIELDS names, and those of Structs in it."""
+    kind: type[msgspec.Struct] = type(value)
+    changes: dict[str, Any] = {}
+    for field in kind.__struct_fields__:
+        before = getattr(value, field)
+        if not before:
+            continue
+        change = _change(kind, field)
+        after = change(new, before) if change is not None else _inside(new, before)
+        if after is not before:
+            changes[field] = after
+    return structs.replace(value, **changes) if changes else value
+
+
+def _inside(new: Pseudonyms, value: Any) -> Any:
+    if isinstance(value, msgspec.Struct):
+        return _struct(new, value)
+    if isinstance(value, tuple) and isinstance(value[0], msgspec.Struct):
+        return tuple(_struct(new, each) for each in value)
+    if isinstance(value, dict) and isinstance(next(iter(value.values())), msgspec.Struct):
+        return {key: _struct(new, each) for key, each in value.items()}
+    return value
+
+
+@cache
+def _change(kind: type[msgspec.Struct], field: str) -> Change | None:
+    """What FIELDS says of a field of that type, or of the one that it comes from."""
+    names = (f"{base.__name__}.{field}" for base in kind.__mro__)
+    return next((FIELDS[name] for name in names if name in FIELDS), None)
+
+
+def _data(new: Pseudonyms, data: dict[str, str]) -> dict[str, str]:
+    return {key: _configuration_text(new, data[key]) for key in configuration_keys(data)}
+
+
+def _configuration_text(new: Pseudonyms, text: str) -> str:
+    """A configuration as JSON under pseudonyms; one that cannot be read is gone."""
+    try:
+        document = parsed(text, "a configuration")
+    except SchedError:
+        return ""
+    return msgspec.json.encode(_configuration(new, dict(document)), order="deterministic").decode()
+
+
+def _configuration(new: Pseudonyms, document: dict[str, Any]) -> dict[str, Any]:
+    """Labels are in the arguments of plugins; connections and the addresses of extenders decide nothing."""
+    changed = {key: value for key, value in document.items() if key != "clientConnection"}
+    election = changed.get("leaderElection")
+    if isinstance(election, dict):
+        named = {"resourceName", "resourceNamespace"} & election.keys()
+        changed["leaderElection"] = {**election, **{key: new.name(str(election[key])) for key in named}}
+    profiles = changed.get("profiles")
+    if isinstance(profiles, list):
+        changed["profiles"] = [_profile(new, each) if isinstance(each, dict) else each for each in profiles]
+    extenders = changed.get("extenders")
+    if isinstance(extenders, list):
+        changed["extenders"] = [
+            {key: value for key, value in each.items() if key != "tlsConfig"}
+            | {"urlPrefix": f"http://extender-{index}"}
+            for index, each in enumerate(extenders)
+            if isinstance(each, dict)
+        ]
+    return changed
+
+
+def _profile(new: Pseudonyms, profile: dict[str, Any]) -> dict[str, Any]:
+    configs = profile.get("pluginConfig")
+    if not isinstance(configs, list):
+        return profile
+    return {**profile, "pluginConfig": [_plugin_config(new, each) for each in configs]}
+
+
+def _plugin_config(new: Pseudonyms, config: Any) -> Any:
+    arguments = config.get("args") if isinstance(config, dict) else None
+    if not isinstance(arguments, dict):
+        return config
+    changed = dict(arguments)
+    for key, kind in (
+        ("addedAffinity", affinity.NodeAffinity),
+        ("defaultConstraints", tuple[affinity.TopologySpreadConstraint, ...]),
+    ):
+        if arguments.get(key):
+            changed[key] = msgspec.to_builtins(_inside(new, msgspec.convert(arguments[key], kind)))
+    return {**config, "args": changed}
+
+
+FIELDS: dict[str, Change] = {
+    **NAMING_FIELDS,
+    "ConfigMap.data": _data,
+    "SchedulerConfigurationSpec.raw_config": _configuration_text,
+}
+"""What becomes of each field that may say whose cluster it is; all others stay."""

@@ -1,0 +1,1 @@
+"""Extenders asked over HTTP."""

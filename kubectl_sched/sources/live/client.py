@@ -1,0 +1,335 @@
+"""Requests to an API server: what may help is tried again, within bounds; everything else is one sentence.
+
+A read may always be asked again. A write may only where the server says that it did nothing (429), where it never got
+there, or where the caller says that doing it twice is the same as doing it once (`repeatable`).
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import threading
+import time
+from http import HTTPStatus
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlencode
+
+import urllib3
+from urllib3.exceptions import (
+    HTTPError,
+    LocationParseError,
+    NameResolutionError,
+    NewConnectionError,
+    ReadTimeoutError,
+)
+
+from kubectl_sched.sources.live.connection_pools import Connections
+from kubectl_sched.sources.live.credentials import Credentials
+from kubectl_sched.sources.live.live_errors import ClusterError, KubeconfigError, LostResponseError
+from kubectl_sched.sources.live.server_refusals import BUSY, Answer, os_reason, plain, refusal, server_name, unreachable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from kubectl_sched.sources.live.credentials import Shown
+    from kubectl_sched.sources.live.endpoint import Endpoint
+
+CONNECT_SECONDS = 30.0
+SILENCE_SECONDS = 120.0
+"""How long a server may say nothing in the middle of an answer; kube-apiserver itself gives up after 60 s."""
+
+ATTEMPTS = 5
+LONGEST_WAIT_SECONDS = 30.0
+_CHUNK = 1 << 18
+_NO_HEADER = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+
+JSON = "application/json"
+
+
+class _BrokenError(Exception):
+    """The connection broke: worth another try. Its text says how."""
+
+
+class _UnsentError(_BrokenError):
+    """There was no connection, so that nothing was sent."""
+
+
+class _TooSlowError(ClusterError):
+    """No complete answer in time, whatever the server did."""
+
+
+class _Request(NamedTuple):
+    """One request, ready to be sent as often as need be."""
+
+    url: str
+    method: str = "GET"
+    body: bytes | None = None
+    content: str = ""
+    only_seconds: float | None = None
+
+
+class Server:
+    """One API server. `get` and `write` may be called by several threads; `stop` ends all waiting."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        environment: Mapping[str, str] | None = None,
+        attempts: int = ATTEMPTS,
+        credentials: Credentials | None = None,
+    ) -> None:
+        self.endpoint = endpoint
+        self._connections = Connections(endpoint, os.environ if environment is None else environment)
+        self._attempts = attempts
+        self._credentials = credentials or Credentials(endpoint)
+        self._stopped = threading.Event()
+
+    def stop(self) -> None:
+        """Lets every thread that waits or is about to ask give up."""
+        self._stopped.set()
+
+    def get(
+        self,
+        path: str,
+        query: Mapping[str, str] | None = None,
+        tell: Callable[[int], None] | None = None,
+        *,
+        only_seconds: float | None = None,
+    ) -> bytes:
+        """The body of a 200. `tell` is told how many bytes have come with each part.
+
+        What can be done without may be asked for once only, and for so many seconds. Raises ResponseError for any other
+        answer, ClusterError where there is none.
+        """
+        request = _Request(self._url(path, query), only_seconds=only_seconds)
+        attempts = self._attempts if only_seconds is None else 1
+        renewed = False
+        attempt = 0
+        while True:
+            attempt += 1
+            shown = self._credentials.shown()
+            try:
+                answer = self._ask(request, shown, tell or (lambda _: None))
+            except _UnsentError as error:
+                raise ClusterError(f"{self._name}: {error}") from None
+            except _BrokenError as error:
+                if attempt >= attempts:
+                    tries = f"{attempt} times in a row" if attempt > 1 else "in the middle of an answer"
+                    raise ClusterError(f"{self._name}: the connection broke {tries} ({error})") from None
+                self._wait(_backoff(attempt))
+                continue
+            if answer.status == HTTPStatus.OK:
+                return answer.body
+            if answer.status == HTTPStatus.UNAUTHORIZED and self._credentials.renewable and not renewed:
+                renewed = True
+                self._credentials.shown(refused=shown)
+            elif answer.status in BUSY and attempt < attempts:
+                self._wait(_asked_for(answer.headers) or _backoff(attempt))
+            else:
+                raise refusal(self.endpoint, answer, shown, attempt)
+
+    def stream(self, path: str, query: Mapping[str, str]) -> urllib3.BaseHTTPResponse:
+        """A 200 whose body comes as long as the server has something to say; whoever asks reads it and closes it.
+
+        It is not tried again. Raises ResponseError for any other answer, ClusterError where there is none.
+        """
+        url = self._url(path, query)
+        shown = self._credentials.shown()
+        self._go_on()
+        try:
+            response = self._opened(url, shown)
+            if response.status == HTTPStatus.OK:
+                return response
+            answer = Answer(response.status, response.headers, response.read(decode_content=True))
+            response.release_conn()
+        except HTTPError as error:
+            failure = self._failure(error)
+            text = f"{self._name}: the connection broke ({failure})" if isinstance(failure, _BrokenError) else failure
+            raise ClusterError(str(text)) from None
+        except OSError as error:
+            raise ClusterError(f"{self._name}: the connection broke ({os_reason(error)})") from None
+        if answer.status == HTTPStatus.UNAUTHORIZED and self._credentials.renewable:
+            self._credentials.shown(refused=shown)
+        raise refusal(self.endpoint, answer, shown, 1)
+
+    def _opened(self, url: str, shown: Shown) -> urllib3.BaseHTTPResponse:
+        """The head of the answer to a GET."""
+        return self._connections.of(shown).request(
+            "GET",
+            url,
+            headers=self._headers(shown),
+            timeout=urllib3.Timeout(connect=self.endpoint.timeout or CONNECT_SECONDS, read=SILENCE_SECONDS),
+            retries=False,
+            redirect=False,
+            preload_content=False,
+        )
+
+    def write(
+        self,
+        method: str,
+        path: str,
+        body: bytes,
+        *,
+        content: str = JSON,
+        query: Mapping[str, str] | None = None,
+        repeatable: bool = False,
+        patient: bool = True,
+    ) -> bytes:
+        """Send a POST, PATCH, PUT or DELETE; the body of the server's success.
+
+        `repeatable` says that a second time changes nothing that the first has done, so that a lost answer may be asked
+        for again; a refusal of the repetition has `after_lost` set, as the first may have been carried out. Without
+        `patient` a 429 is an answer like any other. Raises ResponseError for a refusal, LostResponseError where it is
+        not known what the server did, ClusterError where nothing was sent.
+        """
+        request = _Request(self._url(path, query), method, body, content)
+        renewed = lost = False
+        attempt = 0
+        while True:
+            attempt += 1
+            last = attempt >= self._attempts
+            shown = self._credentials.shown()
+            try:
+                answer = self._ask(request, shown, lambda _: None)
+            except _UnsentError as error:
+                if last:
+                    raise self._gave_up(str(error), lost=lost) from None
+                self._wait(_backoff(attempt))
+                continue
+            except (_BrokenError, _TooSlowError) as error:
+                lost = True
+                if last or not repeatable:
+                    raise self._gave_up(str(error), lost=True) from None
+                self._wait(_backoff(attempt))
+                continue
+            if 200 <= answer.status < 300:
+                return answer.body
+            if answer.status == HTTPStatus.UNAUTHORIZED and self._credentials.renewable and not renewed:
+                renewed = True
+                self._credentials.shown(refused=shown)
+                continue
+            # Of those that are busy, a 429 alone says that nothing was done.
+            lost = lost or (answer.status in BUSY and answer.status != HTTPStatus.TOO_MANY_REQUESTS)
+            again = patient if answer.status == HTTPStatus.TOO_MANY_REQUESTS else repeatable and answer.status in BUSY
+            if last or not again:
+                refused = refusal(self.endpoint, answer, shown, attempt)
+                refused.after_lost = lost
+                raise refused
+            self._wait(_asked_for(answer.headers) or _backoff(attempt))
+
+    def _url(self, path: str, query: Mapping[str, str] | None) -> str:
+        return f"{self.endpoint.server}{path}{f'?{urlencode(query)}' if query else ''}"
+
+    def _gave_up(self, why: str, *, lost: bool) -> ClusterError:
+        if not lost:
+            return ClusterError(f"{self._name}: {why}")
+        return LostResponseError(f"{self._name}: the answer to a write was lost ({why}), so that it may have been done")
+
+    @property
+    def _name(self) -> str:
+        return server_name(self.endpoint)
+
+    def _wait(self, seconds: float) -> None:
+        if self._stopped.wait(min(seconds, LONGEST_WAIT_SECONDS)):
+            raise ClusterError(f"{self._name}: interrupted")
+
+    def _go_on(self) -> None:
+        if self._stopped.is_set():
+            raise ClusterError(f"{self._name}: interrupted")
+
+    def _ask(self, request: _Request, shown: Shown, tell: Callable[[int], None]) -> Answer:
+        self._go_on()
+
+        def told(count: int) -> None:
+            self._go_on()
+            tell(count)
+
+        limit = request.only_seconds or self.endpoint.timeout
+        timeout = urllib3.Timeout(connect=limit or CONNECT_SECONDS, read=limit or SILENCE_SECONDS)
+        deadline = time.monotonic() + limit if limit else None
+        try:
+            response = self._connections.of(shown).request(
+                request.method,
+                request.url,
+                body=request.body,
+                headers=self._headers(shown, request.content),
+                timeout=timeout,
+                retries=False,
+                redirect=False,
+                preload_content=False,
+            )
+            try:
+                body = _body(response, deadline, told)
+            except BaseException:
+                response.close()
+                raise
+            response.release_conn()
+        except TimeoutError:
+            raise _TooSlowError(self._too_slow()) from None
+        except HTTPError as error:
+            raise self._failure(error) from None
+        except OSError as error:
+            raise _BrokenError(os_reason(error)) from None
+        return Answer(response.status, response.headers, body)
+
+    def _headers(self, shown: Shown, content: str = "") -> urllib3.HTTPHeaderDict:
+        headers = urllib3.HTTPHeaderDict({"Accept": JSON, "User-Agent": "kubectl-sched"})
+        if content:
+            headers["Content-Type"] = content
+        if self.endpoint.compression:
+            headers["Accept-Encoding"] = "gzip"
+        who = (("Authorization", shown.authorization),) if shown.authorization else ()
+        for name, value in (*who, *self.endpoint.user.impersonation):
+            headers.add(name, _header(name, value))
+        return headers
+
+    def _too_slow(self) -> str:
+        limit = self.endpoint.timeout
+        if limit:
+            return f"{self._name}: no complete answer within {limit:g} s (--request-timeout gives it more)"
+        return f"{self._name}: it has said nothing for {SILENCE_SECONDS:g} s"
+
+    def _failure(self, error: HTTPError) -> Exception:
+        """What is worth another try is a _BrokenError, all else a sentence."""
+        if isinstance(error, ReadTimeoutError):
+            return _TooSlowError(self._too_slow())
+        if isinstance(error, LocationParseError):
+            return ClusterError(f"{self._name}: {plain(error)}")
+        said = unreachable(self.endpoint, error)
+        if said and isinstance(error, NewConnectionError) and not isinstance(error, NameResolutionError):
+            return _UnsentError(said)
+        return ClusterError(f"{self._name}: {said}") if said else _BrokenError(plain(error))
+
+
+def _header(name: str, value: str) -> str:
+    """The value in UTF-8, as Go sends it, in the characters that urllib3 makes bytes of. Nothing secret is shown."""
+    if _NO_HEADER.search(value) is not None:
+        raise KubeconfigError(
+            f"the header {name} cannot be sent, as what the kubeconfig, its plugin or a flag gives for it holds a line "
+            "break or another control character"
+        )
+    return value.encode(errors="surrogateescape").decode("latin-1")
+
+
+def _body(response: urllib3.BaseHTTPResponse, deadline: float | None, tell: Callable[[int], None]) -> bytes:
+    parts = []
+    # A deadline is looked at whenever anything comes; without one, only whole chunks are taken.
+    read = response.read if deadline is None else response.read1
+    while part := read(_CHUNK, decode_content=True):
+        parts.append(part)
+        tell(len(part))
+        if deadline is not None and time.monotonic() > deadline:
+            raise TimeoutError
+    return b"".join(parts)
+
+
+def _backoff(attempt: int) -> float:
+    """Seconds: about 0.25, 0.5, 1, 2, scattered so that threads do not come back all at once."""
+    return 0.25 * (1 << (attempt - 1)) * random.uniform(0.8, 1.2)  # noqa: S311 - nothing is secret about it
+
+
+def _asked_for(headers: Mapping[str, str]) -> float | None:
+    """The seconds of Retry-After."""
+    text = headers.get("Retry-After", "")
+    return float(text) if text.isascii() and text.isdigit() else None

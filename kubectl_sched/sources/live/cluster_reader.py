@@ -1,0 +1,310 @@
+"""Reads of a running cluster what the replay of some pods needs, all kinds in the same state and at the same time."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from kubectl_sched.api.apimachinery.selector_text import parse_selector
+from kubectl_sched.api.decoders import decoder
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.errors import SchedError
+from kubectl_sched.sources.dump.collection import Collection
+from kubectl_sched.sources.dump.dump import Dump, Forbidden
+from kubectl_sched.sources.dump.reader import garbage_collection_paused
+from kubectl_sched.sources.kinds import BY_NAME
+from kubectl_sched.sources.live.client import Server
+from kubectl_sched.sources.live.credentials import Credentials
+from kubectl_sched.sources.live.list_paths import group_of
+from kubectl_sched.sources.live.lister import Listed, Lister, list_meta
+from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
+from kubectl_sched.sources.live.missing_rights import in_words
+from kubectl_sched.sources.live.needed_kinds import (
+    NOT_ENDED,
+    SELECTORS,
+    Need,
+    event_needs,
+    lacking_pods,
+    needs,
+    of_name,
+    scheduler_needs,
+)
+from kubectl_sched.sources.live.pod_logs import scheduler_logs
+from kubectl_sched.sources.live.server_refusals import server_name
+from kubectl_sched.sources.pod_selection import select, workloads_named
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.sources.live.endpoint import Endpoint
+    from kubectl_sched.sources.pod_selection import Selection
+
+_NOBODY = "system:anonymous"
+"""The user for whom a server takes whoever shows nothing that it accepts."""
+
+
+class _Version(msgspec.Struct, frozen=True):
+    git_version: str = msgspec.field(name="gitVersion", default="")
+
+
+def read_live(
+    endpoint: Endpoint,
+    selection: Selection,
+    progress: Callable[[str, int, int | None], None] | None = None,
+    credentials: Credentials | None = None,
+) -> Dump:
+    """What the replay of the selected pods needs of the cluster; `forbidden` names what may not be read of it.
+
+    Where nodes, or the pods of other namespaces, may not be read, the selected pods and their events are all there is.
+    `credentials` are those of an earlier reading. Raises SchedError for a pod that does not exist, ClusterError where
+    the cluster does not answer.
+    """
+    credentials = credentials or Credentials(endpoint)
+    credentials.shown()  # before several threads want them: a plugin that fails is run once, and asks once
+    server = Server(endpoint, credentials=credentials)
+    lister = Lister(server, progress)
+    pool = ThreadPoolExecutor(thread_name_prefix="list")
+    try:
+        with garbage_collection_paused():
+            return _Reading(server, lister, pool).dump(selection)
+    finally:
+        # What is still under way is not waited for: nobody wants it any more, and a silent server may take minutes.
+        lister.close()
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def read_version(server: Server) -> str | None:
+    """What the API server says it is (`v1.36.2`), None where it does not say. Raises ClusterError without an answer."""
+    try:
+        return decoder(_Version).decode(server.get("/version")).git_version or None
+    except (ResponseError, msgspec.DecodeError):
+        return None
+
+
+class _Reading:
+    def __init__(self, server: Server, lister: Lister, pool: ThreadPoolExecutor) -> None:
+        self._server = server
+        self._lister = lister
+        self._pool = pool
+        self._at = ""
+        self._everybody: Listed | None = None
+        self._forbidden: list[Forbidden] = []
+
+    def dump(self, selection: Selection) -> Dump:
+        version = self._pool.submit(read_version, self._server)
+        self._at = self._state()
+        found = self._selected(selection)
+        pods, context = _divided(found, selection)
+        said = self._ask([*event_needs(pods), *_creations(selection)] if selection.replays else [])
+        instead = [] if pods or selection.named or self._everybody else self._of_another_kind(selection)
+        lists: list[Listed] = []
+        if not self._forbidden and (pods or context or selection.also or not selection.replays):
+            lists = self._replayed(pods, selection)
+        events = self._results(said)
+        lacking = self._results(self._ask(lacking_pods(events, with_pods=not lists)))
+        read = self._together([*lists, *events, *lacking], [*pods, *context, *instead], version.result())
+        return replace(read, objects=(*read.objects, *scheduler_logs(read, self._server)))
+
+    def _state(self) -> str:
+        """The present resourceVersion, in which all else is read; asked of the kinds that nothing goes without."""
+        state = ""
+        asked = {
+            kind: self._pool.submit(self._server.get, f"/api/v1/{BY_NAME[kind].plural}", {"limit": "1"})
+            for kind in ("Pod", "Node")
+        }
+        for kind, page in asked.items():
+            try:
+                state = list_meta(page.result()).resource_version
+            except ResponseError as error:
+                if error.status != HTTPStatus.FORBIDDEN:
+                    raise
+                self._refused(Need(kind), error)
+        return state
+
+    def _selected(self, selection: Selection) -> list[KubernetesObject]:
+        """The pods that are meant, or what is needed to say which there are instead."""
+        namespace = selection.namespace or ""
+        if selection.label_selector is not None:
+            parse_selector(selection.label_selector)
+        named = selection.named
+        if not named:
+            if not namespace and not selection.pending and selection.label_selector is None:
+                self._everybody = self._lister_of_pods("", self._at)
+                return _in_their_namespace(self._everybody.objects)
+            return self._pods(namespace, **_selectors(selection))
+        found: dict[str, KubernetesObject] = {}
+        for kind, name in named:
+            if kind != "Pod":
+                objects = [*self._pods(namespace), *self._owners(namespace, kind)]
+            else:
+                objects = self._pods(namespace, fields=of_name(name)) or self._instead(namespace, name)
+            found.update((f"{type(item).__name__}/{item.key}", item) for item in objects)
+        return list(found.values())
+
+    def _instead(self, namespace: str, name: str) -> list[KubernetesObject]:
+        """The pods to choose from where there is none of the name: those of the namespace, and namesakes elsewhere."""
+        return [*self._pods(namespace), *self._anywhere(fields=of_name(name))] if namespace else []
+
+    def _of_another_kind(self, selection: Selection) -> list[KubernetesObject]:
+        """The pods of the namespace where none is as they were asked for, and those elsewhere that are."""
+        if not selection.namespace:
+            return []
+        return [*self._pods(selection.namespace), *self._anywhere(**_selectors(selection))]
+
+    def _anywhere(self, **selectors: str) -> list[KubernetesObject]:
+        """Pods of all namespaces, as far as these may be looked into."""
+        try:
+            return _in_their_namespace(self._lister.list(BY_NAME["Pod"], **selectors).objects)
+        except ResponseError:
+            return []
+
+    def _pods(self, namespace: str, **selectors: str) -> list[KubernetesObject]:
+        return _in_their_namespace(self._lister_of_pods(namespace, self._at, **selectors).objects)
+
+    def _lister_of_pods(self, namespace: str, at: str, **selectors: str) -> Listed:
+        try:
+            return self._lister.list(BY_NAME["Pod"], namespace, at, **selectors)
+        except ResponseError as error:
+            if error.status != HTTPStatus.FORBIDDEN:
+                raise
+            if _NOBODY in error.message:
+                raise ClusterError(
+                    f"{server_name(self._server.endpoint)} does not know who asks, as for {_NOBODY}; log in, or name a "
+                    "user with credentials that it accepts (--user, --token)"
+                ) from None
+            where = f"in namespace {namespace}" if namespace else "in all namespaces"
+            rule = Forbidden("Pod", "", "pods").rule
+            raise ClusterError(
+                f"not allowed to list pods {where} ({error.message}); the missing rule: {rule}"
+            ) from None
+
+    def _owners(self, namespace: str, kind: str) -> list[KubernetesObject]:
+        """What makes a workload's pods, and how many; without the right to read it the pods' own names tell."""
+        owner = "ReplicaSet" if kind == "Deployment" else kind
+        if owner not in {*SELECTORS, "DaemonSet"}:
+            return []
+        try:
+            return _in_their_namespace(self._lister.list(BY_NAME[owner], namespace, self._at).objects)
+        except ResponseError as error:
+            if error.status != HTTPStatus.FORBIDDEN:
+                raise
+            return []
+
+    def _replayed(self, pods: list[Pod], selection: Selection) -> list[Listed]:
+        """Nodes, pods, what else these pods need and further kinds, side by side; then how schedulers are set up."""
+        essential = self._ask([Need("Node")] if self._everybody else [Need("Node"), Need("Pod", fields=NOT_ENDED)])
+        others = self._ask(_whole({*needs(pods), *map(Need, selection.also)} if selection.replays else set()))
+        lists = [*([self._everybody] if self._everybody else []), *self._results(essential)]
+        if self._forbidden:
+            return lists
+        everybody = [item for listed in lists for item in listed.objects if isinstance(item, Pod)]
+        evidence = self._ask(scheduler_needs(everybody))
+        namespaces = sorted({pod.metadata.namespace for pod in pods})
+        return [*lists, *self._results(others, namespaces), *self._results(evidence)]
+
+    def _ask(self, wanted: Iterable[Need]) -> list[tuple[Need, Future[Listed]]]:
+        """Begins the lists; events may be kept in a store of their own, which knows nothing of the others' states."""
+        return [
+            (
+                need,
+                self._pool.submit(
+                    self._lister.list,
+                    BY_NAME[need.kind],
+                    need.namespace,
+                    "" if need.kind == "Event" else self._at,
+                    fields=need.fields,
+                ),
+            )
+            for need in wanted
+        ]
+
+    def _results(self, asked: Iterable[tuple[Need, Future[Listed]]], namespaces: Iterable[str] = ()) -> list[Listed]:
+        """What came back; a kind that is forbidden as a whole is tried in the pods' own namespaces."""
+        results: list[Listed] = []
+        for need, future in asked:
+            try:
+                results.append(future.result())
+            except ResponseError as error:
+                if error.status != HTTPStatus.FORBIDDEN:
+                    raise
+                self._refused(need, error)
+                if BY_NAME[need.kind].namespaced and not need.namespace:
+                    results += self._each(need, namespaces)
+        return results
+
+    def _each(self, need: Need, namespaces: Iterable[str]) -> list[Listed]:
+        results: list[Listed] = []
+        for namespace in namespaces:
+            try:
+                results.append(self._lister.list(BY_NAME[need.kind], namespace, self._at))
+            except ResponseError as error:
+                if error.status != HTTPStatus.FORBIDDEN:
+                    raise
+        return results
+
+    def _refused(self, need: Need, error: ResponseError) -> None:
+        kind = BY_NAME[need.kind]
+        forbidden = Forbidden(kind.name, group_of(kind), kind.plural, need.namespace, error.message)
+        if forbidden not in self._forbidden:
+            self._forbidden.append(forbidden)
+
+    def _together(self, lists: list[Listed], selected: list[KubernetesObject], version: str | None) -> Dump:
+        collection = Collection()
+        read: set[KubernetesObject | str] = set()
+        for listed in lists:
+            collection.listed(listed.kind.name)
+            for sentence in listed.broken:
+                collection.warn(sentence)
+            collection.add(listed.objects, "the cluster")
+            read.update(f"{listed.kind.name}/{item.key}" for item in listed.objects)
+        collection.add([item for item in selected if f"{type(item).__name__}/{item.key}" not in read], "the cluster")
+        dump = collection.dump
+        return replace(
+            dump,
+            warnings=(*dump.warnings, *map(in_words, self._forbidden)),
+            resource_versions={each.kind.name: each.resource_version for each in lists if each.resource_version},
+            server_version=version,
+            forbidden=tuple(self._forbidden),
+            is_live=True,
+        )
+
+
+def _whole(wanted: set[Need]) -> list[Need]:
+    """The lists in a fixed order; one of all objects of a kind makes those of some of them needless."""
+    everywhere = {need.kind for need in wanted if need == Need(need.kind)}
+    return sorted(need for need in wanted if need == Need(need.kind) or need.kind not in everywhere)
+
+
+def _in_their_namespace(objects: list[KubernetesObject]) -> list[KubernetesObject]:
+    """As the dump readers have them: each in its namespace, each once."""
+    collection = Collection()
+    collection.add(objects, "the cluster")
+    return list(collection.dump.objects)
+
+
+def _divided(found: list[KubernetesObject], selection: Selection) -> tuple[list[Pod], list[KubernetesObject]]:
+    """The selected pods, and what besides pods was read to find them: all there is of a workload without any."""
+    context = [item for item in found if not isinstance(item, Pod)]
+    try:
+        return select(found, selection, is_live=True), context
+    except SchedError:
+        if not context:
+            raise
+        return [], context
+
+
+def _selectors(selection: Selection) -> dict[str, str]:
+    """What the server is to look for, of pods that nobody named."""
+    return {"fields": "spec.nodeName=" if selection.pending else "", "labels": selection.label_selector or ""}
+
+
+def _creations(selection: Selection) -> list[Need]:
+    """Why pods never came to be: those of a workload that was named, or of any where all that is pending is meant."""
+    if not (workloads_named(selection) or selection.means_all_pending):
+        return []
+    return [Need("Event", selection.namespace or "", "reason=FailedCreate")]

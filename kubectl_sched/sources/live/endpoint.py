@@ -1,0 +1,66 @@
+"""Everything that is known of a server before it is asked: its address, how to trust it, and who asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kubectl_sched.sources.live.live_errors import KubeconfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A certificate or a key, in a file or right in the kubeconfig; never both."""
+
+    path: str | None = None
+    data: bytes | None = field(default=None, repr=False)
+
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+        return self.path is not None or self.data is not None
+
+    def read(self) -> bytes:
+        """The PEM. Raises KubeconfigError where its file cannot be read."""
+        if self.path is None:
+            return self.data or b""
+        try:
+            return Path(self.path).read_bytes()
+        except OSError as error:
+            raise KubeconfigError(f"{self.path}: {(error.strerror or str(error)).lower()}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """How to show who one is, in the order of precedence: a token, a password, a plugin; and a certificate."""
+
+    name: str = ""
+    token: str | None = field(default=None, repr=False)
+    token_file: str | None = None
+    username: str = ""
+    password: str = field(default="", repr=False)
+    certificate: Material = Material()
+    key: Material = Material()
+    plugin: Mapping[str, Any] | None = field(default=None, repr=False)
+    auth_provider: Mapping[str, Any] | None = field(default=None, repr=False)
+    kubeconfig: str | None = None
+    impersonation: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One server and one user of it. `timeout` is seconds for a request, None without limit."""
+
+    server: str
+    user: User = User()
+    namespace: str = "default"
+    authority: Material = Material()
+    insecure: bool = False
+    server_name: str | None = None
+    proxy: str | None = field(default=None, repr=False)
+    compression: bool = True
+    timeout: float | None = None
+    cluster: Mapping[str, Any] = field(default_factory=dict, repr=False)

@@ -1,0 +1,204 @@
+"""Lists one kind: in pages, each decoded from the server's own bytes while the next one is on its way."""
+
+from __future__ import annotations
+
+import re
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from kubectl_sched.api.decoders import decoder
+from kubectl_sched.sources.live.list_paths import group_of, list_paths
+from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.sources.kinds import Kind
+    from kubectl_sched.sources.live.client import Server
+
+PAGE = 500
+"""Objects a request, as kubectl and client-go ask."""
+
+RESTARTS = 3
+
+_HEAD = re.compile(rb'\s*\{(?:"kind":"\w*",)?(?:"apiVersion":"[^"]*",)?"metadata":(\{[^{}]*\})')
+
+
+class ListMeta(msgspec.Struct, frozen=True, rename="camel"):
+    """What a page says of the list."""
+
+    resource_version: str = ""
+    continue_: str = msgspec.field(name="continue", default="")
+    remaining_item_count: int | None = None
+
+
+class _Head(msgspec.Struct, frozen=True):
+    metadata: ListMeta = ListMeta()
+
+
+class _RawItems(msgspec.Struct, frozen=True):
+    items: list[msgspec.Raw] | None = None
+
+
+class Listed(NamedTuple):
+    """All objects of one list, at one resourceVersion; `broken` are those that cannot be read, as sentences.
+
+    `path` is where the server has them, empty where it does not serve the kind.
+    """
+
+    kind: Kind
+    objects: list[KubernetesObject]
+    resource_version: str = ""
+    broken: tuple[str, ...] = ()
+    path: str = ""
+
+
+class Lister:
+    """Lists kinds from one server. `tell` is told what is read, how many bytes of it, and of about how many."""
+
+    def __init__(self, server: Server, tell: Callable[[str, int, int | None], None] | None = None) -> None:
+        self._server = server
+        self._tell = tell
+        self._ahead = ThreadPoolExecutor(thread_name_prefix="page")
+
+    def close(self) -> None:
+        """Ends what is under way."""
+        self._server.stop()
+        self._ahead.shutdown(wait=False, cancel_futures=True)
+
+    def list(self, kind: Kind, namespace: str = "", at: str = "", **selectors: str) -> Listed:
+        """The kind's objects, in all namespaces or one. `at` is a resourceVersion to read exactly, where that can be.
+
+        A kind that the server does not serve has none. Raises ResponseError where it is forbidden, ClusterError where
+        the server fails.
+        """
+        for path in list_paths(kind, namespace):
+            try:
+                return self._restarting(kind, path, at, _selecting(selectors))._replace(path=path)
+            except ResponseError as error:
+                if error.status == HTTPStatus.FORBIDDEN and group_of(kind) and not self._serves(path, kind):
+                    continue
+                if error.status != HTTPStatus.NOT_FOUND:
+                    raise
+        return Listed(kind, [])
+
+    def _serves(self, path: str, kind: Kind) -> bool:
+        """Whether the version of the API has the kind at all: what is forbidden may as well not exist."""
+        version = path.partition("/namespaces/")[0] if "/namespaces/" in path else path.rpartition("/")[0]
+        try:
+            return f'"name":"{kind.plural}"'.encode() in self._server.get(version).replace(b'": "', b'":"')
+        except ResponseError as error:
+            return error.status != HTTPStatus.NOT_FOUND
+
+    def _restarting(self, kind: Kind, path: str, at: str, query: dict[str, str]) -> Listed:
+        """A state that the server no longer has is given up for its present one; the last resort is one large page."""
+        for attempt in range(RESTARTS + 1):
+            whole = attempt == RESTARTS
+            exact = {"resourceVersion": at, "resourceVersionMatch": "Exact"} if at and attempt == 0 else {}
+            limit = {} if whole else {"limit": str(PAGE)}
+            try:
+                return self._pages(kind, path, {**query, **limit, **exact})
+            except ResponseError as error:
+                outdated = error.status == HTTPStatus.GONE or (exact and "resource version" in error.message.lower())
+                if whole or not outdated:
+                    raise
+        raise AssertionError
+
+    def _pages(self, kind: Kind, path: str, query: dict[str, str]) -> Listed:
+        progress = _Progress(kind.plural, self._tell)
+        objects: list[KubernetesObject] = []
+        broken: list[str] = []
+        body = self._server.get(path, query, progress.bytes)
+        while True:
+            meta = list_meta(body)
+            following: Future[bytes] | None = None
+            if meta.continue_:
+                # A continued list takes the resourceVersion from its token.
+                rest = {key: value for key, value in query.items() if not key.startswith("resourceVersion")}
+                rest["continue"] = meta.continue_
+                following = self._ahead.submit(self._server.get, path, rest, progress.bytes)
+            found, problems = decoded(body, kind)
+            objects += found
+            broken += problems
+            progress.items(len(objects), meta.remaining_item_count or 0)
+            if following is None:
+                return Listed(kind, objects, meta.resource_version, tuple(broken))
+            body = following.result()
+
+
+class _Progress:
+    """Bytes so far, and about how many there will be, by the items that the server says remain."""
+
+    def __init__(self, what: str, tell: Callable[[str, int, int | None], None] | None) -> None:
+        self._what = what
+        self._tell = tell
+        self._done = 0
+        self._total: int | None = None
+        self._last = 0.0
+
+    def bytes(self, count: int) -> None:
+        self._done += count
+        now = time.monotonic()
+        if self._tell is not None and now - self._last > 0.1:
+            self._last = now
+            self._tell(self._what, self._done, self._total)
+
+    def items(self, read: int, remaining: int) -> None:
+        self._total = self._done * (read + remaining) // max(read, 1)
+
+
+def list_meta(body: bytes) -> ListMeta:
+    """The metadata of a List; kube-apiserver writes it first, so that the items need not be looked at."""
+    head = _HEAD.match(body[:4096])
+    try:
+        if head is not None:
+            return decoder(ListMeta).decode(head[1])
+        return decoder(_Head).decode(body).metadata
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise ClusterError("the server's answer is no list of objects; is its address that of an API server?") from None
+
+
+@cache
+def _decoder(kind: Kind) -> msgspec.json.Decoder[Any]:
+    fields = [("items", list[kind.type] | None, None)]  # type: ignore[name-defined] # made for each kind
+    return decoder(msgspec.defstruct(f"{kind.name}List", fields))
+
+
+def decoded(body: bytes, kind: Kind) -> tuple[list[KubernetesObject], list[str]]:
+    """A page's objects; where one cannot be read each is taken for itself, and the bad ones are named."""
+    try:
+        return _decoder(kind).decode(body).items or [], []
+    except (msgspec.ValidationError, UnicodeDecodeError):
+        return _one_by_one(body, kind)
+    except msgspec.DecodeError:
+        raise ClusterError(f"the server's list of {kind.plural} is cut off or no JSON; try again") from None
+
+
+def _one_by_one(body: bytes, kind: Kind) -> tuple[list[KubernetesObject], list[str]]:
+    from kubectl_sched.sources.dump.layouts import in_words
+    from kubectl_sched.sources.dump.raw_values import head, typed
+
+    objects: list[KubernetesObject] = []
+    broken: list[str] = []
+    try:
+        items = decoder(_RawItems).decode(body).items or ()
+    except (msgspec.ValidationError, UnicodeDecodeError):
+        raise ClusterError(f"the server's list of {kind.plural} is no list of objects") from None
+    for item in items:
+        try:
+            objects.append(typed(item, kind.type))
+        except (msgspec.ValidationError, RecursionError) as error:
+            about = head(item)
+            broken.append(f"{kind.name} {about.key if about else '?'} was skipped: {in_words(error)}")
+    return objects, broken
+
+
+def _selecting(selectors: Mapping[str, str]) -> dict[str, str]:
+    names = {"fields": "fieldSelector", "labels": "labelSelector"}
+    return {names[key]: value for key, value in selectors.items() if value}

@@ -1,0 +1,59 @@
+"""What it means for the answer that a kind may not be read, and which RBAC rule would allow it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kubectl_sched.sources.dump.dump import Forbidden
+
+_STORAGE = "the volume plugins judge without them and may reject too much"
+_DEVICES = "DynamicResources judges without them and may reject too much"
+_GROUPS = "the pod is judged as if its group were not there"
+_SPREADING = "points for spreading over hosts and zones may be missing"
+
+_MEANINGS = {
+    "Node": "without the nodes nothing can be replayed",
+    "Pod": "without the pods of all namespaces nobody knows how full the nodes are, so nothing can be replayed",
+    "Namespace": "a namespaceSelector in an affinity term sees namespaces without labels",
+    "PodDisruptionBudget": "preemption may choose another node",
+    "Service": _SPREADING,
+    "ReplicationController": _SPREADING,
+    "ReplicaSet": _SPREADING,
+    "StatefulSet": _SPREADING,
+    "PersistentVolumeClaim": _STORAGE,
+    "PersistentVolume": _STORAGE,
+    "StorageClass": _STORAGE,
+    "CSINode": "limits on attached volumes are not checked",
+    "CSIDriver": "storage capacity may be checked although the driver does not ask for it, or the other way round",
+    "CSIStorageCapacity": "room for new volumes is not known, so VolumeBinding may reject too much",
+    "VolumeAttachment": "limits on attached volumes may be reached later than in truth",
+    "ResourceClaim": _DEVICES,
+    "ResourceSlice": _DEVICES,
+    "DeviceClass": _DEVICES,
+    "DeviceTaintRule": "devices that an administrator tainted look free",
+    "ResourceClaimTemplate": _DEVICES,
+    "Workload": _GROUPS,
+    "PodGroup": _GROUPS,
+    "CompositePodGroup": _GROUPS,
+    "ConfigMap": "a scheduler's configuration in one is not known; --config gives it",
+    "Lease": "which of several schedulers serves is not known",
+    "Scheduler": "the profile that OpenShift's scheduler runs is not known; --config gives it",
+    "SchedulerConfiguration": "a configuration of AKS's scheduler is not known; --config gives it",
+    "Event": "what the schedulers said of the pod cannot be shown",
+}
+
+
+def meaning(kind: str) -> str:
+    """How the answer errs without the kind."""
+    return _MEANINGS.get(kind, "the answer does without them")
+
+
+def in_words(forbidden: Forbidden) -> str:
+    """One sentence: what, what it means, and what would allow it."""
+    group = f".{forbidden.group}" if forbidden.group else ""
+    where = f" in namespace {forbidden.namespace}" if forbidden.namespace else ""
+    return (
+        f"not allowed to list {forbidden.plural}{group}{where}, so {meaning(forbidden.kind)}; the missing rule: "
+        f"{forbidden.rule}"
+    )

@@ -1,0 +1,162 @@
+"""Which kinds the replay of a pod looks at, so that nothing else is asked of the server."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from kubectl_sched.api.component_helpers.resource_names import is_dra_extended_resource_name
+from kubectl_sched.api.core import Event
+from kubectl_sched.sources.discovery.kube_schedulers import scheduler_container
+from kubectl_sched.sources.discovery.scheduler_configurations import static_pod_config_maps
+from kubectl_sched.sources.discovery.scheduler_flags import flags
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.sources.live.lister import Listed
+
+ALWAYS = ("Namespace",)
+"""Besides nodes and pods: other pods' namespaceSelectors ask for the labels of this pod's namespace."""
+
+STORAGE = (
+    "PersistentVolumeClaim",
+    "PersistentVolume",
+    "StorageClass",
+    "CSINode",
+    "CSIDriver",
+    "CSIStorageCapacity",
+    "VolumeAttachment",
+)
+DEVICES = ("ResourceClaim", "ResourceSlice", "DeviceClass", "DeviceTaintRule", "ResourceClaimTemplate")
+GROUPS = ("Workload", "PodGroup", "CompositePodGroup")
+SELECTORS = ("Service", "ReplicationController", "ReplicaSet", "StatefulSet")
+
+WORKLOADS = ("Deployment", "DaemonSet", "Job", "CronJob")
+ADMISSION = ("LimitRange", "ResourceQuota", "RuntimeClass", "PriorityClass")
+EVERYTHING = ("PodDisruptionBudget", *STORAGE, *DEVICES, *SELECTORS, *WORKLOADS, *ADMISSION)
+"""What placing pods that do not exist yet may look at."""
+
+NOT_ENDED = "status.phase!=Succeeded,status.phase!=Failed"
+"""kube-scheduler itself never sees pods that have ended."""
+
+_WITHOUT_STORAGE = frozenset({"name", "empty_dir", "host_path", "image", "config_map"})
+
+
+_SPECIAL = re.compile(r"[\\,=]")
+_EVENTS_BY_NAME = 20
+_NAMESPACES_BY_NAME = 5
+_SYSTEM = "kube-system"
+
+
+class Need(NamedTuple):
+    """One list: of a kind in all namespaces or (not empty) in one, of all objects or those of a field selector."""
+
+    kind: str
+    namespace: str = ""
+    fields: str = ""
+
+
+def needs(pods: Iterable[Pod]) -> tuple[Need, ...]:
+    """What to list besides nodes and pods, for all of these pods together; each list once."""
+    wanted: dict[Need, None] = dict.fromkeys(Need(kind) for kind in ALWAYS)
+    for pod in pods:
+        wanted.update(dict.fromkeys(_of(pod)))
+    return tuple(wanted)
+
+
+def _of(pod: Pod) -> Iterable[Need]:
+    if pod.spec.preemption_policy != "Never":
+        yield Need("PodDisruptionBudget")
+    if not pod.spec.topology_spread_constraints:
+        yield from _default_selector(pod)
+    if has_storage(pod):
+        yield from map(Need, STORAGE)
+    if pod.spec.resource_claims or any(map(is_dra_extended_resource_name, _requested(pod))):
+        yield from map(Need, DEVICES)
+    if pod.spec.scheduling_group is not None or pod.spec.workload_ref is not None:
+        yield from (Need(kind, pod.metadata.namespace) for kind in GROUPS)
+
+
+def _default_selector(pod: Pod) -> Iterable[Need]:
+    """The services of the namespace, and the pod's own controller (helper.DefaultSelector)."""
+    yield Need("Service", pod.metadata.namespace)
+    owner = pod.metadata.controller
+    if owner is not None and owner.kind in SELECTORS:
+        yield _named(owner.kind, pod.metadata.namespace, owner.name)
+
+
+def event_needs(pods: Sequence[Pod]) -> tuple[Need, ...]:
+    """What was said of the pods and of their claims: asked by name where they are few."""
+    namespaces = {pod.metadata.namespace for pod in pods}
+    if len(pods) > _EVENTS_BY_NAME:
+        asked = sorted(namespaces) if len(namespaces) <= _NAMESPACES_BY_NAME else [""]
+        return tuple(Need("Event", namespace, "involvedObject.kind=Pod") for namespace in asked)
+    about = [(pod.metadata.namespace, name) for pod in pods for name in (pod.name, *_claims(pod))]
+    return tuple(Need("Event", namespace, f"involvedObject.name={name}") for namespace, name in dict.fromkeys(about))
+
+
+def lacking_pods(events: Iterable[Listed], *, with_pods: bool) -> tuple[Need, ...]:
+    """What these events say could not create pods, which tells how many it wants; `with_pods`, those it has as well."""
+    said = (item for listed in events for item in listed.objects if isinstance(item, Event))
+    about = [event.about for event in said if event.reason == "FailedCreate" and event.about.kind in SELECTORS]
+    wanted = dict.fromkeys(_named(each.kind, each.namespace, each.name) for each in about)
+    namespaces = dict.fromkeys(each.namespace for each in about) if with_pods else {}
+    return (*wanted, *(Need("Pod", namespace, NOT_ENDED) for namespace in namespaces))
+
+
+def _claims(pod: Pod) -> Iterable[str]:
+    for volume in pod.spec.volumes:
+        if volume.persistent_volume_claim is not None:
+            yield volume.persistent_volume_claim.claim_name
+        elif volume.ephemeral is not None:
+            yield f"{pod.name}-{volume.name}"
+
+
+def scheduler_needs(pods: Iterable[Pod]) -> tuple[Need, ...]:
+    """What tells how the kube-schedulers among all pods are configured and which of them serves.
+
+    Where there is none to be seen, what a managed control plane says of its own, and whether it renews its Lease.
+    """
+    schedulers = [pod for pod in pods if scheduler_container(pod) is not None]
+    if not schedulers:
+        return (Need("Scheduler"), Need("SchedulerConfiguration"), Need("Lease", _SYSTEM))
+    config_maps = (
+        _named("ConfigMap", pod.metadata.namespace, name) for pod in schedulers for name in _config_maps(pod)
+    )
+    namespaces = sorted({_SYSTEM, *(pod.metadata.namespace for pod in schedulers)})
+    return (*dict.fromkeys(config_maps), *(Need("Lease", namespace) for namespace in namespaces))
+
+
+def _config_maps(pod: Pod) -> Iterable[str]:
+    """Those that may hold its configuration."""
+    container = scheduler_container(pod)
+    if container is not None:
+        yield from static_pod_config_maps(pod, flags(container).get("config", ""))
+    yield from (volume.config_map.name for volume in pod.spec.volumes if volume.config_map is not None)
+
+
+def _named(kind: str, namespace: str, name: str) -> Need:
+    return Need(kind, namespace, of_name(name))
+
+
+def of_name(name: str) -> str:
+    """The field selector of the objects of a name, whatever a person may have written for it (fields.EscapeValue)."""
+    return "metadata.name=" + _SPECIAL.sub(r"\\\g<0>", name)
+
+
+def has_storage(pod: Pod) -> bool:
+    """Whether any of its volumes concerns a volume plugin: a claim, a CSI driver or a disk of a cloud."""
+    return any(
+        getattr(volume, field) is not None
+        for volume in pod.spec.volumes
+        for field in volume.__struct_fields__
+        if field not in _WITHOUT_STORAGE
+    )
+
+
+def _requested(pod: Pod) -> Iterable[str]:
+    for container in (*pod.spec.init_containers, *pod.spec.containers):
+        yield from container.resources.requests
+        yield from container.resources.limits

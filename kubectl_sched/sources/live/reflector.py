@@ -1,0 +1,242 @@
+"""One kind of objects followed for as long as the program runs: listed once, then watched from there.
+
+Answers to client-go's Reflector (tools/cache/reflector.go). What breaks is taken up again where it broke; a state that
+the server has forgotten (410) is listed anew.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from contextlib import suppress
+from http import HTTPStatus
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+from urllib3.exceptions import HTTPError
+
+from kubectl_sched.api.decoders import decoder
+from kubectl_sched.sources.discovery.scheduler_flags import keep_scheduler_flags
+from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import urllib3
+
+    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.sources.kinds import Kind
+    from kubectl_sched.sources.live.client import Server
+    from kubectl_sched.sources.live.lister import Listed, Lister
+
+FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 0.8, 30.0
+UNSERVED_SECONDS = 300.0
+"""How long a kind that the server does not serve is left alone: it may after an upgrade."""
+
+WATCH_SECONDS = 300
+"""A watch is asked to last between once and twice as long, so that they do not all end together."""
+
+_SHORTEST_SECONDS = 1.0
+_CHUNK = 1 << 16
+
+
+class Replaced(NamedTuple):
+    """The kind has been listed: these are all there are."""
+
+    kind: Kind
+    objects: list[KubernetesObject]
+
+
+class Changed(NamedTuple):
+    """One object has come, has changed or, where `gone`, has been deleted."""
+
+    kind: Kind
+    object: KubernetesObject
+    gone: bool
+
+
+class Disturbed(NamedTuple):
+    """Something could not be read and will be tried again, or an object was skipped."""
+
+    kind: Kind
+    sentence: str
+    status: int = 0
+    """HTTP's, 0 where there was no answer."""
+
+
+class _ExpiredError(Exception):
+    """The server has forgotten the state that we would go on from."""
+
+
+class _Event(msgspec.Struct, frozen=True):
+    type: str
+    object: msgspec.Raw
+
+
+class _Metadata(msgspec.Struct, frozen=True):
+    resource_version: str = msgspec.field(name="resourceVersion", default="")
+    name: str = ""
+
+
+class _Head(msgspec.Struct, frozen=True):
+    metadata: _Metadata = _Metadata()
+
+
+class _Status(msgspec.Struct, frozen=True):
+    code: int = 0
+    message: str = ""
+
+
+class Reflector:
+    """Follows one kind in a thread of its own, and hands on what it sees with `put`, in the server's order."""
+
+    def __init__(
+        self,
+        server: Server,
+        lister: Lister,
+        kind: Kind,
+        put: Callable[[Replaced | Changed | Disturbed], None],
+        fields: str = "",
+    ) -> None:
+        self._server = server
+        self._lister = lister
+        self._kind = kind
+        self._fields = fields
+        self._put = put
+        self._stopped = threading.Event()
+        self._response: urllib3.BaseHTTPResponse | None = None
+        self._failures = 0
+        self._version = ""
+        self._thread = threading.Thread(target=self._run, name=f"watch-{kind.plural}", daemon=True)
+
+    def start(self) -> None:
+        """Begin to follow."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End what is under way, without waiting for it."""
+        self._stopped.set()
+        response = self._response
+        if response is not None:
+            # Ends a read that waits in the other thread; one that is over has nothing left to shut down.
+            with suppress(OSError, ValueError, RuntimeError, AttributeError):
+                response.shutdown()
+
+    def join(self, seconds: float) -> None:
+        """Wait until it has ended."""
+        self._thread.join(seconds)
+
+    def _run(self) -> None:
+        while not self._stopped.is_set():
+            try:
+                listed = self._lister.list(self._kind, fields=self._fields)
+            except ClusterError as error:
+                self._disturbed(error)
+                continue
+            self._replaced(listed)
+            if listed.path:
+                self._follow(listed.path)
+            else:
+                self._stopped.wait(UNSERVED_SECONDS)
+
+    def _replaced(self, listed: Listed) -> None:
+        self._failures = 0
+        self._version = listed.resource_version
+        for item in listed.objects:
+            keep_scheduler_flags(item)
+        for sentence in listed.broken:
+            self._put(Disturbed(self._kind, sentence))
+        self._put(Replaced(self._kind, listed.objects))
+
+    def _follow(self, path: str) -> None:
+        """Watch after watch, until the state must be listed again."""
+        while not self._stopped.is_set():
+            began, version = time.monotonic(), self._version
+            try:
+                self._watch(path)
+            except _ExpiredError:
+                return
+            except ClusterError as error:
+                self._disturbed(error)
+                if isinstance(error, ResponseError) and error.status == HTTPStatus.NOT_FOUND:
+                    return
+            else:
+                if version == self._version and time.monotonic() - began < _SHORTEST_SECONDS:
+                    self._wait()  # a server that ends every watch at once must not be asked without a pause
+                else:
+                    self._failures = 0
+
+    def _watch(self, path: str) -> None:
+        query = {
+            "watch": "true",
+            "allowWatchBookmarks": "true",
+            "resourceVersion": self._version,
+            "timeoutSeconds": str(random.randint(WATCH_SECONDS, 2 * WATCH_SECONDS)),  # noqa: S311 - no secret
+        }
+        try:
+            response = self._server.stream(path, query | ({"fieldSelector": self._fields} if self._fields else {}))
+        except ResponseError as error:
+            if error.status == HTTPStatus.GONE:
+                raise _ExpiredError from None
+            raise
+        self._response = response
+        try:
+            lines = iter(()) if self._stopped.is_set() else _lines(response)
+            for line in lines:
+                if self._stopped.is_set():
+                    return
+                self._take(line)
+        except (HTTPError, OSError) as error:
+            raise ClusterError(f"the watch of {self._kind.plural} broke ({type(error).__name__})") from None
+        finally:
+            self._response = None
+            response.close()
+
+    def _take(self, line: bytes) -> None:
+        try:
+            event = decoder(_Event).decode(line)
+            head = decoder(_Head).decode(event.object).metadata
+            status = decoder(_Status).decode(event.object) if event.type == "ERROR" else None
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise ClusterError(f"the watch of {self._kind.plural} sent what is no event") from None
+        if status is not None:
+            if status.code == HTTPStatus.GONE:
+                raise _ExpiredError
+            raise ClusterError(f"the watch of {self._kind.plural} failed: {status.message}")
+        if event.type != "BOOKMARK":
+            self._hand_on(event, head)
+        self._failures = 0
+        self._version = head.resource_version
+
+    def _hand_on(self, event: _Event, head: _Metadata) -> None:
+        try:
+            item: KubernetesObject = decoder(self._kind.type).decode(event.object)
+        except (msgspec.ValidationError, UnicodeDecodeError, RecursionError) as error:
+            self._put(Disturbed(self._kind, f"{self._kind.name} {head.name} was skipped: {error}"))
+            return
+        keep_scheduler_flags(item)
+        self._put(Changed(self._kind, item, gone=event.type == "DELETED"))
+
+    def _disturbed(self, error: ClusterError) -> None:
+        if self._stopped.is_set():
+            return
+        self._put(Disturbed(self._kind, str(error), error.status if isinstance(error, ResponseError) else 0))
+        self._wait()
+
+    def _wait(self) -> None:
+        self._stopped.wait(wait_seconds(self._failures))
+        self._failures += 1
+
+
+def wait_seconds(failures: int) -> float:
+    """How long to wait after so many failures in a row: doubled each time, and up to as much again by chance."""
+    return min(FIRST_WAIT_SECONDS * 2.0 ** min(failures, 10), LONGEST_WAIT_SECONDS) * random.uniform(1, 2)  # noqa: S311
+
+
+def _lines(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
+    """The whole lines of a body as they come; a last one that was cut off is left out."""
+    rest = b""
+    while part := response.read1(_CHUNK, decode_content=True):
+        *whole, rest = (rest + part).split(b"\n")
+        yield from whole

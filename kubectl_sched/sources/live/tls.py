@@ -1,0 +1,111 @@
+"""How to trust the server, as Go's crypto/tls does, and what to say where it cannot be trusted."""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+import ssl
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kubectl_sched.sources.live.live_errors import KubeconfigError
+
+if TYPE_CHECKING:
+    from kubectl_sched.sources.live.credentials import Shown
+    from kubectl_sched.sources.live.endpoint import Endpoint
+
+_UNKNOWN_AUTHORITY = "its certificate is signed by an unknown authority: name that with --certificate-authority"
+_PROBLEMS = {
+    9: "its certificate is not valid yet: check the clocks",
+    10: "its certificate has expired: renew it (on kubeadm clusters: kubeadm certs renew apiserver)",
+    **dict.fromkeys((18, 19, 20, 21), _UNKNOWN_AUTHORITY),
+}
+"""By OpenSSL's X509_V_ERR numbers."""
+
+_OTHER_HOST = frozenset({62, 63, 64})
+_PEM = re.compile(rb"-----BEGIN CERTIFICATE-----(.+?)-----END CERTIFICATE-----", re.DOTALL)
+_VALIDITY = re.compile(rb"\x30.(?:\x17\x0d\d{12}Z|\x18\x0f\d{14}Z)(?:\x17\x0d(\d{12})Z|\x18\x0f(\d{14})Z)", re.DOTALL)
+
+
+def ssl_context(endpoint: Endpoint, shown: Shown) -> ssl.SSLContext:
+    """Verifies the server unless told not to, and shows the client's certificate if there is one.
+
+    Raises KubeconfigError where a certificate or a key cannot be read.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    # Go asks less of an authority's certificate, and takes the server's own for one.
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    if endpoint.insecure:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    elif endpoint.authority:
+        try:
+            context.load_verify_locations(cadata=endpoint.authority.read().decode("ascii", "replace"))
+        except ssl.SSLError:
+            raise KubeconfigError(
+                f"{_place(endpoint.authority.path, 'certificate-authority')} is no PEM certificate"
+            ) from None
+    else:
+        context.load_default_certs()
+    if shown.certificate:
+        _load_pair(context, shown)
+    return context
+
+
+def _place(path: str | None, key: str) -> str:
+    return f"{key} {path}" if path else f"{key}-data in the kubeconfig"
+
+
+def _load_pair(context: ssl.SSLContext, shown: Shown) -> None:
+    """OpenSSL reads them from a file only: a private one that is gone at once."""
+    if not shown.key:
+        raise KubeconfigError("a client certificate needs a client key as well (--client-key)")
+    handle, path = tempfile.mkstemp()
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(shown.certificate.read() + b"\n" + shown.key.read())
+        context.load_cert_chain(path, password=_no_password)
+    except (ssl.SSLError, ValueError):
+        places = f"{_place(shown.certificate.path, 'client-certificate')} and {_place(shown.key.path, 'client-key')}"
+        raise KubeconfigError(f"{places} are no pair of a PEM certificate and its key") from None
+    finally:
+        Path(path).unlink()
+
+
+def _no_password() -> str:
+    """Never ask at the terminal for a key's password, as OpenSSL would."""
+    raise ValueError
+
+
+def expired_at(certificate: bytes) -> datetime | None:
+    """When a PEM certificate expired; None if it has not, or does not say in a way that is understood."""
+    pem = _PEM.search(certificate)
+    try:
+        found = _VALIDITY.search(base64.b64decode(pem[1])) if pem else None
+    except ValueError:
+        return None
+    if found is None:
+        return None
+    if found[1]:
+        year = int(found[1][:2])
+        text = f"{2000 + year if year < 50 else 1900 + year}{found[1][2:].decode()}"
+    else:
+        text = found[2].decode()
+    end = datetime.strptime(text, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+    return end if end < datetime.now(UTC) else None
+
+
+def distrust(error: ssl.SSLError, host: str) -> str:
+    """What is wrong with the line to the server, and what to do."""
+    if not isinstance(error, ssl.SSLCertVerificationError):
+        reason = str(error.reason or "").lower().replace("_", " ")
+        if "wrong version number" in reason or "http request" in reason:
+            return "it does not speak TLS; its address may have to begin with http://"
+        return f"TLS failed ({reason or 'the line was closed'})"
+    if error.verify_code in _OTHER_HOST:
+        return f"its certificate is not for {host}: name the host it is for with --tls-server-name"
+    return _PROBLEMS.get(error.verify_code, f"its certificate is not accepted ({error.verify_message})")

@@ -1,0 +1,230 @@
+"""Which pods a command is about: by name, by label, by workload, or all that are pending."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from kubectl_sched.api.apimachinery.selector_text import parse_selector
+from kubectl_sched.api.apps import ReplicaSet
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.errors import SchedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kubectl_sched.api.meta import KubernetesObject
+
+POD_WORDS = frozenset({"pod", "pods", "po"})
+
+WORKLOAD_WORDS = {
+    word: kind
+    for kind, words in {
+        "Deployment": ("deployment", "deployments", "deploy"),
+        "ReplicaSet": ("replicaset", "replicasets", "rs"),
+        "StatefulSet": ("statefulset", "statefulsets", "sts"),
+        "DaemonSet": ("daemonset", "daemonsets", "ds"),
+        "Job": ("job", "jobs"),
+        "ReplicationController": ("replicationcontroller", "replicationcontrollers", "rc"),
+    }.items()
+    for word in words
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What was asked for. A namespace of None means all of them; `also` are kinds to read whatever the pods need.
+
+    Without `replays` no pod is to be replayed, so that nodes, pods and their schedulers are all that is needed.
+    """
+
+    targets: tuple[str, ...] = ()
+    namespace: str | None = "default"
+    label_selector: str | None = None
+    pending: bool = False
+    also: tuple[str, ...] = ()
+    replays: bool = True
+
+    @property
+    def named(self) -> list[tuple[str, str]]:
+        """(kind, name) of everything that was asked for by name."""
+        return _names(self.targets)
+
+    @property
+    def is_one_pod(self) -> bool:
+        """Whether exactly one pod was named."""
+        names = self.named
+        return len(names) == 1 and names[0][0] == "Pod" and not self.pending and self.label_selector is None
+
+    @property
+    def means_all_pending(self) -> bool:
+        """Whether nothing more was asked for than what is pending."""
+        return self.pending and not self.targets and self.label_selector is None
+
+
+def select(
+    objects: Sequence[KubernetesObject], selection: Selection, warnings: Sequence[str] = (), *, is_live: bool = False
+) -> list[Pod]:
+    """The pods, in the order in which they were named, else in the order of the cluster.
+
+    Raises SchedError for a pod that is not there; one of the `warnings` of reading may say why. Of a cluster that runs,
+    only what may be the pod was read.
+    """
+    pods = [item for item in objects if isinstance(item, Pod)]
+    named = _names(selection.targets)
+    if named:
+        if selection.label_selector is not None:
+            raise SchedError("names and --selector exclude each other, as in kubectl: give one of them")
+        of = (_of(kind, name, pods, objects, selection.namespace, warnings, is_live=is_live) for kind, name in named)
+        found = list({pod.key: pod for each in of for pod in each}.values())
+    else:
+        found = [pod for pod in pods if selection.namespace in {None, pod.metadata.namespace}]
+    if selection.label_selector is not None:
+        selector = parse_selector(selection.label_selector)
+        found = [pod for pod in found if selector.matches(pod.metadata.labels)]
+    if selection.pending:
+        found = [pod for pod in found if not pod.spec.node_name and not pod.has_ended]
+    return found
+
+
+def about_none(objects: Sequence[KubernetesObject], selection: Selection, *, is_live: bool = False) -> Iterator[str]:
+    """What is there instead, where nothing was found; of a cluster that runs only what may be it was read."""
+    if not any(isinstance(item, Pod) for item in objects):
+        if not is_live:
+            yield "no pods at all were read (`kubectl get pods -A -o json` has them)"
+        elif selection.namespace is not None:
+            yield f"there are no pods in namespace {selection.namespace}"
+        return
+    elsewhere = select(objects, replace(selection, namespace=None))
+    others = select(objects, replace(selection, pending=False)) if selection.pending else []
+    if elsewhere:
+        pods = "such pod is" if len(elsewhere) == 1 else "such pods are"
+        yield f"{len(elsewhere):,} {pods} in other namespaces (-A), such as {elsewhere[0].key}"
+    elif others:
+        pods = "is 1 pod, but it is" if len(others) == 1 else f"are {len(others):,} pods, but none of them is"
+        yield f"there {pods} {'not ' if len(others) == 1 else ''}pending; pods are explained by name, too"
+
+
+def workloads_named(selection: Selection) -> list[tuple[str, str]]:
+    """(kind, name) of the workloads among the targets."""
+    return [(kind, name) for kind, name in _names(selection.targets) if kind != "Pod"]
+
+
+def _names(targets: tuple[str, ...]) -> list[tuple[str, str]]:
+    """(kind, name) of each target: `web-0`, `pod web-0`, `pods a b`, `pod/web-0`, `deployment/web`."""
+    kind = "Pod"
+    names = list(targets)
+    if names and "/" not in names[0]:
+        word = names[0].lower()
+        if word in POD_WORDS:
+            names = names[1:]
+        elif word in WORKLOAD_WORDS and len(names) > 1:
+            kind, names = WORKLOAD_WORDS[word], names[1:]
+    return [_kind_and_name(name, kind) for name in names]
+
+
+def _kind_and_name(target: str, kind: str) -> tuple[str, str]:
+    word, slash, name = target.partition("/")
+    if not (name if slash else word):
+        raise SchedError(f"{target!r}: the name is missing; write `web-0`, `pod/web-0` or `deployment/web`")
+    if not slash:
+        return kind, target
+    word = word.lower().split(".")[0]
+    if word in POD_WORDS:
+        return "Pod", name
+    if word not in WORKLOAD_WORDS:
+        raise SchedError(f"{target}: {word!r} is no kind whose pods can be explained; name a pod or a workload")
+    return WORKLOAD_WORDS[word], name
+
+
+def _of(
+    kind: str,
+    name: str,
+    pods: list[Pod],
+    objects: Sequence[KubernetesObject],
+    namespace: str | None,
+    warnings: Sequence[str],
+    *,
+    is_live: bool,
+) -> Iterable[Pod]:
+    if kind != "Pod":
+        return _of_workload(kind, name, pods, objects, namespace)
+    found = [pod for pod in pods if pod.metadata.name == name and namespace in {None, pod.metadata.namespace}]
+    if not found:
+        skipped = next((each for each in warnings if _says_skipped(each, name, namespace)), None)
+        raise SchedError(skipped or _unknown_pod(name, namespace, pods, is_live=is_live))
+    return found
+
+
+def _says_skipped(warning: str, name: str, namespace: str | None) -> bool:
+    place = "" if namespace is None else f"Pod {namespace}"
+    return f"{place}/{name} was skipped: " in warning
+
+
+def _unknown_pod(name: str, namespace: str | None, pods: list[Pod], *, is_live: bool) -> str:
+    place = f"in namespace {namespace}" if namespace else "in any namespace"
+    elsewhere = sorted({pod.metadata.namespace for pod in pods if pod.metadata.name == name})
+    if elsewhere:
+        return f"there is no pod {name} {place}; there is one in {', '.join(elsewhere)} (-n {elsewhere[0]})"
+    if not pods and not is_live:
+        return f"there is no pod {name} {place}: no pods at all were read (`kubectl get pods -A -o json` has them)"
+    here = sorted(pod.metadata.name for pod in pods if namespace in {None, pod.metadata.namespace})
+    near = get_close_matches(name, here, n=3, cutoff=0.5)
+    if near:
+        return f"there is no pod {name} {place}; near it: {', '.join(near)}"
+    if name.lower() in WORKLOAD_WORDS:
+        return f"there is no pod {name} {place}; for the pods of a workload name it, as in {name.lower()}/web"
+    many = f"which has {len(here):,} {'pod' if len(here) == 1 else 'pods'}" if here else "which has none"
+    return f"there is no pod {name} {place}, {many}; another namespace is chosen with -n, all with -A"
+
+
+def _of_workload(
+    kind: str, name: str, pods: list[Pod], objects: Sequence[KubernetesObject], namespace: str | None
+) -> list[Pod]:
+    owners = {(kind, name)}
+    if kind == "Deployment":
+        owners = {
+            ("ReplicaSet", item.metadata.name)
+            for item in objects
+            if isinstance(item, ReplicaSet)
+            and namespace in {None, item.metadata.namespace}
+            and item.metadata.controller
+            and (item.metadata.controller.kind, item.metadata.controller.name) == (kind, name)
+        }
+    found = [
+        pod
+        for pod in pods
+        if namespace in {None, pod.metadata.namespace}
+        and (controller := pod.metadata.controller)
+        and ((controller.kind, controller.name) in owners or _hash_names(pod, controller.name, kind, name))
+    ]
+    if not found:
+        place = f"in namespace {namespace}" if namespace else "in any namespace"
+        near = get_close_matches(name, _names_of(kind, pods, objects, namespace), n=3, cutoff=0.5)
+        if near and name not in near:
+            raise SchedError(f"no pod {place} belongs to {kind} {name}; near it: {', '.join(near)}")
+        raise SchedError(f"no pod {place} belongs to {kind} {name}; `whatif` says where its pods would land")
+    return found
+
+
+def _names_of(kind: str, pods: list[Pod], objects: Sequence[KubernetesObject], namespace: str | None) -> list[str]:
+    """What is called so of that kind, as objects and the owners of pods show."""
+    there = [item for item in objects if namespace in {None, item.namespace}]
+    names = {item.name for item in there if type(item).__name__ == kind}
+    for item in (*pods, *there):
+        owner = item.metadata.controller if namespace in {None, item.namespace} else None
+        if owner is None:
+            continue
+        template_hash = item.metadata.labels.get("pod-template-hash")
+        if owner.kind == kind:
+            names.add(owner.name)
+        elif kind == "Deployment" and template_hash is not None and owner.name.endswith(f"-{template_hash}"):
+            names.add(owner.name.removesuffix(f"-{template_hash}"))
+    return sorted(names)
+
+
+def _hash_names(pod: Pod, replica_set: str, kind: str, name: str) -> bool:
+    """A Deployment's ReplicaSet is NAME-HASH, also where the dump has no ReplicaSets to ask."""
+    template_hash = pod.metadata.labels.get("pod-template-hash")
+    return kind == "Deployment" and template_hash is not None and replica_set == f"{name}-{template_hash}"

@@ -1,0 +1,106 @@
+"""What is known around a pod besides what its scheduler reads: events, other pods by UID, who serves whom."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from kubectl_sched.api.apimachinery.timestamps import moment
+from kubectl_sched.api.core import Event, Node
+from kubectl_sched.api.pod import Pod
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from kubectl_sched.api.meta import KubernetesObject
+
+
+def _nothing_missing(_: Pod) -> tuple[str, ...]:
+    return ()
+
+
+class Surroundings:
+    """The objects of a dump. `missing_scheduler` says why nobody serves a pod, in no sentences where somebody does.
+
+    `sees_all_pods` is false where not all of them may be read.
+    """
+
+    def __init__(
+        self,
+        objects: Sequence[KubernetesObject],
+        missing_scheduler: Callable[[Pod], tuple[str, ...]] = _nothing_missing,
+        *,
+        sees_all_pods: bool = True,
+    ) -> None:
+        self.objects = objects
+        self.missing_scheduler = missing_scheduler
+        self.unseen_pod = "a pod that is gone" if sees_all_pods else "a pod that is gone or may not be seen"
+
+    @cached_property
+    def _events(self) -> dict[tuple[str, str, str], list[Event]]:
+        found: dict[tuple[str, str, str], list[Event]] = {}
+        for item in self.objects:
+            if isinstance(item, Event):
+                about = item.about
+                found.setdefault((about.kind, about.namespace or item.metadata.namespace, about.name), []).append(item)
+        return found
+
+    @cached_property
+    def _by_uid(self) -> dict[str, Pod]:
+        return {item.metadata.uid: item for item in self.objects if isinstance(item, Pod) and item.metadata.uid}
+
+    @cached_property
+    def pod_times(self) -> list[tuple[datetime, Pod]]:
+        """When each pod that holds something came to its node, as far as that is known."""
+        pods = (item for item in self.objects if isinstance(item, Pod) and item.spec.node_name and not item.has_ended)
+        return [(time, pod) for pod in pods if (time := moment(bound_at(pod))) is not None]
+
+    @cached_property
+    def node_times(self) -> list[tuple[datetime, Node]]:
+        """When each node was made."""
+        nodes = (item for item in self.objects if isinstance(item, Node))
+        return [(time, node) for node in nodes if (time := moment(node.metadata.creation_timestamp)) is not None]
+
+    def events(self, pod: Pod) -> list[Event]:
+        """The events about the pod, and about no earlier one of its name; the newest first."""
+        found = self._events.get(("Pod", pod.metadata.namespace, pod.metadata.name), [])
+        own = pod.metadata.uid
+        mine = [event for event in found if not own or not event.about.uid or event.about.uid == own]
+        return sorted(mine, key=lambda event: event.last_seen, reverse=True)
+
+    def events_of(self, kind: str, namespace: str, name: str) -> list[Event]:
+        """The events about another object, the newest first."""
+        return sorted(self._events.get((kind, namespace, name), []), key=lambda event: event.last_seen, reverse=True)
+
+    def pod_of_uid(self, uid: str) -> Pod | None:
+        """The pod of that UID, None where it is gone."""
+        return self._by_uid.get(uid)
+
+    def pod_of_key(self, key: str) -> Pod | None:
+        """The pod of that `namespace/name`, as events of older schedulers tell of pods."""
+        return next((item for item in self.objects if isinstance(item, Pod) and item.key == key), None)
+
+    def since(self, time: str) -> tuple[int, int]:
+        """How many of the pods that are on a node, and how many nodes, are younger than that."""
+        then = moment(time)
+        if then is None:
+            return 0, 0
+        return sum(at > then for at, _ in self.pod_times), sum(at > then for at, _ in self.node_times)
+
+    def before(self, time: str, keep: Pod) -> list[KubernetesObject]:
+        """The objects without the nodes and the other bound pods that are younger than that."""
+        then = moment(time)
+        if then is None:
+            return list(self.objects)
+        young = {id(item) for at, item in (*self.pod_times, *self.node_times) if at > then}
+        young.discard(id(keep))
+        return [item for item in self.objects if id(item) not in young]
+
+
+def bound_at(pod: Pod) -> str | None:
+    """When the pod got its node: the time of its condition PodScheduled, else when it was made."""
+    for condition in pod.status.conditions:
+        if condition.type == "PodScheduled" and condition.status == "True" and condition.last_transition_time:
+            return condition.last_transition_time
+    return pod.metadata.creation_timestamp

@@ -1,0 +1,1 @@
+"""Changes that would help, each verified by a replay."""

@@ -1,0 +1,219 @@
+"""Commands that can be pasted into a shell, derived from what was replayed.
+
+Whatever a cluster calls its objects, names stay one word each.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from kubectl_sched.api.apimachinery.strategic_merge import difference
+from kubectl_sched.suggestions.change import Patch
+from kubectl_sched.suggestions.trial import plain, pod_patch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kubectl_sched.api.core import Node
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.suggestions.change import Change
+    from kubectl_sched.suggestions.trial import Trial
+
+_PATCHED_IN_PLACE = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController"})
+
+_LEAVES_PENDING_PODS = frozenset({"StatefulSet", "ReplicaSet", "ReplicationController"})
+"""These do not replace a pod that never became ready, whatever becomes of their template."""
+
+_FROM_PRIORITY_CLASS = frozenset({"priority", "preemptionPolicy"})
+"""What admission fills in from a template's priorityClassName."""
+
+_ADDED_BY_ADMISSION = frozenset({"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"})
+
+UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
+"""The taint of a cordoned node, which the node lifecycle controller takes off again."""
+
+
+def commands(before: Trial, after: Trial, changes: Sequence[Change]) -> tuple[str, ...]:
+    """What makes the one state of the other: nodes first, then evictions, the pod, and the profile."""
+    victims = [victim for change in changes for victim in change.evicts]
+    return (
+        *(each for was, becomes in _changed_nodes(before, after, changes) for each in _of_node(was, becomes)),
+        *delete(victims),
+        *(_show_requests(change.node_name) for change in changes if change.frees and change.node_name is not None),
+        *_of_pod(before, pod_patch(before.pod, after.pod)),
+        *(_weighing(after.framework, *change.weight) for change in changes if change.weight is not None),
+    )
+
+
+def patches(before: Trial, after: Trial, changes: Sequence[Change]) -> tuple[Patch, ...]:
+    """The changed nodes and the changed pod, each as the patch of the stored object."""
+    found = [
+        Patch("Node", "", was.metadata.name, difference(plain(was), plain(becomes)))
+        for was, becomes in _changed_nodes(before, after, changes)
+    ]
+    of_pod = pod_patch(before.pod, after.pod)
+    if of_pod:
+        found.append(Patch("Pod", before.pod.metadata.namespace, before.pod.metadata.name, of_pod))
+    return tuple(found)
+
+
+def _changed_nodes(before: Trial, after: Trial, changes: Sequence[Change]) -> list[tuple[Node, Node]]:
+    """Each as it is and as it becomes, but for its status: room on a node comes of its pods."""
+    names = dict.fromkeys(change.node_name for change in changes if change.node_name is not None and not change.frees)
+    rows = [before.nodes.row_of[name] for name in names]
+    pairs = [(before.nodes.node_objects[row], after.nodes.node_objects[row]) for row in rows]
+    return [(was, replace(becomes, status=was.status)) for was, becomes in pairs]
+
+
+def _of_node(was: Node, becomes: Node) -> Iterator[str]:
+    name, labels = was.metadata.name, was.metadata.labels
+    if was.spec.unschedulable and not becomes.spec.unschedulable:
+        yield uncordon(name)
+    for key, value in becomes.metadata.labels.items():
+        if labels.get(key) != value:
+            yield label(name, key, value, overwrite=key in labels)
+    for taint in was.spec.taints:
+        goes_by_itself = taint.key == UNSCHEDULABLE and was.spec.unschedulable
+        if taint not in becomes.spec.taints and not goes_by_itself:
+            yield f"kubectl taint node {shlex.quote(name)} {shlex.quote(f'{taint.key}:{taint.effect}-')}"
+
+
+def uncordon(node_name: str) -> str:
+    """Lets pods on the node again."""
+    return f"kubectl uncordon {shlex.quote(node_name)}"
+
+
+def label(node_name: str, key: str, value: str, *, overwrite: bool = False) -> str:
+    """Gives the node a label; kubectl changes one that is there only if it is told to."""
+    command = f"kubectl label node {shlex.quote(node_name)} {shlex.quote(f'{key}={value}')}"
+    return f"{command} --overwrite" if overwrite else command
+
+
+def delete(pods: Sequence[Pod]) -> Iterator[str]:
+    """Ends the pods, one command for each namespace."""
+    by_namespace: dict[str, list[str]] = {}
+    for pod in pods:
+        by_namespace.setdefault(pod.metadata.namespace, []).append(shlex.quote(pod.metadata.name))
+    for namespace, names in by_namespace.items():
+        yield f"kubectl delete pod {' '.join(names)} -n {shlex.quote(namespace)}"
+
+
+def _show_requests(node_name: str) -> str:
+    """Shows who has requested how much of a node: which of them may ask for less, no replay can tell."""
+    return f"kubectl describe node {shlex.quote(node_name)}"
+
+
+def _of_pod(before: Trial, patch: dict[str, Any]) -> Iterator[str]:
+    pod = before.pod
+    spec = dict(patch.get("spec", {}))
+    if "schedulingGates" in spec:
+        yield _in_place(pod, {"schedulingGates": spec.pop("schedulingGates")})
+    if spec and before.bound_to is None and _only_adds_tolerations(pod, spec):
+        yield _in_place(pod, spec)
+    elif spec:
+        yield change_spec(pod, spec, is_bound=before.bound_to is not None)
+
+
+def _in_place(pod: Pod, spec: dict[str, Any]) -> str:
+    """For the little that the API server lets change in a pod that waits: gates taken off, tolerations added."""
+    return (
+        f"kubectl patch pod {shlex.quote(pod.metadata.name)} -n {shlex.quote(pod.metadata.namespace)} "
+        f"-p {_json({'spec': spec})}"
+    )
+
+
+def _only_adds_tolerations(pod: Pod, spec: dict[str, Any]) -> bool:
+    """Whether that is all, and the pod has no owner in which it would be changed instead."""
+    if set(spec) != {"tolerations"} or pod.metadata.controller is not None:
+        return False
+    present = plain(pod)["spec"].get("tolerations", [])
+    return bool((spec["tolerations"] or [])[: len(present)] == present)
+
+
+def change_spec(pod: Pod, spec: dict[str, Any], *, is_bound: bool = False) -> str:
+    """Changes the pod's spec by a strategic merge patch, in whatever made the pod.
+
+    A bare pod is replaced by a changed copy, since hardly any field of a pod can be changed in place; the copy of one
+    that is bound does not name the node, or no scheduler would be asked.
+    """
+    kind, name = _owner(pod)
+    if "tolerations" in spec:
+        spec = {**spec, "tolerations": [each for each in spec["tolerations"] or () if not _is_added(each, kind)]}
+    namespace = shlex.quote(pod.metadata.namespace)
+    if kind is None:
+        spec = {**spec, "nodeName": None} if is_bound else spec
+        return (
+            f"kubectl get pod {shlex.quote(name)} -n {namespace} -o json"
+            f" | kubectl patch --local -f - -p {_json({'spec': spec})} -o json | kubectl replace --force -f -"
+        )
+    spec = {key: _as_written(value) for key, value in spec.items() if key not in _FROM_PRIORITY_CLASS}
+    if kind not in _PATCHED_IN_PLACE:
+        return f"# in what {kind} {name} makes its pods of: {json.dumps({'spec': spec}, separators=(',', ':'))}"
+    patch = _json({"spec": {"template": {"spec": spec}}})
+    command = f"kubectl patch {kind.lower()} {shlex.quote(name)} -n {namespace} -p {patch}"
+    if kind in _LEAVES_PENDING_PODS:
+        command += f" && kubectl delete pod {shlex.quote(pod.metadata.name)} -n {namespace}"
+    return command
+
+
+def _as_written(value: Any) -> Any:
+    """Selectors without what the API server merged into this one pod's for its matchLabelKeys, such as its own hash."""
+    if isinstance(value, list):
+        return [_as_written(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    written = {key: _as_written(each) for key, each in value.items()}
+    merged = {*value.get("matchLabelKeys", ()), *value.get("mismatchLabelKeys", ())}
+    selector = value.get("labelSelector")
+    if merged and selector:
+        kept = [each for each in selector.get("matchExpressions", ()) if each["key"] not in merged]
+        others = {key: each for key, each in selector.items() if key != "matchExpressions"}
+        written["labelSelector"] = {**others, "matchExpressions": kept} if kept else others
+    return written
+
+
+def _is_added(toleration: dict[str, Any], kind: str | None) -> bool:
+    """Whether admission adds it to every pod, or the DaemonSet controller to its own."""
+    key = toleration.get("key", "")
+    if kind == "DaemonSet":
+        return key.startswith("node.kubernetes.io/") and toleration.get("operator") == "Exists"
+    return key in _ADDED_BY_ADMISSION and "tolerationSeconds" in toleration
+
+
+def _owner(pod: Pod) -> tuple[str | None, str]:
+    """Kind and name of what made the pod; a ReplicaSet's Deployment where the pod's labels tell it."""
+    owner = pod.metadata.controller
+    if owner is None:
+        return None, pod.metadata.name
+    template = pod.metadata.labels.get("pod-template-hash")
+    if owner.kind == "ReplicaSet" and template and owner.name.endswith(f"-{template}"):
+        return "Deployment", owner.name.removesuffix(f"-{template}")
+    return owner.kind, owner.name
+
+
+def _weighing(framework: Framework, plugin: str, weight: int) -> str:
+    """The part of a KubeSchedulerConfiguration that gives a score plugin another weight."""
+    api_version = framework.handle.release.config_apis[0]
+    replaces = f"      disabled:\n      - name: {plugin}\n" if api_version.endswith("v1beta2") else ""
+    return (
+        "# in kube-scheduler's configuration (--config):\n"
+        f"apiVersion: {api_version}\n"
+        "kind: KubeSchedulerConfiguration\n"
+        "profiles:\n"
+        f"- schedulerName: {json.dumps(framework.profile.scheduler_name)}\n"
+        "  plugins:\n"
+        "    score:\n"
+        f"{replaces}"
+        "      enabled:\n"
+        f"      - name: {plugin}\n"
+        f"        weight: {weight}"
+    )
+
+
+def _json(value: dict[str, Any]) -> str:
+    return shlex.quote(json.dumps(value, separators=(",", ":")))

@@ -1,0 +1,137 @@
+"""Rules about which pods run near to which: spread constraints, affinity and anti-affinity, and how to ease them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from kubectl_sched.api.affinity import PodAffinity, WeightedPodAffinityTerm
+from kubectl_sched.suggestions.change import Change, Kind
+from kubectl_sched.suggestions.make_room import evictable, eviction
+from kubectl_sched.suggestions.remedies.node_changes import give_topology_key, join_a_domain, lacking_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_sched.api.affinity import Affinity, TopologySpreadConstraint
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.evidence import Evidence
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.suggestions.change import Way
+
+_WEIGHT = 100
+_WORDS = {"pod_affinity": "pod affinity", "pod_anti_affinity": "pod anti-affinity"}
+_CAUTIONS = {
+    "pod_affinity": "it may then run far from the pods that it wants near",
+    "pod_anti_affinity": "it may then share a node, and its failure, with the pods that it keeps away from",
+}
+
+
+def spread(result: ScheduleResult, row: int) -> Iterator[Way]:
+    """Give the node the keys that it lacks; else leave out nodes that cannot be used, allow more skew, or prefer."""
+    yield from join_a_domain(result, row)
+    skews = {
+        str(fact.facts["topologyKey"]): (fact, fact.facts["skew"])
+        for fact in result.filter_evidence("PodTopologySpread", row)
+        if "skew" in fact.facts
+    }
+    own = [
+        each
+        for each in result.pod.spec.topology_spread_constraints
+        if each.when_unsatisfiable == "DoNotSchedule" and each.topology_key in skews
+    ]
+    if own and all(_leaves_out_taints(skews[each.topology_key][0]) for each in own):
+        yield tuple(_honoring_taints(each) for each in own)
+    if own:
+        yield tuple(_with_skew(each, skews[each.topology_key][1]) for each in own)
+    violated = own or lacking_keys(result, row)
+    if violated:
+        yield tuple(_softly(each) for each in violated)
+
+
+def _leaves_out_taints(fact: Evidence) -> bool:
+    return any("nodeTaintsPolicy: Honor" in hint for hint in fact.hints)
+
+
+def _honoring_taints(constraint: TopologySpreadConstraint) -> Change:
+    return Change(
+        Kind.HONOR_TAINTS,
+        f"with nodeTaintsPolicy: Honor for {constraint.topology_key}",
+        pod=lambda pod: _with_constraint(pod, constraint, replace(constraint, node_taints_policy="Honor")),
+    )
+
+
+def _with_skew(constraint: TopologySpreadConstraint, skew: object) -> Change:
+    assert isinstance(skew, int)  # noqa: S101 - a number of pods
+    return Change(
+        Kind.RAISE_SKEW,
+        f"with maxSkew: {skew} instead of {constraint.max_skew} for {constraint.topology_key}",
+        pod=lambda pod: _with_constraint(pod, constraint, replace(constraint, max_skew=skew)),
+        caution="its pods may then be spread less evenly",
+        cost=(skew - constraint.max_skew,),
+    )
+
+
+def _softly(constraint: TopologySpreadConstraint) -> Change:
+    return Change(
+        Kind.SPREAD_SOFTLY,
+        f"with whenUnsatisfiable: ScheduleAnyway for {constraint.topology_key}",
+        pod=lambda pod: _with_constraint(pod, constraint, replace(constraint, when_unsatisfiable="ScheduleAnyway")),
+        caution="its pods may then be spread less evenly",
+    )
+
+
+def _with_constraint(pod: Pod, constraint: TopologySpreadConstraint, meant: TopologySpreadConstraint) -> Pod:
+    """With `meant` in its place, but for a second one of the same key and kind, which the API server refuses."""
+    present = [each for each in pod.spec.topology_spread_constraints if each != constraint]
+    is_there = any(_key_and_kind(each) == _key_and_kind(meant) for each in present)
+    constraints = tuple(
+        meant if each == constraint else each
+        for each in pod.spec.topology_spread_constraints
+        if each != constraint or not is_there
+    )
+    return replace(pod, spec=replace(pod.spec, topology_spread_constraints=constraints))
+
+
+def _key_and_kind(constraint: TopologySpreadConstraint) -> tuple[str, str]:
+    return constraint.topology_key, constraint.when_unsatisfiable
+
+
+def near(result: ScheduleResult, row: int) -> Iterator[Way]:
+    """Give the node the topology key, make what is required a preference, or evict the pods that keep it away."""
+    yield from give_topology_key(result, row)
+    facts = [fact.facts for fact in result.filter_evidence("InterPodAffinity", row)]
+    rules = {str(fact.get("rule")) for fact in facts}
+    parts = {"affinity": "pod_affinity", "antiAffinity": "pod_anti_affinity"}
+    if rules <= parts.keys():
+        yield tuple(_softened(parts[rule]) for rule in sorted(rules))
+    keepers = {str(name) for fact in facts for name in _listed(fact.get("pods"))}
+    complete = all(fact.get("podCount") == len(_listed(fact.get("pods"))) for fact in facts)
+    may_go = {pod.key: pod for pod in evictable(result, row)}
+    if keepers and complete and "affinity" not in rules and keepers <= may_go.keys():
+        yield (eviction(result, [may_go[key] for key in sorted(keepers)]),)
+
+
+def _listed(fact: object) -> list[object]:
+    return fact if isinstance(fact, list) else []
+
+
+def _softened(part: str) -> Change:
+    return Change(
+        Kind.REQUIRE_SOFTLY,
+        f"with its required {_WORDS[part]} as a preference",
+        pod=lambda pod: _with_affinity(pod, part),
+        caution=_CAUTIONS[part],
+    )
+
+
+def _with_affinity(pod: Pod, part: str) -> Pod:
+    """The pod with the required terms of one kind as preferences."""
+    affinity: Affinity | None = pod.spec.affinity
+    terms: PodAffinity | None = getattr(affinity, part, None)
+    if affinity is None or terms is None:
+        return pod
+    softened = tuple(WeightedPodAffinityTerm(weight=_WEIGHT, pod_affinity_term=term) for term in terms.required)
+    eased = replace(terms, required=(), preferred=(*terms.preferred, *softened))
+    return replace(pod, spec=replace(pod.spec, affinity=replace(affinity, **{part: eased})))

@@ -1,0 +1,104 @@
+"""Changes of one node that might let a pod in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from kubectl_sched.api.apimachinery.labels import selector_of
+from kubectl_sched.suggestions import commands
+from kubectl_sched.suggestions.change import Change, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_sched.api.affinity import PodAffinityTerm, TopologySpreadConstraint
+    from kubectl_sched.api.core import Node
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.suggestions.change import Way
+
+_LABEL_LENGTH = 63
+
+
+def uncordon(result: ScheduleResult, row: int) -> Iterator[Way]:
+    """Uncordon the row's node."""
+    yield (uncordoned(result.nodes.names[row]),)
+
+
+def uncordoned(name: str) -> Change:
+    """The node schedulable again, without the taint that goes with it."""
+    return Change(Kind.UNCORDON, f"after `{commands.uncordon(name)}`", node_name=name, node=_uncordoned)
+
+
+def _uncordoned(node: Node) -> Node:
+    taints = tuple(each for each in node.spec.taints if each.key != commands.UNSCHEDULABLE)
+    return replace(node, spec=replace(node.spec, unschedulable=False, taints=taints))
+
+
+def give_topology_key(result: ScheduleResult, row: int) -> Iterator[Way]:
+    """Give the node the topology key over which the pod wants to be near to others that run there."""
+    affinity = result.pod.spec.affinity
+    terms = affinity.pod_affinity.required if affinity and affinity.pod_affinity else ()
+    labels = result.nodes.node_objects[row].metadata.labels
+    for term in terms:
+        if term.topology_key not in labels and is_free(term.topology_key) and row in _rows_with(term, result):
+            yield (_in_a_domain_of_its_own(result, row, term.topology_key),)
+
+
+def join_a_domain(result: ScheduleResult, row: int) -> Iterator[Way]:
+    """Give the node every topology key that it lacks of those over which the pod must be spread."""
+    lacking = dict.fromkeys(constraint.topology_key for constraint in lacking_keys(result, row))
+    if lacking and all(map(is_free, lacking)):
+        yield tuple(_in_a_domain_of_its_own(result, row, key) for key in lacking)
+
+
+def lacking_keys(result: ScheduleResult, row: int) -> list[TopologySpreadConstraint]:
+    """The constraints that must hold and over whose topology key the row's node has no label."""
+    labels = result.nodes.node_objects[row].metadata.labels
+    return [
+        constraint
+        for constraint in result.pod.spec.topology_spread_constraints
+        if constraint.when_unsatisfiable == "DoNotSchedule" and constraint.topology_key not in labels
+    ]
+
+
+def _rows_with(term: PodAffinityTerm, result: ScheduleResult) -> set[int]:
+    """The nodes that run pods which the term is about, as far as its labels tell."""
+    selector = selector_of(term.label_selector)
+    namespaces = term.namespaces or (result.pod.metadata.namespace,)
+    existing = result.nodes.existing_pods
+    return {int(row) for row in existing.rows[existing.selected(selector, lambda name: name in namespaces)]}
+
+
+def _in_a_domain_of_its_own(result: ScheduleResult, row: int, key: str) -> Change:
+    """With the value by which the pod selects nodes, so that one label does for both; else with the node's own name."""
+    selected = (result.pod.spec.node_selector or {}).get(key)
+    if selected is not None:
+        return said_of(result, row, key, selected)
+    name = result.nodes.names[row]
+    return labelled(result, row, key, name[:_LABEL_LENGTH].rstrip("-."))
+
+
+def is_free(key: str) -> bool:
+    """Whether people may label nodes as they like: what Kubernetes and clouds say of a node is not theirs to change."""
+    domain = key.rpartition("/")[0]
+    return not domain.endswith(("kubernetes.io", "k8s.io"))
+
+
+def said_of(result: ScheduleResult, row: int, key: str, value: str) -> Change:
+    """A label that says of the row's node what it may not be: the pod wants such a node, and others may, too."""
+    return replace(
+        labelled(result, row, key, value), caution="if that is true of the node: others go by the label, too"
+    )
+
+
+def labelled(result: ScheduleResult, row: int, key: str, value: str) -> Change:
+    """The row's node with a label that it has not got yet."""
+    name = result.nodes.names[row]
+
+    def with_label(node: Node) -> Node:
+        return replace(node, metadata=replace(node.metadata, labels={**node.metadata.labels, key: value}))
+
+    text = f"after `{commands.label(name, key, value)}`"
+    return Change(Kind.LABEL, text, node_name=name, node=with_label)

@@ -1,0 +1,72 @@
+"""A host port for a pod on a node where another has it."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from kubectl_sched.snapshot.host_ports import host_ports
+from kubectl_sched.suggestions.change import Change, Kind, distinct
+from kubectl_sched.suggestions.make_room import evictable, eviction
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_sched.api.containers import Container
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.suggestions.change import Way
+
+_FIRST_FREE_PORT = 1024
+_LAST_PORT = 65535
+
+
+def free_ports(result: ScheduleResult, row: int) -> Iterator[Way]:
+    """Take another number, do without, or evict whoever has the port."""
+    on_node = result.nodes.node(row).pods
+    taken = {port.port for pod in on_node for port in host_ports(pod)}
+    wanted = host_ports(result.pod)
+    conflicts = [want for want in wanted if any(_has(pod, want.port) for pod in on_node)]
+    if not result.pod.spec.host_network and conflicts:
+        numbers = dict.fromkeys(want.port for want in conflicts)
+        busy = taken | {want.port for want in wanted}
+        yield distinct(_moved(number, _next_free(number, busy)) for number in numbers)
+        yield distinct(_dropped(number) for number in numbers)
+    holders = [pod for pod in on_node if any(want.conflicts_with(port) for want in wanted for port in host_ports(pod))]
+    may_go = {pod.key for pod in evictable(result, row)}
+    if holders and all(pod.key in may_go for pod in holders):
+        yield (eviction(result, holders),)
+
+
+def _has(pod: Pod, number: int) -> bool:
+    return any(port.port == number for port in host_ports(pod))
+
+
+def _next_free(number: int, busy: set[int]) -> int:
+    above, below = range(number + 1, _LAST_PORT + 1), range(_FIRST_FREE_PORT, number)
+    return next(each for each in chain(above, below) if each not in busy)
+
+
+def _moved(number: int, other: int) -> Change:
+    return Change(
+        Kind.MOVE_PORT,
+        f"with hostPort {other} instead of {number}",
+        pod=lambda pod: _with_port(pod, number, other),
+    )
+
+
+def _dropped(number: int) -> Change:
+    return Change(Kind.DROP_PORT, f"without hostPort {number}", pod=lambda pod: _with_port(pod, number, 0))
+
+
+def _with_port(pod: Pod, number: int, other: int) -> Pod:
+    def changed(container: Container) -> Container:
+        ports = (replace(port, host_port=other) if port.host_port == number else port for port in container.ports)
+        return replace(container, ports=tuple(ports))
+
+    spec = pod.spec
+    init_containers = tuple(changed(each) for each in spec.init_containers)
+    containers = tuple(changed(each) for each in spec.containers)
+    return replace(pod, spec=replace(spec, init_containers=init_containers, containers=containers))

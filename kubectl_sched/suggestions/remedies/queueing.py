@@ -1,0 +1,75 @@
+"""What keeps a pod from being tried, or from pushing others aside: gates, a node's name, its priority."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from kubectl_sched.api.policy import PriorityClass
+from kubectl_sched.suggestions.change import Change, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.suggestions.change import Way
+
+_OF_THE_SYSTEM = "system-"
+
+
+def ungate(pod: Pod) -> Way:
+    """Take all scheduling gates off; nothing where there are none."""
+    names = [gate.name for gate in pod.spec.scheduling_gates]
+    if not names:
+        return ()
+    return (
+        Change(
+            Kind.UNGATE,
+            f"without its scheduling {'gate' if len(names) == 1 else 'gates'} {' and '.join(names)}",
+            pod=lambda pod: replace(pod, spec=replace(pod.spec, scheduling_gates=())),
+            caution="whoever put it on takes it off once the pod may start",
+        ),
+    )
+
+
+def unname(name: str) -> Way:
+    """Leave the choice of the node to the scheduler, instead of naming one that is not there."""
+    text = f"without nodeName {name}, a node that is not there"
+    return (Change(Kind.UNNAME, text, pod=lambda pod: replace(pod, spec=replace(pod.spec, node_name=""))),)
+
+
+def prioritize(result: ScheduleResult) -> Iterator[Change]:
+    """The lowest priority class above the pod's own priority, and the highest; never those of the system itself.
+
+    For each of them preemption is dry-run, which on a large cluster that is full takes longer than all else.
+    """
+    classes = [
+        each
+        for each in result.nodes.objects.all(PriorityClass)
+        if each.value > result.pod.priority
+        and each.preemption_policy != "Never"
+        and not each.metadata.name.startswith(_OF_THE_SYSTEM)
+    ]
+    by_value = sorted(classes, key=lambda each: (each.value, each.metadata.name))
+    for each in (*by_value[:1], *by_value[1:][-1:]):
+        yield Change(
+            Kind.PRIORITIZE,
+            f"with priorityClassName {each.metadata.name} ({each.value})",
+            pod=partial(_of_class, given=each),
+            caution="it then goes before all pods of lower priority, and may end them",
+            cost=(each.value,),
+        )
+
+
+def _of_class(pod: Pod, given: PriorityClass) -> Pod:
+    """As admission fills it in."""
+    spec = replace(
+        pod.spec,
+        priority_class_name=given.metadata.name,
+        priority=given.value,
+        preemption_policy=given.preemption_policy or "PreemptLowerPriority",
+    )
+    return replace(pod, spec=spec)

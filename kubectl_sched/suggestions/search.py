@@ -1,0 +1,229 @@
+"""What it would take: each candidate is replayed, and only those that do what is promised are said."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice, product
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from kubectl_sched.scheduler.result import Outcome
+from kubectl_sched.suggestions.change import Promise, distinct
+from kubectl_sched.suggestions.make_room import eviction, in_one
+from kubectl_sched.suggestions.nearest_nodes import by_rejections
+from kubectl_sched.suggestions.remedies import PRE_FILTER_REMEDIES, REMEDIES
+from kubectl_sched.suggestions.remedies.queueing import prioritize, ungate, unname
+from kubectl_sched.suggestions.trial import Trial
+from kubectl_sched.suggestions.verified import verified, verified_preemption
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.suggestions.change import Kind, Suggestion, Way
+
+_REPLAYS = 24
+_REPLAYS_OF_ONE_KIND = 4
+"""How many candidates are replayed at most: each takes as long as filtering and scoring do."""
+
+_CLASSES_TRIED = 2
+_COMBINATIONS = 24
+"""How many for one node, of which most touch more than others and are never replayed."""
+
+_ASKED = frozenset({Outcome.SCHEDULABLE, Outcome.UNSCHEDULABLE, Outcome.GATED})
+
+
+def suggest(result: ScheduleResult, node_name: str | None = None) -> tuple[Suggestion, ...]:
+    """The smallest changes after which the pod fits somewhere; or fits on the named node, or wins there if it fits.
+
+    One of each kind, those that touch least first, and more than one change at a time only where no single one does.
+    Nothing is suggested for a pod that is being deleted, that no profile serves, or whose cycle fails.
+    """
+    row = None if node_name is None else result.nodes.row_of.get(node_name)
+    if result.framework is None or result.outcome not in _ASKED or (row is None) != (node_name is None):
+        return ()
+    return _Search(result, row).found()
+
+
+class _Search:
+    """The candidates for one question: what it would take on the row's node or, where that is None, on any."""
+
+    def __init__(self, result: ScheduleResult, row: int | None) -> None:
+        self._result = result
+        self._row = row
+        self._base = Trial.of(result)
+        self._left = _REPLAYS
+        self._wanted = _promises(result, row)
+        self._seen: set[tuple[str, ...]] = set()
+
+    def found(self) -> tuple[Suggestion, ...]:
+        """What helps, the least first."""
+        result = self._result
+        if result.outcome is Outcome.GATED:
+            return self._ungated()
+        if result.current_node is not None and result.current_node not in result.nodes.row_of:
+            return self._unnamed(result.current_node)
+        if result.fits and self._row is None:
+            return ()
+        if self._row is not None and self._row in result.total_of:
+            return self._winning(self._row)
+        if not result.pre_filter.is_success:
+            return self._past_pre_filter(())
+        return _fewer_first(self._among_rows(result, ()), tuple(self._preempting()))
+
+    def _unnamed(self, name: str) -> tuple[Suggestion, ...]:
+        """What would become of the pod if it did not name a node that is not there."""
+        naming = structs.replace(self._base.pod, spec=structs.replace(self._base.pod.spec, node_name=name))
+        once = verified(structs.replace(self._base, pod=naming), unname(name), self._row, frozenset(Promise))
+        return (once,) if once is not None else ()
+
+    def _ungated(self) -> tuple[Suggestion, ...]:
+        """What would become of the pod without its gates, and what else it would then need."""
+        way = ungate(self._result.pod)
+        if not way:
+            return ()
+        once = self._tried(way)
+        if once is not None:
+            return (once,)
+        if self._row is not None and self._row in self._result.total_of:
+            return self._first_of_each_kind([way + more for more in self._ways_to_win(self._row)])
+        if not self._result.pre_filter.is_success:
+            return self._past_pre_filter(way)
+        return self._among_rows(self._result, way)
+
+    def _winning(self, row: int) -> tuple[Suggestion, ...]:
+        """What makes a feasible node the best: alone if something does, else one of the best."""
+        if self._result.best == (self._result.nodes.names[row],) or self._result.nominated_first:
+            return ()
+        found = self._first_of_each_kind(self._ways_to_win(row))
+        return tuple(sorted(found, key=lambda suggestion: suggestion.promise is not Promise.WINS))
+
+    def _ways_to_win(self, row: int) -> list[Way]:
+        from kubectl_sched.suggestions.remedies.winning import (
+            ways_to_win,  # most questions are about pods that fit nowhere
+        )
+
+        return ways_to_win(self._result, row)
+
+    def _past_pre_filter(self, before: Way) -> tuple[Suggestion, ...]:
+        """What lets the pod past the plugin that rejects it as a whole, with what else is then needed."""
+        remedy = PRE_FILTER_REMEDIES.get(self._result.pre_filter.plugin or "")
+        ways = [before + way for way in remedy(self._result)] if remedy is not None else []
+        found = self._first_of_each_kind(ways)
+        if found or not ways:
+            return found
+        again = self._base.changed(ways[0]).run()
+        return self._among_rows(again, ways[0]) if again.verdicts else ()
+
+    def _among_rows(self, result: ScheduleResult, before: Way) -> tuple[Suggestion, ...]:
+        """The ways of the rows that the fewest plugins keep out, and of others as long as none of them helps."""
+        ways: list[Way] = []
+        for rows in [[self._row]] if self._row is not None else by_rejections(result, frozenset(REMEDIES)):
+            ways += (distinct(before + way) for row in rows for way in self._ways_on(result, row))
+            found = self._first_of_each_kind(_least_first(ways))
+            if found:
+                return found
+        return ()
+
+    def _ways_on(self, result: ScheduleResult, row: int) -> Iterator[Way]:
+        """For each of the plugins that keep the pod out one of its ways, in all combinations.
+
+        Where one node was asked about, also each by itself: what helps with one may help with another.
+        """
+        remedies = [REMEDIES.get(status.plugin or "") for status in result.rejections(row)]
+        of_plugins = [list(remedy(result, row)) if remedy is not None else [] for remedy in remedies]
+        if self._row is not None and len(of_plugins) > 1:
+            yield from (way for ways in of_plugins for way in ways)
+        if of_plugins:
+            yield from (in_one(result, sum(ways, ())) for ways in islice(product(*of_plugins), _COMBINATIONS))
+
+    def _first_of_each_kind(self, ways: Iterable[Way]) -> tuple[Suggestion, ...]:
+        """Of the ways with the fewest changes that do it, the first of each kind."""
+        found: dict[tuple[Kind, ...], Suggestion] = {}
+        tries: Counter[tuple[Kind, ...]] = Counter()
+        for way in ways:
+            if not self._left or len(way) > min(map(len, found), default=len(way)):
+                break
+            kinds, name = _kinds(way), _name(way)
+            if kinds in found or name in self._seen or tries[kinds] == _REPLAYS_OF_ONE_KIND:
+                continue
+            tries[kinds] += 1
+            self._seen.add(name)
+            suggestion = self._tried(way)
+            if suggestion is not None:
+                suggestion = self._with_what_is_needed(suggestion)
+                found.setdefault(_kinds(suggestion.changes), suggestion)
+        fewest = min(map(len, found), default=0)
+        return tuple(suggestion for kinds, suggestion in found.items() if len(kinds) == fewest)
+
+    def _with_what_is_needed(self, suggestion: Suggestion) -> Suggestion:
+        """Without a change, or the end of a pod, that it does without: what cures one plugin may cure another, too."""
+        for way in self._lesser(suggestion.changes):
+            fewer = self._tried(way)
+            if fewer is not None and (
+                Promise.FITS in self._wanted or fewer.promise in {suggestion.promise, Promise.WINS}
+            ):
+                return self._with_what_is_needed(fewer)
+        return suggestion
+
+    def _lesser(self, way: Way) -> Iterator[Way]:
+        """The way with one thing less."""
+        for change in way:
+            others = tuple(each for each in way if each is not change)
+            if others:
+                yield others
+            for victim in change.evicts if len(change.evicts) > 1 else ():
+                rest = [each for each in change.evicts if each is not victim]
+                yield (*others, eviction(self._result, rest))
+
+    def _tried(self, way: Way) -> Suggestion | None:
+        self._left = max(self._left - 1, 0)
+        return verified(self._base, way, self._row, self._wanted)
+
+    def _preempting(self) -> Iterator[Suggestion]:
+        """A priority class with which preemption makes room, where it makes none now."""
+        post_filter = self._result.post_filter
+        if post_filter is None or post_filter.nominated_node:
+            return
+        for change in islice(prioritize(self._result), _CLASSES_TRIED if self._row is None else 1):
+            suggestion = verified_preemption(self._base, change, self._row)
+            if suggestion is not None:
+                yield suggestion
+                return
+
+
+def _fewer_first(fitting: tuple[Suggestion, ...], preempting: tuple[Suggestion, ...]) -> tuple[Suggestion, ...]:
+    """What makes room at once first, unless it touches more than what makes it by preemption."""
+    if preempting and any(len(each.changes) > 1 for each in fitting):
+        return (*preempting, *(structs.replace(each, is_outdone=True) for each in fitting))
+    return fitting + preempting
+
+
+def _promises(result: ScheduleResult, row: int | None) -> frozenset[Promise]:
+    """What would be more than there is: of a node that fits, that it wins; of one that ties, that it does so alone."""
+    if row is None or row not in result.total_of:
+        return frozenset({Promise.FITS, Promise.TIES, Promise.WINS})
+    if result.nodes.names[row] in result.best:
+        return frozenset({Promise.WINS})
+    return frozenset({Promise.TIES, Promise.WINS})
+
+
+def _kinds(way: Way) -> tuple[Kind, ...]:
+    return tuple(sorted(change.kind for change in way))
+
+
+def _name(way: Way) -> tuple[str, ...]:
+    return tuple(sorted(change.text for change in way))
+
+
+def _least_first(ways: Iterable[Way]) -> list[Way]:
+    """Each way once: fewer changes first, then what touches less, then what would help more of the nodes examined."""
+    named = [(_name(way), way) for way in ways]
+    support = Counter(name for name, _ in named)
+
+    def touches(way: Way) -> tuple[object, ...]:
+        name = _name(way)
+        return len(way), sorted((change.kind, change.cost) for change in way), -support[name], name
+
+    return sorted(dict(named).values(), key=touches)

@@ -1,0 +1,128 @@
+"""A cycle tried over again with changes applied: nothing is suggested that was not replayed here."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from kubectl_sched.api.apimachinery.strategic_merge import difference, merge
+from kubectl_sched.api.decoders import decoder
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.framework.amounts import amount_text
+from kubectl_sched.framework.cycle_state import CycleState
+from kubectl_sched.record import Record
+from kubectl_sched.scheduler.schedule_one import cycle
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.suggestions.change import Change
+
+
+class Trial(Record, frozen=True):
+    """What a cycle is run over: the pod, on no node, and the cluster without it."""
+
+    pod: Pod
+    nodes: Snapshot
+    framework: Framework
+    bound_to: str | None = None
+    """The node that the pod runs on in truth."""
+
+    @classmethod
+    def of(cls, result: ScheduleResult) -> Trial:
+        """What the result's own cycle was run over."""
+        assert result.framework is not None  # noqa: S101 - asked only of results of a cycle
+        return cls(result.pod, result.nodes, result.framework, result.current_node)
+
+    def changed(self, changes: Iterable[Change]) -> Trial:
+        """With all the changes applied; the pod exactly as the patch of `pod_patch` would leave it."""
+        pod, nodes, framework = self.pod, self.nodes, self.framework
+        for change in changes:
+            if change.pod is not None:
+                pod = change.pod(pod)
+            if change.node is not None and change.node_name is not None:
+                row = nodes.row_of[change.node_name]
+                nodes = nodes.with_node(row, change.node(nodes.node_objects[row]))
+            if change.frees and change.node_name is not None:
+                nodes = _with_more(nodes, nodes.row_of[change.node_name], change.frees)
+            nodes = _without(nodes, change.evicts)
+            if change.weight is not None:
+                framework = _weighing(framework, *change.weight)
+        return Trial(_patched(self.pod, pod), nodes, framework, self.bound_to)
+
+    def run(self, *, preempting: bool = False) -> ScheduleResult:
+        """The whole cycle; unless it is asked for, without preemption, which is the longest part where nothing fits."""
+        return cycle(self.pod, self.nodes, self.framework if preempting else _without_post_filter(self.framework))
+
+    def fits_on(self, row: int) -> bool:
+        """Whether the row's node passes PreFilter and every filter; the other nodes' filters are not run."""
+        state = CycleState()
+        outcome = self.framework.run_pre_filter(state, self.pod, self.nodes)
+        name = self.nodes.names[row]
+        if not outcome.status.is_success or (outcome.node_names is not None and name not in outcome.node_names):
+            return False
+        node = self.nodes.take(np.array([row], dtype=np.intp))
+        verdict = self.framework.run_filters(state, self.pod, node)
+        return self.framework.run_filters_with_nominated_pods(state, self.pod, node, verdict)[0].is_success
+
+
+def pod_patch(before: Pod, after: Pod) -> dict[str, Any]:
+    """The strategic merge patch that makes the one pod of the other; empty where they are the same."""
+    return difference(plain(before), plain(after))
+
+
+def _patched(before: Pod, after: Pod) -> Pod:
+    patch = pod_patch(before, after)
+    return decoder(Pod).decode(msgspec.json.encode(merge(plain(before), patch))) if patch else before
+
+
+def plain(stored: KubernetesObject) -> dict[str, Any]:
+    """The object in dictionaries and lists, as JSON has it."""
+    data: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(stored))
+    return data
+
+
+def _with_more(nodes: Snapshot, row: int, freed: Iterable[tuple[str, int]]) -> Snapshot:
+    """As much more allocatable on the row's node, which to Filter is the same as that much less requested."""
+    node = nodes.node_objects[row]
+    more = {
+        resource: amount_text(resource, int(nodes.allocatable(resource)[row]) + amount) for resource, amount in freed
+    }
+    status = msgspec.structs.replace(node.status, allocatable={**node.status.allocatable, **more})
+    return nodes.with_node(row, msgspec.structs.replace(node, status=status))
+
+
+def _without(nodes: Snapshot, victims: Iterable[Pod]) -> Snapshot:
+    """Without these existing pods, each looked for on its node: an index of all names would take longer."""
+    existing = nodes.existing_pods
+    indices = [
+        index
+        for victim in victims
+        for index in existing.on(nodes.row_of[victim.spec.node_name]).tolist()
+        if existing.pods[index].key == victim.key
+    ]
+    return nodes.remove(*indices) if indices else nodes
+
+
+def _without_post_filter(framework: Framework) -> Framework:
+    changed = copy(framework)
+    changed.post_filter_plugins = ()
+    return changed
+
+
+def _weighing(framework: Framework, plugin: str, weight: int) -> Framework:
+    refs = tuple(
+        msgspec.structs.replace(ref, weight=weight) if ref.name == plugin else ref
+        for ref in framework.profile.plugins.get("score", ())
+    )
+    changed = copy(framework)
+    changed.profile = msgspec.structs.replace(framework.profile, plugins={**framework.profile.plugins, "score": refs})
+    changed.weights = {**framework.weights, plugin: weight}
+    return changed

@@ -1,0 +1,68 @@
+"""The only place where suggestions are made: out of a replay that shows what is promised."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.suggestions.change import Promise, Suggestion
+from kubectl_sched.suggestions.commands import commands, patches
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.suggestions.change import Change, Way
+    from kubectl_sched.suggestions.trial import Trial
+
+
+def verified(base: Trial, way: Way, row: int | None, wanted: Collection[Promise]) -> Suggestion | None:
+    """What becomes of the pod with the changes; None where it does not fit, on the row's node if there is one.
+
+    None, too, where nothing that is wanted can be promised of that node, and where scoring then fails: with one
+    feasible node that does no harm, with the next it will.
+    """
+    trial = base.changed(way)
+    if row is not None and not trial.fits_on(row):
+        return None
+    result = trial.run()
+    if not result.fits or not result.best or result.score_error is not None:
+        return None
+    lands = (result.nominated_first,) if result.nominated_first else result.best
+    node = lands[0] if row is None else result.nodes.names[row]
+    promise = Promise.FITS
+    if node in lands:
+        promise = Promise.WINS if len(lands) == 1 else Promise.TIES
+    if promise not in wanted:
+        return None
+    return Suggestion(
+        changes=way,
+        commands=commands(base, trial, way),
+        patches=patches(base, trial, way),
+        promise=promise,
+        node=node,
+        nodes=lands,
+        feasible_count=len(result.feasible),
+        asked=row is not None,
+        stays_on=None if trial.pod is not base.pod else base.bound_to,
+    )
+
+
+def verified_preemption(base: Trial, change: Change, row: int | None) -> Suggestion | None:
+    """The same for a change that is to let the pod preempt: the dry run must nominate a node, the row's if any."""
+    trial = base.changed((change,))
+    result: ScheduleResult = trial.run(preempting=True)
+    post_filter = result.post_filter
+    node = post_filter.nominated_node if post_filter is not None else None
+    if post_filter is None or not node or (row is not None and node != result.nodes.names[row]):
+        return None
+    return Suggestion(
+        changes=(change,),
+        commands=commands(base, trial, (change,)),
+        patches=patches(base, trial, (change,)),
+        promise=Promise.PREEMPTS,
+        node=node,
+        nodes=(node,),
+        feasible_count=0,
+        victims=tuple(sorted(victim.key for victim in post_filter.victims)),
+        asked=row is not None,
+    )

@@ -1,0 +1,1 @@
+"""Lines of text with a meaning for each piece, before any colour."""

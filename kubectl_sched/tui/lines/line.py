@@ -1,0 +1,107 @@
+"""Lines of text with a meaning for each piece, before any colour: what widgets draw and what tests read."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple, TypeAlias
+
+from rich.cells import cell_len, set_cell_size
+
+from kubectl_sched.render.safe_text import safe, shortened
+
+_DOTS = "…"
+
+
+class Tone(Enum):
+    """What a piece of text means; the palette gives each a colour, and the words say it without one."""
+
+    PLAIN = "plain"
+    STRONG = "strong"
+    DIM = "dim"
+    GOOD = "good"
+    BAD = "bad"
+    CHANGED = "changed"
+    BAR = "bar"
+    OTHER_BAR = "other-bar"
+    CHOSEN = "chosen"
+
+
+class Span(NamedTuple):
+    """A piece of a line, safe to show."""
+
+    text: str
+    tone: Tone = Tone.PLAIN
+
+
+Line: TypeAlias = tuple[Span, ...]
+BLANK: Line = ()
+
+
+def line(text: str, tone: Tone = Tone.PLAIN) -> Line:
+    """A line of one piece; its control characters are escaped."""
+    return (Span(safe(text), tone),)
+
+
+def plain(of: Line) -> str:
+    """A line's text alone, without the blanks at its end."""
+    return "".join(span.text for span in of).rstrip()
+
+
+def padded(text: str, width: int, *, right: bool = False) -> str:
+    """The text in exactly so many cells: cut with dots at its end, or filled with blanks."""
+    length = cell_len(text)
+    if length > width:
+        return set_cell_size(text, max(width - 1, 0)) + _DOTS if width > 0 else ""
+    blanks = " " * (width - length)
+    return blanks + text if right else text + blanks
+
+
+def name_in(name: str, width: int) -> str:
+    """A name in exactly so many cells, cut in its middle, as names of one cluster differ at their ends."""
+    return padded(shortened(safe(name), width) if width > 9 else safe(name), width)
+
+
+def bar(value: int, most: int, width: int) -> str:
+    """A bar of exactly so many cells, filled to half a cell by the share that the value is of the most there can be."""
+    halves = _halves(value, most, width)
+    return ("━" * (halves // 2) + "╸" * (halves % 2)).ljust(max(width, 0))
+
+
+def bar_to_the_left(value: int, most: int, width: int) -> str:
+    """The same, from the right."""
+    halves = _halves(value, most, width)
+    return ("╺" * (halves % 2) + "━" * (halves // 2)).rjust(max(width, 0))
+
+
+def _halves(value: int, most: int, width: int) -> int:
+    """How many halves of cells are filled; at least one where there is anything."""
+    if most <= 0 or width <= 0 or value <= 0:
+        return 0
+    return max(round(min(value, most) / most * width * 2), 1)
+
+
+def wrapped(text: str, width: int, tone: Tone = Tone.PLAIN, indent: str = "") -> list[Line]:
+    """The text over as many lines as it takes, broken at blanks where it can be, each after the indent."""
+    room = max(width - len(indent), 1)
+    told: list[Line] = []
+    for paragraph in text.split("\n"):
+        rest = safe(paragraph)
+        while cell_len(rest) > room:
+            cut = _break(rest, room)
+            told.append((Span(indent + rest[:cut].rstrip(), tone),))
+            rest = rest[cut:].lstrip()
+        told.append((Span(indent + rest, tone),))
+    return told
+
+
+def _break(text: str, room: int) -> int:
+    """Where to break a text that is too long: after the last blank that fits, else in the middle of a word."""
+    fits = 0
+    width = 0
+    for index, character in enumerate(text):
+        width += cell_len(character)
+        if width > room:
+            break
+        fits = index + 1
+    blank = text.rfind(" ", 0, fits + 1)
+    return blank if blank > fits // 2 else max(fits, 1)

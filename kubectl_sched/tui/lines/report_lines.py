@@ -1,0 +1,53 @@
+"""Everything that is said of the decision as a whole: preemption, what it would take with commands, events, notes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.render.headline import summary
+from kubectl_sched.render.preemption_sentence import preemption
+from kubectl_sched.render.text.suggestion_text import shown
+from kubectl_sched.tui.lines.line import BLANK, Tone, line, wrapped
+from kubectl_sched.tui.lines.what_if_changes import changes, in_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kubectl_sched.suggestions.change import Suggestion
+    from kubectl_sched.tui.explorer_state import View
+    from kubectl_sched.tui.lines.line import Line
+
+_INDENT = "  "
+
+
+def report_lines(view: View, suggestions: Sequence[Suggestion], notes: Iterable[str], width: int) -> list[Line]:
+    """Paragraph by paragraph; those that have nothing to say are left out."""
+    result = view.result
+    lines = wrapped(f"{summary(result)}.", width, Tone.GOOD if result.fits else Tone.BAD)
+    lines += _edits(view, width)
+    would = preemption(result)
+    lines += _paragraph("Preemption", [would] if would is not None else [], width)
+    if suggestions:
+        lines += (BLANK, line("What it would take (each was replayed)", Tone.STRONG))
+    for suggestion in suggestions:
+        lines += wrapped(suggestion.text, width, indent=_INDENT)
+        for command in suggestion.commands:
+            lines += (line(part, Tone.CHANGED) for part in shown(command, width).split("\n"))
+    actions = [f"{each.extension_point} {each.plugin}: {each.action}" for each in result.binding]
+    lines += _paragraph("Then", actions, width)
+    lines += _paragraph("kube-scheduler's own message", [result.event] if result.event else [], width)
+    lines += _paragraph("Notes", list(dict.fromkeys((*result.warnings, *notes))), width)
+    return lines
+
+
+def _edits(view: View, width: int) -> Iterator[Line]:
+    if view.edits:
+        yield from _paragraph("What if", [edit.text for edit in view.edits], width)
+        yield from wrapped(in_words(changes(view.base, view.result)), width, Tone.CHANGED, indent=_INDENT)
+
+
+def _paragraph(title: str, told: Sequence[str], width: int) -> Iterator[Line]:
+    if told:
+        yield from (BLANK, line(title, Tone.STRONG))
+    for each in told:
+        yield from wrapped(each, width, indent=_INDENT)

@@ -1,0 +1,53 @@
+"""The line above the list: what it shows of how many nodes, in which order, and what a step of the pipeline did."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.render.headline import summary
+from kubectl_sched.render.safe_text import safe
+from kubectl_sched.tui.explorer_state import RANK
+from kubectl_sched.tui.lines.line import Span, Tone, wrapped
+from kubectl_sched.tui.pipeline import short
+
+if TYPE_CHECKING:
+    from kubectl_sched.tui.explorer_state import View
+    from kubectl_sched.tui.lines.line import Line
+    from kubectl_sched.tui.pipeline import Stage
+
+_SENTENCE_LINES = 3
+_DOTS = " …"
+_ORDER = {
+    RANK: "best first",
+    "node": "by name",
+    "why": "by reason",
+    "moved": "by how far points moved",
+    "cpu": "by free cpu",
+    "memory": "by free memory",
+}
+
+
+def sentence(view: View, width: int) -> list[Line]:
+    """What becomes of the pod, on three lines at most; with edits it says that they are not so in truth."""
+    told = f"{summary(view.result)}."
+    if view.edits:
+        told = f"WHAT IF ({len(view.edits)}): {told}"
+    tone = Tone.GOOD if view.result.fits else Tone.BAD
+    lines = wrapped(told, width, tone)
+    if len(lines) > _SENTENCE_LINES:
+        last = lines[_SENTENCE_LINES - 1][0].text[: width - len(_DOTS)]
+        lines = [*lines[: _SENTENCE_LINES - 1], (Span(last + _DOTS, tone),)]
+    return lines
+
+
+def status(view: View, listed: int, stage: Stage | None, message: str) -> Line:
+    """A message while there is one; else how many nodes are listed, and why these."""
+    if message:
+        return (Span(safe(message), Tone.CHANGED),)
+    total = len(view.result.nodes)
+    if stage is not None:
+        return (Span(f"{listed:,} of {total:,} · ", Tone.DIM), Span(stage.told))
+    count = f"{total:,} nodes" if listed == total else f"{listed:,} of {total:,} nodes"
+    order = _ORDER.get(view.sort.key, f"by {short(view.sort.key)}")
+    told = f"{count}, {order}{', reversed' if view.sort.reverse else ''}"
+    return (Span(f"{told}, matching “{safe(view.filter_text)}”" if view.filter_text else told, Tone.DIM),)

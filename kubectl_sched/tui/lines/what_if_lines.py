@@ -1,0 +1,50 @@
+"""What the what-if pane shows below its entry: what is wrong, what changed, the edits, and a suggestion."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.render.safe_text import safe
+from kubectl_sched.tui.entry import FORMS
+from kubectl_sched.tui.lines.line import Span, Tone, wrapped
+from kubectl_sched.tui.lines.what_if_changes import changes, in_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_sched.suggestions.change import Suggestion
+    from kubectl_sched.tui.explorer_state import View
+    from kubectl_sched.tui.lines.line import Line
+
+
+def hint(entry: str, problem: str, width: int) -> list[Line]:
+    """What is wrong with the last entry, else how to write the one that is begun."""
+    if problem:
+        return wrapped(f"✗ {problem}", width, Tone.BAD)
+    words = entry.split()
+    verb = words[0] if words else ""
+    if verb in FORMS:
+        return wrapped(FORMS[verb], width, Tone.DIM)
+    meant = [each for each in FORMS if each.startswith(verb)] or list(FORMS)
+    return wrapped(", ".join(meant), width, Tone.DIM)
+
+
+def pane_lines(view: View, suggestions: Sequence[Suggestion], chosen: int, width: int) -> list[Line]:
+    """What the edits change, the edits themselves with the newest first, and the suggestion that `a` applies."""
+    lines: list[Line] = []
+    if view.edits:
+        lines += wrapped(in_words(changes(view.base, view.result)), width, Tone.CHANGED)
+    for number, edit in reversed(list(enumerate(view.edits, 1))):
+        lines += wrapped(f"{number}. {edit.text}", width)
+    return [*lines, *suggestion_lines(suggestions, chosen, width)]
+
+
+def suggestion_lines(suggestions: Sequence[Suggestion], chosen: int, width: int) -> list[Line]:
+    """One suggestion in its own words, and how many there are."""
+    if not suggestions:
+        return []
+    number = chosen % len(suggestions)
+    told = suggestions[number].text
+    others = f" ({number + 1} of {len(suggestions)}, A: next)" if len(suggestions) > 1 else ""
+    first, *rest = wrapped(f"a: {safe(told)}{others}", width)
+    return [(Span(first[0].text[:2], Tone.STRONG), Span(first[0].text[2:])), *rest]

@@ -1,0 +1,75 @@
+"""A screen of lines above a line of keys: what the smaller screens have in common."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, ClassVar, TypeVar
+
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.widgets import Static
+
+from kubectl_sched.tui.widgets.key_line import KeyLine
+from kubectl_sched.tui.widgets.line_list import LineList
+from kubectl_sched.tui.widgets.texts import as_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual.app import ComposeResult
+
+    from kubectl_sched.tui.keys import Key
+    from kubectl_sched.tui.lines.line import Line
+
+R = TypeVar("R")
+
+
+class Page(Screen[R]):
+    """A heading of some lines, a list, and the keys. `draw` shows them, and again whenever the width changes."""
+
+    DEFAULT_CSS = """
+    Page #heading { height: auto; max-height: 4; border-bottom: solid $primary; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", "Back"),
+        Binding("q", "app.leave", "Quit"),
+        Binding("question_mark", "app.help", "Help"),
+        Binding("t", "app.next_theme", "Theme"),
+    ]
+
+    def __init__(self, keys: Sequence[Key], *, cursor: bool) -> None:
+        super().__init__()
+        self._keys = keys
+        self._has_cursor = cursor
+
+    def compose(self) -> ComposeResult:
+        """From top to bottom."""
+        yield Static(id="heading", markup=False)
+        yield LineList(cursor=self._has_cursor, id="lines")
+        yield KeyLine(self._keys)
+
+    @property
+    def lines(self) -> LineList:
+        """The list."""
+        return self.query_one("#lines", LineList)
+
+    def head(self, lines: Sequence[Line]) -> None:
+        """Show the heading."""
+        self.query_one("#heading", Static).update(as_texts(lines, self.app.theme))
+
+    def on_mount(self) -> None:
+        """Colours follow the theme."""
+        self.lines.focus()
+        self.watch(self.app, "theme", self.draw, init=False)
+
+    def on_resize(self) -> None:
+        """Another width."""
+        self.draw()
+
+    @abstractmethod
+    def draw(self) -> None:
+        """Show everything at the present width."""
+
+    def action_back(self) -> None:
+        """To the screen before."""
+        self.dismiss(None)

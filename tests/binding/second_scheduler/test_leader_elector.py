@@ -1,0 +1,67 @@
+"""One candidate against a server: whatever it answers, the candidate goes on."""
+
+from __future__ import annotations
+
+import http.server
+import threading
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_sched.binding.second_scheduler.decision_log import Say
+from kubectl_sched.binding.second_scheduler.election_rules import Terms
+from kubectl_sched.binding.second_scheduler.leader_elector import Elector
+from kubectl_sched.sources.live.client import Server
+from kubectl_sched.sources.live.endpoint import Endpoint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PAGE = b"<html>a proxy's word</html>"
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    """A server without a Lease, behind a proxy that answers the first write itself."""
+    created: list[bytes] = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(404)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def do_POST(self) -> None:
+            created.append(self.rfile.read(int(self.headers["Content-Length"])))
+            answer = PAGE if len(created) == 1 else created[-1]
+            self.send_response(201)
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def do_PUT(self) -> None:
+            self.do_POST()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    serving = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=serving.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield f"http://127.0.0.1:{serving.server_address[1]}"
+    serving.shutdown()
+    serving.server_close()
+    thread.join()
+
+
+def test_an_answer_that_is_no_lease_is_said_and_tried_again(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    told: SimpleQueue[bool] = SimpleQueue()
+    terms = Terms("a", lease_duration=60, renew_deadline=50, retry_period=0.05)
+    elector = Elector(Server(Endpoint(url)), "kube-system", "mine", terms, told.put, Say())
+    elector.start()
+    assert told.get(timeout=50)
+    assert elector.leads()
+    elector.stop()
+    assert not told.get(timeout=50)
+    assert "the server's answer is no Lease" in capsys.readouterr().err

@@ -1,0 +1,293 @@
+"""Whatever comes in whatever order: decisions fit what is known, no pod is given away twice, and none is forgotten."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hypothesis import settings as budget
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from msgspec import structs
+
+from kubectl_sched.api.component_helpers.pod_requests import scheduler_options
+from kubectl_sched.binding.binding_cycle import Bound, Failed, Taken
+from kubectl_sched.binding.second_scheduler.cache import Cache
+from kubectl_sched.binding.second_scheduler.decision_log import Say
+from kubectl_sched.binding.second_scheduler.followed_kinds import watched_kinds
+from kubectl_sched.binding.second_scheduler.loop_messages import Finished, Led
+from kubectl_sched.binding.second_scheduler.metrics import Metrics
+from kubectl_sched.binding.second_scheduler.queued_pod import Backoff
+from kubectl_sched.binding.second_scheduler.scheduling_loop import Watcher
+from kubectl_sched.binding.second_scheduler.scheduling_queue import SchedulingQueue
+from kubectl_sched.binding.second_scheduler.settings import WatchOptions, served_profiles
+from kubectl_sched.config import load_configuration
+from kubectl_sched.framework.status import error
+from kubectl_sched.scheduler.scheduler import Scheduler
+from kubectl_sched.sources.kinds import BY_NAME
+from kubectl_sched.sources.live.reflector import Changed, Replaced
+from tests.examples import examples
+from tests.plugins.clusters import node, pod, requests
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.binding.second_scheduler.binding_workers import Binder
+    from kubectl_sched.binding.second_scheduler.queued_pod import QueuedPod
+    from kubectl_sched.framework.reservation import Reservation
+    from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+CONFIGURATION = load_configuration()
+OPTIONS = scheduler_options(CONFIGURATION.features.enabled)
+MINE = "mine"
+
+
+def framework() -> Framework:
+    (profile,) = served_profiles(CONFIGURATION, WatchOptions(scheduler_name=MINE))
+    mine = structs.replace(CONFIGURATION, profiles={MINE: profile})
+    made = Scheduler(mine, Cache(OPTIONS).snapshot({})).framework(MINE)
+    assert made is not None
+    return made
+
+
+FRAMEWORK = framework()
+
+
+class Recorder:
+    """Stands where binding cycles would begin, and keeps them for the test to end."""
+
+    may_preempt = False
+
+    def __init__(self) -> None:
+        self.flying: dict[str, Finished] = {}
+        self.decided: list[tuple[Pod, str]] = []
+
+    def bind(
+        self, queued: QueuedPod, result: ScheduleResult, node: str, reservations: Sequence[Reservation], began: float
+    ) -> None:
+        assert not reservations
+        uid = result.pod.metadata.uid
+        assert uid not in self.flying, "two binding cycles of one pod"
+        self.flying[uid] = Finished(queued, result, Bound(node=node), began)
+        self.decided.append((result.pod, node))
+
+    def report(self, result: ScheduleResult, failed: Failed | None = None) -> None:
+        """What is written about a pod changes nothing here."""
+
+
+class AnyCourse(RuleBasedStateMachine):
+    """What the server has, of which the watch has delivered a part, and the binding cycles under way."""
+
+    @initialize(cpus=st.lists(st.sampled_from([1, 2]), min_size=1, max_size=3))
+    def begin_with_some(self, cpus: list[int]) -> None:
+        """One small node and pods that are known, so that most courses have to do with too little room."""
+        self.begin()
+        self.node_comes_or_changes("n1", 2)
+        self.pods_come(cpus, mine=True)
+        while self.late:
+            self.deliver(self.late.pop(0))
+
+    def begin(self) -> None:
+        self.now = 0.0
+        self.version = 0
+        self.recorder = Recorder()
+        binder: Binder = self.recorder  # type: ignore[assignment] # the part of it that the loop calls
+        queue = SchedulingQueue(FRAMEWORK.queue_sort_plugins[0].queue_key, lambda _: None, Backoff(1.0, 10.0))
+        self.watcher = Watcher(
+            {MINE: FRAMEWORK}, Cache(OPTIONS), queue, binder, Metrics((MINE,)), Say(quiet=True), lambda: self.now
+        )
+        self.nodes: dict[str, int] = {}
+        self.server: dict[str, Pod] = {}
+        self.delivered: dict[str, Pod] = {}
+        self.ours: dict[str, str] = {}
+        """The node of each pod that we have decided about, by uid, until that has come to nothing."""
+        self.late: list[tuple[str, Pod | None]] = []
+        """What has become of pods (None: they are gone) that the watch has not told yet, in order."""
+        for kind in watched_kinds([FRAMEWORK.profile]):
+            self.watcher.take(Replaced(kind, []))
+        self.watcher.take(Led(leads=True))
+
+    def put(self, item: Pod) -> None:
+        self.version += 1
+        metadata = structs.replace(item.metadata, resource_version=str(self.version))
+        self.server[item.name] = structs.replace(item, metadata=metadata)
+        self.late.append((item.name, self.server[item.name]))
+
+    @rule(name=st.sampled_from(["n1", "n2"]), cpu=st.sampled_from([2, 4]))
+    def node_comes_or_changes(self, name: str, cpu: int) -> None:
+        self.version += 1
+        self.nodes[name] = cpu
+        made = node(name, allocatable={"cpu": str(cpu), "memory": "8Gi", "pods": "110"})
+        item = structs.replace(made, metadata=structs.replace(made.metadata, resource_version=str(self.version)))
+        self.watcher.take(Changed(BY_NAME["Node"], item, gone=False))
+
+    @rule(cpus=st.lists(st.sampled_from([1, 2]), min_size=1, max_size=4), mine=st.booleans())
+    def pods_come(self, cpus: list[int], mine: bool) -> None:
+        for cpu in cpus:
+            self.put(pod(f"p{self.version}", schedulerName=MINE if mine else "other", **requests(cpu=str(cpu))))
+
+    @precondition(lambda self: self.nodes)
+    @rule(data=st.data())
+    def another_binds_its_own(self, data: st.DataObject) -> None:
+        waiting = [each for each in self.server.values() if each.spec.scheduler_name == "other" and not on(each)]
+        if waiting:
+            chosen = data.draw(st.sampled_from(waiting))
+            self.put(bound(chosen, data.draw(st.sampled_from(sorted(self.nodes)))))
+
+    @precondition(lambda self: self.server)
+    @rule(data=st.data())
+    def pod_goes(self, data: st.DataObject) -> None:
+        name = data.draw(st.sampled_from(sorted(self.server)))
+        del self.server[name]
+        self.late.append((name, None))
+
+    @precondition(lambda self: self.server)
+    @rule(data=st.data())
+    def something_is_said_of_a_pod(self, data: st.DataObject) -> None:
+        told = self.server[data.draw(st.sampled_from(sorted(self.server)))]
+        self.put(structs.replace(told, status=structs.replace(told.status, message=f"seen at {self.version}")))
+
+    @precondition(lambda self: self.late)
+    @rule(data=st.data())
+    def watch_speaks(self, data: st.DataObject) -> None:
+        """In the order in which it happened, as far as it likes."""
+        for _ in range(data.draw(st.integers(1, len(self.late)))):
+            self.deliver(self.late.pop(0))
+
+    def deliver(self, event: tuple[str, Pod | None]) -> None:
+        name, item = event
+        if item is not None:
+            self.delivered[name] = item
+            self.watcher.take(Changed(BY_NAME["Pod"], item, gone=False))
+        else:
+            self.watcher.take(Changed(BY_NAME["Pod"], self.delivered.pop(name), gone=True))
+
+    @rule(seconds=st.sampled_from([0.1, 2.0, 400.0]))
+    def time_passes(self, seconds: float) -> None:
+        self.now += seconds
+
+    @rule(times=st.integers(1, 4))
+    def decides(self, times: int = 1) -> None:
+        for _ in range(times):
+            self.watcher.decide()
+        for chosen, name in self.newly_decided():
+            self.check(chosen, name)
+
+    def newly_decided(self) -> list[tuple[Pod, str]]:
+        decided, self.recorder.decided = self.recorder.decided, []
+        return decided
+
+    def check(self, chosen: Pod, name: str) -> None:
+        assert chosen.spec.scheduler_name == MINE
+        assert chosen.metadata.uid not in self.ours, "given away twice"
+        self.ours[chosen.metadata.uid] = name
+        assert self.used(name) <= self.nodes[name], "does not fit what had been delivered and decided"
+
+    def used(self, name: str) -> int:
+        """CPUs on a node, by what was delivered and what we have decided since."""
+        on_node = {each.metadata.uid: each for each in self.delivered.values() if on(each) == name}
+        assumed = {
+            each.metadata.uid: each
+            for each in self.delivered.values()
+            if not on(each) and self.ours.get(each.metadata.uid) == name
+        }
+        return sum(int(each.spec.containers[0].resources.requests["cpu"]) for each in {**on_node, **assumed}.values())
+
+    @precondition(lambda self: self.recorder.flying)
+    @rule(data=st.data(), fails=st.booleans())
+    def binding_ends(self, data: st.DataObject, fails: bool) -> None:
+        uid = data.draw(st.sampled_from(sorted(self.recorder.flying)))
+        finished = self.recorder.flying.pop(uid)
+        item = finished.result.pod
+        node_name = finished.outcome.node if isinstance(finished.outcome, Bound) else ""
+        if fails or item.name not in self.server:
+            self.watcher.take(finished._replace(outcome=Failed(status=error("no"))))
+            del self.ours[uid]
+        else:
+            self.put(bound(self.server[item.name], node_name))
+            self.watcher.take(finished)
+
+    def teardown(self) -> None:
+        """In the end, once everything has been said, bound and waited for, whoever fits is bound."""
+        if "watcher" not in self.__dict__:
+            return
+        for finished in list(self.recorder.flying.values()):
+            self.end_well(finished)
+        for _ in range(50):
+            while self.late:
+                self.deliver(self.late.pop(0))
+            self.now += 400.0
+            if not self.watcher.decide():
+                break
+            self.ours.update((chosen.metadata.uid, name) for chosen, name in self.newly_decided())
+            for finished in list(self.recorder.flying.values()):
+                self.end_well(finished)
+        waiting = [each for each in self.server.values() if each.spec.scheduler_name == MINE and not on(each)]
+        waiting = [each for each in waiting if each.metadata.uid not in self.recorder.flying]
+        room = {name: cpu - self.used(name) for name, cpu in self.nodes.items()}
+        for each in waiting:
+            wanted = int(each.spec.containers[0].resources.requests["cpu"])
+            assert all(left < wanted for left in room.values()), (each.name, room)
+
+    def end_well(self, finished: Finished) -> None:
+        item = finished.result.pod
+        del self.recorder.flying[item.metadata.uid]
+        if item.name in self.server:
+            assert isinstance(finished.outcome, Bound)
+            self.put(bound(self.server[item.name], finished.outcome.node))
+            self.watcher.take(finished)
+        else:
+            self.watcher.take(finished._replace(outcome=Failed(status=error("gone"))))
+            del self.ours[item.metadata.uid]
+
+
+def on(item: Pod) -> str:
+    return item.spec.node_name
+
+
+def bound(item: Pod, name: str) -> Pod:
+    return structs.replace(item, spec=structs.replace(item.spec, node_name=name))
+
+
+TestAnyCourse = AnyCourse.TestCase
+TestAnyCourse.settings = budget(max_examples=examples(100), stateful_step_count=25, deadline=None)
+
+
+def test_a_pod_that_another_has_bound_is_left_to_it() -> None:
+    course = AnyCourse()
+    course.begin()
+    course.node_comes_or_changes("n1", 4)
+    course.pods_come([1], mine=True)
+    course.deliver(course.late.pop(0))
+    course.decides()
+    ((uid, finished),) = course.recorder.flying.items()
+    course.watcher.take(finished._replace(outcome=Taken(node="n2")))
+    assert not course.watcher.decide(), uid
+
+
+def test_who_stands_by_decides_nothing() -> None:
+    course = AnyCourse()
+    course.begin()
+    course.watcher.take(Led(leads=False))
+    course.node_comes_or_changes("n1", 4)
+    course.pods_come([1], mine=True)
+    course.deliver(course.late.pop(0))
+    assert not course.watcher.decide()
+    course.watcher.take(Led(leads=True))
+    assert course.watcher.decide()
+
+
+def test_what_is_said_late_of_a_pod_that_we_have_bound_is_no_reason_to_decide_again() -> None:
+    course = AnyCourse()
+    course.begin()
+    course.node_comes_or_changes("n1", 4)
+    course.pods_come([1], mine=True)
+    course.deliver(course.late.pop(0))
+    ((name, waiting),) = course.server.items()
+    course.put(structs.replace(waiting, status=structs.replace(waiting.status, message="seen")))
+    course.decides()
+    course.end_well(course.recorder.flying[waiting.metadata.uid])
+    course.deliver(course.late.pop(0))
+    assert not on(course.delivered[name])
+    assert not course.watcher.decide()

@@ -1,0 +1,172 @@
+"""Placing replicas one after the other gives what a whole cycle for each of them gives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from msgspec import structs
+
+from kubectl_sched.config import KubeVersion, load_configuration
+from kubectl_sched.scheduler.schedule_one import cycle
+from kubectl_sched.scheduler.scheduler import Scheduler
+from kubectl_sched.simulation.equivalent_pods import EqualPods, are_equal
+from kubectl_sched.simulation.placement import QueuedPod
+from kubectl_sched.simulation.queue_simulation import Simulation
+from tests.examples import examples
+from tests.plugins.clusters import node, pod, requests, snapshot
+from tests.plugins.neighbourhoods import neighbourhood
+from tests.plugins.random_clusters import clusters, incoming_pods
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.snapshot import Snapshot
+
+REPLICAS = 9
+SPREAD = {
+    "maxSkew": 1,
+    "topologyKey": "zone",
+    "whenUnsatisfiable": "DoNotSchedule",
+    "labelSelector": {"matchLabels": {"app": "web"}},
+}
+
+
+def scheduler(nodes: Snapshot, version: str = "1.36") -> Scheduler:
+    return Scheduler(load_configuration(None, KubeVersion.parse(version), None), nodes)
+
+
+def copies(template: Pod, count: int = REPLICAS) -> list[Pod]:
+    metadata = template.metadata
+    return [
+        structs.replace(template, metadata=structs.replace(metadata, name=f"new-{index}", uid=f"new-{index}"))
+        for index in range(count)
+    ]
+
+
+def pending(template: Pod) -> Pod:
+    return structs.replace(template, spec=structs.replace(template.spec, node_name=""))
+
+
+Decision = tuple[str | None, tuple[str, ...], int | None, str | None]
+
+
+def one_by_one(replay: Scheduler, pods: list[Pod]) -> list[Decision]:
+    """A whole cycle for each, as long as they fit."""
+    framework = replay.framework("default-scheduler")
+    assert framework is not None
+    nodes = replay.nodes
+    decisions: list[Decision] = []
+    for each in pods:
+        result = cycle(each, nodes, framework)
+        decisions.append(decided(result))
+        if not result.fits:
+            break
+        nodes = nodes.assume(each, nodes.row_of[result.best[0]])
+    return decisions
+
+
+def decided(result: ScheduleResult) -> Decision:
+    if not result.fits:
+        return None, (), None, result.event
+    return result.best[0], result.best, int(result.totals.max()), None
+
+
+def simulated(replay: Scheduler, pods: list[Pod]) -> list[Decision]:
+    simulation = Simulation(replay)
+    simulation.fill(QueuedPod(each) for each in pods)
+    decisions: list[Decision] = [(each.node, each.tied, each.total, None) for each in simulation.placements]
+    if simulation.stopped is not None:
+        decisions.append((None, (), None, simulation.stopped.event))
+    return decisions
+
+
+def knows_equal_pods(replay: Scheduler, template: Pod) -> bool:
+    framework = replay.framework("default-scheduler")
+    assert framework is not None
+    return EqualPods.after(cycle(template, replay.nodes, framework)) is not None
+
+
+@settings(max_examples=examples(150), deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), sized=st.booleans(), version=st.sampled_from(["1.33", "1.36", "1.37"]))
+def test_equal_pods_that_look_at_their_neighbours(seed: int, sized: bool, version: str) -> None:
+    where = neighbourhood(seed)
+    template = where.incoming
+    if sized:
+        more: Any = pod("sized", **requests(cpu="3", memory="1Gi")).spec.containers
+        template = structs.replace(template, spec=structs.replace(template.spec, containers=more))
+    replay = scheduler(where.nodes, version)
+    pods = copies(template)
+    assert simulated(replay, pods) == one_by_one(replay, pods)
+
+
+@settings(max_examples=examples(150), deadline=None)
+@given(cluster=clusters(), incoming=incoming_pods())
+def test_equal_pods_that_look_at_nodes(cluster: tuple[list[Any], list[Any]], incoming: Pod) -> None:
+    made, running = cluster
+    replay = scheduler(snapshot(*made, *running))
+    pods = copies(pending(incoming))
+    assert simulated(replay, pods) == one_by_one(replay, pods)
+
+
+@settings(max_examples=examples(20), deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), count=st.integers(40, 90))
+def test_many_nodes_with_the_same_number_of_replicas(seed: int, count: int) -> None:
+    sizes = [{"cpu": str(2 + (seed >> index) % 3), "memory": "4Gi", "pods": "5"} for index in range(40)]
+    nodes = snapshot(
+        *(
+            node(f"n{index}", labels={"zone": f"z{index % 3}", "kubernetes.io/hostname": f"n{index}"}, allocatable=size)
+            for index, size in enumerate(sizes)
+        )
+    )
+    template = pod("new", **requests(cpu="500m", memory="1Gi"))
+    replay = scheduler(nodes)
+    assert knows_equal_pods(replay, template)
+    pods = copies(template, count)
+    assert simulated(replay, pods) == one_by_one(replay, pods)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {},
+        requests(cpu="1"),
+        {"topologySpreadConstraints": [SPREAD]},
+        {"volumes": [{"name": "scratch", "emptyDir": {}}]},
+        {"containers": [{"name": "main", "ports": [{"hostPort": 80}]}]},
+    ],
+)
+def test_what_is_placed_without_whole_cycles(spec: dict[str, Any]) -> None:
+    nodes = snapshot(*(node(f"n{index}", labels={"zone": f"z{index % 2}"}) for index in range(4)))
+    assert knows_equal_pods(scheduler(nodes), pod("new", metadata={"labels": {"app": "web"}}, **spec))
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"topologySpreadConstraints": [{**SPREAD, "labelSelector": {}}]},
+        {"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}]},
+        {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+            {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}
+        ]}}}},
+    ],
+)  # fmt: skip
+def test_what_needs_whole_cycles(spec: dict[str, Any]) -> None:
+    nodes = snapshot(*(node(f"n{index}", labels={"zone": f"z{index % 2}"}) for index in range(4)))
+    assert not knows_equal_pods(scheduler(nodes), pod("new", metadata={"labels": {"app": "web"}}, **spec))
+
+
+def test_nominated_pods_are_looked_at_in_whole_cycles() -> None:
+    nominated = pod("first", status={"nominatedNodeName": "n1"})
+    assert not knows_equal_pods(scheduler(snapshot(node("n1"), nominated)), pod("new"))
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_pods_of_different_labels_are_not_equal(seed: int) -> None:
+    first = neighbourhood(seed).incoming
+    other = structs.replace(first, metadata=structs.replace(first.metadata, labels={"app": "another"}))
+    assume(first.metadata.labels != {"app": "another"})
+    assert not are_equal(first, other)
+    assert are_equal(first, copies(first, 1)[0])

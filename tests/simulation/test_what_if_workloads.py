@@ -1,0 +1,391 @@
+"""`whatif` about workloads that the cluster has: what rolls out, what only scales, what may not change, what waits."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pytest
+
+from kubectl_sched.apiserver.refused_manifest import RefusedError
+from kubectl_sched.errors import SchedError
+from kubectl_sched.queries.whatif import Question, WhatIf
+from kubectl_sched.simulation.node_edits import Edit
+from kubectl_sched.simulation.queue_simulation import Choices
+from kubectl_sched.sources import read
+from kubectl_sched.sources.discovery.configuration_in_force import InForce
+from kubectl_sched.sources.discovery.replay_setup import Replay
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from kubectl_sched.simulation.what_if_result import Answer
+
+    Ask: TypeAlias = Callable[..., Answer]
+
+Json = dict[str, Any]
+API = {"Job": "batch/v1", "Pod": "v1", "Node": "v1", "ResourceQuota": "v1", "LimitRange": "v1"}
+
+
+def made(kind: str, name: str, spec: Json, **about: Any) -> Json:
+    metadata = {"name": name, **({} if kind == "Node" else {"namespace": "default"}), "uid": f"{kind}-{name}", **about}
+    return {"apiVersion": API.get(kind, "apps/v1"), "kind": kind, "metadata": metadata, "spec": spec}
+
+
+def node(name: str, cpu: int = 8) -> Json:
+    allocatable = {"cpu": str(cpu), "memory": "8Gi", "pods": "20"}
+    labels = {"kubernetes.io/hostname": name, "on": name}
+    return {**made("Node", name, {}, labels=labels), "status": {"allocatable": allocatable}}
+
+
+def template(image: str = "a", cpu: str = "1", **spec: Any) -> Json:
+    main = {"name": "main", "image": image, "resources": {"requests": {"cpu": cpu}}}
+    return {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [main], **spec}}
+
+
+def workload(kind: str, replicas: int = 3, image: str = "a", cpu: str = "1", **spec: Any) -> Json:
+    selector = {"matchLabels": {"app": "web"}}
+    return made(kind, "web", {"replicas": replicas, "selector": selector, "template": template(image, cpu), **spec})
+
+
+def job(image: str = "a", *, status: Json | None = None, **spec: Any) -> Json:
+    wanted = made("Job", "web", {"template": template(image, restartPolicy="Never"), **spec})
+    return {**wanted, **({"status": status} if status else {})}
+
+
+def pod(name: str, on: str, owner: str, *, owner_name: str = "web", **labels: str) -> Json:
+    reference = {"apiVersion": "x/v1", "kind": owner, "name": owner_name, "uid": "o", "controller": True}
+    spec = {**template()["spec"], **({"nodeName": on} if on else {})}
+    about = {"labels": {"app": "web", **labels}, "ownerReferences": [reference]}
+    return {**made("Pod", name, spec, **about), "status": {"phase": "Running" if on else "Pending"}}
+
+
+NODES = (node("w1"), node("w2"))
+
+
+@pytest.fixture
+def ask(tmp_path: Path) -> Ask:
+    def answered(
+        cluster: list[Json], *manifests: Json, target: str = "", edits: tuple[Edit, ...] = (), **choices: Any
+    ) -> Answer:
+        dump = tmp_path / "cluster.json"
+        dump.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*NODES, *cluster]}))
+        wanted = tmp_path / "wanted.json"
+        wanted.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": manifests}))
+        gates = choices.pop("gates", None)
+        in_force = InForce(read([str(dump)]), Replay(None, "1.36", gates))
+        targets = (target,) if target else (str(wanted),) if manifests else ()
+        question = Question(targets, edits=edits, **choices)
+        return WhatIf(in_force.dump, lambda name: in_force.assumed(name).configuration, question).answer()
+
+    return answered
+
+
+def names(answer: Answer) -> list[str]:
+    return [each.pod.name for each in answer.simulated.placements]
+
+
+def placed(answer: Answer) -> dict[str, str | None]:
+    return {each.pod.name: each.node for each in answer.simulated.placements}
+
+
+def images(answer: Answer) -> set[str]:
+    return {each.pod.spec.containers[0].image for each in answer.simulated.placements}
+
+
+HASH = "pod-template-hash"
+
+
+def replica_set(replicas: int, image: str = "a", name: str = "web-1") -> Json:
+    owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "d", "controller": True}
+    labels = {"app": "web", "pod-template-hash": "1"}
+    spec: Json = {"replicas": replicas, "selector": {"matchLabels": labels}, "template": template(image)}
+    spec["template"]["metadata"]["labels"] = labels
+    return made("ReplicaSet", name, spec, ownerReferences=[owner])
+
+
+def deployed(*on: str) -> list[Json]:
+    """Pods of a Deployment on these nodes; the empty name is of one that is pending."""
+    pods = (
+        pod(f"web-1-{number}", where, "ReplicaSet", owner_name="web-1", **{"pod-template-hash": "1"})
+        for number, where in enumerate(on)
+    )
+    return [workload("Deployment", len(on)), replica_set(len(on)), *pods]
+
+
+def test_the_replica_set_of_a_deployment_has_its_pods(ask: Ask) -> None:
+    assert placed(ask(deployed("w1", "w1", ""), target="rs/web-1")) == {"web-1-2": "w2"}
+
+
+def test_the_template_of_a_replica_set_is_for_its_missing_pods_alone(ask: Ask) -> None:
+    there = [workload("ReplicaSet", 2), pod("web-x", "w1", "ReplicaSet"), pod("web-y", "w1", "ReplicaSet")]
+    answer = ask(there, workload("ReplicaSet", 3, image="b"))
+    assert (len(names(answer)), images(answer), answer.rollouts) == (1, {"b"}, ())
+
+
+@pytest.mark.parametrize(("status", "spec", "missing"), [
+    ({"succeeded": 4}, {"parallelism": 3, "completions": 5}, 0),
+    ({"succeeded": 2}, {"parallelism": 3, "completions": 5}, 2),
+    ({"succeeded": 1}, {"parallelism": 3}, 0),
+    ({"conditions": [{"type": "Complete", "status": "True"}]}, {"parallelism": 3}, 0),
+    ({"conditions": [{"type": "Complete", "status": "False"}]}, {"parallelism": 3}, 2),
+])  # fmt: skip
+def test_a_job_makes_no_more_pods_than_it_has_left_to_do(ask: Ask, status: Json, spec: Json, missing: int) -> None:
+    there = [job(status=status, **spec), pod("web-x", "w1", "Job")]
+    assert len(names(ask(there, target="job/web"))) == missing
+    assert len(names(ask(there, job(**spec)))) == missing
+
+
+def test_the_status_of_a_manifest_does_not_count(ask: Ask) -> None:
+    written = job(status={"succeeded": 2}, parallelism=3, completions=3)
+    assert len(names(ask([], written))) == 3
+
+
+def test_an_indexed_job_lacks_the_numbers_that_no_pod_has(ask: Ask) -> None:
+    index = "batch.kubernetes.io/job-completion-index"
+    spec: Json = {"parallelism": 3, "completions": 3, "completionMode": "Indexed"}
+    there = [job(**spec), pod("web-0-x", "w1", "Job", **{index: "0"}), pod("web-2-x", "w1", "Job", **{index: "2"})]
+    assert names(ask(there, target="job/web")) == ["web-1"]
+
+
+def test_a_paused_deployment_rolls_nothing_out_and_scales_what_runs(ask: Ask) -> None:
+    answer = ask(deployed("w1", "w2"), workload("Deployment", 3, image="b", paused=True))
+    assert (len(names(answer)), images(answer), answer.rollouts) == (1, {"a"}, ())
+    assert any("Deployment/web is paused: it rolls nothing out" in each for each in answer.warnings)
+
+
+def test_a_deployment_that_was_changed_while_paused_scales_what_runs(ask: Ask) -> None:
+    changed = workload("Deployment", 2, image="b", paused=True)
+    answer = ask([changed, *deployed("w1")[1:]], target="deployment/web")
+    assert images(answer) == {"a"}
+
+
+def test_a_new_deployment_that_is_paused_makes_no_pods(ask: Ask) -> None:
+    answer = ask([], workload("Deployment", paused=True), replicas=2)
+    assert names(answer) == []
+    assert any("Deployment/web is paused: it makes no pods" in each for each in answer.warnings)
+
+
+def ordered(count: int, cpu: str = "1", **spec: Any) -> Json:
+    return workload("StatefulSet", count, cpu=cpu, **spec)
+
+
+def test_a_set_makes_no_pod_after_one_that_has_no_node(ask: Ask) -> None:
+    sizes = [ordered(4, cpu="5"), made("Pod", "late", template(cpu="3")["spec"])]
+    answer = ask([], *sizes)
+    assert placed(answer) == {"web-0": "w1", "web-1": "w2", "web-2": None, "web-3": None, "late": "w1"}
+    assert [each.reason for each in answer.simulated.placements if each.node is None] == [
+        None,
+        "it is not made before default/web-2 runs",
+    ]
+    assert answer.simulated.unplaced == 2
+
+
+def test_a_parallel_set_tries_them_all(ask: Ask) -> None:
+    answer = ask([], ordered(4, cpu="5", podManagementPolicy="Parallel"))
+    assert all(each.reason is None for each in answer.simulated.placements)
+
+
+def test_a_deployment_of_the_same_name_waits_for_nobody(ask: Ask) -> None:
+    answer = ask([], ordered(2, cpu="9"), workload("Deployment", 2, cpu="9"))
+    reasons = [(each.owner, each.reason is not None) for each in answer.simulated.placements]
+    assert reasons == [
+        ("StatefulSet/web", False),
+        ("StatefulSet/web", True),
+        ("Deployment/web", False),
+        ("Deployment/web", False),
+    ]
+
+
+def test_pods_of_a_set_come_back_in_order(ask: Ask) -> None:
+    pods = [pod(f"web-{number}", "w2", "StatefulSet") for number in (2, 0, 1)]
+    pods[1]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "9"
+    answer = ask([ordered(3), *pods], edits=(Edit("--drain", "w2"),))
+    assert placed(answer) == {"web-0": None, "web-1": None, "web-2": None}
+    told = "StatefulSet/web makes its pods one after the other: web-1, web-2 are not made before web-0 runs"
+    assert told in answer.warnings
+
+
+@pytest.mark.parametrize(("changed", "field"), [
+    ({"podManagementPolicy": "Parallel"}, "spec"),
+    ({"volumeClaimTemplates": [{"metadata": {"name": "d"}, "spec": {"accessModes": ["ReadWriteOnce"]}}]}, "spec"),
+    ({"selector": {"matchExpressions": [{"key": "app", "operator": "Exists"}]}}, "spec"),
+])  # fmt: skip
+def test_a_set_keeps_its_claims_order_and_selector(ask: Ask, changed: Json, field: str) -> None:
+    with pytest.raises(RefusedError) as refused:
+        ask([ordered(2)], ordered(2, **changed))
+    assert refused.value.field == field
+    assert "are forbidden" in refused.value.reason
+    assert names(ask([ordered(2)], ordered(2, **changed), replace=True)) == ["web-0", "web-1"]
+
+
+def test_defaults_of_claims_are_no_change(ask: Ask) -> None:
+    def claims(storage: str, **more: str) -> list[Json]:
+        spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": storage}}, **more}
+        return [{"metadata": {"name": "d"}, "spec": spec}]
+
+    claimed = claims("1024Mi", volumeMode="Filesystem")
+    stored = ordered(1, volumeClaimTemplates=claimed, podManagementPolicy="OrderedReady")
+    assert names(ask([stored], ordered(1, volumeClaimTemplates=claims("1Gi")))) == ["web-0"]
+
+
+@pytest.mark.parametrize("kind", ["Deployment", "ReplicaSet", "DaemonSet"])
+def test_a_selector_may_not_change(ask: Ask, kind: str) -> None:
+    selector = {"matchExpressions": [{"key": "app", "operator": "In", "values": ["web"]}]}
+    with pytest.raises(RefusedError) as refused:
+        ask([workload(kind)], workload(kind, selector=selector))
+    shown = '{"matchExpressions":[{"key":"app","operator":"In","values":["web"]}]}'
+    assert refused.value.reason == f"Invalid value: {shown}: field is immutable"
+
+
+def test_the_template_of_a_job_may_not_change(ask: Ask) -> None:
+    with pytest.raises(RefusedError) as refused:
+        ask([job()], job("b"))
+    assert refused.value.field == "spec.template"
+
+
+@pytest.mark.parametrize(("gates", "made_first"), [(None, 1), ("MaxUnavailableStatefulSet=true", 2)])
+def test_how_many_of_a_set_may_be_missing_is_behind_a_gate(ask: Ask, gates: str | None, made_first: int) -> None:
+    there = [workload("StatefulSet", 3, podManagementPolicy="Parallel")]
+    there += [pod(f"web-{number}", "w1", "StatefulSet") for number in range(3)]
+    rolling = {"rollingUpdate": {"maxUnavailable": 2}}
+    wanted = workload("StatefulSet", 3, cpu="9", podManagementPolicy="Parallel", updateStrategy=rolling)
+    (rollout,) = ask(there, wanted, gates=gates).rollouts
+    assert (rollout.stuck_at, len(rollout.placements)) == (made_first, made_first)
+
+
+def test_a_quota_stops_a_workload_that_is_to_have_as_many_pods_as_fit(ask: Ask) -> None:
+    quota = {**made("ResourceQuota", "few", {"hard": {"pods": "3"}}), "status": {"used": {"pods": "1"}}}
+    answer = ask([quota], workload("Deployment"), fill=True)
+    assert answer.simulated.placed == 2
+    assert answer.simulated.stopped is not None
+    assert str(answer.simulated.stopped.event).startswith('pods "web-2" is forbidden: exceeded quota: few')
+    assert any("what stops it is a ResourceQuota" in each for each in answer.warnings)
+
+
+def test_pending_pods_that_are_left_aside_are_named(ask: Ask) -> None:
+    alone = made("Pod", "alone", template()["spec"])
+    told = "1 pod is pending in the cluster and left aside: default/web-1-1 (--with-pending places it, too)"
+    assert told in ask(deployed("w1", ""), alone).warnings
+    assert told not in ask(deployed("w1", ""), alone, with_pending=True).warnings
+    assert told not in ask(deployed("w1", ""), target="deployment/web").warnings
+
+
+def test_a_node_of_a_manifest_offers_its_capacity_where_it_says_nothing_else(ask: Ask, tmp_path: Path) -> None:
+    written = tmp_path / "node.json"
+    capacity = {"cpu": "64", "memory": "1Gi", "pods": "10"}
+    written.write_text(json.dumps({"kind": "Node", "metadata": {"name": "big"}, "status": {"capacity": capacity}}))
+    wide = made("Pod", "wide", template(cpu="32")["spec"])
+    assert placed(ask([], wide, edits=(Edit("--add-nodes", f"1={written}"),))) == {"wide": "big-add-1"}
+
+
+@pytest.mark.parametrize(("status", "said"), [
+    ({}, "the Node has neither status.allocatable nor status.capacity, so no pod fits on it"),
+    ({"allocatable": {"cpu": "4x"}}, "status.allocatable[cpu]: '4x' is not a quantity"),
+    ({"capacity": {"cpu": "4x"}}, "status.allocatable[cpu]: '4x' is not a quantity"),
+])  # fmt: skip
+def test_a_node_of_a_manifest_offers_something(ask: Ask, tmp_path: Path, status: Json, said: str) -> None:
+    written = tmp_path / "node.json"
+    written.write_text(json.dumps({"kind": "Node", "metadata": {"name": "big"}, "status": status}))
+    with pytest.raises(SchedError, match=re.escape(said)):
+        ask([], edits=(Edit("--add-nodes", f"1={written}"),))
+
+
+def test_what_preemption_leaves_without_a_node_is_told_not_what_it_places(ask: Ask) -> None:
+    urgent = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "u"}, "value": 9}
+    there = [urgent, pod("web-x", "w1", "ReplicaSet"), pod("web-y", "w2", "ReplicaSet")]
+    hasty = made("Pod", "hasty", {**template(cpu="8")["spec"], "priorityClassName": "u"})
+    big = [made("Pod", f"big-{number}", template(cpu="7")["spec"], labels={}) for number in (1, 2)]
+    answer = ask(there, hasty, *big, choices=Choices(requeue_victims=True))
+    first = answer.simulated.first_unplaced
+    assert placed(answer)["hasty"] == "w1"
+    assert first is not None
+    assert first.pod.name != "hasty"
+
+
+def quota(used: int) -> Json:
+    """Five pods at most."""
+    limits = {"hard": {"pods": "5"}, "used": {"pods": str(used)}}
+    return {**made("ResourceQuota", "five", {"hard": {"pods": "5"}}), "status": limits}
+
+
+@pytest.mark.parametrize("strategy", [{}, {"type": "Recreate"}, {"rollingUpdate": {"maxSurge": 0}}])
+def test_pods_that_go_make_room_in_a_quota_for_those_that_come(ask: Ask, strategy: Json) -> None:
+    there = [quota(4), *deployed("w1", "w1", "w2")]
+    assert ask(there, workload("Deployment", 3, image="b", strategy=strategy)).simulated.placed == 3
+    assert ask(there, workload("Deployment", 4, image="b"), replace=True).simulated.placed == 4
+
+
+def test_a_rollout_that_adds_a_pod_first_needs_room_for_it_in_a_quota(ask: Ask) -> None:
+    there = [quota(5), *deployed("w1", "w1", "w2")]
+    with pytest.raises(RefusedError, match="its rollout adds a pod before it takes one away"):
+        ask(there, workload("Deployment", 3, image="b"))
+    without = {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
+    assert ask(there, workload("Deployment", 3, image="b", strategy=without)).simulated.placed == 3
+
+
+def test_pods_that_an_edit_takes_away_make_room_in_a_quota(ask: Ask) -> None:
+    bare = made("Pod", "bare", {**template()["spec"], "nodeName": "w1"})
+    there = [quota(5), bare]
+    with pytest.raises(RefusedError, match="exceeded quota"):
+        ask(there, made("Pod", "new", template()["spec"]))
+    assert ask(there, made("Pod", "new", template()["spec"]), edits=(Edit("--drain", "w1"),)).simulated.placed == 1
+
+
+def test_a_missing_pod_below_the_partition_is_made_as_before(ask: Ask) -> None:
+    rolling = {"rollingUpdate": {"partition": 2}}
+    there = [workload("StatefulSet", 1), pod("web-0", "w1", "StatefulSet")]
+    answer = ask(there, workload("StatefulSet", 3, image="b", updateStrategy=rolling))
+    made_from = {each.pod.name: each.pod.spec.containers[0].image for each in answer.simulated.placements}
+    assert made_from == {"web-1": "a", "web-2": "b"}
+
+
+def test_a_manifest_that_does_not_say_how_many_leaves_that_as_it_is(ask: Ask) -> None:
+    silent = workload("Deployment", image="b")
+    del silent["spec"]["replicas"]
+    there = deployed("w1", "w1", "w2")
+    assert ask(there, silent).simulated.placed == 3
+    assert ask(there, silent, replace=True).simulated.placed == 1
+    assert ask([], silent).simulated.placed == 1
+
+
+@pytest.mark.parametrize("kinds", [("Deployment", "ReplicaSet"), ("Deployment",)])
+@pytest.mark.parametrize("manifest", [True, False])
+def test_what_a_deployment_lacks_is_spread_with_what_it_has(ask: Ask, kinds: tuple[str, ...], manifest: bool) -> None:
+    apart = {"maxSkew": 1, "topologyKey": "on", "whenUnsatisfiable": "DoNotSchedule", "matchLabelKeys": [HASH]}
+    constraint = {**apart, "labelSelector": {"matchLabels": {"app": "web"}}}
+    there = deployed("w2", "w2")
+    there = [each for each in there if each["kind"] in {*kinds, "Pod"}]
+    wanted = workload("Deployment", 4)
+    for each in (wanted, *(item for item in there if item["kind"] != "Pod")):
+        each["spec"]["template"]["spec"]["topologySpreadConstraints"] = [constraint]
+    if manifest:
+        answer = ask(there, wanted)
+    else:
+        there[0]["spec"]["replicas"] = 4
+        answer = ask(there, target="deployment/web")
+    assert list(placed(answer).values()) == ["w1", "w1"]
+    assert {each.pod.metadata.labels[HASH] for each in answer.simulated.placements} == {"1"}
+
+
+def test_what_a_deployment_lacks_is_spread_by_default_with_what_it_has(ask: Ask) -> None:
+    busy = made("Pod", "busy", {**template(cpu="500m")["spec"], "nodeName": "w2"})
+    there = [*deployed("w1", "w1", "w1"), busy]
+    for each in there:
+        spec = each["spec"].get("template", each)["spec"]
+        spec["containers"][0]["resources"]["requests"]["cpu"] = "7" if each["metadata"]["name"] == "busy" else "1m"
+    assert list(placed(ask(there, target="deployment/web", replicas=4)).values()) == ["w2"]
+
+
+@pytest.mark.parametrize(("limits", "fit"), [
+    ({"max": {"cpu": "4"}}, 4),
+    ({"min": {"cpu": "2"}}, 8),
+    ({"default": {"cpu": "8"}, "min": {"cpu": "1"}}, 2),
+    ({"max": {"cpu": "8"}, "defaultRequest": {"cpu": "2"}}, 8),
+])  # fmt: skip
+def test_a_limit_range_of_the_manifests_has_its_defaults(ask: Ask, limits: Json, fit: int) -> None:
+    limited = made("LimitRange", "limits", {"limits": [{"type": "Container", **limits}]})
+    alone = made("Pod", "alone", {"containers": [{"name": "main", "image": "a"}]})
+    assert ask([], limited, alone, fill=True).simulated.placed == fit

@@ -1,0 +1,98 @@
+"""What is said of a dump as a whole: only what matters for the pods that were explained."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kubectl_sched.sources.dump.completeness import completeness
+from kubectl_sched.sources.dump.dump import Dump
+from tests.plugins.clusters import node, pod, requests
+from tests.render.worlds import explained
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.meta import KubernetesObject
+
+NOW = datetime(2026, 6, 1, 5, 0, tzinfo=UTC)
+BOTH = frozenset({"Node", "Pod"})
+READY = [{"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-06-01T03:00:00Z"}]
+SYSTEM = pod("dns", on="w1", metadata={"namespace": "kube-system"})
+TWO_NODES = [node("w1", conditions=READY), node("w2", conditions=READY), SYSTEM]
+
+
+def lines(*objects: KubernetesObject, present: frozenset[str] = BOTH, name: str = "web-0") -> list[str]:
+    return completeness(Dump(objects=objects, present=present), [explained(objects, name)], NOW)
+
+
+def owned(kind: str, **labels: str) -> dict[str, Any]:
+    owner = {"apiVersion": "apps/v1", "kind": kind, "name": "web", "uid": "u", "controller": True}
+    return {"metadata": {"labels": labels, "ownerReferences": [owner]}}
+
+
+def test_how_old_it_is() -> None:
+    assert lines(*TWO_NODES, pod("web-0")) == ["about the dump: it is of 2026-06-01T03:00:00Z or later (2 h ago)"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "kinds"),
+    [
+        ({}, []),
+        ({"metadata": {"labels": {"app": "web"}}}, ["Service"]),
+        (owned("ReplicaSet"), ["ReplicaSet"]),
+        (owned("StatefulSet", app="web"), ["Service", "StatefulSet"]),
+        (owned("Job"), []),
+        (
+            {"volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "d"}}]},
+            ["PersistentVolume", "PersistentVolumeClaim", "StorageClass"],
+        ),
+    ],
+)
+def test_kinds_that_the_pod_needs_are_missed(spec: dict[str, Any], kinds: list[str]) -> None:
+    (line,) = lines(*TWO_NODES, pod("web-0", **spec))
+    assert (f"without {', '.join(kinds)}," in line) if kinds else ("without" not in line)
+
+
+def test_limits_on_volumes_are_missed_where_claims_are_there() -> None:
+    claiming = pod("web-0", volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "d"}}])
+    volumes = {"PersistentVolume", "PersistentVolumeClaim", "StorageClass"}
+    (line,) = lines(*TWO_NODES, claiming, present=BOTH | volumes)
+    assert "without CSINode, limits on volumes are not counted, so nodes may have less room for its volumes" in line
+    (blind,) = lines(*TWO_NODES, claiming)
+    assert "CSINode" not in blind
+
+
+def test_nothing_is_missed_that_is_there_without_objects() -> None:
+    (line,) = lines(*TWO_NODES, pod("web-0", **owned("ReplicaSet")), present=BOTH | {"ReplicaSet"})
+    assert "without" not in line
+
+
+def test_spreading_does_not_matter_where_there_is_no_choice() -> None:
+    (line,) = lines(node("w1", conditions=READY), SYSTEM, pod("web-0", **owned("ReplicaSet")))
+    assert "without" not in line
+
+
+def test_budgets_matter_only_to_a_pod_that_preempts() -> None:
+    full = pod("low", on="w1", **requests(cpu="8"))
+    base = [node("w1", conditions=READY), SYSTEM, full]
+    (preempting,) = lines(*base, pod("web-0", priority=5, **requests(cpu="1")))
+    (helpless,) = lines(*base, pod("web-0", **requests(cpu="1")))
+    assert "without PodDisruptionBudget, preemption may choose another node" in preempting
+    assert "PodDisruptionBudget" not in helpless
+
+
+def test_pods_of_few_namespaces_are_not_all_pods() -> None:
+    (line,) = lines(node("w1", conditions=READY), pod("web-0"))
+    assert "it has pods of default only, so nodes may be fuller than they seem" in line
+
+
+def test_without_a_node_list_nothing_is_feasible() -> None:
+    assert lines(pod("web-0"), present=frozenset({"Pod"}))[0].startswith("the dump has no node list")
+
+
+def test_a_missing_class_is_not_a_missing_claim() -> None:
+    volume = {"name": "v", "persistentVolumeClaim": {"claimName": "data"}}
+    present = BOTH | {"PersistentVolumeClaim", "PersistentVolume", "CSINode"}
+    (line,) = lines(*TWO_NODES, pod("web-0", volumes=[volume]), present=present)
+    assert "without StorageClass, not all is known of the pod's claims, so the volume plugins may reject more" in line

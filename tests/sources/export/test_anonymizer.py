@@ -1,0 +1,372 @@
+"""Other names, the same verdicts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args, get_origin
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import fields
+
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.sources import Dump, read
+from kubectl_sched.sources.discovery.configuration_in_force import InForce
+from kubectl_sched.sources.discovery.replay_setup import Replay
+from kubectl_sched.sources.export.anonymizer import FIELDS, anonymized
+from kubectl_sched.sources.export.pseudonyms import KEPT_WORDS, Pseudonyms
+from kubectl_sched.sources.export.snapshot_file import encoded
+from kubectl_sched.sources.kinds import KINDS
+from tests.apiserver.manifests import NODE, listing, obj
+from tests.decisions import Recorded, recorded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+FIXTURES = Path(__file__).parents[3] / "fixtures"
+CASES = [case for path in sorted((FIXTURES / "vectors").glob("*.jsonl.gz")) for case in recorded(path)[::2]]
+
+KEPT = frozenset(
+    {
+        "access_modes",
+        "acquire_time",
+        "action",
+        "algorithm",
+        "allocatable",
+        "allocated_resources",
+        "allocation_mode",
+        "allocation_multiplier",
+        "allocation_timestamp",
+        "api_group",
+        "api_version",
+        "args",
+        "attacher",
+        "attribute",
+        "attributes",
+        "beta_default_storage_class",
+        "bind_completed",
+        "bind_mount_options",
+        "binding_conditions",
+        "binding_failure_conditions",
+        "bound_by_controller",
+        "capacity",
+        "capacity_key",
+        "capacity_multiplier",
+        "compatibility_groups",
+        "completion_mode",
+        "component",
+        "config_mirror",
+        "config_source",
+        "consumed_capacity",
+        "counter_set",
+        "counters",
+        "creation_timestamp",
+        "declared_features",
+        "default",
+        "default_request",
+        "default_storage_class",
+        "deletion_timestamp",
+        "deprecated_first_timestamp",
+        "deprecated_last_timestamp",
+        "device",
+        "device_multiplier",
+        "disk_name",
+        "disk_uri",
+        "disruption_mode",
+        "distinct_attribute",
+        "driver",
+        "effect",
+        "event_time",
+        "expression",
+        "extended_resource_claim",
+        "extended_resource_name",
+        "field_path",
+        "first_timestamp",
+        "hard",
+        "host_ip",
+        "image_pull_policy",
+        "kind",
+        "kubelet_version",
+        "last_heartbeat_time",
+        "last_observed_time",
+        "last_timestamp",
+        "last_transition_time",
+        "limits",
+        "match_attribute",
+        "max",
+        "max_limit_request_ratio",
+        "max_surge",
+        "max_unavailable",
+        "maximum_volume_size",
+        "medium",
+        "migrated_plugins",
+        "min",
+        "mirror",
+        "name_of_driver",
+        "names_of_features",
+        "node_affinity_policy",
+        "node_allocatable_resource_mappings",
+        "node_allocatable_resources",
+        "node_taints_policy",
+        "operating_system",
+        "operator",
+        "overhead",
+        "path",
+        "pd_name",
+        "per_container",
+        "per_pod",
+        "phase",
+        "pod_fixed",
+        "pod_management_policy",
+        "preemption_policy",
+        "profile",
+        "protocol",
+        "provisioner",
+        "pull_policy",
+        "qos_class",
+        "quantity",
+        "reason",
+        "renew_time",
+        "reporting_component",
+        "reporting_controller",
+        "request",
+        "request_name",
+        "requests",
+        "resize",
+        "resource",
+        "resource_version",
+        "resources",
+        "restart_policy",
+        "scheduler_name",
+        "scope_name",
+        "scopes",
+        "share_id",
+        "skip_node_operations",
+        "start_time",
+        "status",
+        "step",
+        "string_value",
+        "string_values",
+        "time_added",
+        "type",
+        "uid",
+        "used",
+        "valid_values",
+        "value",
+        "version_value",
+        "version_values",
+        "volume_binding_mode",
+        "volume_handle",
+        "volume_id",
+        "volume_mode",
+        "volume_path",
+        "when_unsatisfiable",
+    }
+)
+"""Fields whose texts are Kubernetes' own words, amounts, times, drivers, devices or the ids of a cloud's disks."""
+
+KEPT_NAMES = frozenset(
+    {
+        "CSINodeDriver.name",
+        "CounterSet.name",
+        "Device.name",
+        "DeviceDerivedAttribute.name",
+        "DeviceRequest.name",
+        "DeviceSubRequest.name",
+        "KeyToPath.key",
+        "NodeAllocatableMapping.name",
+        "NodeAllocatableOverhead.name",
+        "PodGroupSpec.disruption_mode",
+        "PodOS.name",
+        "PodSchedulingGate.name",
+    }
+)
+
+
+def structs_in(kind: Any, seen: set[type]) -> Iterator[type]:
+    for argument in get_args(kind):
+        yield from structs_in(argument, seen)
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and kind not in seen:
+        seen.add(kind)
+        yield kind
+        for field in fields(kind):
+            yield from structs_in(field.type, seen)
+
+
+def holds_text(kind: Any) -> bool:
+    if kind is str:
+        return True
+    return (get_origin(kind) is not None and any(map(holds_text, get_args(kind)))) or any(
+        map(holds_text, get_args(kind))
+    )
+
+
+def test_every_text_of_every_kind_is_replaced_or_known_to_be_harmless() -> None:
+    seen: set[type] = set()
+    unknown = {
+        f"{struct.__name__}.{field.name}"
+        for kind in KINDS
+        for struct in structs_in(kind.type, seen)
+        for field in fields(struct)
+        if holds_text(field.type)
+        and field.name not in KEPT
+        and f"{struct.__name__}.{field.name}" not in KEPT_NAMES
+        and not any(f"{base.__name__}.{field.name}" in FIELDS for base in struct.__mro__)
+    }
+    assert unknown == set()
+    known = {f"{base.__name__}.{name}" for each in seen for base in each.__mro__ for name in field_names(each)}
+    assert set(FIELDS) <= known
+
+
+def field_names(kind: type) -> list[str]:
+    return [field.name for field in fields(kind)]
+
+
+def decided(result: ScheduleResult) -> dict[str, Any]:
+    """The verdict without any name."""
+    rows = range(len(result.nodes))
+    of = result.nodes.row_of
+    return {
+        "outcome": result.outcome,
+        "preFilter": (result.pre_filter.plugin, result.pre_filter.code),
+        "filter": [(status.plugin, status.code) for status in map(result.verdict.__getitem__, rows)]
+        if result.verdict is not None
+        else None,
+        "rejections": [[(each.plugin, each.code) for each in result.rejections(row)] for row in rows],
+        "feasible": result.feasible.tolist(),
+        "totals": result.totals.tolist(),
+        "scores": [(each.plugin, each.raw.tolist(), each.weighted.tolist()) for each in result.scores],
+        "best": sorted(of[name] for name in result.best),
+        "skipped": (result.state.skip_filter_plugins, result.state.skip_score_plugins) if result.state else None,
+        "victims": len(result.post_filter.victims) if result.post_filter else None,
+    }
+
+
+def all_decided(dump: Dump, replay: Replay, places: Iterable[int] | None = None) -> list[dict[str, Any]]:
+    """The verdicts about all pods of the dump, or about those at these places among its pods."""
+    in_force = InForce(dump, replay)
+    pods = [item for item in dump.objects if isinstance(item, Pod)]
+    asked = pods if places is None else [pods[place] for place in places]
+    return [decided(in_force.explain(pod)) for pod in asked]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_every_verdict_stays_the_same(read_text: Callable[..., Dump], case: Recorded) -> None:
+    """Of the pods that kube-scheduler was asked about, and of every eighth of those that run."""
+    request = case.request
+    dump = read_text(listing(*request["objects"]))
+    replay = Replay(kube_version="1.36")
+    asked = {*request["pods"]}
+    keys = [item.key for item in dump.objects if isinstance(item, Pod)]
+    places = [place for place, key in enumerate(keys) if key in asked or place % 8 == 0]
+    assert len(places) >= len(asked)
+    assert all_decided(anonymized(dump), replay, places) == all_decided(dump, replay, places)
+
+
+@pytest.mark.parametrize("path", sorted(FIXTURES.glob("schedulers/*.yaml")), ids=lambda path: path.stem)
+def test_schedulers_are_found_as_before(path: Path) -> None:
+    dump = read([str(path)])
+    before, after = InForce(dump, Replay()), InForce(anonymized(dump), Replay())
+    assert [(each.kind, each.profiles, each.serves) for each in after.seen.found] == [
+        (each.kind, each.profiles, each.serves) for each in before.seen.found
+    ]
+    assert all_decided(after.dump, Replay()) == all_decided(dump, Replay())
+
+
+def test_no_name_is_left(read_text: Callable[..., Dump]) -> None:
+    config = json.dumps(
+        {
+            "apiVersion": "kubescheduler.config.k8s.io/v1",
+            "kind": "KubeSchedulerConfiguration",
+            "extenders": [{"urlPrefix": "https://acme.example.com", "filterVerb": "filter"}],
+            "profiles": [
+                {
+                    "pluginConfig": [
+                        {
+                            "name": "PodTopologySpread",
+                            "args": {
+                                "defaultingType": "List",
+                                "defaultConstraints": [
+                                    {
+                                        "maxSkew": 1,
+                                        "topologyKey": "acme.com/rack",
+                                        "whenUnsatisfiable": "ScheduleAnyway",
+                                    }
+                                ],
+                            },
+                        }
+                    ]
+                }
+            ],
+        }
+    )
+    pod = {
+        **obj("Pod", "acme-web-0", "acme"),
+        "spec": {
+            "nodeName": "n1",
+            "containers": [{"name": "acme", "image": "registry.acme.com:5000/web:1.2"}],
+            "nodeSelector": {"acme.com/team": "acme"},
+            "volumes": [{"name": "acme", "hostPath": {"path": "/acme"}}],
+        },
+        "status": {"message": "acme", "conditions": [{"type": "Ready", "message": "acme"}]},
+    }
+    configured = {**obj("ConfigMap", "acme", "kube-system"), "data": {"config.yaml": config}}
+    event = {**obj("Event", "acme", "acme"), "reason": "Scheduled", "message": "acme", "source": {"host": "acme"}}
+    data = encoded(anonymized(read_text(listing(NODE, pod, configured, event))))
+    assert b"acme" not in data
+    assert b":1.2" in data
+
+
+TEXTS = st.lists(st.from_regex(r"[a-z0-9]([-a-z0-9.]{0,12}[a-z0-9])?", fullmatch=True), min_size=2, max_size=8)
+
+
+def settled(texts: list[str]) -> Pseudonyms:
+    new = Pseudonyms()
+    for text in texts:
+        new.name(text), new.value(text), new.key(text)
+    new.settle()
+    return new
+
+
+@given(TEXTS)
+def test_different_names_stay_different_and_equal_ones_equal(texts: list[str]) -> None:
+    new = settled(texts)
+    assert len(set(map(new.name, texts))) == len(set(texts))
+    assert len(set(map(new.value, texts))) == len(set(texts))
+
+
+@given(TEXTS)
+def test_names_keep_their_order(texts: list[str]) -> None:
+    texts = [text for text in texts if not KEPT_WORDS & set(text.split("-"))]
+    new = settled(texts)
+    assert sorted(texts, key=new.name) == sorted(texts)
+
+
+@given(TEXTS)
+def test_a_name_made_of_two_others_stays_made_of_them(texts: list[str]) -> None:
+    one, other = texts[:2]
+    new = settled([*texts, f"{one}-{other}"])
+    assert new.name(f"{one}-{other}") == f"{new.name(one)}-{new.name(other)}"
+
+
+@given(TEXTS, st.sampled_from(["", ":1.2", "@sha256:abc", ":1@sha256:abc"]))
+def test_the_tag_of_an_image_stays(texts: list[str], suffix: str) -> None:
+    new = Pseudonyms()
+    images = [f"registry.example.com:5000/{text}" for text in texts]
+    for image in images:
+        new.image(f"{image}{suffix}")
+    new.settle()
+    tag = suffix.partition("@")[0]
+    assert all(new.image(f"{image}{suffix}").partition("@")[0] == f"{new.image(image)}{tag}" for image in images)
+
+
+@pytest.mark.parametrize("text", ["7", "-3", "", "kubernetes.io/hostname", "not valid!", "x" * 64])
+def test_numbers_well_known_keys_and_what_is_invalid_stay(text: str) -> None:
+    new = settled([text])
+    assert new.key(text) == text or text.lstrip("-").isdigit()
+    assert new.value(text) == text or "/" not in text

@@ -1,0 +1,149 @@
+"""A snapshot holds what a replay needs, and nothing that is secret."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.errors import SchedError
+from kubectl_sched.render.data.explanation_data import explanation
+from kubectl_sched.sources import Dump, read
+from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
+from kubectl_sched.sources.export.snapshot_file import encoded, write_snapshot
+from tests.apiserver.manifests import NODE, POD, listing, obj
+from tests.decisions import Recorded, recorded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+VECTORS = Path(__file__).parents[3] / "fixtures" / "vectors"
+REPLAYED = [case for path in sorted(VECTORS.glob("*.jsonl.gz")) for case in recorded(path)[::3]]
+
+SECRET = "hunter2"  # noqa: S105 - what must not be found
+CONFIGURATION = f"""apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+extenders:
+- urlPrefix: https://extender.example.com
+  tlsConfig: {{serverName: x, keyData: {SECRET}}}
+- urlPrefix: https://user:{SECRET}@extender.example.com/x?token={SECRET}
+  tlsConfig:
+    keyData: |
+      {SECRET}
+      {SECRET}
+profiles:
+- pluginConfig:
+  - name: Own
+    args: {{apiKey: {SECRET}, topologyKey: zone}}  # {SECRET}
+"""
+
+
+def explanations(dump: Dump, pods: list[str]) -> list[dict[str, Any]]:
+    scheduler, _ = scheduler_for(dump, configuration_for(dump, Replay(kube_version="1.36")))
+    by_key = {item.key: item for item in dump.objects if isinstance(item, Pod)}
+    return [explanation(scheduler.explain(by_key[key]), "", evidence=lambda _: True) for key in pods]
+
+
+@pytest.mark.parametrize("case", REPLAYED, ids=lambda case: case.id)
+def test_the_replay_of_a_snapshot_is_the_replay_of_the_dump(
+    read_text: Callable[..., Dump], tmp_path: Path, case: Recorded
+) -> None:
+    request = case.request
+    dump = read_text(listing(*request["objects"]))
+    write_snapshot(dump, str(tmp_path / "again.json"))
+    again = read([str(tmp_path / "again.json")])
+    assert explanations(again, request["pods"]) == explanations(dump, request["pods"])
+    assert encoded(again) == encoded(dump)
+
+
+def cluster_with_secrets() -> dict[str, Any]:
+    container = {
+        "name": "c",
+        "image": "web:1",
+        "command": ["run", f"--password={SECRET}"],
+        "args": [SECRET],
+        "env": [{"name": "PASSWORD", "value": SECRET}],
+        "livenessProbe": {"exec": {"command": [SECRET]}},
+    }
+    pull = {"reason": "ErrImagePull", "message": f'failed to pull "https://me:{SECRET}@registry/web"'}
+    status = {
+        "containerStatuses": [{"name": "c", "state": {"terminated": {"reason": "Error", "message": SECRET}}}],
+        "initContainerStatuses": [{"name": "i", "state": {"waiting": pull}}],
+        "conditions": [{"type": "Own", "status": "False", "message": SECRET}],
+    }
+    mount = f"mount failed: mount -o user=me,password={SECRET} //srv/share"
+    volume = {"name": "v", "configMap": {"name": "m", "items": [{"key": SECRET, "path": SECRET}]}}
+    scheduler = {
+        "name": "kube-scheduler",
+        "image": "registry.k8s.io/kube-scheduler:v1.36.2",
+        "command": ["sh", "-c", f"TOKEN={SECRET} exec kube-scheduler --config /etc/k/config.yaml --token={SECRET}"],
+    }
+    pod = {**POD, "spec": {"containers": [container], "volumes": [volume]}, "status": status}
+    pod["metadata"] = {**POD["metadata"], "annotations": {"kubectl.kubernetes.io/last-applied-configuration": SECRET}}
+    scheduling = {**obj("Pod", "kube-scheduler-n1", "kube-system"), "spec": {"containers": [scheduler]}}
+    probe = {**obj("Event", "e1", "shop"), "reason": "Unhealthy", "message": f"probe failed: {SECRET}"}
+    mounted = {**obj("Event", "e2", "shop"), "reason": "FailedMount", "message": mount}
+    configured = {**obj("ConfigMap", "config", "kube-system"), "data": {"a": CONFIGURATION, "other": SECRET}}
+    template = {"template": {"spec": {"containers": [container], "initContainers": [container]}}}
+    return listing(
+        NODE,
+        pod,
+        {**obj("Deployment", "d", "shop", "apps/v1"), "spec": template},
+        {**obj("CronJob", "c", "shop", "batch/v1"), "spec": {"jobTemplate": {"spec": template}}},
+        scheduling,
+        probe,
+        mounted,
+        configured,
+        {**obj("ConfigMap", "settings", "shop"), "data": {"password": SECRET}},
+        {**obj("Secret", "s", "shop"), "data": {"password": SECRET}},
+    )
+
+
+def test_nothing_secret_is_in_it(read_text: Callable[..., Dump]) -> None:
+    data = encoded(read_text(cluster_with_secrets()))
+    assert SECRET.encode() not in data
+    items = {f"{item['kind']} {item['metadata']['name']}": item for item in json.loads(data)["items"]}
+    assert set(items) == {
+        "Node n1",
+        "Pod web-0",
+        "Pod kube-scheduler-n1",
+        "ConfigMap config",
+        "Deployment d",
+        "CronJob c",
+        "Event e2",
+    }
+    assert items["Event e2"]["message"] == "mount failed: mount -o user=me,password=*** //srv/share"
+    assert "topologyKey" in items["ConfigMap config"]["data"]["a"]
+    (scheduler,) = items["Pod kube-scheduler-n1"]["spec"]["containers"]
+    assert scheduler["command"] == ["kube-scheduler", "--config=/etc/k/config.yaml"]
+
+
+def test_it_keeps_what_is_not_in_the_objects(read_text: Callable[..., Dump], tmp_path: Path) -> None:
+    config = {"kind": "KubeSchedulerConfiguration", "apiVersion": "kubescheduler.config.k8s.io/v1"}
+    dump = read_text({"nodes": [NODE], "pvs": [], "schedulerConfig": config})
+    dump = Dump(dump.objects, ("said {before}",), dump.present, dump.scheduler_configuration, server_version="v1.35.1")
+    write_snapshot(dump, str(tmp_path / "s.json"))
+    again = read([str(tmp_path / "s.json")])
+    assert again == dump
+
+
+def test_it_is_compressed_where_its_name_says_so_and_the_bytes_are_always_the_same(
+    read_text: Callable[..., Dump], tmp_path: Path
+) -> None:
+    dump = read_text(listing(NODE, POD))
+    files = [tmp_path / "one.json.gz", tmp_path / "two.json.gz"]
+    for file in files:
+        write_snapshot(dump, str(file))
+    assert files[0].read_bytes() == files[1].read_bytes()
+    assert gzip.decompress(files[0].read_bytes()) == encoded(dump)
+    assert read([str(files[0])]) == read_text(encoded(dump))
+
+
+@pytest.mark.parametrize(("name", "said"), [("dump.yaml", r"ends in \.json"), ("absent/dump.json", "No such file")])
+def test_a_file_that_cannot_be_written_is_named(read_text: Callable[..., Dump], name: str, said: str) -> None:
+    with pytest.raises(SchedError, match=said):
+        write_snapshot(read_text(listing(NODE)), name)

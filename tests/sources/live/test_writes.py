@@ -1,0 +1,144 @@
+"""Writes to a server that refuses, is busy, or hangs up before it has answered."""
+
+import http.server
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from kubectl_sched.binding.writer import MERGE_PATCH
+from kubectl_sched.sources.live import client
+from kubectl_sched.sources.live.client import Server
+from kubectl_sched.sources.live.endpoint import Endpoint
+from kubectl_sched.sources.live.live_errors import ClusterError, LostResponseError, ResponseError
+
+HANG_UP = 0
+"""In the place of a status: the request is read, and the line closed without an answer."""
+
+
+class Script:
+    """What the server answers with, in turn, and then with 200; and what it was asked."""
+
+    def __init__(self) -> None:
+        self._statuses: list[int] = []
+        self.requests: list[tuple[str, str, Any, str | None]] = []
+
+    def begin(self, *statuses: int) -> None:
+        self._statuses = list(statuses)
+        self.requests.clear()
+
+    def next(self) -> int:
+        return self._statuses.pop(0) if self._statuses else 200
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Waits are counted, not waited."""
+    waited: list[float] = []
+    monkeypatch.setattr(client.Server, "_wait", lambda _, seconds: waited.append(seconds))
+    return waited
+
+
+@pytest.fixture
+def script() -> Script:
+    return Script()
+
+
+@pytest.fixture
+def server(script: Script) -> Iterator[Server]:
+    class Scripted(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def answer(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            script.requests.append((self.command, self.path, json.loads(body or b"null"), self.headers["Content-Type"]))
+            status = script.next()
+            if status == HANG_UP:
+                self.close_connection = True
+                return
+            said = b'{"kind":"Status","reason":"Why","message":"because"}'
+            self.send_response(status)
+            if status == 429:
+                self.send_header("Retry-After", "7")
+            self.send_header("Content-Length", str(len(said)))
+            self.end_headers()
+            self.wfile.write(said)
+
+        do_POST = do_PATCH = do_DELETE = answer  # noqa: N815 - http.server's names
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Scripted) as listening:
+        thread = threading.Thread(target=listening.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        thread.start()
+        yield Server(Endpoint(f"http://127.0.0.1:{listening.server_address[1]}"), environment={})
+        listening.shutdown()
+        thread.join()
+
+
+@pytest.mark.usefixtures("waits")
+class TestWriting:
+    def test_method_body_content_and_query_reach_the_server(self, server: Server, script: Script) -> None:
+        server.write("PATCH", "/x", b'{"a":1}', content=MERGE_PATCH, query={"dryRun": "All"})
+        assert script.requests == [("PATCH", "/x?dryRun=All", {"a": 1}, MERGE_PATCH)]
+
+    def test_a_server_that_asks_for_patience_is_asked_again_when_it_says_so(
+        self, server: Server, script: Script, waits: list[float]
+    ) -> None:
+        script.begin(429, 429)
+        server.write("POST", "/x", b"{}")
+        assert (len(script.requests), waits) == (3, [7.0, 7.0])
+
+    def test_without_patience_that_is_its_answer(self, server: Server, script: Script) -> None:
+        script.begin(429)
+        with pytest.raises(ResponseError) as raised:
+            server.write("POST", "/x", b"{}", patient=False)
+        assert (raised.value.status, raised.value.message, raised.value.after_lost) == (429, "because", False)
+
+    def test_a_refusal_is_not_tried_again(self, server: Server, script: Script) -> None:
+        script.begin(409)
+        with pytest.raises(ResponseError) as raised:
+            server.write("POST", "/x", b"{}", repeatable=True)
+        assert (len(script.requests), raised.value.after_lost) == (1, False)
+
+    @pytest.mark.parametrize("lost", [HANG_UP, 500, 503, 504])
+    def test_a_write_that_may_have_been_done_is_repeated_only_where_that_is_harmless(
+        self, server: Server, script: Script, lost: int
+    ) -> None:
+        script.begin(lost)
+        with pytest.raises(ClusterError) as raised:
+            server.write("POST", "/x", b"{}")
+        assert len(script.requests) == 1
+        assert isinstance(raised.value, LostResponseError) or (
+            isinstance(raised.value, ResponseError) and raised.value.after_lost
+        )
+        script.begin(lost)
+        server.write("POST", "/x", b"{}", repeatable=True)
+        assert len(script.requests) == 2
+
+    def test_the_refusal_of_a_repetition_says_that_the_first_may_have_been_done(
+        self, server: Server, script: Script
+    ) -> None:
+        script.begin(HANG_UP, 409)
+        with pytest.raises(ResponseError) as raised:
+            server.write("POST", "/x", b"{}", repeatable=True)
+        assert (raised.value.status, raised.value.after_lost) == (409, True)
+
+    def test_a_server_that_never_answers_leaves_it_unknown(self, server: Server, script: Script) -> None:
+        script.begin(*[HANG_UP] * 9)
+        with pytest.raises(LostResponseError, match="so that it may have been done"):
+            server.write("POST", "/x", b"{}", repeatable=True)
+        assert len(script.requests) == client.ATTEMPTS
+
+
+def test_where_nobody_listens_nothing_was_sent_and_it_is_tried_again(waits: list[float]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    with pytest.raises(ClusterError, match=r"no connection \(connection refused\)") as raised:
+        Server(Endpoint(f"http://127.0.0.1:{port}"), environment={}).write("POST", "/x", b"{}")
+    assert not isinstance(raised.value, LostResponseError)
+    assert len(waits) == client.ATTEMPTS - 1
