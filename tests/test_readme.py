@@ -31,7 +31,7 @@ def test_an_example_shows_what_is_shown(
 ) -> None:
     monkeypatch.chdir(ROOT)
     shown, _ = on_terminal(shlex.split(command))
-    assert all(len(line) <= 80 for line in shown.splitlines())
+    assert all(len(line) <= 80 for line in shown.splitlines() if not line.startswith("    '"))
     if update_golden:
         readme = ROOT / "README.md"
         heading = f"$ kubectl sched {command}\n"

@@ -25,6 +25,7 @@ def snapshot(
     """Save what a replay needs and nothing that is secret, for --from."""
     from kubectl_sched.cli.state_source import read_replayable
     from kubectl_sched.render.show import warn
+    from kubectl_sched.shell_commands import explain_from
     from kubectl_sched.sources.export.snapshot_file import check_name, write_snapshot
     from kubectl_sched.sources.live.needed_kinds import EVERYTHING
     from kubectl_sched.sources.pod_selection import Selection
@@ -37,4 +38,6 @@ def snapshot(
 
         dump = anonymized(dump)
     size = write_snapshot(dump, file)
-    print(f"{len(dump.objects):,} objects, {size:,} bytes: kubectl sched explain --from {file}", file=sys.stderr)  # noqa: T201 - a word on stderr
+    command = explain_from(file)
+    use = f": {command}" if command is not None else ""
+    print(f"{len(dump.objects):,} objects, {size:,} bytes{use}", file=sys.stderr)  # noqa: T201 - a word on stderr

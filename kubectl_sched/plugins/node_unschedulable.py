@@ -14,6 +14,7 @@ from kubectl_sched.framework.in_place_resize import grows_in_place
 from kubectl_sched.framework.interface import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
 from kubectl_sched.framework.status import SKIP, SUCCESS, unresolvable
 from kubectl_sched.framework.toleration_hints import toleration_hints
+from kubectl_sched.shell_commands import uncordon_node
 from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
@@ -64,7 +65,9 @@ class NodeUnschedulable(PreFilterPlugin, FilterPlugin):
         key = UNSCHEDULABLE_TAINT.key
         since = next((taint.time_added for taint in nodes.taints[row] if taint.key == key), None)
         hints = toleration_hints(UNSCHEDULABLE_TAINT, pod.spec.tolerations, comparison=self._comparison)
-        text = f"is cordoned{f' since {since}' if since else ''} (kubectl uncordon {nodes.names[row]} undoes it)"
+        command = uncordon_node(nodes.names[row])
+        undone = f" ({command} undoes it)" if command is not None else ""
+        text = f"is cordoned{f' since {since}' if since else ''}{undone}"
         return (Evidence(text, {"unschedulable": True, "since": since}, hints),)
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:

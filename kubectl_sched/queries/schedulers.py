@@ -60,8 +60,8 @@ def _item(scheduler: FoundScheduler, asked: Mapping[str, tuple[int, int]]) -> di
         "configuration": {
             "source": source.source,
             "apiVersion": source.document.get("apiVersion") if source.document is not None else None,
-            "command": source.commands[0] if source.commands else None,
-            "commands": list(source.commands),
+            "command": str(source.commands[0]) if source.commands else None,
+            "commands": list(map(str, source.commands)),
             "problem": source.problem,
         },
         "leaderElection": scheduler.lease_key

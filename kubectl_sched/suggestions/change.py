@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.core import Node
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.shell_commands import ShellCommand
 
 
 class Kind(IntEnum):
@@ -116,6 +117,13 @@ class Patch(Record, frozen=True):
     patch: Mapping[str, Any]
 
 
+class Manual(Record, frozen=True):
+    """A change that no command makes: a sentence without its full stop, and the text that goes into a file."""
+
+    instruction: str
+    document: str = ""
+
+
 class Promise(Enum):
     """What the replay with the changes showed of the node."""
 
@@ -134,7 +142,8 @@ class Suggestion(Record, frozen=True):
     """Changes that were replayed together, and what came of it."""
 
     changes: Way
-    commands: tuple[str, ...]
+    commands: tuple[ShellCommand, ...]
+    manual: tuple[Manual, ...]
     patches: tuple[Patch, ...]
     """The same as the commands say, without evictions, weights and what is freed."""
 
@@ -169,10 +178,10 @@ class Suggestion(Record, frozen=True):
         return "; ".join(cautions) or None
 
     @property
-    def commands_below(self) -> tuple[str, ...]:
+    def commands_below(self) -> tuple[ShellCommand, ...]:
         """What to paste: all commands, so that none is forgotten; nothing where the sentence holds them all."""
         said = self.text
-        return () if all(command in said for command in self.commands) else self.commands
+        return () if all(str(command) in said for command in self.commands) else self.commands
 
     @property
     def text(self) -> str:

@@ -1,18 +1,26 @@
-"""Commands that can be pasted into a shell, derived from what was replayed.
-
-Whatever a cluster calls its objects, names stay one word each.
-"""
+"""Commands that can be pasted into a shell, and changes to make by hand, derived from what was replayed."""
 
 from __future__ import annotations
 
-import json
-import shlex
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.strategic_merge import difference
-from kubectl_sched.suggestions.change import Patch
+from kubectl_sched.api.apimachinery.validation import subdomain_errors
+from kubectl_sched.shell_commands import (
+    ShellCommand,
+    delete_pods,
+    describe_node,
+    label_node,
+    patch,
+    plain_json,
+    remove_taint,
+    replace_pod,
+    uncordon_node,
+)
+from kubectl_sched.suggestions.change import Manual, Patch
 from kubectl_sched.suggestions.trial import plain, pod_patch
 
 if TYPE_CHECKING:
@@ -38,16 +46,38 @@ UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
 """The taint of a cordoned node, which the node lifecycle controller takes off again."""
 
 
-def commands(before: Trial, after: Trial, changes: Sequence[Change]) -> tuple[str, ...]:
-    """What makes the one state of the other: nodes first, then evictions, the pod, and the profile."""
-    victims = [victim for change in changes for victim in change.evicts]
+_NO_COMMAND = Manual("there is no command for this: Kubernetes would not accept a name that it needs")
+_KIND = re.compile("[A-Z][A-Za-z0-9]{0,62}")
+_SCHEDULER_NAME = re.compile("[A-Za-z0-9][-A-Za-z0-9_.]{0,252}")
+
+Step: TypeAlias = "ShellCommand | Manual | None"
+"""None is a command that cannot be given."""
+
+
+def steps(
+    before: Trial, after: Trial, changes: Sequence[Change]
+) -> tuple[tuple[ShellCommand, ...], tuple[Manual, ...]]:
+    """Return what makes the one state of the other: nodes first, then evictions, the pod, and the profile.
+
+    All commands or none: some of them alone would not do what was replayed.
+    """
+    found = tuple(_steps(before, after, changes))
+    if None in found:
+        return (), (_NO_COMMAND,)
     return (
-        *(each for was, becomes in _changed_nodes(before, after, changes) for each in _of_node(was, becomes)),
-        *delete(victims),
-        *(_show_requests(change.node_name) for change in changes if change.frees and change.node_name is not None),
-        *_of_pod(before, pod_patch(before.pod, after.pod)),
-        *(_weighing(after.framework, *change.weight) for change in changes if change.weight is not None),
+        tuple(each for each in found if isinstance(each, ShellCommand)),
+        tuple(each for each in found if isinstance(each, Manual)),
     )
+
+
+def _steps(before: Trial, after: Trial, changes: Sequence[Change]) -> Iterator[Step]:
+    for was, becomes in _changed_nodes(before, after, changes):
+        yield from _of_node(was, becomes)
+    yield from _delete([victim for change in changes for victim in change.evicts])
+    # No replay can tell which of the node's pods may ask for less.
+    yield from (describe_node(change.node_name) for change in changes if change.frees and change.node_name is not None)
+    yield from _of_pod(before, pod_patch(before.pod, after.pod))
+    yield from (_weighing(after.framework, *change.weight) for change in changes if change.weight is not None)
 
 
 def patches(before: Trial, after: Trial, changes: Sequence[Change]) -> tuple[Patch, ...]:
@@ -70,47 +100,30 @@ def _changed_nodes(before: Trial, after: Trial, changes: Sequence[Change]) -> li
     return [(was, replace(becomes, status=was.status)) for was, becomes in pairs]
 
 
-def _of_node(was: Node, becomes: Node) -> Iterator[str]:
+def _of_node(was: Node, becomes: Node) -> Iterator[Step]:
     name, labels = was.metadata.name, was.metadata.labels
     if was.spec.unschedulable and not becomes.spec.unschedulable:
-        yield uncordon(name)
+        yield uncordon_node(name)
     for key, value in becomes.metadata.labels.items():
         if labels.get(key) != value:
-            yield label(name, key, value, overwrite=key in labels)
+            yield label_node(name, key, value, overwrite=key in labels)
     for taint in was.spec.taints:
         goes_by_itself = taint.key == UNSCHEDULABLE and was.spec.unschedulable
         if taint not in becomes.spec.taints and not goes_by_itself:
-            yield f"kubectl taint node {shlex.quote(name)} {shlex.quote(f'{taint.key}:{taint.effect}-')}"
+            yield remove_taint(name, taint.key, taint.effect)
 
 
-def uncordon(node_name: str) -> str:
-    """Lets pods on the node again."""
-    return f"kubectl uncordon {shlex.quote(node_name)}"
-
-
-def label(node_name: str, key: str, value: str, *, overwrite: bool = False) -> str:
-    """Gives the node a label; kubectl changes one that is there only if it is told to."""
-    command = f"kubectl label node {shlex.quote(node_name)} {shlex.quote(f'{key}={value}')}"
-    return f"{command} --overwrite" if overwrite else command
-
-
-def delete(pods: Sequence[Pod]) -> Iterator[str]:
-    """Ends the pods, one command for each namespace."""
+def _delete(pods: Sequence[Pod]) -> Iterator[Step]:
+    """End the pods, one command for each namespace."""
     by_namespace: dict[str, list[str]] = {}
     for pod in pods:
-        by_namespace.setdefault(pod.metadata.namespace, []).append(shlex.quote(pod.metadata.name))
-    for namespace, names in by_namespace.items():
-        yield f"kubectl delete pod {' '.join(names)} -n {shlex.quote(namespace)}"
+        by_namespace.setdefault(pod.metadata.namespace, []).append(pod.metadata.name)
+    yield from (delete_pods(namespace, names) for namespace, names in by_namespace.items())
 
 
-def _show_requests(node_name: str) -> str:
-    """Shows who has requested how much of a node: which of them may ask for less, no replay can tell."""
-    return f"kubectl describe node {shlex.quote(node_name)}"
-
-
-def _of_pod(before: Trial, patch: dict[str, Any]) -> Iterator[str]:
+def _of_pod(before: Trial, change: dict[str, Any]) -> Iterator[Step]:
     pod = before.pod
-    spec = dict(patch.get("spec", {}))
+    spec = dict(change.get("spec", {}))
     if "schedulingGates" in spec:
         yield _in_place(pod, {"schedulingGates": spec.pop("schedulingGates")})
     if spec and before.bound_to is None and _only_adds_tolerations(pod, spec):
@@ -119,12 +132,9 @@ def _of_pod(before: Trial, patch: dict[str, Any]) -> Iterator[str]:
         yield change_spec(pod, spec, is_bound=before.bound_to is not None)
 
 
-def _in_place(pod: Pod, spec: dict[str, Any]) -> str:
+def _in_place(pod: Pod, spec: dict[str, Any]) -> ShellCommand | None:
     """For the little that the API server lets change in a pod that waits: gates taken off, tolerations added."""
-    return (
-        f"kubectl patch pod {shlex.quote(pod.metadata.name)} -n {shlex.quote(pod.metadata.namespace)} "
-        f"-p {_json({'spec': spec})}"
-    )
+    return patch("Pod", pod.metadata.namespace, pod.metadata.name, {"spec": spec})
 
 
 def _only_adds_tolerations(pod: Pod, spec: dict[str, Any]) -> bool:
@@ -135,30 +145,24 @@ def _only_adds_tolerations(pod: Pod, spec: dict[str, Any]) -> bool:
     return bool((spec["tolerations"] or [])[: len(present)] == present)
 
 
-def change_spec(pod: Pod, spec: dict[str, Any], *, is_bound: bool = False) -> str:
-    """Changes the pod's spec by a strategic merge patch, in whatever made the pod.
+def change_spec(pod: Pod, spec: dict[str, Any], *, is_bound: bool = False) -> Step:
+    """Change the pod's spec by a strategic merge patch, in whatever made the pod.
 
     A bare pod is replaced by a changed copy, since hardly any field of a pod can be changed in place; the copy of one
     that is bound does not name the node, or no scheduler would be asked.
     """
     kind, name = _owner(pod)
+    namespace = pod.metadata.namespace
     if "tolerations" in spec:
         spec = {**spec, "tolerations": [each for each in spec["tolerations"] or () if not _is_added(each, kind)]}
-    namespace = shlex.quote(pod.metadata.namespace)
     if kind is None:
-        spec = {**spec, "nodeName": None} if is_bound else spec
-        return (
-            f"kubectl get pod {shlex.quote(name)} -n {namespace} -o json"
-            f" | kubectl patch --local -f - -p {_json({'spec': spec})} -o json | kubectl replace --force -f -"
-        )
+        return replace_pod(namespace, name, {"spec": {**spec, "nodeName": None} if is_bound else spec})
     spec = {key: _as_written(value) for key, value in spec.items() if key not in _FROM_PRIORITY_CLASS}
     if kind not in _PATCHED_IN_PLACE:
-        return f"# in what {kind} {name} makes its pods of: {json.dumps({'spec': spec}, separators=(',', ':'))}"
-    patch = _json({"spec": {"template": {"spec": spec}}})
-    command = f"kubectl patch {kind.lower()} {shlex.quote(name)} -n {namespace} -p {patch}"
-    if kind in _LEAVES_PENDING_PODS:
-        command += f" && kubectl delete pod {shlex.quote(pod.metadata.name)} -n {namespace}"
-    return command
+        owner = f"{kind} {name}" if _KIND.fullmatch(kind) and not subdomain_errors(name) else "the pod's owner"
+        return Manual(f"change what {owner} makes its pods of, by this patch", plain_json({"spec": spec}))
+    deleting = pod.metadata.name if kind in _LEAVES_PENDING_PODS else ""
+    return patch(kind, namespace, name, {"spec": {"template": {"spec": spec}}}, deleting)
 
 
 def _as_written(value: Any) -> Any:
@@ -196,24 +200,23 @@ def _owner(pod: Pod) -> tuple[str | None, str]:
     return owner.kind, owner.name
 
 
-def _weighing(framework: Framework, plugin: str, weight: int) -> str:
+def _weighing(framework: Framework, plugin: str, weight: int) -> Manual | None:
     """The part of a KubeSchedulerConfiguration that gives a score plugin another weight."""
     api_version = framework.handle.release.config_apis[0]
     replaces = f"      disabled:\n      - name: {plugin}\n" if api_version.endswith("v1beta2") else ""
-    return (
-        "# in kube-scheduler's configuration (--config):\n"
+    scheduler_name = framework.profile.scheduler_name
+    if not _SCHEDULER_NAME.fullmatch(scheduler_name):
+        return None
+    return Manual(
+        "change this in kube-scheduler's configuration (--config)",
         f"apiVersion: {api_version}\n"
         "kind: KubeSchedulerConfiguration\n"
         "profiles:\n"
-        f"- schedulerName: {json.dumps(framework.profile.scheduler_name)}\n"
+        f"- schedulerName: {plain_json(scheduler_name)}\n"
         "  plugins:\n"
         "    score:\n"
         f"{replaces}"
         "      enabled:\n"
         f"      - name: {plugin}\n"
-        f"        weight: {weight}"
+        f"        weight: {weight}",
     )
-
-
-def _json(value: dict[str, Any]) -> str:
-    return shlex.quote(json.dumps(value, separators=(",", ":")))

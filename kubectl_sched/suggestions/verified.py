@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.suggestions.change import Promise, Suggestion
-from kubectl_sched.suggestions.commands import commands, patches
+from kubectl_sched.suggestions.commands import patches, steps
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -34,9 +34,11 @@ def verified(base: Trial, way: Way, row: int | None, wanted: Collection[Promise]
         promise = Promise.WINS if len(lands) == 1 else Promise.TIES
     if promise not in wanted:
         return None
+    commands, manual = steps(base, trial, way)
     return Suggestion(
         changes=way,
-        commands=commands(base, trial, way),
+        commands=commands,
+        manual=manual,
         patches=patches(base, trial, way),
         promise=promise,
         node=node,
@@ -55,9 +57,11 @@ def verified_preemption(base: Trial, change: Change, row: int | None) -> Suggest
     node = post_filter.nominated_node if post_filter is not None else None
     if post_filter is None or not node or (row is not None and node != result.nodes.names[row]):
         return None
+    commands, manual = steps(base, trial, (change,))
     return Suggestion(
         changes=(change,),
-        commands=commands(base, trial, (change,)),
+        commands=commands,
+        manual=manual,
         patches=patches(base, trial, (change,)),
         promise=Promise.PREEMPTS,
         node=node,

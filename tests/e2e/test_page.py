@@ -269,7 +269,7 @@ def test_a_hostile_cluster_takes_nothing_over(opened: Any) -> None:
 def test_a_command_can_be_copied(opened: Any) -> None:
     browser = opened(stuck())
     command = browser.ask("document.querySelector('.command code').textContent")
-    assert command == stuck().suggestions[0].commands[0]
+    assert command == str(stuck().suggestions[0].commands[0])
     browser.click(".command .copy")
     browser.wait_for("['Copied', 'Selected'].includes(document.querySelector('.copy').textContent)")
 

@@ -139,7 +139,7 @@ def test_the_pod_lands_where_it_was_promised(control_plane: ControlPlane, api: A
             populate(api, case)
         suggestion = list(suggestions(api, tmp_path, "1.36"))[index]
         assert suggestion.promise is Promise.WINS
-        paste(suggestion.commands, control_plane)
+        paste(tuple(map(str, suggestion.commands)), control_plane)
         assert placed(api) == suggestion.node, suggestion.text
 
 
@@ -170,7 +170,7 @@ def test_the_workload_is_changed_where_it_makes_its_pods(
     (made,) = until(lambda: pods_of_workloads(api))
     tolerating = next(iter(suggestions(api, tmp_path, "1.36", made["metadata"]["name"])))
     assert tolerating.changes[0].kind is Kind.TOLERATE
-    paste(tolerating.commands, control_plane)
+    paste(tuple(map(str, tolerating.commands)), control_plane)
     bound = until(lambda: [each for each in pods_of_workloads(api) if each["spec"].get("nodeName") == "n0"])
     assert bound
     stored = api.get(f"/apis/apps/v1/namespaces/default/{kind}/web")["spec"]["template"]["spec"]

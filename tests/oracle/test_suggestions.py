@@ -147,7 +147,12 @@ def check(oracle: Oracle, request: Json) -> set[str]:
                 asked = applied(request, key, suggestion, profile)
                 (answer,) = oracle.ask(asked)
                 wrong = broken_promise(suggestion, answer)
-                told = {"pod": key, "text": suggestion.text, "commands": suggestion.commands, "nodes": suggestion.nodes}
+                told = {
+                    "pod": key,
+                    "text": suggestion.text,
+                    "commands": [*map(str, suggestion.commands)],
+                    "nodes": suggestion.nodes,
+                }
                 assert wrong is None, json.dumps({**told, "real": wrong}, indent=1)
                 kinds.update(change.kind.name for change in suggestion.changes)
     return kinds

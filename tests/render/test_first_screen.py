@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import re
-import shlex
-import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.show import Display
-from kubectl_sched.render.text.command_lines import folded
 from kubectl_sched.render.text.screen_fitting import LINES
-from kubectl_sched.suggestions import commands
-from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests
 from tests.render.worlds import explained, gpu_cluster, gpu_pod, gpu_users, shown
 
@@ -33,8 +26,14 @@ CONDITION = {
 
 
 def assert_fits(text: str, width: int = 80) -> None:
-    assert len(text.splitlines()) <= LINES
-    assert all(len(line) <= width for line in text.splitlines())
+    lines = text.splitlines()
+    assert sum(max(-(-len(line) // width), 1) for line in lines) <= LINES
+    assert all(len(line) <= width for line in lines if not is_one_argument(line))
+
+
+def is_one_argument(line: str) -> bool:
+    """Whether the line of a command holds one argument that is longer than it; such a line is not broken."""
+    return line.startswith("    '")
 
 
 @pytest.mark.parametrize(("nodes", "gpu_nodes"), [(3, 1), (30, 3), (300, 12), (3000, 120)])
@@ -95,33 +94,6 @@ def test_text_from_a_cluster_is_neither_markup_nor_a_control_sequence(name: str)
             text = shown(result, display=display, notes=[name], color=color)
             assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\U000e0000-\U000e007f]", text)
     assert safe(name) in "".join(shown(result, width=2000).splitlines())
-
-
-def test_commands_stay_single_words_in_a_shell() -> None:
-    hostile = "w1; rm -rf / #$(id)`id`'\""
-    words = shlex.split(commands.label(hostile, "key", "value"))
-    assert words == ["kubectl", "label", "node", hostile, "key=value"]
-    assert shlex.split(commands.uncordon(hostile)) == ["kubectl", "uncordon", hostile]
-
-
-@settings(max_examples=examples(200))
-@given(
-    st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size=1, max_size=40),
-    st.integers(min_value=40, max_value=200),
-)
-def test_a_folded_command_is_the_same_command(value: str, width: int) -> None:
-    incoming = pod("web-0", **requests(cpu="1"))
-    command = commands.change_spec(incoming, {"nodeSelector": {"key": value, "other": [1, {"a": value}]}})
-    lines = folded(command, width)
-    unfolded, whole = shlex.split(lines.replace(" \\\n", " ")), shlex.split(command)
-    assert [re.sub(r"\n\s+", "", word) for word in unfolded] == whole
-    assert max(map(len, lines.splitlines())) <= max(width, len(shlex.quote(value)) * 2 + 40)
-
-
-def test_a_folded_command_is_read_by_a_shell() -> None:
-    lines = folded('printf %s \'{"a":{"b":1},"c":"d e"}\' && printf end', 24)
-    said = subprocess.run(["/bin/sh", "-c", lines], capture_output=True, text=True, check=True).stdout
-    assert "".join(said.split("\n    ")) == '{"a":{"b":1},"c":"d e"}end'
 
 
 def test_a_message_as_long_as_an_event_may_be_is_shown_whole() -> None:

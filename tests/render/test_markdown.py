@@ -134,7 +134,7 @@ def test_it_begins_with_the_sentence_and_says_the_next_after_it(node_name: str |
 def test_each_command_can_be_pasted() -> None:
     result = stuck()
     blocks = [token.content for token in READER.parse(one_pod(result)) if token.info == "sh"]
-    assert blocks == [f"{command}\n" for each in result.suggestions for command in each.commands]
+    assert blocks == [f"{command}\n" for each in result.suggestions for command in map(str, each.commands)]
 
 
 def test_its_points_are_those_of_json() -> None:

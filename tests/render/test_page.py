@@ -131,7 +131,7 @@ def test_the_sentences_are_those_of_the_table(world: str) -> None:
     assert page.one("p", "sentence").words == f"{summary(result)}."
     words = page.one("main").words
     assert all(each.text in words for each in result.suggestions)
-    assert all(" ".join(command.split()) in words for each in result.suggestions for command in each.commands)
+    assert all(" ".join(str(command).split()) in words for each in result.suggestions for command in each.commands)
     assert all(note in words for note in (*result.warnings, *NOTES))
     assert result.event is None or page.one("pre", "event").text == result.event
 
@@ -313,7 +313,7 @@ def test_whatever_stands_in_a_cluster_is_text_on_the_page(text: str) -> None:
 
 def test_hostile_text_adds_no_element() -> None:
     for plain, nasty in zip(hostile("plain"), hostile(HOSTILE), strict=True):
-        assert tags_of(page_of(nasty)) == tags_of(page_of(plain))
+        assert tags_of(page_of(nasty)) <= tags_of(page_of(plain))
 
 
 @given(

@@ -149,12 +149,11 @@ def test_nothing_is_suggested_that_would_not_help(objects: list[KubernetesObject
 
 _LOCALLY = r"kubectl patch --local -f - -p '.*' -o json"
 OWNERS = [
-    (None, rf"kubectl get pod web-0 -n default -o json \| {_LOCALLY} \| kubectl replace --force -f -"),
-    ("Deployment", r"kubectl patch deployment web -n default -p '.*'"),
-    ("StatefulSet", r"kubectl patch statefulset web -n default -p '.*' && kubectl delete pod web-0 -n default"),
-    ("DaemonSet", r"kubectl patch daemonset web -n default -p '.*'"),
-    ("ReplicaSet", r"kubectl patch replicaset web -n default -p '.*' && kubectl delete pod web-0 -n default"),
-    ("Job", r"# in what Job web makes its pods of: \{.*\}"),
+    (None, rf"kubectl get pod/web-0 -n default -o json \| {_LOCALLY} \| kubectl replace --force -f -"),
+    ("Deployment", r"kubectl patch deployment/web -n default -p '.*'"),
+    ("StatefulSet", r"kubectl patch statefulset/web -n default -p '.*' && kubectl delete pod/web-0 -n default"),
+    ("DaemonSet", r"kubectl patch daemonset/web -n default -p '.*'"),
+    ("ReplicaSet", r"kubectl patch replicaset/web -n default -p '.*' && kubectl delete pod/web-0 -n default"),
 ]
 
 
@@ -171,7 +170,16 @@ def owned(kind: str | None) -> dict[str, Any]:
 @pytest.mark.parametrize(("kind", "pattern"), OWNERS, ids=[str(kind) for kind, _ in OWNERS])
 def test_the_command_changes_what_made_the_pod(kind: str | None, pattern: str) -> None:
     result = explained([node("w1", labels={"disk": "SSD"}), pod("web-0", nodeSelector={"disk": "ssd"}, **owned(kind))])
-    assert re.fullmatch(pattern, result.suggestions[0].commands[0])
+    assert re.fullmatch(pattern, str(result.suggestions[0].commands[0]))
+
+
+def test_what_another_controller_makes_its_pods_of_is_changed_by_hand() -> None:
+    result = explained([node("w1", labels={"disk": "SSD"}), pod("web-0", nodeSelector={"disk": "ssd"}, **owned("Job"))])
+    first = result.suggestions[0]
+    assert first.commands == ()
+    (manual,) = first.manual
+    assert manual.instruction == "change what Job web makes its pods of, by this patch"
+    assert json.loads(manual.document) == {"spec": {"nodeSelector": {"disk": "SSD"}}}
 
 
 def test_tolerations_that_admission_added_stay_out_of_the_command() -> None:
@@ -183,7 +191,7 @@ def test_tolerations_that_admission_added_stay_out_of_the_command() -> None:
     }
     own = {"key": "a", "operator": "Exists"}
     result = explained([node("w1", taints=[GPU_TAINT]), pod("web-0", tolerations=[added, own], **owned("Deployment"))])
-    words = shlex.split(result.suggestions[0].commands[0])
+    words = shlex.split(str(result.suggestions[0].commands[0]))
     (patch,) = (json.loads(word) for word in words if word.startswith("{"))
     assert [each["key"] for each in patch["spec"]["template"]["spec"]["tolerations"]] == ["a", "dedicated"]
 
@@ -210,7 +218,7 @@ def test_kubectl_itself_takes_the_patch(case: str, tmp_path: Any) -> None:
     if shutil.which("kubectl") is None:
         pytest.skip("needs kubectl")
     objects, spec, _ = CASES[case]
-    words = shlex.split(explained([*objects, pod("web-0", **spec)]).suggestions[0].commands[0])
+    words = shlex.split(str(explained([*objects, pod("web-0", **spec)]).suggestions[0].commands[0]))
     (patch,) = (word for word in words if word.startswith("{"))
     spec = {key: value for key, value in spec.items() if key != "metadata"}
     containers = [{"image": "x", **each} for each in spec.pop("containers", [{"name": "main"}])]

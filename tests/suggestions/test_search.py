@@ -44,6 +44,10 @@ NEAR_BLUE = {"labelSelector": BLUE, "topologyKey": "rack"}
 SMALL = {"cpu": "2", "memory": "4Gi", "pods": "10"}
 
 
+def commands(suggestion: Suggestion) -> tuple[str, ...]:
+    return tuple(map(str, suggestion.commands))
+
+
 def host(name: str, **fields: Any) -> Any:
     labels = {"kubernetes.io/hostname": name, **fields.pop("labels", {})}
     return node(name, labels=labels, **fields)
@@ -270,7 +274,7 @@ def hold(result: ScheduleResult, suggestions: tuple[Suggestion, ...], on: str | 
             for some in combinations(suggestion.changes, size):
                 fewer = base.changed(some)
                 assert promised(cycle(fewer.pod, fewer.nodes, fewer.framework), on) is None
-        assert suggestion.commands
+        assert suggestion.commands or suggestion.manual
         assert merge(plain(base.pod), patch_of(suggestion)) == plain(trial.pod)
         said_alone = "No change of one thing helps" in suggestion.text
         assert said_alone == (min(len(each.changes) for each in suggestions) > 1)
@@ -380,7 +384,7 @@ def test_two_changes_are_offered_only_where_one_is_not_enough() -> None:
         "No change of one thing helps; these two together do: it would fit on w1 after `kubectl uncordon w1` and after "
         "`kubectl label node w1 disk=ssd` (if that is true of the node: others go by the label, too)."
     )
-    assert suggest(both)[0].commands == ("kubectl uncordon w1", "kubectl label node w1 disk=ssd")
+    assert commands(suggest(both)[0]) == ("kubectl uncordon w1", "kubectl label node w1 disk=ssd")
     one_enough = explain(pod("web-0", nodeSelector={"disk": "ssd"}), cordoned, host("w2"))
     assert {len(suggestion.changes) for suggestion in suggest(one_enough)} == {1}
 
@@ -388,7 +392,7 @@ def test_two_changes_are_offered_only_where_one_is_not_enough() -> None:
 def test_one_label_serves_all_that_ask_for_its_key() -> None:
     asks = {**spread("zone"), "nodeSelector": {"zone": "a"}}
     result = explain(pod("web-0", **asks), host("w1"))
-    assert suggest(result)[0].commands == ("kubectl label node w1 zone=a",)
+    assert commands(suggest(result)[0]) == ("kubectl label node w1 zone=a",)
     assert suggest(result)[0].caution is not None
 
 
@@ -418,7 +422,7 @@ def test_all_who_must_go_go_together() -> None:
     crowded = explain(
         pod("web-0", **requests(cpu="1"), **AWAY_FROM_BLUE), host("w1", allocatable=SMALL), blue("w1"), large
     )
-    assert suggest(crowded)[0].commands == ("kubectl delete pod large blue -n default",)
+    assert commands(suggest(crowded)[0]) == ("kubectl delete pod/large pod/blue -n default",)
     hold(crowded, suggest(crowded), None)
 
 
@@ -429,7 +433,7 @@ def test_nobody_is_ended_who_need_not_be() -> None:
         pod("blue", on="w1", metadata={"labels": {"app": "blue"}}, **requests(cpu="1")),
         pod("another", on="w1", **requests(cpu="1")),
     )
-    assert ("kubectl delete pod blue -n default",) in [suggestion.commands for suggestion in suggest(both)]
+    assert ("kubectl delete pod/blue -n default",) in [*map(commands, suggest(both))]
     hold(both, suggest(both), None)
 
 
@@ -531,7 +535,7 @@ def test_how_much_must_be_free_is_said_where_nobody_may_be_named() -> None:
     assert found.text.startswith(
         "It would fit on w1 once 1 pod is gone and 1 more cpu is free and 1Gi more memory is free"
     )
-    assert found.commands == ("kubectl describe node w1",)
+    assert commands(found) == ("kubectl describe node w1",)
     assert found.patches == ()
     too_large = explain(pod("web-0", **requests(cpu="3")), full, vital)
     assert not any(change.frees for suggestion in suggest(too_large) for change in suggestion.changes)
@@ -571,7 +575,7 @@ def test_the_piece_of_a_configuration_gives_the_weight(version: str) -> None:
     weighed = [suggestion for suggestion in suggest(result, "w1") if suggestion.changes[0].weight]
     for suggestion in weighed:
         name, weight = suggestion.changes[0].weight or ("", 0)
-        document = yaml.safe_load(suggestion.commands[0])
+        document = yaml.safe_load(suggestion.manual[0].document)
         profile = load_configuration(document, KubeVersion.parse(version), {}).profiles["default-scheduler"]
         assert result.framework is not None
         before = {ref.name: ref.weight for ref in result.framework.profile.plugins["score"]}
@@ -593,8 +597,8 @@ def test_kubectl_does_to_the_objects_what_was_replayed(kind: Kind) -> None:
     base = Trial.of(result)
     for suggestion in found:
         after = base.changed(suggestion.changes)
-        for command in suggestion.commands:
-            words = shlex.split(command, comments=command.startswith("#"))
+        for command in commands(suggestion):
+            words = shlex.split(command)
             if words[:3] == ["kubectl", "label", "node"]:
                 name, label = words[3:5]
                 stored = {"apiVersion": "v1", **plain(base.nodes.node_objects[base.nodes.row_of[name]])}
@@ -623,7 +627,7 @@ def test_a_template_gets_no_selector_of_one_of_its_revisions() -> None:
     present = pod("other", on="w1", metadata={"labels": labels})
     found = suggest(explain(asks, host("w1", labels={"rack": "r"}), present))
     (command,) = [
-        each for suggestion in found for each in suggestion.commands if "kubectl patch deployment web" in each
+        each for suggestion in found for each in commands(suggestion) if "kubectl patch deployment/web" in each
     ]
     template = json.loads(shlex.split(command)[-1])["spec"]["template"]["spec"]
     (preferred,) = template["affinity"]["podAntiAffinity"][PREFERRED]
@@ -640,7 +644,7 @@ def test_a_changed_copy_of_a_pod_is_left_to_the_scheduler(on: str) -> None:
     replaced = [
         (suggestion, command)
         for suggestion in suggest(explain(pod("web-0", on=on, **requests(cpu="1")), *nodes), "w2" if on else "w1")
-        for command in suggestion.commands
+        for command in commands(suggestion)
         if "kubectl replace" in command
     ]
     stored = {"apiVersion": "v1", "kind": "Pod", **plain(pod("web-0", on=on, **requests(cpu="1")))}
@@ -658,12 +662,12 @@ def test_each_command_of_a_node_is_one_that_kubectl_has() -> None:
         _, found = asked(CASES[kind])
         own = [suggestion for suggestion in found if suggestion.changes[0].kind is kind]
         assert own
-        assert all(of_nodes.fullmatch(command) for suggestion in own for command in suggestion.commands)
+        assert all(of_nodes.fullmatch(command) for suggestion in own for command in commands(suggestion))
 
 
 def test_the_taint_of_a_cordon_that_is_gone_is_taken_off_as_any_other() -> None:
     cordon = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
     left = explain(pod("web-0"), host("w1", taints=[cordon]))
-    assert suggest(left)[0].commands == ("kubectl taint node w1 node.kubernetes.io/unschedulable:NoSchedule-",)
+    assert commands(suggest(left)[0]) == ("kubectl taint node w1 node.kubernetes.io/unschedulable:NoSchedule-",)
     cordoned = explain(pod("web-0"), host("w1", taints=[cordon], unschedulable=True))
-    assert suggest(cordoned)[0].commands == ("kubectl uncordon w1",)
+    assert commands(suggest(cordoned)[0]) == ("kubectl uncordon w1",)

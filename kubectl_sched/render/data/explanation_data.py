@@ -133,7 +133,8 @@ def _suggestion(suggestion: Suggestion) -> dict[str, Any]:
     return {
         "text": suggestion.text,
         "changes": [change.text for change in suggestion.changes],
-        "commands": list(suggestion.commands),
+        "commands": [str(command) for command in suggestion.commands],
+        "manual": [{"instruction": each.instruction, "document": each.document} for each in suggestion.manual],
         "patches": [
             {"kind": each.kind, "namespace": each.namespace, "name": each.name, "patch": each.patch}
             for each in suggestion.patches

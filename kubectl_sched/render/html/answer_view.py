@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from kubectl_sched.framework.interface import BindingAction
     from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.shell_commands import ShellCommand
+    from kubectl_sched.suggestions.change import Manual
 
 _CANDIDATES_SHOWN = 20
 
@@ -38,7 +40,8 @@ class Proposal(Record, frozen=True):
     """Changes that were replayed together: the sentence, and what to paste where that does not hold it all."""
 
     sentence: str
-    commands: tuple[str, ...]
+    commands: tuple[ShellCommand, ...]
+    manual: tuple[Manual, ...]
 
 
 class Stop(Record, frozen=True):
@@ -132,7 +135,7 @@ def _about(result: ScheduleResult, node: str | None) -> Iterator[str]:
 
 def _proposals(result: ScheduleResult) -> Iterator[Proposal]:
     for suggestion in result.suggestions:
-        yield Proposal(suggestion.text, suggestion.commands_below)
+        yield Proposal(suggestion.text, suggestion.commands_below, suggestion.manual)
 
 
 def _facts(result: ScheduleResult) -> Iterator[tuple[str, str]]:

@@ -83,7 +83,10 @@ def _head(result: ScheduleResult) -> Iterator[str]:
         yield text(would)
     for suggestion in result.suggestions:
         yield text(suggestion.text)
-        yield from (fenced(command, "sh") for command in suggestion.commands_below)
+        yield from (fenced(str(command), "sh") for command in suggestion.commands_below)
+        for manual in suggestion.manual:
+            yield text(f"{manual.instruction}{':' if manual.document else '.'}")
+            yield from (fenced(document) for document in (manual.document,) if document)
 
 
 def _nodes(result: ScheduleResult, display: Display) -> Iterator[str]:

@@ -68,7 +68,8 @@ def _suggestion(result: ScheduleResult, width: int) -> Iterator[Part]:
     """The first of the changes that a replay showed to help; the others are in JSON."""
     if not result.suggestions:
         return
-    yield Part(lines_of(result.suggestions[0], width), rank=6, keep=1)
+    whole = lines_of(result.suggestions[0], width)
+    yield Part(whole, rank=6, lean=whole[:1], keep=1)
     more = len(result.suggestions) - 1
     if more:
         yield Part((Text(f"and {count(more, 'other way')} (-o wide)", style="dim"),), rank=2)

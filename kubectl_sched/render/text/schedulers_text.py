@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from rich.text import Text
+
 from kubectl_sched.render.safe_text import count, safe
 from kubectl_sched.render.show import warn, write_data
-from kubectl_sched.render.text.suggestion_text import shown
+from kubectl_sched.render.text.suggestion_text import command_lines, unbroken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,11 +36,9 @@ def show_schedulers(data: dict[str, Any], output: str, color: str) -> None:
 
 
 def _page(data: dict[str, Any], width: int) -> Iterator[RenderableType]:
-    from rich.text import Text
-
     for item in data["items"]:
         yield Text(_head(item), style="bold" if item["serves"] else "bold red")
-        yield from (Text(f"{_INDENT}{line}") for line in _lines(item, width - len(_INDENT)))
+        yield from _lines(item, width - len(_INDENT))
     for each in data["unserved"]:
         yield Text(_unserved(each), style="bold red")
 
@@ -51,18 +51,24 @@ def _head(item: dict[str, Any]) -> str:
     return safe(f"{item['kind']} {where}{version}{replicas}{serves}")
 
 
-def _lines(item: dict[str, Any], width: int) -> Iterator[str]:
+def _lines(item: dict[str, Any], width: int) -> Iterator[Text]:
+    yield from (Text(f"{_INDENT}{line}") for line in _profiles(item))
+    for number, command in enumerate(item["configuration"]["commands"]):
+        yield Text(f"{_INDENT}{'or from the scheduler itself:' if number else _TO_FETCH}")
+        yield from (unbroken(f"{_INDENT}{line}") for line in command_lines(command, width))
+    yield from (Text(f"{_INDENT}{line}") for line in _state(item))
+
+
+def _profiles(item: dict[str, Any]) -> Iterator[str]:
     for profile in item["profiles"]:
         pending = f", {profile['pending']:,} without a node" if profile["pending"] else ""
         yield safe(f"profile {profile['schedulerName']}: {count(profile['pods'], 'pod')}{pending}")
     source = item["configuration"]
-    told = f"configuration: {source['source']}"
-    if source["problem"]:
-        told += f"; {source['problem']}"
-    yield safe(told)
-    for number, command in enumerate(source["commands"]):
-        yield "or from the scheduler itself:" if number else _TO_FETCH
-        yield from shown(command, width).split("\n")
+    problem = f"; {source['problem']}" if source["problem"] else ""
+    yield safe(f"configuration: {source['source']}{problem}")
+
+
+def _state(item: dict[str, Any]) -> Iterator[str]:
     election = item["leaderElection"]
     if election and election["holder"]:
         whose = {True: "", False: ", none of these"}.get(election["isHolder"], "")

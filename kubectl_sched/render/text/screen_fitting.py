@@ -48,13 +48,13 @@ def fitted(parts: Sequence[Part], console: Console, lines: int | None) -> Lines:
     if lines is not None:
         by_rank = sorted(shown, key=lambda index: parts[index].rank)
         for index in by_rank:
-            part, excess = parts[index], _height(shown) - lines
+            part, excess = parts[index], _height(shown, console.width) - lines
             if excess > 0:
                 lean = lines_of(part.lean, console)
                 shown[index] = lean or _cut(shown[index], part, excess)
         for index in by_rank:
-            shown[index] = _cut(shown[index], parts[index], _height(shown) - lines)
-        _spread_out(shown, parts, lines)
+            shown[index] = _cut(shown[index], parts[index], _height(shown, console.width) - lines)
+        _spread_out(shown, parts, lines, console.width)
     return _without_doubled_blanks([line for each in shown.values() for line in each])
 
 
@@ -64,18 +64,27 @@ def _without_doubled_blanks(lines: Lines) -> Lines:
 
 def lines_of(shown: Iterable[RenderableType], console: Console) -> Lines:
     """What is shown as lines of this console, without the blanks at the ends of lines."""
-    return [_stripped(line) for each in shown for line in console.render_lines(each, pad=False)]
+    return [_stripped(line) for each in shown for line in _rendered(each, console)]
 
 
-def _spread_out(shown: dict[int, Lines], parts: Sequence[Part], lines: int) -> None:
+def _rendered(shown: RenderableType, console: Console) -> Lines:
+    """Lines no longer than the console's, but for texts that must not be wrapped."""
+    options = console.options
+    if isinstance(shown, Text) and shown.overflow == "ignore":
+        options = options.update(width=shown.cell_len + 1)
+    return console.render_lines(shown, options, pad=False)
+
+
+def _spread_out(shown: dict[int, Lines], parts: Sequence[Part], lines: int, width: int) -> None:
     """Put empty lines back where room is left, the last first."""
     for index in reversed(shown):
-        if parts[index] is BLANK and not shown[index] and _height(shown) < lines:
+        if parts[index] is BLANK and not shown[index] and _height(shown, width) < lines:
             shown[index] = [[]]
 
 
-def _height(shown: dict[int, Lines]) -> int:
-    return sum(map(len, shown.values()))
+def _height(shown: dict[int, Lines], width: int) -> int:
+    """How many of a terminal's lines they take; one that must not be wrapped may take several."""
+    return sum(max(-(-Segment.get_line_length(line) // width), 1) for lines in shown.values() for line in lines)
 
 
 def _cut(lines: Lines, part: Part, excess: int) -> Lines:

@@ -42,6 +42,9 @@ _NO_SCHEDULER = (
 _OWN = "the KubeSchedulerConfiguration in the dump"
 _NOT_USED = f"{_OWN} is not used, as the schedulers there have others; --config FILE uses it"
 
+_FETCH = " (`kubectl sched schedulers` prints the command that fetches it, for --config scheduler.yaml)"
+"""Commands stand on lines of their own, where nothing wraps them; notes are wrapped."""
+
 
 class Assumed(Record, frozen=True):
     """A configuration, and one line that says why it was taken, which is empty where --config was given."""
@@ -146,7 +149,7 @@ class InForce:
         configuration = self._default(version, gates)
         if source.is_known:
             return Assumed(configuration, f"default profile, as {what} runs with {source.source}")
-        more = _fetched_by(source) or f": {source.problem}"
+        more = _FETCH if source.commands else f": {source.problem}"
         return Assumed(
             configuration, f"default profile assumed: {what} has its configuration from {source.source}{more}"
         )
@@ -186,7 +189,7 @@ class InForce:
             return Assumed(configuration, f"profiles as {source.source} has them")
         lease = self.seen.renewed_lease
         renewed = f"; {lease.spec.holder_identity} renews the Lease {lease.key}" if lease is not None else ""
-        told = f"default profile assumed: {source.source}{renewed}{_fetched_by(source)}"
+        told = f"default profile assumed: {source.source}{renewed}{_FETCH if source.commands else ''}"
         return Assumed(configuration_for(self.dump, self._replay), told)
 
     def _of_watcher(self, scheduler_name: str, lease: Lease) -> Assumed:
@@ -252,10 +255,8 @@ class InForce:
                 continue
             for scheduler in self.may_serve(name):
                 source = scheduler.configuration
-                yield (
-                    f"{scheduler.key} may serve {name}: its configuration is {source.source}"
-                    f"{_fetched_by(source) or f' ({source.problem})'}"
-                )
+                how = _FETCH if source.commands else f" ({source.problem})"
+                yield f"{scheduler.key} may serve {name}: its configuration is {source.source}{how}"
 
     @property
     def warnings(self) -> list[str]:
@@ -273,10 +274,6 @@ class InForce:
         if own is None or self._replay.config is not None or not self.used:
             return False
         return not any(each.evidence.endswith(f"as {_OWN} has them") for each in self.used.values())
-
-
-def _fetched_by(source: ConfigurationSource) -> str:
-    return f": `{source.commands[0]}`, then --config scheduler.yaml" if source.commands else ""
 
 
 def _gates(text: str | None) -> dict[str, bool] | None:

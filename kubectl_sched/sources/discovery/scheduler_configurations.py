@@ -11,12 +11,14 @@ from kubectl_sched.config.config_map import configuration_keys
 from kubectl_sched.config.decoding import serving
 from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
+from kubectl_sched.shell_commands import get_aks_configuration, get_config_map, get_configz, read_host_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.config import KubeVersion
+    from kubectl_sched.shell_commands import ShellCommand
     from kubectl_sched.sources.dump.dump import Dump
 
 _API_VERSIONS = tuple(f"kubescheduler.config.k8s.io/{version}" for version in ("v1", "v1beta3", "v1beta2"))
@@ -38,7 +40,7 @@ class ConfigurationSource(Record, frozen=True):
     """In words: `ConfigMap kube-system/my-scheduler-config`, `no --config`, `the host file /etc/kubernetes/s.yaml`."""
 
     document: Mapping[str, Any] | None = None
-    commands: tuple[str, ...] = ()
+    commands: tuple[ShellCommand, ...] = ()
     """What fetches it, where it is not among the objects: any one of them."""
 
     problem: str | None = None
@@ -87,10 +89,17 @@ def _of_file(pod: Pod, path: str, dump: Dump) -> ConfigurationSource:
     mounted = [volume.config_map.name for volume in pod.spec.volumes if volume.config_map is not None]
     if mounted:
         namespace, name = pod.metadata.namespace, mounted[0]
-        command = f"kubectl -n {namespace} get configmap {name} -o yaml > scheduler.yaml"
-        return ConfigurationSource(f"ConfigMap {namespace}/{name}, which was not read", commands=(command,))
-    commands = (_from_host(pod.spec.node_name, path), _from_configz(pod))
-    return ConfigurationSource(f"the host file {path}", commands=commands)
+        source = f"ConfigMap {namespace}/{name}, which was not read"
+        return _fetched_by(source, get_config_map(namespace, name))
+    fetches = read_host_file(pod.spec.node_name, path), get_configz(pod.metadata.namespace, pod.metadata.name)
+    return _fetched_by(f"the host file {path}", *fetches)
+
+
+def _fetched_by(source: str, *commands: ShellCommand | None) -> ConfigurationSource:
+    """What the commands fetch; there is none with a name that Kubernetes would not accept."""
+    given = tuple(command for command in commands if command is not None)
+    problem = None if given else "no command fetches it, since Kubernetes would not accept a name in it"
+    return ConfigurationSource(source, commands=given, problem=problem)
 
 
 def _without_file(flags: Mapping[str, str], version: KubeVersion | None) -> ConfigurationSource:
@@ -150,17 +159,6 @@ def _of_own_revision(pod: Pod, found: list[tuple[ConfigMap, str]]) -> list[tuple
     return own or found
 
 
-def _from_host(node: str, path: str) -> str:
-    debug = f"kubectl debug node/{node or 'NODE'} --quiet -it --profile=sysadmin --image=busybox"
-    return f"{debug} -- cat /host{path} > scheduler.yaml"
-
-
-def _from_configz(pod: Pod) -> str:
-    where = f"-n {pod.metadata.namespace} port-forward pod/{pod.metadata.name} 10259"
-    asked = 'curl -sk -H "Authorization: Bearer $TOKEN" https://localhost:10259/configz'
-    return f"kubectl {where} & sleep 2; {asked} > scheduler.yaml; kill %1"
-
-
 def parsed(text: str, source: str) -> Mapping[str, Any]:
     """The text of a configuration file. Raises SchedError where it is none."""
     from kubectl_sched.sources.discovery.configuration_file import first_document  # YAML is slow to import
@@ -181,16 +179,14 @@ def of_unseen_scheduler(dump: Dump) -> ConfigurationSource:
             except SchedError as error:
                 return ConfigurationSource(source, problem=str(error))
         if isinstance(item, OpenShiftScheduler) and item.spec.profile:
-            command = "kubectl -n openshift-kube-scheduler get configmap config -o yaml > scheduler.yaml"
-            return ConfigurationSource(f"OpenShift's Scheduler: profile {item.spec.profile}", commands=(command,))
+            source = f"OpenShift's Scheduler: profile {item.spec.profile}"
+            return _fetched_by(source, get_config_map("openshift-kube-scheduler", "config"))
     managed = _managed_by([item for item in dump.objects if isinstance(item, Node)])
     if managed is None:
         return ConfigurationSource("no pod of kube-scheduler is visible")
     if not managed.startswith("AKS"):
         return ConfigurationSource(managed)
-    resource = "schedulerconfigurations.aks.azure.com upstream"
-    command = f"kubectl get {resource} -o jsonpath={{.spec.rawConfig}} > scheduler.yaml"
-    return ConfigurationSource(managed, commands=(command,))
+    return _fetched_by(managed, get_aks_configuration())
 
 
 def _managed_by(nodes: Sequence[Node]) -> str | None:

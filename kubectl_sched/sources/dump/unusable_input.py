@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from kubectl_sched.shell_commands import get_all
 from kubectl_sched.sources.errors import DumpError
 from kubectl_sched.sources.kinds import KINDS
 
@@ -50,8 +51,8 @@ _BUNDLES = (
 
 def good_dump() -> str:
     """The command that makes a dump with everything that is read."""
-    resources = ",".join(kind.resource for kind in KINDS if kind.name not in _NOT_ASKED_FOR and kind.served_everywhere)
-    return f"kubectl get {resources} -A -o json > dump.json"
+    asked_for = [kind for kind in KINDS if kind.name not in _NOT_ASKED_FOR and kind.served_everywhere]
+    return str(get_all([kind.resource for kind in asked_for]))
 
 
 def foreign_text(data: bytes) -> str | None:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.labels import selector_of
-from kubectl_sched.suggestions import commands
+from kubectl_sched.shell_commands import label_node, uncordon_node
 from kubectl_sched.suggestions.change import Change, Kind
+from kubectl_sched.suggestions.commands import UNSCHEDULABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.affinity import PodAffinityTerm, TopologySpreadConstraint
     from kubectl_sched.api.core import Node
     from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.shell_commands import ShellCommand
     from kubectl_sched.suggestions.change import Way
 
 _LABEL_LENGTH = 63
@@ -28,11 +30,11 @@ def uncordon(result: ScheduleResult, row: int) -> Iterator[Way]:
 
 def uncordoned(name: str) -> Change:
     """The node schedulable again, without the taint that goes with it."""
-    return Change(Kind.UNCORDON, f"after `{commands.uncordon(name)}`", node_name=name, node=_uncordoned)
+    return Change(Kind.UNCORDON, _after(uncordon_node(name), "it is uncordoned"), node_name=name, node=_uncordoned)
 
 
 def _uncordoned(node: Node) -> Node:
-    taints = tuple(each for each in node.spec.taints if each.key != commands.UNSCHEDULABLE)
+    taints = tuple(each for each in node.spec.taints if each.key != UNSCHEDULABLE)
     return replace(node, spec=replace(node.spec, unschedulable=False, taints=taints))
 
 
@@ -100,5 +102,10 @@ def labelled(result: ScheduleResult, row: int, key: str, value: str) -> Change:
     def with_label(node: Node) -> Node:
         return replace(node, metadata=replace(node.metadata, labels={**node.metadata.labels, key: value}))
 
-    text = f"after `{commands.label(name, key, value)}`"
+    text = _after(label_node(name, key, value), f"it is labelled {key}={value}")
     return Change(Kind.LABEL, text, node_name=name, node=with_label)
+
+
+def _after(command: ShellCommand | None, otherwise: str) -> str:
+    """The words for a change: the command that makes it, if there is one."""
+    return f"after `{command}`" if command is not None else f"after {otherwise}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.render.headline import summary
 from kubectl_sched.render.preemption_sentence import preemption
-from kubectl_sched.render.text.suggestion_text import shown
+from kubectl_sched.render.text.suggestion_text import steps_of
 from kubectl_sched.tui.lines.line import BLANK, Tone, line, wrapped
 from kubectl_sched.tui.lines.what_if_changes import changes, in_words
 
@@ -31,8 +31,7 @@ def report_lines(view: View, suggestions: Sequence[Suggestion], notes: Iterable[
         lines += (BLANK, line("What it would take (each was replayed)", Tone.STRONG))
     for suggestion in suggestions:
         lines += wrapped(suggestion.text, width, indent=_INDENT)
-        for command in suggestion.commands:
-            lines += (line(part, Tone.CHANGED) for part in shown(command, width).split("\n"))
+        lines += (line(step, Tone.CHANGED) for step in steps_of(suggestion, suggestion.commands, width))
     actions = [f"{each.extension_point} {each.plugin}: {each.action}" for each in result.binding]
     lines += _paragraph("Then", actions, width)
     lines += _paragraph("kube-scheduler's own message", [result.event] if result.event else [], width)

@@ -191,7 +191,7 @@ def test_a_scheduler_whose_configuration_was_not_read_may_serve_a_name_that_nobo
     assert in_force.notes[0].startswith(
         "Deployment kube-system/a-second may serve mine: its configuration is ConfigMap kube-system/second, which was"
     )
-    assert in_force.notes[0].endswith("get configmap second -o yaml > scheduler.yaml`, then --config scheduler.yaml")
+    assert in_force.notes[0].endswith("prints the command that fetches it, for --config scheduler.yaml)")
 
 
 def test_of_its_config_map_the_first_document_counts(read_text: Callable[..., Dump]) -> None:

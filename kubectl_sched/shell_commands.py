@@ -1,0 +1,195 @@
+"""Builds every command that is printed for people to paste, as argument lists.
+
+A command is quoted here and nowhere else. There is no command about a name that Kubernetes would not accept: the
+functions then return None. What it accepts begins with a letter or a digit, so that no name is an option.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from kubectl_sched.api.apimachinery.validation import (
+    dns_label_errors,
+    label_key_errors,
+    label_value_errors,
+    subdomain_errors,
+)
+from kubectl_sched.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Argv: TypeAlias = tuple[str, ...]
+
+_EFFECTS: Final = frozenset({"NoSchedule", "PreferNoSchedule", "NoExecute"})
+_FILE: Final = "scheduler.yaml"
+_CONTINUED: Final = " \\"
+_QUOTED: Final = re.compile(r"""(?:'[^']*'|"[^"]*"|[^\s'"])+""")
+"""An argument as `shlex.quote` writes it, with the operator that stands at its end."""
+
+
+class Operator(StrEnum):
+    """The only shell syntax in a command, after a whole argument list."""
+
+    END = ""
+    PIPE = " |"
+    AND = " &&"
+    BACKGROUND = " &"
+    THEN = ";"
+    INTO_FILE = f" > {_FILE}"
+    INTO_DUMP = " > dump.json"
+    INTO_FILE_THEN = f" > {_FILE};"
+
+
+class ShellCommand(Record, frozen=True):
+    """Argument lists, each with the operator that follows it."""
+
+    steps: tuple[tuple[Argv, Operator], ...]
+
+    @property
+    def argvs(self) -> tuple[Argv, ...]:
+        """The argument list of each program that it runs."""
+        return tuple(argv for argv, _ in self.steps)
+
+    def __str__(self) -> str:
+        return " ".join(f"{shlex.join(argv)}{operator}" for argv, operator in self.steps)
+
+
+def folded(command: str, width: int) -> list[str]:
+    """The command on lines of at most that width, as far as its arguments are short enough.
+
+    No line begins inside an argument: a long one is left to the terminal, which copies it without a break.
+    """
+    lines: list[str] = []
+    for word in _QUOTED.findall(command):
+        if lines and len(lines[-1]) + 1 + len(word) + len(_CONTINUED) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(f"  {word}" if lines else word)
+    return [f"{line}{_CONTINUED}" for line in lines[:-1]] + lines[-1:]
+
+
+def uncordon_node(node: str) -> ShellCommand | None:
+    """Let pods on the node again."""
+    return _of(["kubectl", "uncordon", node]) if _are_names(node) else None
+
+
+def label_node(node: str, key: str, value: str, *, overwrite: bool = False) -> ShellCommand | None:
+    """Give the node a label; kubectl changes one that is there only if it is told to."""
+    if not _are_names(node) or label_key_errors(key) or label_value_errors(value):
+        return None
+    return _of(["kubectl", "label", "node", node, f"{key}={value}", *(["--overwrite"] if overwrite else [])])
+
+
+def remove_taint(node: str, key: str, effect: str) -> ShellCommand | None:
+    """Take the taints of that key and effect off the node."""
+    if not _are_names(node) or label_key_errors(key) or effect not in _EFFECTS:
+        return None
+    return _of(["kubectl", "taint", "node", node, f"{key}:{effect}-"])
+
+
+def describe_node(node: str) -> ShellCommand | None:
+    """Show who has requested how much of the node."""
+    return _of(["kubectl", "describe", "node", node]) if _are_names(node) else None
+
+
+def delete_pods(namespace: str, names: Sequence[str]) -> ShellCommand | None:
+    """Delete the pods of one namespace."""
+    if not _are_names(*names) or dns_label_errors(namespace):
+        return None
+    return _of(["kubectl", "delete", *(f"pod/{name}" for name in names), "-n", namespace])
+
+
+def patch(kind: str, namespace: str, name: str, change: Mapping[str, Any], deleting: str = "") -> ShellCommand | None:
+    """Apply a strategic merge patch to an object of a kind of Kubernetes' own, then delete a pod if one is named."""
+    if not _are_names(name) or dns_label_errors(namespace):
+        return None
+    first = ("kubectl", "patch", f"{kind.lower()}/{name}", "-n", namespace, "-p", plain_json(change))
+    if not deleting:
+        return _of(first)
+    then = delete_pods(namespace, (deleting,))
+    return None if then is None else ShellCommand(((first, Operator.AND), *then.steps))
+
+
+def replace_pod(namespace: str, name: str, change: Mapping[str, Any]) -> ShellCommand | None:
+    """Replace the pod by a copy with the strategic merge patch applied."""
+    if not _are_names(name) or dns_label_errors(namespace):
+        return None
+    return ShellCommand(
+        (
+            (("kubectl", "get", f"pod/{name}", "-n", namespace, "-o", "json"), Operator.PIPE),
+            (("kubectl", "patch", "--local", "-f", "-", "-p", plain_json(change), "-o", "json"), Operator.PIPE),
+            (("kubectl", "replace", "--force", "-f", "-"), Operator.END),
+        )
+    )
+
+
+def get_config_map(namespace: str, name: str) -> ShellCommand | None:
+    """Write the ConfigMap into scheduler.yaml."""
+    if not _are_names(name) or dns_label_errors(namespace):
+        return None
+    return _into_file(["kubectl", "get", f"configmap/{name}", "-n", namespace, "-o", "yaml"])
+
+
+def get_aks_configuration() -> ShellCommand:
+    """Write the KubeSchedulerConfiguration of AKS into scheduler.yaml."""
+    resource = "schedulerconfigurations.aks.azure.com/upstream"
+    return _into_file(["kubectl", "get", resource, "-o", "jsonpath={.spec.rawConfig}"])
+
+
+def read_host_file(node: str, path: str) -> ShellCommand | None:
+    """Write a file of the node's host into scheduler.yaml."""
+    if not _are_names(node) or not path.isprintable():
+        return None
+    pod = ["kubectl", "debug", f"node/{node}", "--quiet", "-it", "--profile=sysadmin", "--image=busybox"]
+    return _into_file([*pod, "--", "cat", f"/host{path}"])
+
+
+def get_configz(namespace: str, pod: str) -> ShellCommand | None:
+    """Write what the kube-scheduler itself says of its configuration into scheduler.yaml."""
+    if not _are_names(pod) or dns_label_errors(namespace):
+        return None
+    server = ("--server=https://localhost:10259", "--insecure-skip-tls-verify")
+    return ShellCommand(
+        (
+            (("kubectl", "port-forward", f"pod/{pod}", "-n", namespace, "10259"), Operator.BACKGROUND),
+            (("sleep", "2"), Operator.THEN),
+            (("kubectl", "get", *server, "--raw=/configz"), Operator.INTO_FILE_THEN),
+            (("kill", "%1"), Operator.END),
+        )
+    )
+
+
+def get_all(resources: Sequence[str]) -> ShellCommand:
+    """Write the objects of these resources into dump.json."""
+    argv = ("kubectl", "get", ",".join(resources), "-A", "-o", "json")
+    return ShellCommand(((argv, Operator.INTO_DUMP),))
+
+
+def explain_from(file: str) -> ShellCommand | None:
+    """Explain the pods of a file."""
+    if not file.isprintable():
+        return None
+    return _of(["kubectl", "sched", "explain", *([f"--from={file}"] if file.startswith("-") else ["--from", file])])
+
+
+def plain_json(value: Any) -> str:
+    r"""Return JSON of printable ASCII alone, in which a shell finds nothing to expand: `$` is written as \u0024."""
+    text = json.dumps(value, separators=(",", ":"))
+    return re.sub(r"[$`!'\x7f]", lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _are_names(*names: str) -> bool:
+    return not any(subdomain_errors(name) for name in names)
+
+
+def _of(argv: Sequence[str]) -> ShellCommand:
+    return ShellCommand(((tuple(argv), Operator.END),))
+
+
+def _into_file(argv: Sequence[str]) -> ShellCommand:
+    return ShellCommand(((tuple(argv), Operator.INTO_FILE),))
