@@ -14,9 +14,9 @@ from kubectl_sched.binding.binding_cycle import Bound, Failed, Gone, is_judged_a
 from kubectl_sched.binding.binding_outcome import Answer
 from kubectl_sched.binding.node_recheck import is_as_judged, overcommitted, read_node
 from kubectl_sched.binding.object_reader import read_pod
+from kubectl_sched.binding.preemption_executor import await_gone, evict_victims, victims_of, without_preemption
 from kubectl_sched.binding.scheduling_failure import report_failure
 from kubectl_sched.binding.unreserve import removal_of
-from kubectl_sched.binding.victim_eviction import await_gone, evict_victims, victims_of, without_preemption
 from kubectl_sched.binding.write_plan import in_words, plan_of
 from kubectl_sched.errors import SchedError
 from kubectl_sched.render.headline import decision

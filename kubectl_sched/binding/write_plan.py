@@ -8,10 +8,10 @@ from kubectl_sched.binding.api_requests import bind_pod, create_event, evict_pod
 from kubectl_sched.binding.bind_context import against, refusal, target
 from kubectl_sched.binding.event_recorder import event_of, preempted, scheduled
 from kubectl_sched.binding.pod_status import status_change
+from kubectl_sched.binding.preemption_executor import victims_of, without_preemption
 from kubectl_sched.binding.scheduling_failure import failure_change, report_of
 from kubectl_sched.binding.timestamps import time_now
 from kubectl_sched.binding.unreserve import removal_of
-from kubectl_sched.binding.victim_eviction import victims_of, without_preemption
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.plugins.dynamic_resources.state import STATE as CLAIMS
 from kubectl_sched.render.headline import summary

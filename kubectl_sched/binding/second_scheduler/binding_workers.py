@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.binding.binding_cycle import BindingCycle, Failed
 from kubectl_sched.binding.event_recorder import EventRecorder
+from kubectl_sched.binding.preemption_executor import evict_victims, without_preemption
 from kubectl_sched.binding.scheduling_failure import report_failure
 from kubectl_sched.binding.second_scheduler.loop_messages import Finished, NoneEvicted, Warned
-from kubectl_sched.binding.victim_eviction import evict_victims, without_preemption
 from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.status import error
 

@@ -17,12 +17,12 @@ from msgspec import structs
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.binding.binding_cycle import Bound, Failed, Gone, Taken
+from kubectl_sched.binding.preemption_executor import without_preemption
 from kubectl_sched.binding.second_scheduler.cluster_events import ASSUMED_POD_FORGOTTEN, cluster_event
 from kubectl_sched.binding.second_scheduler.followed_kinds import watched_kinds
 from kubectl_sched.binding.second_scheduler.loop_messages import Finished, Led, NoneEvicted, Stop, Warned
 from kubectl_sched.binding.second_scheduler.metrics import ERROR, SCHEDULED, UNSCHEDULABLE
 from kubectl_sched.binding.timestamps import time_now
-from kubectl_sched.binding.victim_eviction import without_preemption
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.scheduler.reserve import reserved, reserved_pod
 from kubectl_sched.scheduler.result import Outcome
