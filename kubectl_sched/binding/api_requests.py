@@ -54,17 +54,6 @@ def patch_pod_status(pod: Pod, status: JSON) -> Request:
     return Request("PATCH", f"{pod_path(pod)}/status", body, STRATEGIC_MERGE_PATCH)
 
 
-def evict_pod(pod: Pod) -> Request:
-    """An eviction of this very pod, which its disruption budgets may refuse."""
-    body: JSON = {
-        "apiVersion": "policy/v1",
-        "kind": "Eviction",
-        "metadata": {"name": pod.name, "namespace": pod.namespace},
-        "deleteOptions": {"preconditions": {"uid": pod.metadata.uid}},
-    }
-    return Request("POST", f"{pod_path(pod)}/eviction", body, patient=False)
-
-
 def create_event(event: JSON) -> Request:
     """An event of events.k8s.io/v1."""
     return Request("POST", f"/apis/events.k8s.io/v1/namespaces/{event['metadata']['namespace']}/events", event)

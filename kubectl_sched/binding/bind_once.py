@@ -14,7 +14,7 @@ from kubectl_sched.binding.binding_cycle import Bound, Failed, Gone, is_judged_a
 from kubectl_sched.binding.binding_outcome import Answer
 from kubectl_sched.binding.node_recheck import is_as_judged, overcommitted, read_node
 from kubectl_sched.binding.object_reader import read_pod
-from kubectl_sched.binding.preemption_executor import await_gone, evict_victims, victims_of, without_preemption
+from kubectl_sched.binding.preemption_executor import await_gone, preempt, victims_of, without_preemption
 from kubectl_sched.binding.scheduling_failure import report_failure
 from kubectl_sched.binding.unreserve import removal_of
 from kubectl_sched.binding.write_plan import in_words, plan_of
@@ -44,7 +44,7 @@ class Tools:
     """What binding one pod needs of the world.
 
     `look` reads and explains anew; `show` shows a plan, `ask` asks whether to go on with it; within `uninterrupted`
-    whoever interrupts sets `stop` instead; `rehearsal` is a writer with dry_run.
+    whoever interrupts sets `stop` instead.
     """
 
     look: Callable[[], Situation]
@@ -52,7 +52,6 @@ class Tools:
     ask: Callable[[BindingPlan], bool]
     uninterrupted: Callable[[], AbstractContextManager[None]]
     writer: Writer
-    rehearsal: Writer
     recorder: EventRecorder
     cycle: BindingCycle
     stop: Event
@@ -215,18 +214,17 @@ class _Once:
     def _preempt(self, situation: Situation, plan: BindingPlan) -> Answer | Situation:
         tools, result = self._tools, situation.result
         dry = self._order.dry_run == "server"
-        done = evict_victims(tools.rehearsal, tools.rehearsal if dry else tools.writer, tools.recorder, result)
-        self._warn(*done.warnings)
         if not dry:
-            told = result if done.evicted else without_preemption(result)
-            self._warn(*report_failure(tools.writer, tools.recorder, told))
-        if done.refused:
-            gone = [f"pod {each.key} was evicted" for each in done.evicted]
-            said = f"pod {situation.pod.key} has no node: {'; '.join((*done.refused, *gone))}"
-            return self._ended("Refused", 1, said, plan, situation)
+            self._warn(*report_failure(tools.writer, tools.recorder, result))
+        done = preempt(tools.writer, tools.recorder, result)
+        self._warn(*done.warnings)
+        if done.failure:
+            going = [f"pod {each.key} was deleted" for each in done.victims]
+            said = f"pod {situation.pod.key} has no node: {'; '.join((done.failure, *going))}"
+            return self._ended("Failed", 3, said, plan, situation)
         if dry:
             return self._ended("Planned", 0, f"{in_words(plan)}, and the server would do so", plan, situation)
-        there = await_gone(tools.writer, done.evicted, tools.stop)
+        there = await_gone(tools.writer, done.victims, tools.stop)
         if there:
             said = f"pod {situation.pod.key} is nominated to {done.node}, where {', '.join(there)} did not go in time"
             return self._ended("Interrupted" if tools.stop.is_set() else "Failed", 3, said, plan, situation)

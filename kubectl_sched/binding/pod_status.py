@@ -1,4 +1,4 @@
-"""What kube-scheduler writes into a pod's status (updatePod in pkg/scheduler/schedule_one.go)."""
+"""Changes of a pod's status as kube-scheduler writes them (updatePod in pkg/scheduler/schedule_one.go)."""
 
 from __future__ import annotations
 
@@ -9,49 +9,71 @@ from kubectl_sched.record import Record
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.binding.writer import JSON
+    from kubectl_sched.scheduler.result import ScheduleResult
 
 UNSCHEDULABLE = "Unschedulable"
 SCHEDULER_ERROR = "SchedulerError"
-_TYPE = "PodScheduled"
+POD_SCHEDULED = "PodScheduled"
 
 
-class NotScheduled(Record, frozen=True):
-    """The condition PodScheduled=False: why, and the whole message, which only the event cuts."""
+class Condition(Record, frozen=True):
+    """A condition to set, with its whole message, which only an event cuts."""
 
+    type: str
+    status: str
     reason: str
     message: str
 
 
+def not_scheduled(reason: str, message: str) -> Condition:
+    """PodScheduled=False."""
+    return Condition(POD_SCHEDULED, "False", reason, message)
+
+
+def preempted_by(scheduler_name: str) -> Condition:
+    """DisruptionTarget of a pod that has to go for one of higher priority."""
+    message = f"{scheduler_name}: preempting to accommodate a higher priority pod"
+    return Condition("DisruptionTarget", "True", "PreemptionByScheduler", message)
+
+
+def observed_generation(result: ScheduleResult, pod: Pod, condition: str) -> int:
+    """The pod's generation if its conditions name the one they are about, else 0."""
+    assert result.framework is not None  # noqa: S101 - nothing is written of a pod that no profile serves
+    tracks = result.framework.handle.features.enabled("PodObservedGenerationTracking")
+    tracked = any(each.type == condition and each.observed_generation for each in pod.status.conditions)
+    return pod.metadata.generation if tracks or tracked else 0
+
+
 def status_change(
     pod: Pod,
-    condition: NotScheduled | None,
+    condition: Condition | None,
     nominated: str | None,
     *,
     now: str,
     generation: int = 0,
 ) -> JSON:
-    """What of the status changes, empty where nothing does.
+    """Return the fields of the status that change, empty if none does.
 
     `nominated` is the node to nominate the pod to, empty to take a nomination back, None to leave it. `generation` is
-    the pod's where conditions tell which one they are about, else 0. `now` is RFC 3339.
+    the pod's if conditions name the one they are about, else 0. `now` is RFC 3339.
     """
     change: JSON = {}
-    if condition is not None and (entry := _condition(pod, condition, now, generation)):
+    if condition is not None and (entry := _entry(pod, condition, now, generation)):
         change["conditions"] = [entry]
     if nominated is not None and nominated != pod.status.nominated_node_name:
         change["nominatedNodeName"] = nominated or None
     return change
 
 
-def _condition(pod: Pod, wanted: NotScheduled, now: str, generation: int) -> JSON:
-    """The condition as a strategic patch has it; empty where it stands there already (podutil.UpdatePodCondition)."""
-    old = next((each for each in pod.status.conditions if each.type == _TYPE), None)
-    if old is not None and (old.status, old.reason, old.message) == ("False", wanted.reason, wanted.message):
+def _entry(pod: Pod, wanted: Condition, now: str, generation: int) -> JSON:
+    """The condition as a strategic patch has it; empty if it stands there already (podutil.UpdatePodCondition)."""
+    old = next((each for each in pod.status.conditions if each.type == wanted.type), None)
+    if old is not None and (old.status, old.reason, old.message) == (wanted.status, wanted.reason, wanted.message):
         return {}
-    since = old.last_transition_time if old is not None and old.status == "False" else now
+    since = old.last_transition_time if old is not None and old.status == wanted.status else now
     entry: JSON = {
-        "type": _TYPE,
-        "status": "False",
+        "type": wanted.type,
+        "status": wanted.status,
         "lastProbeTime": None,
         "lastTransitionTime": since,
         "reason": wanted.reason,

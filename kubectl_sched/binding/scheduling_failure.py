@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.binding.api_requests import patch_pod_status
 from kubectl_sched.binding.event_recorder import Told, failed_scheduling
-from kubectl_sched.binding.pod_status import SCHEDULER_ERROR, UNSCHEDULABLE, NotScheduled, status_change
+from kubectl_sched.binding.pod_status import (
+    POD_SCHEDULED,
+    SCHEDULER_ERROR,
+    UNSCHEDULABLE,
+    Condition,
+    not_scheduled,
+    observed_generation,
+    status_change,
+)
 from kubectl_sched.binding.timestamps import time_now
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.framework.fit_error import NO_NODES_AVAILABLE, event_note, fit_error
@@ -16,7 +24,6 @@ from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
 
 if TYPE_CHECKING:
-    from kubectl_sched.api.pod import Pod
     from kubectl_sched.binding.binding_cycle import Failed
     from kubectl_sched.binding.event_recorder import EventRecorder
     from kubectl_sched.binding.writer import JSON, Writer
@@ -27,7 +34,7 @@ class Report(Record, frozen=True):
     """What is said of the pod: the event, the condition (None: it stays) and the nomination (None: it stays)."""
 
     told: Told
-    condition: NotScheduled | None = None
+    condition: Condition | None = None
     nominated: str | None = None
 
 
@@ -50,7 +57,7 @@ def report_of(result: ScheduleResult, failed: Failed | None = None) -> Report | 
 
 
 def _report(reason: str, message: str, nominated: str | None) -> Report:
-    return Report(failed_scheduling(event_note(message)), NotScheduled(reason, message), nominated)
+    return Report(failed_scheduling(event_note(message)), not_scheduled(reason, message), nominated)
 
 
 def _fit_error_message(result: ScheduleResult) -> str:
@@ -94,11 +101,5 @@ def report_failure(
 
 def failure_change(result: ScheduleResult, report: Report) -> JSON:
     """What of the pod's status the report changes; empty where nothing does."""
-    assert result.framework is not None  # noqa: S101 - else there is no report
-    tracks = result.framework.handle.features.enabled("PodObservedGenerationTracking")
-    generation = result.pod.metadata.generation if tracks or _tracked_before(result.pod) else 0
+    generation = observed_generation(result, result.pod, POD_SCHEDULED)
     return status_change(result.pod, report.condition, report.nominated, now=time_now(), generation=generation)
-
-
-def _tracked_before(pod: Pod) -> bool:
-    return any(each.type == "PodScheduled" and each.observed_generation for each in pod.status.conditions)

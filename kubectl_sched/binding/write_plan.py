@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.binding.api_requests import bind_pod, create_event, evict_pod, patch_pod_status, pre_bind
+from kubectl_sched.binding.api_requests import bind_pod, create_event, patch_pod_status, pre_bind
 from kubectl_sched.binding.bind_context import against, refusal, target
 from kubectl_sched.binding.event_recorder import event_of, preempted, scheduled
 from kubectl_sched.binding.pod_status import status_change
-from kubectl_sched.binding.preemption_executor import victims_of, without_preemption
+from kubectl_sched.binding.preemption_executor import preemption_requests, victims_of, without_preemption
 from kubectl_sched.binding.scheduling_failure import failure_change, report_of
 from kubectl_sched.binding.timestamps import time_now
 from kubectl_sched.binding.unreserve import removal_of
@@ -33,7 +33,7 @@ def plan_of(situation: Situation, order: Order) -> BindingPlan:
     """The whole plan. Raises SchedError for a node that is not there."""
     result = situation.result
     node = target(situation, order)
-    victims = _victims_to_evict(result, order) if node is None and not situation.stale else ()
+    victims = _chosen_victims(result, order) if node is None and not situation.stale else ()
     return BindingPlan(
         pod=situation.pod.key,
         node=node,
@@ -43,7 +43,7 @@ def plan_of(situation: Situation, order: Order) -> BindingPlan:
         leftovers=situation.leftovers,
         victims=tuple(victim.key for victim in victims),
         ignored=against(result, node) if node is not None and order.ignore_filters else (),
-        notes=situation.notes,
+        notes=(*situation.notes, *(_violated_budgets(result) if victims else ())),
         clears=node is None and bool(situation.stale),
     )
 
@@ -54,14 +54,24 @@ def _writes(situation: Situation, order: Order, node: str | None, victims: tuple
     if situation.stale:
         return tuple(_stale_claim_writes(situation.stale))
     if victims:
-        return (*_eviction_writes(situation.result), *_failure_writes(situation.result))
+        return (*_preemption_writes(situation.result), *_failure_writes(situation.result))
     return _failure_writes(without_preemption(situation.result)) if order.node is None else ()
 
 
-def _victims_to_evict(result: ScheduleResult, order: Order) -> tuple[Pod, ...]:
-    """Those that --preempt allows to evict, from the node that was asked for if one was."""
+def _chosen_victims(result: ScheduleResult, order: Order) -> tuple[Pod, ...]:
+    """Those that --preempt allows to delete, from the node that was asked for if one was."""
     found = victims_of(result) if order.preempt else None
     return found[1] if found is not None and order.node in {None, found[0]} else ()
+
+
+def _violated_budgets(result: ScheduleResult) -> tuple[str, ...]:
+    """A sentence about the PodDisruptionBudgets that preemption violates."""
+    found = result.post_filter
+    if found is None:
+        return ()
+    chosen = (each for each in found.candidates if each.node_name == found.nominated_node)
+    budgets = sorted({budget for each in chosen for budget in each.violated_budgets})
+    return tuple(f"preemption violates PodDisruptionBudget {budget}, as kube-scheduler would" for budget in budgets)
 
 
 def in_words(plan: BindingPlan) -> str:
@@ -69,7 +79,7 @@ def in_words(plan: BindingPlan) -> str:
     if plan.node is None and not plan.victims:
         return f"would remove what an earlier attempt left of pod {plan.pod}, and look again"
     if plan.node is None:
-        return f"would evict {', '.join(plan.victims)} for pod {plan.pod}"
+        return f"would preempt {', '.join(plan.victims)} for pod {plan.pod}"
     return f"would bind pod {plan.pod} to node {plan.node}"
 
 
@@ -115,11 +125,13 @@ def _failure_writes(result: ScheduleResult) -> tuple[PlannedWrite, ...]:
     return tuple(planned)
 
 
-def _eviction_writes(result: ScheduleResult) -> Iterator[PlannedWrite]:
-    """The evictions, and what each victim is told."""
+def _preemption_writes(result: ScheduleResult) -> Iterator[PlannedWrite]:
+    """The requests of preemption, and the event about each victim."""
+    yield from (_planned(request, words) for request, words in preemption_requests(result))
     node, victims = victims_of(result) or ("", ())
     for victim in victims:
-        yield _planned(evict_pod(victim), "evict, if its disruption budgets allow it")
+        if victim.metadata.deletion_timestamp is not None:
+            continue
         event = event_of(victim, preempted(result.pod, node), scheduler_name_of(result.pod), "", 0)
         yield _planned(create_event(event), f"event Preempted, about {victim.key}")
 

@@ -25,17 +25,13 @@ PLAIN = "application/json"
 
 
 class Request(Record, frozen=True):
-    """One write. Sent twice it does no more than once, unless `repeatable` says otherwise.
-
-    Without `patient` a 429 is an answer and no plea to come back: it is how the eviction API refuses.
-    """
+    """One write. Sent twice it does no more than once, unless `repeatable` says otherwise."""
 
     method: str
     path: str
     body: JSON
     content: str = PLAIN
     repeatable: bool = True
-    patient: bool = True
 
 
 class Writer:
@@ -54,7 +50,6 @@ class Writer:
             content=request.content,
             query={"dryRun": "All"} if self.dry_run else None,
             repeatable=request.repeatable,
-            patient=request.patient,
         )
         decoded = msgspec.json.decode(answer)
         return decoded if isinstance(decoded, dict) else {}

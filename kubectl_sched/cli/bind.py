@@ -25,7 +25,7 @@ def bind(
         bool, typer.Option("--take-over", help="Bind a pod although the scheduler that serves it is running.")
     ] = False,
     preempt: Annotated[
-        bool, typer.Option("--preempt", help="Evict the pods that have to make room, as far as budgets allow it.")
+        bool, typer.Option("--preempt", help="Delete the pods that have to make room, as kube-scheduler does.")
     ] = False,
     dry_run: Annotated[
         str,

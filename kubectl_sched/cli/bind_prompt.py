@@ -60,8 +60,7 @@ def run_once(targets: tuple[str, ...], namespace: str, order: Order, output: str
         return situation_of(dump, selection, order)
 
     server, stop = Server(endpoint), Event()
-    rehearsal = Writer(server, dry_run=True)
-    writer = rehearsal if order.dry_run == "server" else Writer(server)
+    writer = Writer(server, dry_run=order.dry_run == "server")
     recorder = EventRecorder(writer)
     tools = Tools(
         look=look,
@@ -69,7 +68,6 @@ def run_once(targets: tuple[str, ...], namespace: str, order: Order, output: str
         ask=lambda plan: _ask(plan, shown=output in {"table", "wide"}),
         uninterrupted=lambda: _uninterrupted(stop),
         writer=writer,
-        rehearsal=rehearsal,
         recorder=recorder,
         cycle=BindingCycle(writer, recorder),
         stop=stop,

@@ -13,7 +13,7 @@ from kubectl_sched.binding.active_scheduler import RUNNING, STOPPED, UNKNOWN, se
 from kubectl_sched.binding.binding_cycle import Failed
 from kubectl_sched.binding.event_recorder import EventRecorder, Told, event_of, scheduled
 from kubectl_sched.binding.interrupted_attempts import leftovers
-from kubectl_sched.binding.pod_status import NotScheduled, status_change
+from kubectl_sched.binding.pod_status import not_scheduled, status_change
 from kubectl_sched.binding.scheduling_failure import report_of
 from kubectl_sched.binding.timestamps import micro_time
 from kubectl_sched.binding.writer import Request, Writer
@@ -30,7 +30,7 @@ from tests.plugins.storage_objects import claim, volume
 from tests.scheduler.cycles import explain
 
 NOW = "2026-01-02T03:04:05Z"
-NO_ROOM = NotScheduled("Unschedulable", "0/1 nodes are available")
+NO_ROOM = not_scheduled("Unschedulable", "0/1 nodes are available")
 
 
 def with_condition(status: str, reason: str = "", message: str = "", since: str = "2026-01-01T00:00:00Z") -> Pod:
@@ -95,7 +95,7 @@ class TestReport:
         failed = Failed(status=Status(Code.ERROR, ('running PreBind plugin "VolumeBinding": late',)))
         report = report_of(explain(pod("p"), node("n1")), failed)
         assert report is not None
-        assert report.condition == NotScheduled("SchedulerError", 'running PreBind plugin "VolumeBinding": late')
+        assert report.condition == not_scheduled("SchedulerError", 'running PreBind plugin "VolumeBinding": late')
 
     def test_nothing_is_said_of_a_gated_pod(self) -> None:
         gated: Any = decoded({"kind": "Pod", "metadata": {"name": "p"}, "spec": {"schedulingGates": [{"name": "g"}]}})

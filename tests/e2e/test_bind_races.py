@@ -105,7 +105,6 @@ class Here:
             ask=lambda _: True,
             uninterrupted=nullcontext,
             writer=self.writer,
-            rehearsal=Writer(self.server, dry_run=True),
             recorder=self.recorder,
             cycle=cycle or self.cycle,
             stop=threading.Event(),

@@ -66,6 +66,42 @@ def bind_watch(plane: ControlPlane, *flags: str) -> WatcherProcess:
     return WatcherProcess(plane.kubeconfig, "--scheduler-name", OURS, *flags)
 
 
+def high_priority(api: Api, value: int = 1000) -> None:
+    api.create("/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": "high"}, "value": value})
+
+
+def test_while_a_victim_is_terminating_nobody_else_is_preempted(control_plane: ControlPlane, api: Api) -> None:
+    for name in ("n1", "n2"):
+        node(api, name, "1")
+    high_priority(api)
+    create_pods(control_plane, [plain_pod("first", OURS, "900m", nodeName="n1")])
+    api.merge(f"{PODS}/first", {"metadata": {"finalizers": ["example.com/stay"]}})
+    create_pods(control_plane, [plain_pod("cheaper", OURS, "900m", nodeName="n2", priority=0)])
+    api.merge(f"{PODS}/cheaper", {"metadata": {"finalizers": ["example.com/stay"]}})
+    with bind_watch(control_plane, "--leader-elect=false", "--preempt") as watcher:
+        watcher.until_ready()
+        create_pods(control_plane, [plain_pod("urgent", OURS, "900m", priorityClassName="high")])
+        victim = until(lambda: next((pod for pod in pods_by_name(api).values() if is_going(pod)), None))
+        (condition,) = [each for each in victim["status"]["conditions"] if each["type"] == "DisruptionTarget"]
+        assert condition["reason"] == "PreemptionByScheduler"
+        node(api, "n3", "1m")  # whatever happens in the cluster, the pod is tried again
+        text = "not eligible due to a terminating pod on the nominated node."
+        until(lambda: text in message_of(api, "urgent"))
+        assert sum(is_going(pod) for pod in pods_by_name(api).values()) == 1
+        api.merge(f"{PODS}/{victim['metadata']['name']}", {"metadata": {"finalizers": None}})
+        until(lambda: node_of(api, "urgent") == victim["spec"]["nodeName"])
+        assert watcher.stop() == 0
+
+
+def is_going(pod: Json) -> bool:
+    return "deletionTimestamp" in pod["metadata"]
+
+
+def message_of(api: Api, name: str) -> str:
+    conditions = api.get(f"{PODS}/{name}")["status"].get("conditions", [])
+    return str(next((each["message"] for each in conditions if each["type"] == "PodScheduled"), ""))
+
+
 # Beside kube-scheduler
 
 

@@ -1,4 +1,4 @@
-"""Carries out what the scheduling loop has decided, in threads of its own: binding cycles, evictions and reports."""
+"""Carries out what the scheduling loop has decided, in threads of its own: binding cycles, preemption and reports."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.binding.binding_cycle import BindingCycle, Failed
 from kubectl_sched.binding.event_recorder import EventRecorder
-from kubectl_sched.binding.preemption_executor import evict_victims, without_preemption
+from kubectl_sched.binding.preemption_executor import preempt, victims_of
 from kubectl_sched.binding.scheduling_failure import report_failure
-from kubectl_sched.binding.second_scheduler.loop_messages import Finished, NoneEvicted, Warned
+from kubectl_sched.binding.second_scheduler.loop_messages import Finished, LastVictim, PreemptionEnded, Warned
 from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.status import error
 
@@ -30,14 +30,11 @@ _REPORTING_THREADS: Final = 4
 
 
 class Binder:
-    """`bind` and `report` return at once; what comes of them is told with `tell`. `rehearsal` writes with dryRun."""
+    """`bind` and `report` return at once; what comes of them is told with `tell`."""
 
-    def __init__(
-        self, writer: Writer, rehearsal: Writer, tell: Callable[[Message], None], *, may_preempt: bool = False
-    ) -> None:
+    def __init__(self, writer: Writer, tell: Callable[[Message], None], *, may_preempt: bool = False) -> None:
         self.may_preempt = may_preempt
         self._writer = writer
-        self._rehearsal = rehearsal
         self._recorder = EventRecorder(writer)
         self._cycle = BindingCycle(writer, self._recorder)
         self._tell = tell
@@ -52,7 +49,7 @@ class Binder:
         self._binding.submit(self._bind, queued, result, node, reservations, began)
 
     def report(self, result: ScheduleResult, failed: Failed | None = None) -> None:
-        """Write why the pod has no node, once its victims, if it has any, have been evicted."""
+        """Write why the pod has no node, then preempt its victims if it has any."""
         self._reporting.submit(self._report, result, failed)
 
     def stop(self) -> None:
@@ -88,20 +85,20 @@ class Binder:
 
     def _written(self, result: ScheduleResult, failed: Failed | None) -> tuple[str, ...]:
         try:
-            if failed is not None or result.post_filter is None or not result.post_filter.victims:
-                return report_failure(self._writer, self._recorder, result, failed)
-            said, evicted = self._evict(result)
-            told = result if evicted else without_preemption(result)
-            return (*said, *report_failure(self._writer, self._recorder, told))
+            said = report_failure(self._writer, self._recorder, result, failed)
         except SchedError as failure:
-            return (_unwritten(result, str(failure)),)
+            said = (_unwritten(result, str(failure)),)
+        return said if failed is not None or victims_of(result) is None else (*said, *self._preempted(result))
 
-    def _evict(self, result: ScheduleResult) -> tuple[tuple[str, ...], bool]:
-        """What went wrong, and whether anybody was told to go; if nobody, no room needs to be kept."""
-        preempted = evict_victims(self._rehearsal, self._writer, self._recorder, result)
-        if not preempted.evicted:
-            self._tell(NoneEvicted(result.pod))
-        return (*preempted.refused, *preempted.warnings), bool(preempted.evicted)
+    def _preempted(self, result: ScheduleResult) -> tuple[str, ...]:
+        """Preempt the victims; what went wrong. The loop hears of the last victim before the server does."""
+        failed = True
+        try:
+            done = preempt(self._writer, self._recorder, result, lambda: self._tell(LastVictim(result.pod)))
+            failed = bool(done.failure)
+        finally:
+            self._tell(PreemptionEnded(result.pod, failed))
+        return (*((done.failure,) if failed else ()), *done.warnings)
 
 
 def _unwritten(result: ScheduleResult, why: str) -> str:

@@ -22,10 +22,17 @@ class Finished(NamedTuple):
     began: float
 
 
-class NoneEvicted(NamedTuple):
-    """None of the pod's victims was evicted, so that no room is to be kept for it."""
+class LastVictim(NamedTuple):
+    """The last victim of the pod is about to be deleted: from now on its deletion may let the pod in."""
 
     pod: Pod
+
+
+class PreemptionEnded(NamedTuple):
+    """All requests for the pod's preemption have been answered, or one has `failed`."""
+
+    pod: Pod
+    failed: bool
 
 
 class Warned(NamedTuple):
@@ -47,4 +54,4 @@ class Stop(NamedTuple):
     exit_code: int = 0
 
 
-Message: TypeAlias = Changed | Replaced | Disturbed | Finished | NoneEvicted | Warned | Led | Stop
+Message: TypeAlias = Changed | Replaced | Disturbed | Finished | LastVictim | PreemptionEnded | Warned | Led | Stop

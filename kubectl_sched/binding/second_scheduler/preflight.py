@@ -70,7 +70,7 @@ def plan(settings: Settings, found: tuple[ServedElsewhere, ...], server: str, *,
         lines.append(f"Leads by the Lease {election.namespace}/{election.name}; other replicas stand by.")
     else:
         lines.append("No leader election: nobody else may run with these names.")
-    victims = ", evictions of pods of lower priority" if preempts else ""
+    victims = ", deletions of pods of lower priority and their DisruptionTarget condition" if preempts else ""
     lines.append(
         f"Writes: bindings, events, the pods' PodScheduled condition and nominatedNodeName{victims}; for pods with "
         "volumes or devices also PersistentVolumes, PersistentVolumeClaims and ResourceClaims."

@@ -107,7 +107,6 @@ class _Program:
         queue = SchedulingQueue(_order(frameworks), _gated_by(frameworks, cache), settings.backoff)
         self._binder = Binder(
             Writer(self._server),
-            Writer(self._server, dry_run=True),
             self._tell,
             may_preempt=options.preempt,
         )

@@ -32,7 +32,7 @@ def _facts(pod: Pod) -> tuple[object, ...]:
         request_key(pod),
         status.start_time,
         pod.is_resize_deferred,
-        any(condition.type == "DisruptionTarget" for condition in status.conditions),
+        tuple((each.status, each.reason) for each in status.conditions if each.type == "DisruptionTarget"),
         status.resource_claim_statuses,
         status.extended_resource_claim_status,
         status.node_allocatable_resource_claim_statuses,

@@ -17,10 +17,17 @@ from msgspec import structs
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.binding.binding_cycle import Bound, Failed, Gone, Taken
-from kubectl_sched.binding.preemption_executor import without_preemption
+from kubectl_sched.binding.preemption_executor import victims_of, without_preemption
 from kubectl_sched.binding.second_scheduler.cluster_events import ASSUMED_POD_FORGOTTEN, cluster_event
 from kubectl_sched.binding.second_scheduler.followed_kinds import watched_kinds
-from kubectl_sched.binding.second_scheduler.loop_messages import Finished, Led, NoneEvicted, Stop, Warned
+from kubectl_sched.binding.second_scheduler.loop_messages import (
+    Finished,
+    LastVictim,
+    Led,
+    PreemptionEnded,
+    Stop,
+    Warned,
+)
 from kubectl_sched.binding.second_scheduler.metrics import ERROR, SCHEDULED, UNSCHEDULABLE
 from kubectl_sched.binding.timestamps import time_now
 from kubectl_sched.config.scheduler_name import scheduler_name_of
@@ -144,10 +151,10 @@ class Watcher:
                 self._finish(message)
             case Disturbed():
                 self._disturbed(message)
-            case NoneEvicted(pod):
-                queued = self._queue.get(pod.key)
-                if queued is not None and queued.pod.metadata.uid == pod.metadata.uid:
-                    self._queue.nominate(queued, "")
+            case LastVictim(pod):
+                self._queue.last_victim(pod)
+            case PreemptionEnded(pod, failed):
+                self._queue.preemption_ended(pod, self._clock(), failed=failed)
             case Warned(sentence):
                 self._say.problem(sentence)
             case Led(leads):
@@ -237,8 +244,9 @@ class Watcher:
         nominated = "" if failed or result.post_filter is None else result.post_filter.nominated_node
         if nominated is not None:
             self._queue.nominate(queued, nominated)
-        if nominated:
+        if victims_of(result) is not None:
             self._metrics.preempted()
+            self._queue.preemption_began(queued.pod)
         if failed:
             self._queue.failed(queued, now)
         elif result.outcome is Outcome.DELETING:

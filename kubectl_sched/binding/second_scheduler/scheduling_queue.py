@@ -25,6 +25,9 @@ LONGEST_UNSCHEDULABLE_SECONDS: Final = 300.0
 _FLUSH_SECONDS: Final = 30.0
 """How often it is looked who has waited so long (flushUnschedulablePodsLeftover)."""
 
+PREEMPTION_PLUGIN: Final = "DefaultPreemption"
+"""Holds back a pod while its preemption is under way."""
+
 _ENTRIES_KEPT: Final = 1_000
 
 _Entry = tuple[Any, int, QueuedPod]
@@ -52,6 +55,8 @@ class SchedulingQueue:
         self._waiting: dict[str, QueuedPod] = {}
         self._in_flight: dict[str, QueuedPod] = {}
         self._nominated: dict[str, QueuedPod] = {}
+        self._preempting: set[str] = set()
+        """UIDs of the pods whose preemption is under way."""
         self._entries = 0
         self._flushed = 0.0
         self._counts: Counter[Place] = Counter()
@@ -184,6 +189,24 @@ class SchedulingQueue:
         if self._lands(queued):
             self._activate(queued, now, "Again")
 
+    def preemption_began(self, pod: Pod) -> None:
+        """Hold the pod back until its last victim is about to be deleted (DefaultPreemption's PreEnqueue)."""
+        self._preempting.add(pod.metadata.uid)
+
+    def last_victim(self, pod: Pod) -> None:
+        """The pod's last victim is about to be deleted: from now on any event may bring the pod back."""
+        self._preempting.discard(pod.metadata.uid)
+
+    def preemption_ended(self, pod: Pod, now: float, *, failed: bool) -> None:
+        """The pod's victims are going, or (`failed`) one could not be told to: then it is tried again at once."""
+        self._preempting.discard(pod.metadata.uid)
+        queued = self._pods.get(pod.key)
+        if queued is None or queued.pod.metadata.uid != pod.metadata.uid or queued.place is Place.IN_FLIGHT:
+            return
+        held_back = queued.place is Place.GATED and queued.rejected_by == {PREEMPTION_PLUGIN}
+        if held_back or (failed and queued.place is not Place.ACTIVE):
+            self._activate(queued, now, "ForceActivate")
+
     def drop(self, queued: QueuedPod) -> None:
         """The pod in flight is no longer ours to place."""
         if self._lands(queued):
@@ -197,7 +220,8 @@ class SchedulingQueue:
 
     def _activate(self, queued: QueuedPod, now: float, why: str) -> None:
         """To the active queue, unless a PreEnqueue plugin holds the pod back."""
-        plugin = self._gated_by(queued.pod)
+        preempting = queued.pod.metadata.uid in self._preempting
+        plugin = PREEMPTION_PLUGIN if preempting else self._gated_by(queued.pod)
         if plugin is not None:
             queued.rejected_by = frozenset({plugin})
             self._put(queued, Place.GATED, now, why)

@@ -27,7 +27,7 @@ class BindingPlan(Record, frozen=True):
     """Names and texts are the cluster's own, not yet made safe, but for the summary.
 
     `summary` is the explanation in brief, `serving` who serves the pod otherwise and how that is known, `leftovers`
-    what an earlier attempt left, `victims` the pods that are evicted first.
+    what an earlier attempt left, `victims` the pods that are preempted first.
     """
 
     pod: str
@@ -77,7 +77,7 @@ def _parts(plan: BindingPlan, width: int | None) -> Iterator[tuple[str, Sequence
     if plan.ignored:
         yield "ignored", [safe(text) for text in plan.ignored]
     if plan.victims:
-        yield "evicts", [safe(victim) for victim in plan.victims]
+        yield "preempts", [safe(victim) for victim in plan.victims]
     if plan.notes:
         yield "notes", [safe(note) for note in plan.notes]
     yield "writes", list(_writes(plan.writes, width)) or ["nothing"]
@@ -102,7 +102,7 @@ def question(plan: BindingPlan) -> str:
     state, evidence = plan.serving
     warning = f"Whether a scheduler serves it is not known ({safe(evidence)}).\n" if state == "unknown" else ""
     if plan.victims:
-        return f"{warning}Evict {listed(plan.victims)} to make room for {safe(plan.pod)}? [y/N] "
+        return f"{warning}Delete {listed(plan.victims)} to make room for {safe(plan.pod)}? [y/N] "
     if plan.clears:
         return f"{warning}Remove what an earlier attempt left of {safe(plan.pod)}? [y/N] "
     if plan.node is None:

@@ -174,14 +174,13 @@ class Server:
         content: str = JSON,
         query: Mapping[str, str] | None = None,
         repeatable: bool = False,
-        patient: bool = True,
     ) -> bytes:
         """Send a POST, PATCH, PUT or DELETE; the body of the server's success.
 
         `repeatable` says that a second time changes nothing that the first has done, so that a lost answer may be asked
-        for again; a refusal of the repetition has `after_lost` set, as the first may have been carried out. Without
-        `patient` a 429 is an answer like any other. Raises ResponseError for a refusal, LostResponseError where it is
-        not known what the server did, ClusterError where nothing was sent.
+        for again; a refusal of the repetition has `after_lost` set, as the first may have been carried out. Raises
+        ResponseError for a refusal, LostResponseError where it is not known what the server did, ClusterError where
+        nothing was sent.
         """
         request = _Request(self._url(path, query), method, body, content)
         renewed = lost = False
@@ -211,7 +210,7 @@ class Server:
                 continue
             # Of those that are busy, a 429 alone says that nothing was done.
             lost = lost or (answer.status in BUSY and answer.status != HTTPStatus.TOO_MANY_REQUESTS)
-            again = patient if answer.status == HTTPStatus.TOO_MANY_REQUESTS else repeatable and answer.status in BUSY
+            again = answer.status == HTTPStatus.TOO_MANY_REQUESTS or (repeatable and answer.status in BUSY)
             if last or not again:
                 refused = refusal(self.endpoint, answer, shown, attempt)
                 refused.after_lost = lost

@@ -96,6 +96,44 @@ def test_a_pod_that_nothing_helps_is_tried_again_all_the_same() -> None:
     assert queue.pop(LONGEST_UNSCHEDULABLE_SECONDS + 60) is queued
 
 
+def test_a_pod_whose_preemption_is_under_way_waits_until_its_last_victim_goes() -> None:
+    queue = new_queue()
+    queue.add(waiting("a"), 0)
+    queued = queue.pop(0)
+    assert queued is not None
+    queue.preemption_began(queued.pod)
+    queue.rejected(queued, {"NodeResourcesFit"}, 0)
+    queue.move(POD_GONE, 20)
+    assert queue.counts()[Place.GATED] == 1
+    queue.last_victim(queued.pod)
+    queue.move(POD_GONE, 21)
+    assert queue.pop(21) is queued
+
+
+@pytest.mark.parametrize("failed", [False, True])
+def test_a_pod_whose_preemption_has_ended_is_not_held_back_for_good(*, failed: bool) -> None:
+    queue = new_queue()
+    queue.add(waiting("a"), 0)
+    queued = queue.pop(0)
+    assert queued is not None
+    queue.preemption_began(queued.pod)
+    queue.rejected(queued, {"NodeResourcesFit"}, 0)
+    queue.move(POD_GONE, 20)
+    queue.preemption_ended(queued.pod, 20, failed=failed)
+    assert queue.pop(20) is queued
+
+
+def test_a_preemption_that_failed_brings_its_pod_back_at_once() -> None:
+    queue = new_queue()
+    queue.add(waiting("a"), 0)
+    queued = queue.pop(0)
+    assert queued is not None
+    queue.preemption_began(queued.pod)
+    queue.rejected(queued, {"NodeResourcesFit"}, 0)
+    queue.preemption_ended(queued.pod, 0, failed=True)
+    assert queue.pop(0) is queued
+
+
 def test_a_gated_pod_waits_until_its_last_gate_is_gone() -> None:
     queue = new_queue()
     held = waiting("a", gated=True)

@@ -93,12 +93,6 @@ class TestWriting:
         server.write("POST", "/x", b"{}")
         assert (len(script.requests), waits) == (3, [7.0, 7.0])
 
-    def test_without_patience_that_is_its_answer(self, server: Server, script: Script) -> None:
-        script.begin(429)
-        with pytest.raises(ResponseError) as raised:
-            server.write("POST", "/x", b"{}", patient=False)
-        assert (raised.value.status, raised.value.message, raised.value.after_lost) == (429, "because", False)
-
     def test_a_refusal_is_not_tried_again(self, server: Server, script: Script) -> None:
         script.begin(409)
         with pytest.raises(ResponseError) as raised:

@@ -1,0 +1,150 @@
+"""Preemption sends what kube-scheduler sends, in its order, and stops at the first request that fails."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import threading
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kubectl_sched.binding.event_recorder import EventRecorder
+from kubectl_sched.binding.preemption_executor import preempt, preemption_requests
+from kubectl_sched.binding.writer import Writer
+from kubectl_sched.sources.live.client import Server
+from kubectl_sched.sources.live.endpoint import Endpoint
+from tests.plugins.clusters import node, pod, requests
+from tests.scheduler.cycles import explain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+Sent = tuple[str, str, dict[str, Any]]
+POD = "/api/v1/namespaces/default/pods"
+
+
+class ApiServer:
+    """Notes the requests that it gets, and refuses those to certain paths."""
+
+    def __init__(self) -> None:
+        self.sent: list[Sent] = []
+        self.refused: dict[tuple[str, str], int] = {}
+        listening = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def answer(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                listening.sent.append((self.command, self.path, body))
+                self.send_response(listening.refused.get((self.command, self.path), 200))
+                self.send_header("Content-Length", "2")
+                self.end_headers()
+                self.wfile.write(b"{}")
+
+            do_POST = do_PATCH = do_DELETE = answer  # noqa: N815 - http.server's names
+
+            def log_message(self, *_: object) -> None:
+                """No log."""
+
+        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+
+    @property
+    def writes(self) -> list[tuple[str, str]]:
+        return [(method, path) for method, path, _ in self.sent if "/events" not in path]
+
+
+@pytest.fixture
+def server() -> Iterator[ApiServer]:
+    made = ApiServer()
+    thread = threading.Thread(target=made.http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    yield made
+    made.http.shutdown()
+    thread.join()
+    made.http.server_close()
+
+
+@pytest.fixture
+def writer(server: ApiServer) -> Writer:
+    return Writer(Server(Endpoint(f"http://127.0.0.1:{server.http.server_address[1]}"), environment={}))
+
+
+def preemption(*, going: bool = False, asynchronous: bool = True) -> ScheduleResult:
+    """Two victims on the only node, and a pod of lower priority that is nominated to it."""
+    deletion = {"deletionTimestamp": "2026-01-01T00:00:00Z"} if going else {}
+    victims = [pod(name, on="n1", metadata=deletion, priority=1, **requests(cpu="1")) for name in "ab"]
+    nominated = pod("low", priority=2, **requests(cpu="1"))
+    preemptor = pod("urgent", priority=9, schedulerName="default-scheduler", **requests(cpu="2"))
+    result = explain(
+        preemptor, node("n1", allocatable={"cpu": "2", "pods": "9"}), *victims, SchedulerAsyncPreemption=asynchronous
+    )
+    return replace(result, nodes=replace(result.nodes, nominated={"n1": (nominated, preemptor)}))
+
+
+def test_nominations_first_then_each_victim_is_marked_and_deleted_and_told(server: ApiServer, writer: Writer) -> None:
+    result = preemption()
+    told: list[int] = []
+    done = preempt(writer, EventRecorder(writer), result, lambda: told.append(len(server.writes)))
+    victims = [victim.name for victim in done.victims]
+    assert (sorted(victims), done.failure, done.warnings) == (["a", "b"], "", ())
+    pairs = [(("PATCH", f"{POD}/{name}/status"), ("DELETE", f"{POD}/{name}")) for name in victims]
+    assert server.writes == [("PATCH", f"{POD}/low/status"), *pairs[0], *pairs[1]]
+    assert told == [3], "the scheduling loop hears of the last victim before it is marked and deleted"
+    marks = {path: body["status"] for method, path, body in server.sent if method == "PATCH"}
+    assert marks.pop(f"{POD}/low/status") == {"nominatedNodeName": None}
+    for status in marks.values():
+        (condition,) = status["conditions"]
+        assert {key: condition[key] for key in ("type", "status", "reason", "message")} == {
+            "type": "DisruptionTarget",
+            "status": "True",
+            "reason": "PreemptionByScheduler",
+            "message": "default-scheduler: preempting to accommodate a higher priority pod",
+        }
+    deletions = {path: body["preconditions"] for method, path, body in server.sent if method == "DELETE"}
+    assert deletions == {f"{POD}/{name}": {"uid": f"uid-{name}"} for name in "ab"}
+    events = [body for _, path, body in server.sent if "/events" in path]
+    assert {event["note"] for event in events} == {"Preempted by pod uid-urgent on node n1"}
+
+
+def test_without_asynchronous_preemption_nominations_come_last(server: ApiServer, writer: Writer) -> None:
+    preempt(writer, EventRecorder(writer), preemption(asynchronous=False))
+    assert server.writes[-1] == ("PATCH", f"{POD}/low/status")
+    assert len(server.writes) == 5
+
+
+def test_victims_that_are_going_already_are_left_alone(server: ApiServer, writer: Writer) -> None:
+    preempt(writer, EventRecorder(writer), preemption(going=True))
+    assert server.writes == [("PATCH", f"{POD}/low/status")]
+
+
+@pytest.mark.parametrize("status", [404, 409])
+def test_a_victim_that_is_gone_or_another_pod_by_now_is_no_failure(
+    server: ApiServer, writer: Writer, status: int
+) -> None:
+    server.refused = {("PATCH", f"{POD}/{name}/status"): status for name in "ab"}
+    done = preempt(writer, EventRecorder(writer), preemption())
+    assert (done.failure, len(done.victims)) == ("", 2)
+    assert not [sent for sent in server.sent if sent[0] == "DELETE" or "/events" in sent[1]]
+
+
+def test_the_first_deletion_that_fails_ends_it(server: ApiServer, writer: Writer) -> None:
+    result = preemption()
+    assert result.post_filter is not None
+    first, last = result.post_filter.victims
+    server.refused = {("DELETE", f"{POD}/{first.name}"): 403}
+    done = preempt(writer, EventRecorder(writer), result)
+    assert f"pod {first.key} could not be preempted" in done.failure
+    assert done.victims == ()
+    assert ("DELETE", f"{POD}/{last.name}") not in server.writes
+
+
+def test_the_plan_shows_the_requests_that_are_sent(server: ApiServer, writer: Writer) -> None:
+    for gate in (True, False):
+        server.sent.clear()
+        result = preemption(asynchronous=gate)
+        planned = [(request.method, request.path) for request, _ in preemption_requests(result)]
+        preempt(writer, EventRecorder(writer), result)
+        assert planned == server.writes
