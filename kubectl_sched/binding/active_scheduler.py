@@ -15,7 +15,7 @@ from kubectl_sched.sources.discovery.known_schedulers import lease_name, product
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from kubectl_sched.sources.discovery.configuration_in_force import InForce
+    from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
     from kubectl_sched.sources.dump.dump import Dump
 
 RUNNING, STOPPED, UNKNOWN = "running", "stopped", "unknown"
@@ -34,10 +34,10 @@ class Serving(Record, frozen=True):
     evidence: str
 
 
-def serving(pod: Pod, dump: Dump, in_force: InForce, now: datetime) -> Serving:
+def serving(pod: Pod, dump: Dump, schedulers: ClusterSchedulers, now: datetime) -> Serving:
     """Who serves the pod's schedulerName: by a Lease that is being renewed, or by a scheduler's pod that is ready."""
     name = scheduler_name_of(pod)
-    owner = in_force.seen.owner(name)
+    owner = schedulers.seen.owner(name)
     if owner is not None and owner.problems:
         return Serving(STOPPED, f"{owner.key} has the profile {name}, but {owner.problems[0]}")
     owned = owner.lease_key if owner is not None else None

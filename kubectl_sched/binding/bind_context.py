@@ -15,7 +15,7 @@ from kubectl_sched.queries.explain import Explaining
 from kubectl_sched.record import Record
 from kubectl_sched.render.show import check_is_node
 from kubectl_sched.scheduler.result import Outcome
-from kubectl_sched.sources.discovery.configuration_in_force import InForce
+from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Situation:
     """The pod's explanation, who serves it otherwise, and what an earlier attempt left of it."""
 
     dump: Dump
-    in_force: InForce
+    schedulers: ClusterSchedulers
     result: ScheduleResult
     serving: Serving
     leftovers: tuple[str, ...]
@@ -59,22 +59,22 @@ class Situation:
 
 def situation_of(dump: Dump, selection: Selection, order: Order) -> Situation:
     """Explain the one selected pod. Raises SchedError for one that is not there or a --profile that is not."""
-    in_force = InForce(dump, order.replay, order.profile)
-    in_force.check_profile()
-    result = Explaining(dump, in_force).answers(selection)[0]
+    schedulers = ClusterSchedulers(dump, order.replay, order.profile)
+    schedulers.check_profile()
+    result = Explaining(dump, schedulers).answers(selection)[0]
     notes: tuple[str, ...] = ()
     if result.outcome is Outcome.NO_PROFILE and order.profile is None and order.replay.config is None:
         name = result.pod.spec.scheduler_name
         notes = (f"how {name} is configured is not known: the default profile decides (--config gives another)",)
-        in_force = InForce(dump, order.replay, DEFAULT_SCHEDULER_NAME)
-        result = Explaining(dump, in_force).answers(selection)[0]
+        schedulers = ClusterSchedulers(dump, order.replay, DEFAULT_SCHEDULER_NAME)
+        result = Explaining(dump, schedulers).answers(selection)[0]
     return Situation(
         dump,
-        in_force,
+        schedulers,
         result,
-        serving(result.pod, dump, in_force, datetime.now(UTC)),
+        serving(result.pod, dump, schedulers, datetime.now(UTC)),
         leftovers(result.pod, dump.objects) if result.current_node is None else (),
-        (*notes, *in_force.notes, *in_force.warnings, *result.warnings, *dump.warnings),
+        (*notes, *schedulers.notes, *schedulers.warnings, *result.warnings, *dump.warnings),
         tuple(
             item for item in dump.objects if isinstance(item, ResourceClaim) and is_extended_claim_of(result.pod, item)
         ),

@@ -204,7 +204,7 @@ class _Once:
             return self._ended("Planned", 0, f"{in_words(plan)}, and the server would do so", plan, situation)
         try:
             now = read_node(self._tools.writer, node)
-            configuration = situation.in_force.scheduler(situation.pod).configuration
+            configuration = situation.schedulers.scheduler(situation.pod).configuration
             said = overcommitted(now, situation.result, situation.dump, configuration, node)
             self._warn(*([said] if said else []))
         except ClusterError as error:

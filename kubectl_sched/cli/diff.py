@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.queries.replay_difference import Difference
-    from kubectl_sched.sources.discovery.configuration_in_force import InForce
+    from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
     from kubectl_sched.sources.dump.dump import Dump
 
 
@@ -57,7 +57,7 @@ def diff(
     from kubectl_sched.cli.state_source import read_replayable
     from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
     from kubectl_sched.render.text.diff_text import Comparison, show_diff
-    from kubectl_sched.sources.discovery.configuration_in_force import InForce
+    from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
     from kubectl_sched.sources.discovery.replay_setup import Replay
     from kubectl_sched.sources.pod_selection import Selection, about_none, select
 
@@ -66,14 +66,14 @@ def diff(
     selection = Selection(tuple(targets or ()), None if all_namespaces else namespace or "", selector, pending)
     dump, selection = read_replayable(from_, connection, selection)
     other = _read(to_from) if to_from else dump
-    before = InForce(dump, Replay(config, kube_version, options.joined(feature_gates)))
+    before = ClusterSchedulers(dump, Replay(config, kube_version, options.joined(feature_gates)))
     replay = Replay(
         to_config or config,
         to_kube_version or kube_version,
         options.joined(to_feature_gates or feature_gates),
         "--to-config" if to_config else "--config",
     )
-    after = InForce(other, replay)
+    after = ClusterSchedulers(other, replay)
     given = {
         "--to-config": to_config,
         "--to-kube-version": to_kube_version,
@@ -109,7 +109,7 @@ def _not_compared(pods: int, dump: str) -> list[str]:
 
 
 def _compared(
-    before: InForce, after: InForce, pods: Mapping[str, tuple[Pod, Pod]], named: bool
+    before: ClusterSchedulers, after: ClusterSchedulers, pods: Mapping[str, tuple[Pod, Pod]], named: bool
 ) -> tuple[list[Difference], list[str]]:
     """What differs, and which pods cannot be read; one that was `named` is an error."""
     from kubectl_sched.api.apimachinery.quantity import InvalidQuantity

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.sources.discovery.configuration_in_force import InForce
+    from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
     from kubectl_sched.sources.discovery.replay_setup import Replay
     from kubectl_sched.sources.dump.dump import Dump
     from kubectl_sched.sources.extender.extender_client import HTTPExtenders
@@ -161,24 +161,24 @@ def _answered(asked: _Asked, dump: Dump, selection: Selection) -> int:
         return show_decoded(dump, selection, asked.output, asked.color)
     from kubectl_sched.queries.explain import Explaining, Question
     from kubectl_sched.render.show import Display, check_is_node, show
-    from kubectl_sched.sources.discovery.configuration_in_force import InForce
+    from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
     from kubectl_sched.sources.dump.completeness import completeness
     from kubectl_sched.sources.pod_selection import about_none
 
     client = _extender_client(asked.paths) if asked.call_extenders else None
-    in_force = InForce(dump, asked.replay, asked.profile, client)
-    in_force.check_profile()
-    explaining = Explaining(dump, in_force, Question(asked.at_decision, asked.drifted))
+    schedulers = ClusterSchedulers(dump, asked.replay, asked.profile, client)
+    schedulers.check_profile()
+    explaining = Explaining(dump, schedulers, Question(asked.at_decision, asked.drifted))
     one = selection.is_one_pod and not asked.drifted  # which may leave none
-    results = [_more(asked, in_force, result, one=one) for result in explaining.answers(selection)]
+    results = [_more(asked, schedulers, result, one=one) for result in explaining.answers(selection)]
     if asked.node is not None and not results:
-        check_is_node(asked.node, in_force.default_scheduler.nodes)
+        check_is_node(asked.node, schedulers.default_scheduler.nodes)
     about = about_none(dump.objects, selection, is_live=dump.is_live) if not results and not asked.drifted else ()
     joint = explaining.together(results) if not one and selection.pending else None
     display = Display(asked.output, asked.color, asked.all_nodes, asked.node, asked.evidence, one=one, together=joint)
     about_workloads = [*explaining.about_never_created(selection), *explaining.about_daemon_sets(selection)]
-    notes = [*about_workloads, *about, *in_force.notes, *completeness(dump, results)]
-    warnings = [*in_force.warnings, *dump.warnings]
+    notes = [*about_workloads, *about, *schedulers.notes, *completeness(dump, results)]
+    warnings = [*schedulers.warnings, *dump.warnings]
     if client is not None and client.sent_in_part:
         warnings.append(
             "extenders were sent only what a replay reads of pods and nodes; the rest could not be read again"
@@ -191,14 +191,14 @@ def _answered(asked: _Asked, dump: Dump, selection: Selection) -> int:
         from kubectl_sched.tui.explore import explore
 
         return explore(
-            results, in_force.scheduler, display, [each.value for each in options.PageOutput], [*notes, *warnings]
+            results, schedulers.scheduler, display, [each.value for each in options.PageOutput], [*notes, *warnings]
         )
     return show(results, display, notes, warnings)
 
 
-def _more(asked: _Asked, in_force: InForce, result: ScheduleResult, *, one: bool) -> ScheduleResult:
+def _more(asked: _Asked, schedulers: ClusterSchedulers, result: ScheduleResult, *, one: bool) -> ScheduleResult:
     """The result with what was asked for besides; suggestions are for one pod alone, since they take more replays."""
-    scheduler = in_force.scheduler(result.pod)
+    scheduler = schedulers.scheduler(result.pod)
     if asked.sampling:
         result = scheduler.sampled(result)
     elif asked.start_index is not None:

@@ -20,10 +20,10 @@ def schedulers(
     from kubectl_sched.cli.state_source import read_source
     from kubectl_sched.queries.schedulers import scheduler_report
     from kubectl_sched.render.text.schedulers_text import show_schedulers
-    from kubectl_sched.sources.discovery.configuration_in_force import InForce
+    from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
     from kubectl_sched.sources.discovery.replay_setup import Replay
     from kubectl_sched.sources.pod_selection import Selection
 
     dump, _ = read_source(from_, connection, Selection(namespace=None, replays=False))
-    report = scheduler_report(InForce(dump, Replay(kube_version=kube_version)))
+    report = scheduler_report(ClusterSchedulers(dump, Replay(kube_version=kube_version)))
     show_schedulers(report, output.value, color.value)

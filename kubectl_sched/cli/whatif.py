@@ -95,7 +95,7 @@ def whatif(
     from kubectl_sched.render.text.placement_progress import placing
     from kubectl_sched.render.what_if_output import show_what_if
     from kubectl_sched.simulation.queue_simulation import Choices
-    from kubectl_sched.sources.discovery.configuration_in_force import InForce
+    from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
     from kubectl_sched.sources.discovery.replay_setup import Replay
     from kubectl_sched.sources.dump.completeness import completeness
 
@@ -108,8 +108,8 @@ def whatif(
     if dry_run is DryRunOption.server and from_:
         raise SchedError("--dry-run=server asks a running cluster, but --from reads a dump: give one of them")
     dump, here = read_whole(from_, connection)
-    in_force = InForce(dump, Replay(config, kube_version, options.joined(feature_gates)), profile)
-    in_force.check_profile()
+    schedulers = ClusterSchedulers(dump, Replay(config, kube_version, options.joined(feature_gates)), profile)
+    schedulers.check_profile()
     question = Question(
         targets,
         namespace or here,
@@ -123,11 +123,11 @@ def whatif(
     )
     with placing() as report:
         asked = _server(connection) if dry_run is DryRunOption.server else None
-        answer = WhatIf(dump, lambda name: in_force.assumed(name).configuration, question, asked).answer(report)
-    version = in_force.assumed(profile or DEFAULT_SCHEDULER_NAME).configuration.version
+        answer = WhatIf(dump, lambda name: schedulers.assumed(name).configuration, question, asked).answer(report)
+    version = schedulers.assumed(profile or DEFAULT_SCHEDULER_NAME).configuration.version
     first = answer.simulated.first_unplaced
     lacking = completeness(dump, [first] if first is not None else [])
-    warnings = (*in_force.notes, *lacking, *dump.warnings, *in_force.warnings)
+    warnings = (*schedulers.notes, *lacking, *dump.warnings, *schedulers.warnings)
     sys.exit(show_what_if(answer, str(version), output.value, color.value, warnings))
 
 

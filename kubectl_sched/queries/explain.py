@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.simulation.pending_together import Together
-    from kubectl_sched.sources.discovery.configuration_in_force import InForce
+    from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
     from kubectl_sched.sources.dump.dump import Dump
     from kubectl_sched.sources.pod_selection import Selection
 
@@ -34,10 +34,10 @@ class Question(Record, frozen=True):
 class Explaining:
     """Answers questions about the pods of one dump."""
 
-    def __init__(self, dump: Dump, in_force: InForce, question: Question = Question()) -> None:  # noqa: B008 - frozen
+    def __init__(self, dump: Dump, schedulers: ClusterSchedulers, question: Question = Question()) -> None:  # noqa: B008 - frozen
         self.dump = dump
-        self.in_force = in_force
-        self.around = Surroundings(dump.objects, in_force.missing_scheduler)
+        self.schedulers = schedulers
+        self.around = Surroundings(dump.objects, schedulers.missing_scheduler)
         self._question = question
 
     def answers(self, selection: Selection) -> list[ScheduleResult]:
@@ -68,14 +68,14 @@ class Explaining:
         if unreadable and not results:
             raise next(iter(unreadable.values()))
         said = (f"pod {key} is left out: {error}" for key, error in unreadable.items())
-        self.in_force.left_out.update(dict.fromkeys(said))
+        self.schedulers.left_out.update(dict.fromkeys(said))
         return results
 
     def _answer(self, pod: Pod) -> ScheduleResult:
         result = (
-            self.in_force.explain_at_decision(pod, self.around)
+            self.schedulers.explain_at_decision(pod, self.around)
             if self._question.at_decision
-            else self.in_force.explain(pod)
+            else self.schedulers.explain(pod)
         )
         told = placed_by_another(result, self.around)
         return replace(
@@ -91,7 +91,7 @@ class Explaining:
             return []
         from kubectl_sched.diagnostics.pods_not_created import not_created  # most questions name no workload
 
-        scheduler = self.in_force.default_scheduler
+        scheduler = self.schedulers.default_scheduler
         found = not_created(self.dump.objects, selection, self.around, scheduler.nodes)
         return [replace(each, kubernetes_version=str(scheduler.configuration.version)) for each in found]
 
@@ -117,9 +117,9 @@ class Explaining:
         """What becomes of several pending pods together; None where it is not one scheduler that serves them."""
         pending = [result for result in results if not result.current_node and not result.pod.has_ended]
         pending = [result for result in pending if result.stage is None or result.stage.name != "NotCreated"]
-        schedulers = {id(self.in_force.scheduler(result.pod)) for result in pending}
+        schedulers = {id(self.schedulers.scheduler(result.pod)) for result in pending}
         if len(pending) < 2 or len(schedulers) != 1:
             return None
         from kubectl_sched.simulation.pending_together import together  # the queue is needed for lists only
 
-        return together(pending, self.in_force.scheduler(pending[0].pod))
+        return together(pending, self.schedulers.scheduler(pending[0].pod))

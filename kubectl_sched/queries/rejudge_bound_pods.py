@@ -13,7 +13,7 @@ from kubectl_sched.simulation.plain_pods import is_plain
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.sources.discovery.configuration_in_force import InForce
+    from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 
 _KINDS_OF_ONE_OWNER = 4
 """How many unlike pods of an owner are remembered: a DaemonSet's are all unlike, a rollout's are of two kinds."""
@@ -36,8 +36,8 @@ class _Alike:
 class Fates:
     """Asks the scheduler in force for each pod."""
 
-    def __init__(self, in_force: InForce) -> None:
-        self._in_force = in_force
+    def __init__(self, schedulers: ClusterSchedulers) -> None:
+        self._in_force = schedulers
         self._owners: dict[_Key, list[_Alike]] = {}
 
     def of(self, pod: Pod) -> Fate:

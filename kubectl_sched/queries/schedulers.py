@@ -12,19 +12,19 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.api.schedulers import Lease
-    from kubectl_sched.sources.discovery.configuration_in_force import InForce
+    from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
     from kubectl_sched.sources.discovery.kube_schedulers import FoundScheduler
 
 
-def scheduler_report(in_force: InForce) -> dict[str, Any]:
+def scheduler_report(schedulers: ClusterSchedulers) -> dict[str, Any]:
     """The schedulers with what each serves, then the names that pods ask for and nobody is seen to serve."""
-    seen = in_force.seen
+    seen = schedulers.seen
     asked = seen.asked_for
     items = [_item(scheduler, asked) for scheduler in seen.found]
     if not any(DEFAULT_SCHEDULER_NAME in scheduler.profiles for scheduler in seen.found):
-        items += _unseen(in_force, asked)
+        items += _unseen(schedulers, asked)
     items += (item for name in asked for item in _of_product(name, asked[name], seen.pods))
-    items += (item for name in asked for item in _by_lease(name, asked, in_force))
+    items += (item for name in asked for item in _by_lease(name, asked, schedulers))
     served = {profile["schedulerName"] for item in items if item["serves"] for profile in item["profiles"]}
     return {
         "apiVersion": "kubectl-sched/v1",
@@ -37,12 +37,12 @@ def scheduler_report(in_force: InForce) -> dict[str, Any]:
                 "pending": pending,
                 "product": PRODUCTS[name].name if name in PRODUCTS else None,
                 "wouldServe": owner.key if (owner := seen.owner(name)) is not None else None,
-                "mayServe": [scheduler.key for scheduler in in_force.may_serve(name)],
+                "mayServe": [scheduler.key for scheduler in schedulers.may_serve(name)],
             }
             for name, (total, pending) in asked.items()
             if name not in served
         ],
-        "warnings": list(in_force.dump.warnings),
+        "warnings": list(schedulers.dump.warnings),
     }
 
 
@@ -99,21 +99,27 @@ def _assumed(kind: str, name: str, source: str, profiles: Sequence[dict[str, Any
     }
 
 
-def _unseen(in_force: InForce, asked: Mapping[str, tuple[int, int]]) -> Iterator[dict[str, Any]]:
+def _unseen(schedulers: ClusterSchedulers, asked: Mapping[str, tuple[int, int]]) -> Iterator[dict[str, Any]]:
     """The default scheduler, if it is one that cannot be seen."""
-    if in_force.seen.lacks_default:
+    if schedulers.seen.lacks_default:
         return
-    assumed = in_force.assumed(DEFAULT_SCHEDULER_NAME)
+    assumed = schedulers.assumed(DEFAULT_SCHEDULER_NAME)
     profiles = [_profile(name, asked) for name in assumed.configuration.profiles]
     item = _assumed("assumed", DEFAULT_SCHEDULER_NAME, assumed.evidence, profiles)
-    yield {**item, "version": str(assumed.configuration.version), "leaderElection": _held(in_force.seen.renewed_lease)}
+    yield {
+        **item,
+        "version": str(assumed.configuration.version),
+        "leaderElection": _held(schedulers.seen.renewed_lease),
+    }
 
 
-def _by_lease(name: str, asked: Mapping[str, tuple[int, int]], in_force: InForce) -> Iterator[dict[str, Any]]:
+def _by_lease(
+    name: str, asked: Mapping[str, tuple[int, int]], schedulers: ClusterSchedulers
+) -> Iterator[dict[str, Any]]:
     """Who serves the name without a pod to be seen, such as `bind --watch` outside of the cluster."""
-    lease = in_force.seen.lease_of_unseen(name) if in_force.seen.owner(name) is None else None
+    lease = schedulers.seen.lease_of_unseen(name) if schedulers.seen.owner(name) is None else None
     if lease is not None:
-        assumed = in_force.assumed(name)
+        assumed = schedulers.assumed(name)
         item = _assumed("assumed", name, assumed.evidence, [_profile(name, asked)])
         yield {**item, "version": str(assumed.configuration.version), "leaderElection": _held(lease)}
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.sources import read
-from kubectl_sched.sources.discovery.configuration_in_force import InForce
+from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
 
 
@@ -32,12 +32,12 @@ class Tally:
 def tally(path: str) -> Tally:
     """Each bound pod that has not ended, against its own node."""
     dump = read([path])
-    in_force = InForce(dump, Replay())
+    schedulers = ClusterSchedulers(dump, Replay())
     found = Tally()
     for item in dump.objects:
         if not isinstance(item, Pod) or not item.spec.node_name or item.has_ended:
             continue
-        result = in_force.explain(item)
+        result = schedulers.explain(item)
         row = result.nodes.row_of.get(item.spec.node_name)
         if row is None:
             continue

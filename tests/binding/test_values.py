@@ -19,7 +19,7 @@ from kubectl_sched.binding.timestamps import micro_time
 from kubectl_sched.binding.writer import Request, Writer
 from kubectl_sched.framework.status import Code, Status
 from kubectl_sched.render.text.binding_plan import BindingPlan, PlannedWrite, plan_lines, question
-from kubectl_sched.sources.discovery.configuration_in_force import InForce
+from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.dump.dump import Dump
 from kubectl_sched.sources.live.client import Server
@@ -157,7 +157,7 @@ class TestServing:
     )
     def test_a_lease_tells_whether_the_default_scheduler_runs(self, leases: tuple[Lease, ...], state: str) -> None:
         dump = Dump(leases)
-        assert serving(Pod(), dump, InForce(dump, Replay(kube_version="1.36")), LATER).state == state
+        assert serving(Pod(), dump, ClusterSchedulers(dump, Replay(kube_version="1.36")), LATER).state == state
 
 
 def test_what_an_earlier_attempt_left_is_named() -> None:

@@ -19,7 +19,7 @@ from kubectl_sched.render.status_sentences import stage_words
 from kubectl_sched.render.text.pod_list import why
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.sources import Dump, read
-from kubectl_sched.sources.discovery.configuration_in_force import InForce
+from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.pod_selection import Selection
 from tests.plugins.clusters import node, pod, requests
@@ -55,7 +55,7 @@ def event(about: str, reason: str, message: str, component: str = "default-sched
 
 def explaining(objects: list[KubernetesObject], **question: bool) -> Explaining:
     dump = Dump(tuple(objects), present=frozenset({"Node", "Pod"}))
-    return Explaining(dump, InForce(dump, Replay(kube_version="1.36")), Question(**question))
+    return Explaining(dump, ClusterSchedulers(dump, Replay(kube_version="1.36")), Question(**question))
 
 
 def answer(objects: list[KubernetesObject], name: str = "web-0", **question: bool) -> ScheduleResult:
@@ -207,7 +207,7 @@ def test_a_pod_that_was_just_made_is_in_no_stage_yet() -> None:
 )
 def test_a_pod_that_nobody_serves_is_told_so_first(fixture: str, name: str, told: str) -> None:
     dump = read([str(SCHEDULERS / f"{fixture}.yaml")])
-    (result,) = Explaining(dump, InForce(dump, Replay())).answers(Selection((name,)))
+    (result,) = Explaining(dump, ClusterSchedulers(dump, Replay())).answers(Selection((name,)))
     assert result.stage is not None
     assert result.stage.name == "NoScheduler"
     assert summary(result).startswith("Nobody serves its schedulerName")
@@ -334,7 +334,7 @@ def test_a_static_pod_was_never_scheduled_whoever_it_names() -> None:
 
 def test_data_has_the_pods_own_scheduler_name_whatever_profile_is_replayed() -> None:
     dump = Dump((node("w1"), pod(schedulerName="by-hand")), present=frozenset({"Node", "Pod"}))
-    (result,) = Explaining(dump, InForce(dump, Replay(), "default-scheduler")).answers(Selection(("web-0",)))
+    (result,) = Explaining(dump, ClusterSchedulers(dump, Replay(), "default-scheduler")).answers(Selection(("web-0",)))
     assert result.outcome is Outcome.SCHEDULABLE
     assert explanation(result, summary(result))["schedulerName"] == "by-hand"
 
@@ -346,7 +346,7 @@ def test_a_static_pod_was_never_scheduled() -> None:
 
 def test_a_pod_with_a_node_name_in_a_cluster_without_scheduler_was_never_scheduled() -> None:
     dump = read([str(SCHEDULERS / "no-scheduler.yaml")])
-    (result,) = Explaining(dump, InForce(dump, Replay())).answers(Selection(("named",)))
+    (result,) = Explaining(dump, ClusterSchedulers(dump, Replay())).answers(Selection(("named",)))
     assert result.history is not None
     assert result.history.verdict == "NotScheduled"
     assert result.history.told.startswith("no scheduler was ever asked: its manifest had the nodeName")

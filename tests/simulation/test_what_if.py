@@ -12,7 +12,7 @@ import pytest
 
 from kubectl_sched.queries.whatif import Question, WhatIf
 from kubectl_sched.sources import read
-from kubectl_sched.sources.discovery.configuration_in_force import InForce
+from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from tests import program
 
@@ -402,9 +402,9 @@ def interrupted_after(count: int, *targets: str) -> Answer:
         if told == count:
             raise KeyboardInterrupt
 
-    in_force = InForce(read([SMALL]), Replay())
+    schedulers = ClusterSchedulers(read([SMALL]), Replay())
     question = Question(targets, replicas=3)
-    return WhatIf(in_force.dump, lambda name: in_force.assumed(name).configuration, question).answer(report)
+    return WhatIf(schedulers.dump, lambda name: schedulers.assumed(name).configuration, question).answer(report)
 
 
 @pytest.mark.parametrize("manifest_name", ["plain.yaml", "web-2.yaml"])

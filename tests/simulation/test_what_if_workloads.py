@@ -14,7 +14,7 @@ from kubectl_sched.queries.whatif import Question, WhatIf
 from kubectl_sched.simulation.node_edits import Edit
 from kubectl_sched.simulation.queue_simulation import Choices
 from kubectl_sched.sources import read
-from kubectl_sched.sources.discovery.configuration_in_force import InForce
+from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
 
 if TYPE_CHECKING:
@@ -75,10 +75,10 @@ def ask(tmp_path: Path) -> Ask:
         wanted = tmp_path / "wanted.json"
         wanted.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": manifests}))
         gates = choices.pop("gates", None)
-        in_force = InForce(read([str(dump)]), Replay(None, "1.36", gates))
+        schedulers = ClusterSchedulers(read([str(dump)]), Replay(None, "1.36", gates))
         targets = (target,) if target else (str(wanted),) if manifests else ()
         question = Question(targets, edits=edits, **choices)
-        return WhatIf(in_force.dump, lambda name: in_force.assumed(name).configuration, question).answer()
+        return WhatIf(schedulers.dump, lambda name: schedulers.assumed(name).configuration, question).answer()
 
     return answered
 

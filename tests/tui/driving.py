@@ -15,7 +15,7 @@ from textual.worker import WorkerCancelled
 from kubectl_sched.cli.options import PageOutput
 from kubectl_sched.queries.explain import Explaining
 from kubectl_sched.sources import read
-from kubectl_sched.sources.discovery.configuration_in_force import InForce
+from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.pod_selection import Selection
 from kubectl_sched.tui.app import Explorer
@@ -42,10 +42,10 @@ FORMATS = tuple(each.value for each in PageOutput)
 def decisions(*targets: str, source: Path = DEMO, namespace: str = "default") -> tuple[Decision, ...]:
     """What explain answers about these pods of a dump; about all pending ones where none is named."""
     dump = read([str(source)])
-    in_force = InForce(dump, Replay(kube_version="1.36"))
+    schedulers = ClusterSchedulers(dump, Replay(kube_version="1.36"))
     selection = Selection(targets, namespace if targets else None, None, not targets)
-    results = Explaining(dump, in_force).answers(selection)
-    return tuple(Decision(result, in_force.scheduler(result.pod)) for result in results)
+    results = Explaining(dump, schedulers).answers(selection)
+    return tuple(Decision(result, schedulers.scheduler(result.pod)) for result in results)
 
 
 def explorer(*targets: str, source: Path = DEMO, node: str | None = None) -> Explorer:

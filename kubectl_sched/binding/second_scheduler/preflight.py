@@ -16,7 +16,7 @@ from kubectl_sched.render.safe_text import listed
 
 if TYPE_CHECKING:
     from kubectl_sched.binding.second_scheduler.settings import Settings
-    from kubectl_sched.sources.discovery.configuration_in_force import InForce
+    from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
     from kubectl_sched.sources.dump.dump import Dump
 
 
@@ -34,14 +34,14 @@ class RefusedError(SchedError):
     exit_code = 1
 
 
-def others(settings: Settings, dump: Dump, in_force: InForce) -> tuple[ServedElsewhere, ...]:
+def others(settings: Settings, dump: Dump, schedulers: ClusterSchedulers) -> tuple[ServedElsewhere, ...]:
     """Who else serves each of our names. Replicas of our own, who hold the same Lease as we, are no others."""
     own = f"{settings.election.namespace}/{settings.election.name}" if settings.election is not None else None
     foreign = tuple(item for item in dump.objects if not (isinstance(item, Lease) and item.key == own))
     without = replace(dump, objects=foreign)
     found = []
     for name in settings.names:
-        said = serving(Pod(spec=PodSpec(scheduler_name=name)), without, in_force, datetime.now(UTC))
+        said = serving(Pod(spec=PodSpec(scheduler_name=name)), without, schedulers, datetime.now(UTC))
         found.append(ServedElsewhere(name, said.state, said.evidence))
     return tuple(found)
 

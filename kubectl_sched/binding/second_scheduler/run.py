@@ -27,7 +27,7 @@ from kubectl_sched.binding.second_scheduler.settings import settings
 from kubectl_sched.binding.writer import Writer
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.scheduler.scheduler import Scheduler
-from kubectl_sched.sources.discovery.configuration_in_force import InForce
+from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for
 from kubectl_sched.sources.live.client import Server
 from kubectl_sched.sources.live.lister import Lister
@@ -64,7 +64,7 @@ def run_watch(endpoint: Endpoint, options: WatchOptions) -> int:
     dump = _state(endpoint, takes_over=options.take_over)
     replay = Replay(options.config, options.kube_version, options.feature_gates)
     chosen = settings(options, configuration_for(dump, replay))
-    found = () if options.take_over else others(chosen, dump, InForce(dump, replay))
+    found = () if options.take_over else others(chosen, dump, ClusterSchedulers(dump, replay))
     say = Say(quiet=options.quiet, as_json=options.as_json)
     for sentence in (*dump.warnings, *chosen.configuration.warnings):
         say.problem(sentence)

@@ -17,8 +17,8 @@ from kubectl_sched.config import KubeVersion, load_configuration
 from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.schedulers import scheduler_report
 from kubectl_sched.sources import read
+from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.configuration_file import read_configuration
-from kubectl_sched.sources.discovery.configuration_in_force import InForce
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.discovery.scheduler_logs import logged_configuration, logs_of
 from kubectl_sched.sources.export.anonymizer import anonymized
@@ -117,7 +117,7 @@ def with_log(folder: Path, path: str) -> Dump:
 
 
 def source_and_names(dump: Dump) -> tuple[str, list[str]]:
-    item = scheduler_report(InForce(dump, Replay()))["items"][0]
+    item = scheduler_report(ClusterSchedulers(dump, Replay()))["items"][0]
     return item["configuration"]["source"], [each["schedulerName"] for each in item["profiles"]]
 
 

@@ -12,7 +12,7 @@ from kubectl_sched.api.pod import Pod
 from kubectl_sched.queries.schedulers import scheduler_report
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.sources import Dump, read
-from kubectl_sched.sources.discovery.configuration_in_force import InForce
+from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from tests.apiserver.manifests import NODE, listing, obj
 
@@ -27,7 +27,7 @@ def fixture(name: str) -> Dump:
 
 
 def report(dump: Dump) -> dict[str, Any]:
-    return scheduler_report(InForce(dump, Replay()))
+    return scheduler_report(ClusterSchedulers(dump, Replay()))
 
 
 def scheduler(name: str, data: dict[str, Any]) -> dict[str, Any]:
@@ -69,13 +69,13 @@ def test_a_deployment_has_its_configuration_from_the_config_map_that_it_mounts()
 
 def test_explain_takes_the_profile_that_serves_the_pod_without_being_told() -> None:
     dump = fixture("deployment")
-    in_force = InForce(dump, Replay())
-    result = in_force.explain(pod(dump, "annotation-second-scheduler"))
+    schedulers = ClusterSchedulers(dump, Replay())
+    result = schedulers.explain(pod(dump, "annotation-second-scheduler"))
     assert result.framework is not None
     plugins = {plugin.name for plugin in result.framework.profile.plugins["score"]}
     assert result.fits
     assert "NodeResourcesBalancedAllocation" not in plugins
-    assert in_force.notes[0] == (
+    assert schedulers.notes[0] == (
         "profiles of Deployment kube-system/my-scheduler (1.29), as ConfigMap kube-system/my-scheduler-config has them"
     )
 
@@ -184,14 +184,14 @@ def test_a_scheduler_whose_configuration_was_not_read_may_serve_a_name_that_nobo
 ) -> None:
     dump = read_text(listing(NODE, kube_scheduler(), second("--config=/etc/s.yaml"), asking("mine")))
     assert report(dump)["unserved"][0]["mayServe"] == ["Deployment kube-system/a-second"]
-    in_force = InForce(dump, Replay())
+    schedulers = ClusterSchedulers(dump, Replay())
     web = pod(dump, "web-0")
-    assert in_force.explain(web).outcome is Outcome.NO_PROFILE
-    assert in_force.missing_scheduler(web) == ()
-    assert in_force.notes[0].startswith(
+    assert schedulers.explain(web).outcome is Outcome.NO_PROFILE
+    assert schedulers.missing_scheduler(web) == ()
+    assert schedulers.notes[0].startswith(
         "Deployment kube-system/a-second may serve mine: its configuration is ConfigMap kube-system/second, which was"
     )
-    assert in_force.notes[0].endswith("prints the command that fetches it, for --config scheduler.yaml)")
+    assert schedulers.notes[0].endswith("prints the command that fetches it, for --config scheduler.yaml)")
 
 
 def test_of_its_config_map_the_first_document_counts(read_text: Callable[..., Dump]) -> None:
@@ -204,40 +204,40 @@ def test_of_its_config_map_the_first_document_counts(read_text: Callable[..., Du
 
 def test_it_is_not_taken_for_the_default_scheduler_where_there_is_another(read_text: Callable[..., Dump]) -> None:
     dump = read_text(listing(NODE, kube_scheduler(), second("--config=/etc/s.yaml"), asking("default-scheduler")))
-    in_force = InForce(dump, Replay())
-    assert in_force.explain(pod(dump, "web-0")).kubernetes_version == "1.36"
-    assert in_force.notes == ["default profile, as Pod kube-system/kube-scheduler (1.36) runs with no --config"]
+    schedulers = ClusterSchedulers(dump, Replay())
+    assert schedulers.explain(pod(dump, "web-0")).kubernetes_version == "1.36"
+    assert schedulers.notes == ["default profile, as Pod kube-system/kube-scheduler (1.36) runs with no --config"]
 
 
 def test_a_name_in_a_flag_is_a_profile_of_whatever_version(read_text: Callable[..., Dump]) -> None:
     dump = read_text(listing(NODE, second("--scheduler-name=mine", image="v1.22.5"), asking("mine")))
-    in_force = InForce(dump, Replay())
-    assert in_force.explain(pod(dump, "web-0")).outcome is Outcome.UNSCHEDULABLE
-    assert in_force.notes[0].endswith("(1.22) runs with no --config, but --scheduler-name=mine")
-    assert not any("is served by" in warning for warning in in_force.warnings)
+    schedulers = ClusterSchedulers(dump, Replay())
+    assert schedulers.explain(pod(dump, "web-0")).outcome is Outcome.UNSCHEDULABLE
+    assert schedulers.notes[0].endswith("(1.22) runs with no --config, but --scheduler-name=mine")
+    assert not any("is served by" in warning for warning in schedulers.warnings)
 
 
 def test_a_pod_of_a_product_is_told_whose_it_is(read_text: Callable[..., Dump]) -> None:
     containers = [{"name": "c", "image": "volcanosh/vc-scheduler:v1.10"}]
     volcano = {**obj("Pod", "volcano-1", "volcano-system"), "spec": {"nodeName": "n1", "containers": containers}}
     dump = read_text(listing(NODE, volcano, asking("volcano")))
-    in_force = InForce(dump, Replay())
-    in_force.explain(pod(dump, "web-0"))
-    assert in_force.notes[0].startswith("volcano is Volcano (volcano-system/volcano-1), no kube-scheduler")
+    schedulers = ClusterSchedulers(dump, Replay())
+    schedulers.explain(pod(dump, "web-0"))
+    assert schedulers.notes[0].startswith("volcano is Volcano (volcano-system/volcano-1), no kube-scheduler")
 
 
 def test_config_overrides_what_is_found(tmp_path: Path) -> None:
     (tmp_path / "s.yaml").write_text(AKS)
-    in_force = InForce(fixture("deployment"), Replay(config=str(tmp_path / "s.yaml")))
-    assert set(in_force.assumed("my-scheduler").configuration.profiles) == {"node-binpacking-scheduler"}
+    schedulers = ClusterSchedulers(fixture("deployment"), Replay(config=str(tmp_path / "s.yaml")))
+    assert set(schedulers.assumed("my-scheduler").configuration.profiles) == {"node-binpacking-scheduler"}
 
 
 def test_a_configuration_among_the_files_stands_in_for_one_that_cannot_be_seen(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text(AKS.replace("node-binpacking-scheduler", "default-scheduler"))
     (tmp_path / "all.json").write_text(json.dumps(listing(NODE, kube_scheduler("--config=/etc/kubernetes/s.yaml"))))
-    in_force = InForce(read([str(tmp_path)]), Replay())
-    in_force.assumed("default-scheduler")
-    assert in_force.notes == [
+    schedulers = ClusterSchedulers(read([str(tmp_path)]), Replay())
+    schedulers.assumed("default-scheduler")
+    assert schedulers.notes == [
         "profiles of Pod kube-system/kube-scheduler (1.36), as the KubeSchedulerConfiguration in the dump has them"
     ]
 
@@ -246,10 +246,10 @@ def test_a_configuration_among_the_files_that_no_scheduler_runs_is_said_to_lie_t
     (tmp_path / "config.yaml").write_text(AKS)
     (tmp_path / "all.json").write_text(json.dumps(listing(NODE, kube_scheduler())))
     dump = read([str(tmp_path)])
-    in_force = InForce(dump, Replay())
-    in_force.assumed("default-scheduler")
-    assert in_force.notes[1].startswith("the KubeSchedulerConfiguration in the dump is not used")
-    overridden = InForce(dump, Replay(config=str(tmp_path / "config.yaml")))
+    schedulers = ClusterSchedulers(dump, Replay())
+    schedulers.assumed("default-scheduler")
+    assert schedulers.notes[1].startswith("the KubeSchedulerConfiguration in the dump is not used")
+    overridden = ClusterSchedulers(dump, Replay(config=str(tmp_path / "config.yaml")))
     overridden.assumed("default-scheduler")
     assert not any("not used" in note for note in overridden.notes)
 
@@ -279,9 +279,9 @@ def test_a_watcher_outside_of_the_cluster_serves_whose_lease_it_renews(read_text
         **obj("Lease", "kubectl-sched-by-hand", "kube-system", "coordination.k8s.io/v1"),
         "spec": {"holderIdentity": "host_1", "renewTime": "2026-06-01T12:00:00.000000Z"},
     }
-    alone = InForce(read_text(listing(NODE, waiting)), Replay())
+    alone = ClusterSchedulers(read_text(listing(NODE, waiting)), Replay())
     assert alone.missing_scheduler(pod(alone.dump, "po37"))
-    served = InForce(read_text(listing(NODE, waiting, lease)), Replay())
+    served = ClusterSchedulers(read_text(listing(NODE, waiting, lease)), Replay())
     assert served.missing_scheduler(pod(served.dump, "po37")) == ()
     assert served.explain(pod(served.dump, "po37")).outcome is not Outcome.NO_PROFILE
     assert "host_1 renews the Lease kube-system/kubectl-sched-by-hand" in served.notes[0]

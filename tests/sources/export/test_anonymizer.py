@@ -14,7 +14,7 @@ from msgspec.structs import fields
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.sources import Dump, read
-from kubectl_sched.sources.discovery.configuration_in_force import InForce
+from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.export.anonymizer import FIELDS, anonymized
 from kubectl_sched.sources.export.pseudonyms import KEPT_WORDS, Pseudonyms
@@ -249,10 +249,10 @@ def decided(result: ScheduleResult) -> dict[str, Any]:
 
 def all_decided(dump: Dump, replay: Replay, places: Iterable[int] | None = None) -> list[dict[str, Any]]:
     """The verdicts about all pods of the dump, or about those at these places among its pods."""
-    in_force = InForce(dump, replay)
+    schedulers = ClusterSchedulers(dump, replay)
     pods = [item for item in dump.objects if isinstance(item, Pod)]
     asked = pods if places is None else [pods[place] for place in places]
-    return [decided(in_force.explain(pod)) for pod in asked]
+    return [decided(schedulers.explain(pod)) for pod in asked]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
@@ -271,7 +271,7 @@ def test_every_verdict_stays_the_same(read_text: Callable[..., Dump], case: Reco
 @pytest.mark.parametrize("path", sorted(FIXTURES.glob("schedulers/*.yaml")), ids=lambda path: path.stem)
 def test_schedulers_are_found_as_before(path: Path) -> None:
     dump = read([str(path)])
-    before, after = InForce(dump, Replay()), InForce(anonymized(dump), Replay())
+    before, after = ClusterSchedulers(dump, Replay()), ClusterSchedulers(anonymized(dump), Replay())
     assert [(each.kind, each.profiles, each.serves) for each in after.seen.found] == [
         (each.kind, each.profiles, each.serves) for each in before.seen.found
     ]

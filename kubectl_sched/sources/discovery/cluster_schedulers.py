@@ -53,7 +53,7 @@ class Assumed(Record, frozen=True):
     evidence: str
 
 
-class InForce:
+class ClusterSchedulers:
     """The schedulers of a cluster, each made when a pod first asks for it. `--config` overrides what is found."""
 
     def __init__(
