@@ -14,7 +14,8 @@ import msgspec
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.config import ConfigurationError, FeatureGateError
-from kubectl_sched.render.data.explanation_data import explanation
+from kubectl_sched.queries.explanation import Explanation
+from kubectl_sched.render.data.explanation_data import explanation_data
 from kubectl_sched.sources import read
 from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
 
@@ -78,7 +79,7 @@ def explain(request: Json, folder: Path, version: str) -> dict[str, Json]:
     replay = Replay(str(config_file) if request.get("config") else None, version, gates or None)
     scheduler, _ = scheduler_for(dump, configuration_for(dump, replay))
     pods = {item.key: item for item in dump.objects if isinstance(item, Pod)}
-    return {key: explanation(scheduler.explain(pods[key]), "") for key in request["pods"]}
+    return {key: explanation_data(Explanation(scheduler.schedule_one(pods[key])), "") for key in request["pods"]}
 
 
 def is_refused(decision: Json) -> bool:

@@ -11,6 +11,7 @@ import io
 import json
 import random
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +19,13 @@ import pytest
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.config import ConfigurationError, FeatureGateError
+from kubectl_sched.queries.explain import Answer
+from kubectl_sched.queries.explanation import explanation_of
 from kubectl_sched.render.show import Display, show
 from kubectl_sched.sources import DumpError, read
 from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
 from kubectl_sched.sources.dump.completeness import completeness
+from kubectl_sched.suggestions.search import suggest
 from tests.decisions import recorded
 
 if TYPE_CHECKING:
@@ -94,14 +98,16 @@ def show_in_every_form(request: Json, folder: Path, version: str, chance: random
     pods = [item for item in dump.objects if isinstance(item, Pod) and item.key in request["pods"]]
     if not pods:
         return ""
-    result = scheduler.with_suggestions(scheduler.explain(chance.choice(pods)))
-    notes = [*configuration.warnings, *left_out, *completeness(dump, [result])]
+    result = scheduler.schedule_one(chance.choice(pods))
+    explanation = replace(explanation_of(result, scheduler), suggestions=suggest(result))
+    notes = (*configuration.warnings, *left_out, *completeness(dump, [result]))
+    answer = Answer((explanation,), notes=notes, warnings=tuple(dump.warnings))
     displays = [Display(), Display("wide"), Display("json", evidence=True), Display("yaml"), Display("name")]
     displays += [Display(node=chance.choice(result.nodes.names))] if len(result.nodes) else []
     with pytest.MonkeyPatch.context() as patch:
         stdout = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
         patch.setattr(sys, "stdout", stdout)
-        assert {show([result], display, notes, dump.warnings) for display in displays} <= {0, 1}
+        assert {show(answer, display) for display in displays} <= {0, 1}
         stdout.seek(0)
         return stdout.read()
 

@@ -27,13 +27,14 @@ import msgspec
 import pytest
 
 from kubectl_sched.api.core import Namespace
-from kubectl_sched.render.data.explanation_data import explanation
+from kubectl_sched.queries.explanation import Explanation
+from kubectl_sched.render.data.explanation_data import explanation_data
 from kubectl_sched.scheduler.result import Outcome
 from tests.plugins.clusters import node, pod, requests
 from tests.plugins.storage_objects import claim, csi_node, storage_class, using, volume
 from tests.plugins.test_dynamic_resources import claim as device_claim
 from tests.plugins.test_dynamic_resources import claimer, device, device_class, published
-from tests.scheduler.cycles import explain, only, profile
+from tests.scheduler.cycles import explain, explained, only, profile
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
@@ -60,7 +61,7 @@ def raw(result: ScheduleResult, plugin: str) -> list[int]:
 
 
 def skipped(result: ScheduleResult, point: str) -> list[str]:
-    names: list[str] = explanation(result, "")["skipped"][point]
+    names: list[str] = explanation_data(Explanation(result), "")["skipped"][point]
     return names
 
 
@@ -340,8 +341,8 @@ def test_nominated_pods_of_equal_or_higher_priority_count(priority: int, fits: b
 
 
 def test_without_score_plugins_every_node_is_worth_one() -> None:
-    result = explain(pod(), node("w1"), node("w2"), config=profile(score=only()))
-    assert result.totals.tolist() == [1, 1]
+    result = explained(pod(), node("w1"), node("w2"), config=profile(score=only()))
+    assert result.result.totals.tolist() == [1, 1]
     assert any("stops at the first feasible node" in warning for warning in result.warnings)
 
 
@@ -350,7 +351,7 @@ def test_equal_nodes_are_tied() -> None:
 
 
 def test_one_feasible_node_is_not_scored() -> None:
-    warnings = explain(pod(), node("w1"), node("w2", taints=[TAINT])).warnings
+    warnings = explained(pod(), node("w1"), node("w2", taints=[TAINT])).warnings
     assert any("with one feasible node kube-scheduler does not score" in warning for warning in warnings)
 
 

@@ -7,16 +7,19 @@ that matter; texts under summary, warnings, evidence, hints and suggestion need 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kubectl_sched.render.data.explanation_data import explanation
-from kubectl_sched.render.headline import summary
+from kubectl_sched.queries.explanation import explanation_of
+from kubectl_sched.render.data.explanation_data import explanation_data
+from kubectl_sched.render.headline import headline
 from kubectl_sched.sources import read
 from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
 from kubectl_sched.sources.pod_selection import Selection, select
+from kubectl_sched.suggestions.search import suggest
 
 SCENARIOS = Path(__file__).parent.parent / "fixtures" / "scenarios"
 EXACT = ("outcome", "best", "feasible", "message", "event", "currentNode")
@@ -28,8 +31,9 @@ def explained(folder: Path, pod_name: str) -> dict[str, Any]:
     configuration = configuration_for(dump, replay_of(folder))
     scheduler, left_out = scheduler_for(dump, configuration)
     (pod,) = select(dump.objects, Selection((pod_name,)))
-    result = scheduler.with_suggestions(scheduler.explain(pod))
-    data = explanation(result, summary(result), evidence=lambda _: True)
+    result = scheduler.schedule_one(pod)
+    answer = replace(explanation_of(result, scheduler), suggestions=suggest(result))
+    data = explanation_data(answer, headline(answer), evidence=lambda _: True)
     return {**data, "exit": 0 if result.fits else 1, "warnings": [*data["warnings"], *dump.warnings, *left_out]}
 
 

@@ -6,21 +6,24 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from kubectl_sched.api.resource import ResourceClaim
 from kubectl_sched.binding.active_scheduler import RUNNING, Serving, serving
 from kubectl_sched.binding.interrupted_attempts import is_extended_claim_of, leftovers
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
-from kubectl_sched.queries.explain import Explaining
+from kubectl_sched.queries.explain import Question, explain
 from kubectl_sched.record import Record
 from kubectl_sched.render.show import check_is_node
 from kubectl_sched.scheduler.result import Outcome
-from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
     from kubectl_sched.sources.dump.dump import Dump
     from kubectl_sched.sources.pod_selection import Selection
 
@@ -44,12 +47,17 @@ class Situation:
 
     dump: Dump
     schedulers: ClusterSchedulers
-    result: ScheduleResult
+    explanation: Explanation
     serving: Serving
     leftovers: tuple[str, ...]
     notes: tuple[str, ...]
     stale: tuple[ResourceClaim, ...] = ()
     """Claims that an earlier cycle made for the pod's extended resources: while there is one, it fits nowhere."""
+
+    @property
+    def result(self) -> ScheduleResult:
+        """The cycle."""
+        return self.explanation.result
 
     @property
     def pod(self) -> Pod:
@@ -59,22 +67,22 @@ class Situation:
 
 def situation_of(dump: Dump, selection: Selection, order: Order) -> Situation:
     """Explain the one selected pod. Raises SchedError for one that is not there or a --profile that is not."""
-    schedulers = ClusterSchedulers(dump, order.replay, order.profile)
-    schedulers.check_profile()
-    result = Explaining(dump, schedulers).answers(selection)[0]
+    question = Question(selection, order.replay, order.profile, suggesting=False)
+    answer, schedulers = explain(question, dump)
+    result = answer.explanations[0].result
     notes: tuple[str, ...] = ()
     if result.outcome is Outcome.NO_PROFILE and order.profile is None and order.replay.config is None:
         name = result.pod.spec.scheduler_name
         notes = (f"how {name} is configured is not known: the default profile decides (--config gives another)",)
-        schedulers = ClusterSchedulers(dump, order.replay, DEFAULT_SCHEDULER_NAME)
-        result = Explaining(dump, schedulers).answers(selection)[0]
+        answer, schedulers = explain(replace(question, profile=DEFAULT_SCHEDULER_NAME), dump)
+        result = answer.explanations[0].result
     return Situation(
         dump,
         schedulers,
-        result,
+        answer.explanations[0],
         serving(result.pod, dump, schedulers, datetime.now(UTC)),
         leftovers(result.pod, dump.objects) if result.current_node is None else (),
-        (*notes, *schedulers.notes, *schedulers.warnings, *result.warnings, *dump.warnings),
+        (*notes, *schedulers.notes, *schedulers.warnings, *answer.explanations[0].warnings, *dump.warnings),
         tuple(
             item for item in dump.objects if isinstance(item, ResourceClaim) and is_extended_claim_of(result.pod, item)
         ),
@@ -91,7 +99,7 @@ def refusal(situation: Situation, order: Order) -> str | None:
         name = scheduler_name_of(situation.pod)
         return f"pod {key} is served by {name}: {situation.serving.evidence}; --take-over binds it all the same"
     if result.outcome is Outcome.NO_PROFILE:
-        return f"pod {key} is served by no profile: {'; '.join(result.warnings)} (--profile names one)"
+        return f"pod {key} is served by no profile: {'; '.join(situation.explanation.warnings)} (--profile names one)"
     waits = [action.action for action in result.binding if action.extension_point == "permit"]
     if any(action.startswith("wait") for action in waits):
         return f"pod {key} would {'; '.join(waits)}: a gang has to be bound as a whole"

@@ -252,7 +252,9 @@ class _Once:
         left: tuple[str, ...] = (),
     ) -> Answer:
         told = self._shown.notes if self._shown is not None else ()
-        return Answer(outcome, exit_code, message, plan, situation.result, bound_to, tuple(self._warnings), left, told)
+        return Answer(
+            outcome, exit_code, message, plan, situation.explanation, bound_to, tuple(self._warnings), left, told
+        )
 
 
 class _Events(msgspec.Struct, frozen=True):

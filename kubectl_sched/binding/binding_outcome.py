@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.render.text.binding_plan import BindingPlan
-    from kubectl_sched.scheduler.result import ScheduleResult
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Answer:
     exit_code: int
     message: str
     plan: BindingPlan
-    result: ScheduleResult
+    explanation: Explanation
     bound_to: str | None = None
     warnings: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
@@ -31,7 +31,7 @@ class Answer:
 
 def as_data(answer: Answer, dry_run: str, explanation: dict[str, Any]) -> dict[str, Any]:
     """The contract's JSON. `node` is the one that was chosen, `boundTo` the one that the pod has."""
-    plan, pod = answer.plan, answer.result.pod
+    plan, pod = answer.plan, answer.explanation.pod
     return {
         "apiVersion": "kubectl-sched/v1",
         "kind": "Binding",

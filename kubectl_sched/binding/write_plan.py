@@ -14,7 +14,7 @@ from kubectl_sched.binding.timestamps import time_now
 from kubectl_sched.binding.unreserve import removal_of
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.plugins.dynamic_resources.state import STATE as CLAIMS
-from kubectl_sched.render.headline import summary
+from kubectl_sched.render.headline import headline
 from kubectl_sched.render.text.binding_plan import BindingPlan, PlannedWrite
 from kubectl_sched.scheduler.reserve import reserved
 
@@ -37,7 +37,7 @@ def plan_of(situation: Situation, order: Order) -> BindingPlan:
     return BindingPlan(
         pod=situation.pod.key,
         node=node,
-        summary=summary(result),
+        summary=headline(situation.explanation),
         serving=(situation.serving.state, situation.serving.evidence),
         writes=_writes(situation, order, node, victims) if refusal(situation, order) is None else (),
         leftovers=situation.leftovers,

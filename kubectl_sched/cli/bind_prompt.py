@@ -17,8 +17,8 @@ from kubectl_sched.binding.binding_outcome import as_data
 from kubectl_sched.binding.event_recorder import EventRecorder
 from kubectl_sched.binding.writer import Writer
 from kubectl_sched.errors import SchedError
-from kubectl_sched.render.data.explanation_data import explanation
-from kubectl_sched.render.headline import summary
+from kubectl_sched.render.data.explanation_data import explanation_data
+from kubectl_sched.render.headline import headline
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.show import write_data
 from kubectl_sched.render.text.binding_plan import plan_lines, question
@@ -120,7 +120,7 @@ def _ask(plan: BindingPlan, *, shown: bool) -> bool:
 
 def _print(answer: Answer, order: Order, output: str) -> None:
     if output in {"json", "yaml"}:
-        told = explanation(answer.result, summary(answer.result))
+        told = explanation_data(answer.explanation, headline(answer.explanation))
         write_data(as_data(answer, order.dry_run, told), output)
     else:
         shown = answer.told if output != "name" else ()
@@ -131,6 +131,6 @@ def _print(answer: Answer, order: Order, output: str) -> None:
             sys.stderr.write(f"left: {safe(left)}\n")
         sys.stderr.write(f"error: {safe(answer.message)}\n")
     elif output == "name":
-        sys.stdout.write(f"pod/{answer.result.pod.name} node/{answer.plan.node}\n")
+        sys.stdout.write(f"pod/{answer.explanation.pod.name} node/{answer.plan.node}\n")
     elif output in {"table", "wide"}:
         sys.stdout.write(f"{safe(answer.message)}\n")

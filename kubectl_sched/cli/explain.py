@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec.structs import replace
 
 from kubectl_sched.cli import options
 from kubectl_sched.cli.connection import takes_connection
@@ -18,12 +20,14 @@ from kubectl_sched.sources.live.connection_flags import Connection  # noqa: TC00
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
-    from kubectl_sched.sources.discovery.replay_setup import Replay
+    from kubectl_sched.queries.explain import Question
+    from kubectl_sched.render.show import Display
     from kubectl_sched.sources.dump.dump import Dump
     from kubectl_sched.sources.extender.extender_client import HTTPExtenders
     from kubectl_sched.sources.pod_selection import Selection
+
+
+_SENT_IN_PART = "extenders were sent only what a replay reads of pods and nodes; the rest could not be read again"
 
 
 @takes_connection
@@ -90,120 +94,73 @@ def explain(
         _check_interactive(output.value, watch=watch)
     if call_extenders:
         _check_extender_flags(config, sampling=sampling or start_index is not None)
+    from kubectl_sched.queries.explain import Question
+    from kubectl_sched.render.show import Display
     from kubectl_sched.sources.discovery.replay_setup import Replay
     from kubectl_sched.sources.pod_selection import Selection
 
     pending = pending or not (targets or selector or drifted)
     selection = Selection(tuple(targets or ()), None if all_namespaces else namespace or "", selector, pending)
-    asked = _Asked(
+    question = Question(
+        selection,
         Replay(config, kube_version, options.joined(feature_gates)),
         profile,
-        output.value,
-        color.value,
-        node=node,
-        all_nodes=all_nodes,
-        evidence=evidence,
-        sampling=sampling,
-        start_index=start_index,
-        call_extenders=call_extenders,
+        node,
         at_decision=at_decision,
         drifted=drifted,
-        interactive=interactive,
-        paths=tuple(from_ or ()),
+        sampling=sampling,
+        start_index=start_index,
     )
-    sys.exit(_followed(asked, connection, selection) if watch else _answered_once(asked, connection, selection))
+    display = Display(output.value, color.value, all_nodes, node, evidence)
+    asked = _Asked(question, display, tuple(from_ or ()), call_extenders=call_extenders, interactive=interactive)
+    sys.exit(_followed(asked, connection) if watch else _answered_once(asked, connection))
 
 
 class _Asked(Record, frozen=True):
-    """What is asked of each pod, and how to print it: the flags of the same names."""
+    """The question, the form of the answer, and where the state comes from."""
 
-    replay: Replay
-    profile: str | None
-    output: str
-    color: str
-    node: str | None
-    all_nodes: bool
-    evidence: bool
-    sampling: bool
-    start_index: int | None
-    call_extenders: bool
-    at_decision: bool
-    drifted: bool
-    interactive: bool
+    question: Question
+    display: Display
     paths: tuple[str, ...]
-
-    @property
-    def samples(self) -> bool:
-        """Whether anything about where the search begins was asked."""
-        return self.sampling or self.start_index is not None
+    call_extenders: bool
+    interactive: bool
 
 
-def _answered_once(asked: _Asked, connection: Connection, selection: Selection) -> int:
+def _answered_once(asked: _Asked, connection: Connection) -> int:
     from kubectl_sched.cli.state_source import read_source
 
-    dump, selection = read_source(asked.paths, connection, selection)
+    dump, selection = read_source(asked.paths, connection, asked.question.selection)
     return _answered(asked, dump, selection)
 
 
-def _followed(asked: _Asked, connection: Connection, selection: Selection) -> int:
+def _followed(asked: _Asked, connection: Connection) -> int:
     if asked.paths:
         raise SchedError("--watch follows a running cluster, but --from reads a dump: give one of them")
     from kubectl_sched.cli.explain_watch import follow
 
-    return follow(connection, selection, partial(_answered, asked), asked.output)
+    return follow(connection, asked.question.selection, partial(_answered, asked), asked.display.output)
 
 
 def _answered(asked: _Asked, dump: Dump, selection: Selection) -> int:
-    """Replay, and print; the exit code."""
+    """Replay, print, and return the exit code."""
     if not dump.can_replay:
         from kubectl_sched.cli.unreplayed import show_decoded
 
-        return show_decoded(dump, selection, asked.output, asked.color)
-    from kubectl_sched.queries.explain import Explaining, Question
-    from kubectl_sched.render.show import Display, check_is_node, show
-    from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
-    from kubectl_sched.sources.dump.completeness import completeness
-    from kubectl_sched.sources.pod_selection import about_none
+        return show_decoded(dump, selection, asked.display.output, asked.display.color)
+    from kubectl_sched.queries.explain import explain
+    from kubectl_sched.render.show import check_is_node, show
 
     client = _extender_client(asked.paths) if asked.call_extenders else None
-    schedulers = ClusterSchedulers(dump, asked.replay, asked.profile, client)
-    schedulers.check_profile()
-    explaining = Explaining(dump, schedulers, Question(asked.at_decision, asked.drifted))
-    one = selection.is_one_pod and not asked.drifted  # which may leave none
-    results = [_more(asked, schedulers, result, one=one) for result in explaining.answers(selection)]
-    if asked.node is not None and not results:
-        check_is_node(asked.node, schedulers.default_scheduler.nodes)
-    about = about_none(dump.objects, selection, is_live=dump.is_live) if not results and not asked.drifted else ()
-    joint = explaining.together(results) if not one and selection.pending else None
-    display = Display(asked.output, asked.color, asked.all_nodes, asked.node, asked.evidence, one=one, together=joint)
-    about_workloads = [*explaining.about_never_created(selection), *explaining.about_daemon_sets(selection)]
-    notes = [*about_workloads, *about, *schedulers.notes, *completeness(dump, results)]
-    warnings = [*schedulers.warnings, *dump.warnings]
+    answer, schedulers = explain(replace(asked.question, selection=selection), dump, client)
+    if asked.display.node is not None and not answer.explanations:
+        check_is_node(asked.display.node, schedulers.default_scheduler.nodes)
     if client is not None and client.sent_in_part:
-        warnings.append(
-            "extenders were sent only what a replay reads of pods and nodes; the rest could not be read again"
-        )
-    if asked.samples and not one:
-        from kubectl_sched.render.sampling_sentence import sampling_notes
-
-        notes = [*sampling_notes(results), *notes]
-    if asked.interactive and results:
+        answer = dataclasses.replace(answer, warnings=(*answer.warnings, _SENT_IN_PART))
+    if asked.interactive and answer.explanations:
         from kubectl_sched.tui.explore import explore
 
-        return explore(
-            results, schedulers.scheduler, display, [each.value for each in options.PageOutput], [*notes, *warnings]
-        )
-    return show(results, display, notes, warnings)
-
-
-def _more(asked: _Asked, schedulers: ClusterSchedulers, result: ScheduleResult, *, one: bool) -> ScheduleResult:
-    """The result with what was asked for besides; suggestions are for one pod alone, since they take more replays."""
-    scheduler = schedulers.scheduler(result.pod)
-    if asked.sampling:
-        result = scheduler.sampled(result)
-    elif asked.start_index is not None:
-        result = scheduler.from_start(result, asked.start_index)
-    return scheduler.with_suggestions(result, asked.node) if one and not asked.call_extenders else result
+        return explore(answer, schedulers.scheduler, asked.display, [each.value for each in options.PageOutput])
+    return show(answer, asked.display)
 
 
 def _check_interactive(output: str, *, watch: bool) -> None:

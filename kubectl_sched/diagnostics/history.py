@@ -39,7 +39,7 @@ class History(Record, frozen=True):
 
     scheduled_by: str | None
     at: str | None
-    told: str
+    message: str
     """Who placed it, and how the replay relates to that, in a sentence."""
 
     difference: tuple[tuple[str, int], ...] = ()
@@ -54,7 +54,7 @@ class Observed(Record, frozen=True):
     """What was said of a pending pod: by its own scheduler, and beside it by those that add nodes."""
 
     event: Event | None
-    is_same: bool
+    matches_replay: bool
     likely_causes: tuple[str, ...] = ()
     autoscalers: tuple[Event, ...] = ()
 
@@ -202,7 +202,7 @@ def observed_of(result: ScheduleResult, around: Surroundings) -> Observed | None
     if own is None and not said:
         return None
     if own is None:
-        return Observed(None, is_same=False, autoscalers=said)
+        return Observed(None, matches_replay=False, autoscalers=said)
     same = result.event is not None and _same_text(own.text, result.event)
     causes = () if same else tuple(_likely_causes(result, own, around))
     return Observed(own, same, causes, said)

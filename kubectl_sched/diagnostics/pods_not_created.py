@@ -32,17 +32,15 @@ _SILENT_WEBHOOK = re.compile(
 
 def not_created(
     objects: Sequence[KubernetesObject], selection: Selection, around: Surroundings, nodes: Snapshot
-) -> list[ScheduleResult]:
-    """A result for each of the workloads named whose newest event says that pods could not be created."""
-    found = []
+) -> Iterator[tuple[ScheduleResult, Stage]]:
+    """Yield a result and a stage for each workload named whose newest event says that pods could not be created."""
     for kind, name in workloads_named(selection):
         for owner_kind, namespace, owner in _owners(objects, kind, name, selection.namespace):
             events = around.events_of(owner_kind, namespace, owner)
             failed = next((event for event in events if event.reason == "FailedCreate"), None)
             missing = _missing(objects, owner_kind, namespace, owner)
             if failed is not None and missing != 0:
-                found.append(_result(failed, (owner_kind, namespace, owner), missing, nodes))
-    return found
+                yield _result(failed, (owner_kind, namespace, owner), missing, nodes)
 
 
 def never_created(objects: Sequence[KubernetesObject], namespace: str | None, around: Surroundings) -> Iterator[str]:
@@ -100,12 +98,14 @@ def _replicas(item: KubernetesObject) -> int | None:
     return 1 if item.spec.replicas is None else item.spec.replicas
 
 
-def _result(event: Event, owner: tuple[str, str, str], missing: int | None, nodes: Snapshot) -> ScheduleResult:
+def _result(
+    event: Event, owner: tuple[str, str, str], missing: int | None, nodes: Snapshot
+) -> tuple[ScheduleResult, Stage]:
     _, namespace, name = owner
     evidence = _evidence(event, owner, missing)
     pod = Pod(api_version="v1", metadata=ObjectMeta(name=f"{name}-?", namespace=namespace))
     stage = Stage("NotCreated", event.first_seen or event.last_seen, evidence)
-    return ScheduleResult(pod, nodes, Outcome.ERROR, error=event.text, stage=stage)
+    return ScheduleResult(pod, nodes, Outcome.ERROR, error=event.text), stage
 
 
 def _evidence(event: Event, owner: tuple[str, str, str], missing: int | None) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What to know beside the verdict: where the real scheduler would not have looked, and what it never checks."""
+"""Warnings beside the verdict: nodes that the real scheduler would not have looked at, and what it never checks."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ def warnings(result: ScheduleResult, configuration: Configuration) -> tuple[str,
 
 def _all(result: ScheduleResult, configuration: Configuration) -> Iterator[str]:
     if result.framework is None:
+        profiles = sorted(configuration.profiles)
+        yield f"the configuration has the {'profile' if len(profiles) == 1 else 'profiles'} {', '.join(profiles)}"
         return
     for plugin in result.framework.profile.unknown_plugins:
         yield (

@@ -1,125 +1,213 @@
-"""What `explain` answers with: the replay of each pod, and how it relates to what is true of the pod besides."""
+"""`explain`: the replay of each pod that was asked about, and how it relates to what happened in the cluster."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
 from kubectl_sched.diagnostics.history import history_of, observed_of, placed_by_another
 from kubectl_sched.diagnostics.pod_lifecycle import stage_of
+from kubectl_sched.diagnostics.warnings import warnings
 from kubectl_sched.errors import SchedError
+from kubectl_sched.queries.explanation import Explanation, explanation_of
 from kubectl_sched.record import Record
-from kubectl_sched.sources.pod_selection import select, workloads_named
+from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
+from kubectl_sched.sources.discovery.replay_setup import Replay
+from kubectl_sched.sources.dump.completeness import completeness
+from kubectl_sched.sources.pod_selection import Selection, about_none, select, workloads_named
 from kubectl_sched.sources.surroundings import Surroundings
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.config import Configuration
+    from kubectl_sched.framework.extenders import ExtenderClient
     from kubectl_sched.simulation.pending_together import Together
-    from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
     from kubectl_sched.sources.dump.dump import Dump
-    from kubectl_sched.sources.pod_selection import Selection
 
 _DRIFTED = frozenset({"Different", "WouldReject"})
 
 
 class Question(Record, frozen=True):
-    """The flags of the same names."""
+    """A question about some pods. The fields are the flags of `explain` of the same names."""
+
+    selection: Selection
+    replay: Replay = Replay()
+    profile: str | None = None
+    node: str | None = None
+    """The node that suggestions are about; None for any."""
 
     at_decision: bool = False
     drifted: bool = False
+    sampling: bool = False
+    start_index: int | None = None
+    suggesting: bool = True
+    """Whether changes that would help are searched for; they are for one pod alone, since each takes replays."""
+
+    @property
+    def is_about_one_pod(self) -> bool:
+        """One pod was named, and nothing may leave it out."""
+        return self.selection.is_one_pod and not self.drifted
 
 
-class Explaining:
-    """Answers questions about the pods of one dump."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Answer:
+    """The explanations that a question asked for, in its order, and what they rest on."""
 
-    def __init__(self, dump: Dump, schedulers: ClusterSchedulers, question: Question = Question()) -> None:  # noqa: B008 - frozen
-        self.dump = dump
-        self.schedulers = schedulers
-        self.around = Surroundings(dump.objects, schedulers.missing_scheduler)
+    explanations: tuple[Explanation, ...]
+    is_about_one_pod: bool = True
+    together: Together | None = None
+    """All pending pods of the answer placed one after the other; None if that was not asked for."""
+
+    notes: tuple[str, ...] = ()
+    """Sentences about the state and the configuration that the answer rests on."""
+
+    warnings: tuple[str, ...] = ()
+    """Sentences about what went wrong while reading."""
+
+
+def explain(
+    question: Question, dump: Dump, extender_client: ExtenderClient | None = None
+) -> tuple[Answer, ClusterSchedulers]:
+    """Answer a question about the pods of one dump; the schedulers that judged come along, for further questions.
+
+    Raises SchedError if a named pod, node or profile is not there.
+    """
+    schedulers = ClusterSchedulers(dump, question.replay, question.profile, extender_client)
+    schedulers.check_profile()
+    asking = _Asking(question, dump, schedulers, suggesting=extender_client is None)
+    explanations, unreadable = asking.explanations()
+    selection = question.selection
+    about_nothing = (
+        about_none(dump.objects, selection, is_live=dump.is_live) if not explanations and not question.drifted else ()
+    )
+    together = None
+    if selection.pending and not question.is_about_one_pod:
+        together = _together(explanations, schedulers)
+    notes = (
+        *asking.about_workloads(),
+        *about_nothing,
+        *schedulers.notes,
+        *completeness(dump, [each.result for each in explanations]),
+    )
+    read = (*schedulers.warnings, *unreadable, *dump.warnings)
+    return Answer(tuple(explanations), question.is_about_one_pod, together, notes, read), schedulers
+
+
+class _Asking:
+    """One question under way."""
+
+    def __init__(self, question: Question, dump: Dump, schedulers: ClusterSchedulers, *, suggesting: bool) -> None:
         self._question = question
+        self._dump = dump
+        self._schedulers = schedulers
+        self._suggesting = suggesting and question.suggesting and question.is_about_one_pod
+        self._around = Surroundings(dump.objects, schedulers.missing_scheduler)
 
-    def answers(self, selection: Selection) -> list[ScheduleResult]:
-        """A result for each pod that was asked for, then for each workload whose pods were never created."""
-        missing = self._never_created(selection)
+    def explanations(self) -> tuple[list[Explanation], list[str]]:
+        """Explain each pod, then each workload whose pods were never created; and name the pods that are unreadable."""
+        selection, drifted = self._question.selection, self._question.drifted
+        missing = list(self._never_created())
         try:
-            pods = select(self.dump.objects, selection, self.dump.warnings)
+            pods = select(self._dump.objects, selection, self._dump.warnings)
         except SchedError:
             if not missing:
                 raise
             pods = []
-        if self._question.drifted:
+        if drifted:
             pods = [pod for pod in pods if pod.spec.node_name and not pod.has_ended]
-        results = list(map(self._answer, pods)) if selection.named else self._readable(pods)
-        if self._question.drifted:
-            results = [result for result in results if result.history and result.history.verdict in _DRIFTED]
-        return [*results, *missing]
+        found, unreadable = self._readable(pods)
+        if drifted:
+            found = [each for each in found if each.history and each.history.verdict in _DRIFTED]
+        return [*found, *missing], unreadable
 
-    def _readable(self, pods: list[Pod]) -> list[ScheduleResult]:
-        """The answers about pods that nobody named; one that cannot be read is left out while others can."""
-        results: list[ScheduleResult] = []
+    def _readable(self, pods: list[Pod]) -> tuple[list[Explanation], list[str]]:
+        """Explain each pod. One with an invalid quantity that nobody named is left out while others can be read."""
+        if self._question.selection.named:
+            return list(map(self._explain, pods)), []
+        found: list[Explanation] = []
         unreadable: dict[str, InvalidQuantity] = {}
         for pod in pods:
             try:
-                results.append(self._answer(pod))
+                found.append(self._explain(pod))
             except InvalidQuantity as error:
                 unreadable[pod.key] = error
-        if unreadable and not results:
+        if unreadable and not found:
             raise next(iter(unreadable.values()))
-        said = (f"pod {key} is left out: {error}" for key, error in unreadable.items())
-        self.schedulers.left_out.update(dict.fromkeys(said))
-        return results
+        return found, [f"pod {key} is left out: {error}" for key, error in unreadable.items()]
 
-    def _answer(self, pod: Pod) -> ScheduleResult:
-        result = (
-            self.schedulers.explain_at_decision(pod, self.around)
-            if self._question.at_decision
-            else self.schedulers.explain(pod)
+    def _explain(self, pod: Pod) -> Explanation:
+        scheduler = self._schedulers.scheduler(pod)
+        if self._question.at_decision:
+            scheduler = self._schedulers.scheduler_at_decision(pod, self._around)
+        result = scheduler.schedule_one(pod, self._schedulers.profile)
+        found = explanation_of(result, scheduler)
+        another = placed_by_another(result, self._around)
+        found = replace(
+            found,
+            warnings=(*found.warnings, another) if another is not None else found.warnings,
+            stage=stage_of(result, self._around),
+            history=history_of(result, self._around),
+            observed=observed_of(result, self._around),
         )
-        told = placed_by_another(result, self.around)
-        return replace(
-            result,
-            warnings=(*result.warnings, told) if told is not None else result.warnings,
-            stage=stage_of(result, self.around),
-            history=history_of(result, self.around),
-            observed=observed_of(result, self.around),
-        )
+        found = self._sampled(found, scheduler.configuration)
+        if not self._suggesting:
+            return found
+        from kubectl_sched.suggestions.search import suggest  # several pods at once are explained without
 
-    def _never_created(self, selection: Selection) -> list[ScheduleResult]:
+        return replace(found, suggestions=suggest(found.result, self._question.node))
+
+    def _sampled(self, found: Explanation, configuration: Configuration) -> Explanation:
+        start_index = self._question.start_index
+        if not self._question.sampling and start_index is None:
+            return found
+        from kubectl_sched.scheduler.search_starts import from_every_start, from_start  # rarely asked for
+
+        if start_index is None:
+            return replace(found, sampling=from_every_start(found.result))
+        result, sampling = from_start(found.result, start_index)
+        return replace(found, result=result, sampling=sampling, warnings=warnings(result, configuration))
+
+    def _never_created(self) -> Iterator[Explanation]:
+        selection = self._question.selection
         if not workloads_named(selection):
-            return []
+            return
         from kubectl_sched.diagnostics.pods_not_created import not_created  # most questions name no workload
 
-        scheduler = self.schedulers.default_scheduler
-        found = not_created(self.dump.objects, selection, self.around, scheduler.nodes)
-        return [replace(each, kubernetes_version=str(scheduler.configuration.version)) for each in found]
+        scheduler = self._schedulers.default_scheduler
+        version = str(scheduler.configuration.version)
+        for result, stage in not_created(self._dump.objects, selection, self._around, scheduler.nodes):
+            yield Explanation(replace(result, kubernetes_version=version), stage=stage)
 
-    def about_never_created(self, selection: Selection) -> list[str]:
-        """Which workloads lack pods that could not be created, where all that is pending was asked for."""
-        if not selection.means_all_pending:
-            return []
-        from kubectl_sched.diagnostics.pods_not_created import never_created
+    def about_workloads(self) -> Iterator[str]:
+        """Yield a sentence for each workload that lacks pods, and for each node group of the DaemonSets asked for."""
+        selection, objects = self._question.selection, self._dump.objects
+        if selection.means_all_pending:
+            from kubectl_sched.diagnostics.pods_not_created import never_created
 
-        return list(never_created(self.dump.objects, selection.namespace, self.around))
+            yield from never_created(objects, selection.namespace, self._around)
+        daemon_sets = [name for kind, name in workloads_named(selection) if kind == "DaemonSet"]
+        if daemon_sets:
+            from kubectl_sched.controllers.daemon_set_coverage import coverage
 
-    def about_daemon_sets(self, selection: Selection) -> list[str]:
-        """Which nodes have the pods of the DaemonSets that were asked for, a sentence each."""
-        names = [name for kind, name in workloads_named(selection) if kind == "DaemonSet"]
-        if not names:
-            return []
-        from kubectl_sched.controllers.daemon_set_coverage import coverage
+            for name in daemon_sets:
+                yield from (each.told for each in coverage(objects, name, selection.namespace))
 
-        found = (each for name in names for each in coverage(self.dump.objects, name, selection.namespace))
-        return [each.told for each in found]
 
-    def together(self, results: list[ScheduleResult]) -> Together | None:
-        """What becomes of several pending pods together; None where it is not one scheduler that serves them."""
-        pending = [result for result in results if not result.current_node and not result.pod.has_ended]
-        pending = [result for result in pending if result.stage is None or result.stage.name != "NotCreated"]
-        schedulers = {id(self.schedulers.scheduler(result.pod)) for result in pending}
-        if len(pending) < 2 or len(schedulers) != 1:
-            return None
-        from kubectl_sched.simulation.pending_together import together  # the queue is needed for lists only
+def _together(explanations: Sequence[Explanation], schedulers: ClusterSchedulers) -> Together | None:
+    """Place the pending pods one after the other; None if not one scheduler serves them all."""
+    pending = [
+        each.result
+        for each in explanations
+        if not each.result.current_node
+        and not each.pod.has_ended
+        and (each.stage is None or each.stage.name != "NotCreated")
+    ]
+    serving = {schedulers.scheduler(result.pod) for result in pending}
+    if len(pending) < 2 or len(serving) != 1:
+        return None
+    from kubectl_sched.simulation.pending_together import together  # the queue is needed for lists only
 
-        return together(pending, self.schedulers.scheduler(pending[0].pod))
+    return together(pending, serving.pop())

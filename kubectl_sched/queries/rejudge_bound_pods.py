@@ -37,12 +37,12 @@ class Fates:
     """Asks the scheduler in force for each pod."""
 
     def __init__(self, schedulers: ClusterSchedulers) -> None:
-        self._in_force = schedulers
+        self._schedulers = schedulers
         self._owners: dict[_Key, list[_Alike]] = {}
 
     def of(self, pod: Pod) -> Fate:
         """What becomes of the pod, taken off its node; every fate equals that of a cycle of its own."""
-        whole = partial(self._in_force.cycle, pod)
+        whole = partial(self._schedulers.cycle, pod)
         alike = self._alike(pod)
         return self._shared(pod, alike) or _own(whole()) if alike is not None else _own(whole())
 
@@ -62,13 +62,13 @@ class Fates:
         return found
 
     def _shared(self, pod: Pod, alike: _Alike) -> Fate | None:
-        scheduler = self._in_force.scheduler(pod)
+        scheduler = self._schedulers.scheduler(pod)
         if alike.whole is None:
             alike.whole = scheduler.cycle(pod, scheduler.nodes)
             alike.one_out = OneOut.of(alike.whole)
         if alike.one_out is None:
             return None
-        nodes, whole = scheduler.nodes, partial(self._in_force.cycle, pod)
+        nodes, whole = scheduler.nodes, partial(self._schedulers.cycle, pod)
         if nodes.existing_pods.find(pod.metadata.namespace, pod.metadata.name) is None:
             return Fate(Fare.of(alike.whole), whole)
         judged = alike.one_out.without(pod)

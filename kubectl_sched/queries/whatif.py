@@ -24,7 +24,7 @@ from kubectl_sched.simulation.promised_storage import about_capacity
 from kubectl_sched.simulation.queue_simulation import Choices, Simulation, owner_of
 from kubectl_sched.simulation.rollout import roll_out
 from kubectl_sched.simulation.what_if_notes import about_order, about_pending, about_unknown_nodes
-from kubectl_sched.simulation.what_if_result import Answer
+from kubectl_sched.simulation.what_if_result import WhatIfResult
 from kubectl_sched.snapshot import Objects
 from kubectl_sched.sources.discovery.replay_setup import snapshot_of
 
@@ -93,7 +93,7 @@ class WhatIf:
             used = {item.namespace for item, _ in self._items}
             self._notes = (*self._notes, *unknown_notes(self._objects, used))
 
-    def answer(self, report: Report | None = None) -> Answer:
+    def answer(self, report: Report | None = None) -> WhatIfResult:
         """Places everything. Raises SchedError for a manifest that would be refused or an edit that cannot be made."""
         try:
             answer = self._answer(0, report)
@@ -105,7 +105,7 @@ class WhatIf:
             return replace(answer, nodes_needed=0)
         return self._with_nodes(answer, report)
 
-    def _with_nodes(self, without: Answer, report: Report | None) -> Answer:
+    def _with_nodes(self, without: WhatIfResult, report: Report | None) -> WhatIfResult:
         """The fewest further nodes with which everything fits: doubled until enough, then halved between."""
         most = without.simulated.unplaced
         enough, known = 1, {0: without}
@@ -131,7 +131,7 @@ class WhatIf:
                 enough = middle
         return replace(known[enough], nodes_needed=enough)
 
-    def _answer(self, more_nodes: int, report: Report | None) -> Answer:
+    def _answer(self, more_nodes: int, report: Report | None) -> WhatIfResult:
         question = self._question
         cluster = Cluster.of(self._objects, self._admission.admitted)
         there = list(cluster.pods)
@@ -166,14 +166,14 @@ class WhatIf:
             if question.fill:
                 filling.fill(simulation, report)
                 promised = about_capacity(simulation.placements, simulation.nodes)
-                return Answer(simulation.result, warnings=(*warnings, *filling.notes, *promised))
+                return WhatIfResult(simulation.result, warnings=(*warnings, *filling.notes, *promised))
             rollouts = tuple(self._place(simulation, workloads, before, report))
         except KeyboardInterrupt:
             until = "interrupted: this is what was known until then, and not all pods were tried"
-            return Answer(simulation.result, warnings=(until, *warnings), interrupted=True)
+            return WhatIfResult(simulation.result, warnings=(until, *warnings), interrupted=True)
         ordered = about_order(simulation.placements, before)
         promised = about_capacity(simulation.placements, simulation.nodes)
-        return Answer(simulation.result, rollouts, warnings=(*warnings, *ordered, *promised))
+        return WhatIfResult(simulation.result, rollouts, warnings=(*warnings, *ordered, *promised))
 
     def _place(
         self, simulation: Simulation, workloads: list[Workload], before: Mapping[str, Pod], report: Report | None

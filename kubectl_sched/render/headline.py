@@ -1,4 +1,4 @@
-"""The one sentence that says what happened, with node names and numbers."""
+"""The one sentence for a pod, with node names and numbers."""
 
 from __future__ import annotations
 
@@ -12,24 +12,22 @@ from kubectl_sched.render.status_sentences import stage_words
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
+    from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.scheduler.result import ScheduleResult
 
 
-def summary(result: ScheduleResult) -> str:
-    """What became of the pod: first what is true of it where that is no scheduling problem, then the replay."""
-    words = stage_words(result)
+def headline(explanation: Explanation) -> str:
+    """Return the sentence for the pod: first its stage if scheduling is not its problem, then the replay."""
+    stage, result = explanation.stage, explanation.result
+    if stage is not None and stage.name == "NotCreated":
+        return f"{safe(result.pod.key)} was never created: {safe('; '.join(stage.evidence))}"
+    words = stage_words(explanation)
     return f"{words}. {decision(result)}" if words is not None else decision(result)
 
 
 def decision(result: ScheduleResult) -> str:
-    """What the replay says of the pod, whatever else is true of it."""
+    """Return the sentence for the replay alone, whatever else is known of the pod."""
     name = safe(result.pod.key)
-    if result.stage is not None and result.stage.name == "NotCreated":
-        return f"{name} was never created: {safe('; '.join(result.stage.evidence))}"
-    return _outcome(result, name)
-
-
-def _outcome(result: ScheduleResult, name: str) -> str:
     match result.outcome:
         case Outcome.NO_PROFILE:
             return f"{name} is served by no profile of this configuration: its schedulerName is {_scheduler(result)}"

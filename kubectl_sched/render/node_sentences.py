@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.framework.status import SUCCESS
 from kubectl_sched.render.funnel import EXTENDERS, PRE_FILTER
-from kubectl_sched.render.headline import summary
+from kubectl_sched.render.headline import decision
 from kubectl_sched.render.reason_clauses import nominated_to, of_one
 from kubectl_sched.render.safe_text import clipped, count, safe
 
@@ -23,7 +23,7 @@ def verdict_in_words(result: ScheduleResult, row: int) -> str:
     """What follows `web-0 on w1: `."""
     name = result.nodes.names[row]
     if result.verdict is None:
-        return summary(result)
+        return decision(result)
     status = result.verdict[row]
     if not status.is_success:
         if not result.rejections(row) and result.pre_filter.is_success:

@@ -9,14 +9,14 @@ from kubectl_sched.render.safe_text import count, safe
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.queries.explanation import Explanation
 
 _WINNERS_SHOWN = 3
 
 
-def sampling_words(result: ScheduleResult) -> str | None:
+def sampling_words(explanation: Explanation) -> str | None:
     """`n7 in 48 % of starts, n9 in 31 %; order approximated by age`; None where it was not asked for."""
-    sampling = result.sampling
+    sampling, result = explanation.sampling, explanation.result
     if sampling is None:
         return None
     if sampling.start_index is not None:
@@ -31,15 +31,15 @@ def sampling_words(result: ScheduleResult) -> str | None:
     more = len(sampling.wins) - _WINNERS_SHOWN
     if more > 0:
         told.append(f"{count(more, 'other')} in {_percent(sum(share for _, share in sampling.wins[_WINNERS_SHOWN:]))}")
-    if sampling.failing:
-        told.append(f"the cycle fails in {_percent(sampling.failing)}")
+    if sampling.failure_share:
+        told.append(f"the cycle fails in {_percent(sampling.failure_share)}")
     return f"{', '.join(told)}; order approximated by age"
 
 
-def sampling_notes(results: Sequence[ScheduleResult]) -> list[str]:
+def sampling_notes(explanations: Sequence[Explanation]) -> list[str]:
     """A line for each of several pods."""
-    told = ((result, sampling_words(result)) for result in results)
-    return [f"{result.pod.key}: {words}" for result, words in told if words is not None]
+    found = ((each.pod.key, sampling_words(each)) for each in explanations)
+    return [f"{key}: {words}" for key, words in found if words is not None]
 
 
 def _percent(share: float) -> str:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
-from kubectl_sched.render.data.explanation_data import explanation, explanation_list
-from kubectl_sched.render.headline import summary
+from kubectl_sched.render.data.explanation_data import explanation_data, explanation_list
+from kubectl_sched.render.headline import headline
 from kubectl_sched.render.safe_text import safe
+from kubectl_sched.render.sampling_sentence import sampling_notes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.simulation.pending_together import Together
+    from kubectl_sched.queries.explain import Answer
+    from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.snapshot import Snapshot
 
 _DELETE = b"\x7f"
@@ -29,43 +31,42 @@ PAGES = frozenset({"html", "markdown"})
 
 
 class Display(Record, frozen=True):
-    """How to show it: the flags of the same names, and whether one pod was asked for by name."""
+    """The form of the output: the flags of the same names."""
 
     output: str = "table"
     color: str = "auto"
     all_nodes: bool = False
     node: str | None = None
     evidence: bool = False
-    one: bool = True
-    together: Together | None = None
-    """What becomes of all pods that are shown one after the other."""
 
 
-def show(
-    results: Sequence[ScheduleResult], display: Display, notes: Sequence[str] = (), warnings: Sequence[str] = ()
-) -> int:
-    """Print the results on stdout; returns the exit code.
+def show(answer: Answer, display: Display) -> int:
+    """Print the answer on stdout and return the exit code.
 
-    `notes` say what the answer rests on, and are part of it. `warnings` say what went wrong on the way: data and pages
-    have both; else they go to stderr, but for a screen, where they find their place among the notes.
+    The notes are part of every output. Data and pages also hold the warnings; on a screen these stand among the notes,
+    and else they go to stderr.
     """
-    check_node(results, display)
+    explanations, notes, warnings = answer.explanations, answer.notes, answer.warnings
+    check_node(explanations, display)
+    if not answer.is_about_one_pod:
+        notes = (*sampling_notes(explanations), *notes)
+        answer = replace(answer, notes=notes)
     if display.output in {"json", "yaml"}:
-        _write(results, display, [*notes, *warnings])
-        return exit_code(results, display)
+        _write(answer, display)
+        return exit_code(explanations, display)
     on_screen = display.output not in {"name", *PAGES} and sys.stdout.isatty() and sys.stderr.isatty()
     if not on_screen:
         warn(warnings)
     if display.output == "name":
-        sys.stdout.write("".join(f"node/{name}\n" for result in results for name in result.best))
+        sys.stdout.write("".join(f"node/{name}\n" for each in explanations for name in each.result.best))
         warn(notes)
     elif display.output in PAGES:
-        write_page(_as_page(results, display, [*notes, *warnings]))
+        write_page(_as_page(answer, display))
     else:
-        from kubectl_sched.render.text.terminal import print_results
+        from kubectl_sched.render.text.terminal import print_answer
 
-        print_results(results, display, [*notes, *warnings] if on_screen else notes)
-    return exit_code(results, display)
+        print_answer(answer, display, (*notes, *warnings) if on_screen else notes)
+    return exit_code(explanations, display)
 
 
 def warn(sentences: Sequence[str]) -> None:
@@ -74,11 +75,11 @@ def warn(sentences: Sequence[str]) -> None:
     sys.stderr.flush()
 
 
-def check_node(results: Sequence[ScheduleResult], display: Display) -> None:
+def check_node(explanations: Sequence[Explanation], display: Display) -> None:
     """Raises SchedError for a --node that there is not."""
     if display.node is not None:
-        for result in results:
-            check_is_node(display.node, result.nodes)
+        for each in explanations:
+            check_is_node(display.node, each.result.nodes)
 
 
 def check_is_node(name: str, nodes: Snapshot) -> None:
@@ -90,23 +91,26 @@ def check_is_node(name: str, nodes: Snapshot) -> None:
         raise SchedError(f"there is no node {name}" + (f"; near it: {', '.join(near)}" if near else ""))
 
 
-def _write(results: Sequence[ScheduleResult], display: Display, notes: Sequence[str]) -> None:
-    """One explanation with the notes among its warnings, or a list of them with the notes as its own warnings."""
+def _write(answer: Answer, display: Display) -> None:
+    """Write one explanation with the notes among its warnings, or a list of them with the notes as its own warnings."""
+    notes = (*answer.notes, *answer.warnings)
 
-    def explained(result: ScheduleResult) -> dict[str, Any]:
-        wanted = result.nodes.row_of.get(display.node or "")
-        return explanation(result, summary(result), evidence=lambda row: display.evidence or row == wanted)
+    def data_of(explanation: Explanation) -> dict[str, Any]:
+        wanted = explanation.result.nodes.row_of.get(display.node or "")
+        return explanation_data(
+            explanation, headline(explanation), evidence=lambda row: display.evidence or row == wanted
+        )
 
-    if display.one:
-        data = explained(results[0])
+    if answer.is_about_one_pod:
+        data = data_of(answer.explanations[0])
         write_data({**data, "warnings": [*data["warnings"], *notes]}, display.output)
         return
     beside: dict[str, Any] = {}
-    if display.together is not None:
-        joint = display.together
+    joint = answer.together
+    if joint is not None:
         beside["together"] = {"pods": joint.pods, "placed": joint.placed, "higherPriorityAhead": joint.ahead}
     beside["warnings"] = list(notes)
-    items = map(explained, results)
+    items = map(data_of, answer.explanations)
     if display.output == "json":
         _write_list({**explanation_list([]), **beside}, items)
     else:
@@ -152,14 +156,14 @@ def _escaped(character: re.Match[str]) -> str:
     return "".join(f"\\u{code[start : start + 4]}" for start in range(0, len(code), 4))
 
 
-def _as_page(results: Sequence[ScheduleResult], display: Display, notes: Sequence[str]) -> str:
+def _as_page(answer: Answer, display: Display) -> str:
     if display.output == "html":
         from kubectl_sched.render.html.page import explanation_page
 
-        return explanation_page(results, display, notes)
+        return explanation_page(answer, display)
     from kubectl_sched.render.markdown.markdown_answer import explanation_markdown
 
-    return explanation_markdown(results, display, notes)
+    return explanation_markdown(answer, display)
 
 
 def write_page(page: str) -> None:
@@ -195,8 +199,9 @@ def as_yaml(data: dict[str, Any]) -> str:
     return text
 
 
-def exit_code(results: Sequence[ScheduleResult], display: Display) -> int:
+def exit_code(explanations: Sequence[Explanation], display: Display) -> int:
     """0 where every pod fits (with --node: fits there), 1 where one does not."""
+    results = [each.result for each in explanations]
     if display.node is None:
         return 0 if all(result.fits for result in results) else 1
     fitting = (

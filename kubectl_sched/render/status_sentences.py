@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_sched.diagnostics.pod_lifecycle import Stage
+    from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.render.text.screen_fitting import Part
-    from kubectl_sched.scheduler.result import ScheduleResult
 
 _SAID = {
     "Bound": "It has its node and does not run yet",
@@ -23,9 +23,9 @@ _SAID = {
 }
 
 
-def stage_words(result: ScheduleResult) -> str | None:
+def stage_words(explanation: Explanation) -> str | None:
     """What is said first where it is no scheduling problem."""
-    stage = result.stage
+    stage, result = explanation.stage, explanation.result
     if stage is None or stage.name in {"NotCreated", "Unschedulable"} or (stage.name == "Nominated" and result.fits):
         return None
     return said_of(stage)
@@ -41,18 +41,18 @@ def said_of(stage: Stage) -> str | None:
     return safe(f"{said}{since}: {evidence}" if evidence else f"{said}{since}")
 
 
-def truth(result: ScheduleResult) -> Iterator[Part]:
+def status_parts(explanation: Explanation) -> Iterator[Part]:
     """How the replay relates to what happened, a line each."""
     from rich.text import Text  # not needed for JSON
 
     from kubectl_sched.render.text.screen_fitting import Part
 
-    history, observed = result.history, result.observed
+    history, observed = explanation.history, explanation.observed
     if history is not None:
-        yield Part((Text(safe(f"{history.told[:1].upper()}{history.told[1:]}.")),), rank=6, keep=1)
+        yield Part((Text(safe(f"{history.message[:1].upper()}{history.message[1:]}.")),), rank=6, keep=1)
     if observed is None:
         return
-    if observed.event is not None and not observed.is_same:
+    if observed.event is not None and not observed.matches_replay:
         causes = f" Likely, {'; '.join(observed.likely_causes)}." if observed.likely_causes else ""
         told = f"Its scheduler said otherwise at {observed.event.last_seen}: {observed.event.text}{causes}"
         yield Part((Text(safe(told)),), rank=6, keep=2)

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
     from kubectl_sched.simulation.placement import Placement
     from kubectl_sched.simulation.rollout import RolledOut
-    from kubectl_sched.simulation.what_if_result import Answer
+    from kubectl_sched.simulation.what_if_result import WhatIfResult
 
 
-def show_what_if(answer: Answer, version: str, output: str, color: str, warnings: Sequence[str]) -> int:
+def show_what_if(answer: WhatIfResult, version: str, output: str, color: str, warnings: Sequence[str]) -> int:
     """Print the answer; returns the exit code: 0 where all are placed, or with `--replicas max`."""
     if output in {"json", "yaml"}:
         write_data(what_if(answer, version, warnings), output)
@@ -56,7 +56,7 @@ def _without_node(placements: Sequence[Placement]) -> Iterator[str]:
         yield f"{they} no node: {reason}"
 
 
-def what_if(answer: Answer, version: str, warnings: Sequence[str]) -> dict[str, Any]:
+def what_if(answer: WhatIfResult, version: str, warnings: Sequence[str]) -> dict[str, Any]:
     """The WhatIf of the contract."""
     simulated = answer.simulated
     per_node: dict[str, int] = {}

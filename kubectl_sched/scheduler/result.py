@@ -1,4 +1,4 @@
-"""What one cycle decided and why: the one value that every renderer reads."""
+"""The outcome of one scheduling cycle, with every verdict and every score behind it."""
 
 from __future__ import annotations
 
@@ -17,19 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.diagnostics.history import History, Observed
-    from kubectl_sched.diagnostics.pod_lifecycle import Stage
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.extenders import Extended
     from kubectl_sched.framework.interface import BindingAction, PostFilterResult
     from kubectl_sched.framework.runtime import Framework, PluginScores
     from kubectl_sched.framework.status import NodeToStatus, Status
-    from kubectl_sched.scheduler.queue_position import QueuePlace
-    from kubectl_sched.scheduler.search_starts import Sampling
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
-    from kubectl_sched.suggestions.change import Suggestion
 
 
 class Outcome(Enum):
@@ -107,28 +102,8 @@ class ScheduleResult:
     score_error: str | None = None
     """Why scoring fails; with one feasible node kube-scheduler never gets there, so it is no error then."""
 
-    suggestions: tuple[Suggestion, ...] = ()
-    """Changes after which the pod fits, each replayed, the one that touches least first."""
-
-    queue_place: QueuePlace | None = None
-    """Where the pod waits; None for one that is bound or gated."""
-
-    warnings: tuple[str, ...] = ()
-
     extended: Extended | None = None
     """What the extenders said; None where they were not asked."""
-
-    sampling: Sampling | None = None
-    """Who wins how often, where it was asked for."""
-
-    stage: Stage | None = None
-    """How far the pod has come in truth."""
-
-    history: History | None = None
-    """How the placement of a bound pod relates to the replay."""
-
-    observed: Observed | None = None
-    """What was said of a pending pod in events."""
 
     @property
     def fits(self) -> bool:

@@ -1,7 +1,7 @@
 """One scheduling cycle for one pod, on one page (pkg/scheduler/schedule_one.go).
 
 All nodes are filtered and all feasible ones scored, so that the whole decision can be shown; what kube-scheduler would
-not have looked at is said in the result's warnings.
+not have looked at is said in `diagnostics/warnings.py`.
 """
 
 from __future__ import annotations
@@ -199,13 +199,12 @@ def score_feasible(result: ScheduleResult) -> ScheduleResult:
     return replace(result, scores=scores, totals=totals)
 
 
-def no_profile(pod: Pod, nodes: Snapshot, version: str, known_profiles: str) -> ScheduleResult:
-    """Nobody in the configuration serves the pod's schedulerName, so no cycle ever begins."""
+def no_profile(pod: Pod, nodes: Snapshot, version: str) -> ScheduleResult:
+    """Return the result for a pod whose schedulerName no profile serves: no cycle begins."""
     return ScheduleResult(
         pod,
         nodes,
         Outcome.NO_PROFILE,
         kubernetes_version=version,
         current_node=pod.spec.node_name or None,
-        warnings=(known_profiles,),
     )

@@ -7,11 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kubectl_sched.config.scheduler_name import scheduler_name_of
-from kubectl_sched.diagnostics.warnings import warnings
 from kubectl_sched.framework.handle import Handle
 from kubectl_sched.framework.runtime import Framework
 from kubectl_sched.plugins import make_plugins
-from kubectl_sched.scheduler.queue_position import place_in_queue
+from kubectl_sched.scheduler.queue_position import QueuePlace, place_in_queue
 from kubectl_sched.scheduler.schedule_one import cycle, no_profile, schedule_one
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Scheduler:
-    """Explains pods against one snapshot, each on its own."""
+    """Schedules pods over one snapshot, each on its own."""
 
     def __init__(
         self, configuration: Configuration, nodes: Snapshot, extender_client: ExtenderClient | None = None
@@ -46,6 +45,12 @@ class Scheduler:
             self._frameworks[scheduler_name] = framework
         return framework
 
+    def queue_place(self, result: ScheduleResult) -> QueuePlace | None:
+        """Return the place of the pod among those that wait; None if it is bound, gated or served by nobody."""
+        if result.framework is None or result.current_node or not result.pre_enqueue.is_success:
+            return None
+        return place_in_queue(result.pod, self.waiting, result.framework)
+
     def _with_nominated(self, nodes: Snapshot) -> Snapshot:
         """The snapshot with the pods that earlier cycles nominated (pkg/scheduler/backend/queue/nominator.go).
 
@@ -66,42 +71,16 @@ class Scheduler:
         served = ((pod, self.framework(scheduler_name_of(pod))) for pod in self.nodes.pending)
         return [pod for pod, framework in served if framework and framework.run_pre_enqueue(pod, self.nodes).is_success]
 
-    def explain(self, pod: Pod, profile: str | None = None) -> ScheduleResult:
-        """The cycle for the pod under its own profile, or under the named one."""
+    def schedule_one(self, pod: Pod, profile: str | None = None) -> ScheduleResult:
+        """Run the cycle for the pod under its own profile, or under the named one."""
         framework = self.framework(profile or scheduler_name_of(pod))
         if framework is None:
-            return no_profile(pod, self.nodes, str(self.configuration.version), self._known_profiles())
-        result = schedule_one(pod, self.nodes, framework)
-        if not pod.spec.node_name and result.pre_enqueue.is_success:
-            result = replace(result, queue_place=place_in_queue(pod, self.waiting, framework))
-        return replace(result, warnings=warnings(result, self.configuration))
+            return no_profile(pod, self.nodes, str(self.configuration.version))
+        return schedule_one(pod, self.nodes, framework)
 
     def cycle(self, pod: Pod, nodes: Snapshot, profile: str | None = None) -> ScheduleResult:
-        """The cycle for a pod that runs nowhere yet, over another state of the cluster, and without warnings."""
+        """Run the cycle for a pod that runs nowhere yet over another state of the cluster."""
         framework = self.framework(profile or scheduler_name_of(pod))
         if framework is None:
-            return no_profile(pod, nodes, str(self.configuration.version), self._known_profiles())
+            return no_profile(pod, nodes, str(self.configuration.version))
         return cycle(pod, nodes, framework)
-
-    def sampled(self, result: ScheduleResult) -> ScheduleResult:
-        """The result with who wins how often, over all starts that the search may have."""
-        from kubectl_sched.scheduler.search_starts import sampled
-
-        return sampled(result)
-
-    def from_start(self, result: ScheduleResult, start_index: int) -> ScheduleResult:
-        """The result as it is when the search begins at that node. Raises SchedError where there is no such node."""
-        from kubectl_sched.scheduler.search_starts import from_start
-
-        result = from_start(result, start_index)
-        return replace(result, warnings=warnings(result, self.configuration))
-
-    def _known_profiles(self) -> str:
-        names = sorted(self.configuration.profiles)
-        return f"the configuration has the {'profile' if len(names) == 1 else 'profiles'} {', '.join(names)}"
-
-    def with_suggestions(self, result: ScheduleResult, node_name: str | None = None) -> ScheduleResult:
-        """The result with the changes that would let the pod in, or make it land on that node, each replayed."""
-        from kubectl_sched.suggestions.search import suggest  # several pods at once are explained without
-
-        return replace(result, suggestions=suggest(result, node_name))

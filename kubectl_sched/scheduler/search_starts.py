@@ -1,4 +1,4 @@
-"""What becomes of a pod from every start that kube-scheduler's search may have, or from one."""
+"""Outcomes of one pod from every node where kube-scheduler's search may start, or from one of them."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ class Sampling:
     wins: tuple[tuple[str, float], ...]
     """Node and share of the starts (0 to 1), the most frequent winner first."""
 
-    failing: float
+    failure_share: float
     """The share of the starts from which the whole cycle fails."""
 
 
-def sampled(result: ScheduleResult) -> ScheduleResult:
-    """The result with who wins how often, from every start."""
+def from_every_start(result: ScheduleResult) -> Sampling | None:
+    """Return how often each node wins over all starts; None if no node is searched for."""
     searches = search(result)
     if searches is None:
-        return result
+        return None
     passing = ~searches.fails
     starts_of = np.bincount(searches.first[passing], minlength=len(searches.feasible))
     if len(searches.feasible) <= searches.stops_after:
@@ -64,18 +64,21 @@ def sampled(result: ScheduleResult) -> ScheduleResult:
     starts = len(searches.first)
     names = result.nodes.names
     shares = sorted(((names[row], won / starts) for row, won in wins.items()), key=lambda win: (-win[1], win[0]))
-    return replace(result, sampling=Sampling(starts, None, searches.stops_after, tuple(shares), failing / starts))
+    return Sampling(starts, None, searches.stops_after, tuple(shares), failing / starts)
 
 
-def from_start(result: ScheduleResult, start_index: int) -> ScheduleResult:
-    """The result as it is when the search begins at that node: only the nodes that it finds are scored."""
+def from_start(result: ScheduleResult, start_index: int) -> tuple[ScheduleResult, Sampling | None]:
+    """Return the result of a search that begins at that node: only the nodes that it finds are scored.
+
+    Raises SchedError if there is no such node.
+    """
     if not 0 <= start_index < max(len(result.nodes), 1):
         last = len(result.nodes) - 1
         most = f"there are {last + 1} nodes, so it goes from 0 to {last}" if last > 0 else "it can only be 0 here"
         raise SchedError(f"--start-index {start_index}: {most}")
     searches = search(result)
     if searches is None or searches.fails[start_index]:
-        return result
+        return result, None
     found = np.sort(searches.window(int(searches.first[start_index])))
     state = result.state.clone() if result.state else None
     chosen = replace(result, feasible=found, state=state, error=None, score_error=None, event=None, scores=())
@@ -84,7 +87,7 @@ def from_start(result: ScheduleResult, start_index: int) -> ScheduleResult:
     winners = _Windows(result, searches).winners(int(searches.first[start_index]))
     wins = tuple(sorted((result.nodes.names[row], 1 / len(winners)) for row in winners))
     sampling = Sampling(1, start_index, searches.stops_after, wins, float(chosen.error is not None))
-    return replace(chosen, sampling=sampling)
+    return chosen, sampling
 
 
 class _Windows:

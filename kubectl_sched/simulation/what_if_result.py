@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class WhatIfResult:
     """The placements, the rollouts among them, and how many more nodes it takes.
 
     `nodes_needed` is None also where no number of such nodes is enough; `interrupted` says that not all was tried.

@@ -6,12 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kubectl_sched.diagnostics.warnings import warnings
+from kubectl_sched.suggestions.search import suggest
 from kubectl_sched.tui.edits import Replay
 from kubectl_sched.tui.entry import Context
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
     from kubectl_sched.suggestions.change import Suggestion
@@ -21,23 +23,33 @@ if TYPE_CHECKING:
 class Decision:
     """What `explain` found of one pod, with the scheduler that found it."""
 
-    def __init__(self, result: ScheduleResult, scheduler: Scheduler) -> None:
-        self.result = result
+    def __init__(self, explanation: Explanation, scheduler: Scheduler) -> None:
+        self.explanation = explanation
         self._scheduler = scheduler
-        self._replay = Replay(result)
+        self._replay = Replay(explanation.result)
 
-    def with_edits(self, edits: Sequence[Edit]) -> ScheduleResult:
-        """The decision with the edits made. Raises SchedError for one that cannot be made."""
+    def with_edits(self, edits: Sequence[Edit]) -> Explanation:
+        """Return the decision with the edits made. Raises SchedError for one that cannot be made."""
         if not edits:
-            return self.result
+            return self.explanation
         replayed = self._replay(edits)
-        return replace(replayed, warnings=warnings(replayed, self._scheduler.configuration))
+        return replace(
+            self.explanation,
+            result=replayed,
+            warnings=warnings(replayed, self._scheduler.configuration),
+            queue_place=self.explanation.queue_place if replayed.pre_enqueue.is_success else None,
+            stage=None,
+            history=None,
+            observed=None,
+            sampling=None,
+            suggestions=(),
+        )
 
-    def suggestions(self, result: ScheduleResult, node: str | None = None) -> tuple[Suggestion, ...]:
-        """What would let the pod in, or make it land on a node, each replayed; takes as long as some replays."""
-        if node is None and result.suggestions:
-            return result.suggestions
-        return self._scheduler.with_suggestions(result, node).suggestions
+    def suggestions(self, explanation: Explanation, node: str | None = None) -> tuple[Suggestion, ...]:
+        """Return the changes that would let the pod in, or make it land on a node. It takes as long as some replays."""
+        if node is None and explanation.suggestions:
+            return explanation.suggestions
+        return suggest(explanation.result, node)
 
 
 def context_of(result: ScheduleResult, node: str) -> Context:

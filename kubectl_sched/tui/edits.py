@@ -254,8 +254,7 @@ class Replay:
             if not _is_of_nodes(edit):
                 trial = edit.applied(trial)
         replayed = trial.run(preempting=True)
-        queue_place = base.queue_place if replayed.pre_enqueue.is_success else None
-        return replace(replayed, current_node=base.current_node, queue_place=queue_place)
+        return replace(replayed, current_node=base.current_node)
 
     def _nodes(self, edits: Sequence[Edit]) -> Snapshot:
         """The nodes after the edits of nodes; whatever the pod and the profile are, these come out the same."""

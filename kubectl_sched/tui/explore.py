@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.queries.explain import Answer
     from kubectl_sched.render.show import Display
-    from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
 
 
@@ -27,17 +27,12 @@ def check_terminal() -> None:
         raise SchedError("--interactive needs a terminal: without -i the answer is printed")
 
 
-def explore(
-    results: Sequence[ScheduleResult],
-    scheduler_of: Callable[[Pod], Scheduler],
-    display: Display,
-    formats: Sequence[str],
-    notes: Sequence[str],
-) -> int:
+def explore(answer: Answer, scheduler_of: Callable[[Pod], Scheduler], display: Display, formats: Sequence[str]) -> int:
     """Show the decisions until the user leaves; gives explain's own exit code. Raises SchedError for a wrong --node."""
-    check_node(results, display)
-    decisions = tuple(Decision(result, scheduler_of(result.pod)) for result in results)
-    about = Exploration(decisions, tuple(formats), tuple(notes), display.node, is_list=not display.one)
+    check_node(answer.explanations, display)
+    decisions = tuple(Decision(each, scheduler_of(each.pod)) for each in answer.explanations)
+    notes = (*answer.notes, *answer.warnings)
+    about = Exploration(decisions, tuple(formats), notes, display.node, is_list=not answer.is_about_one_pod)
     # Textual looks for it, too.
     if display.color == "never":
         os.environ["NO_COLOR"] = "1"
@@ -50,4 +45,4 @@ def explore(
 
     explorer = Explorer(about)
     explorer.run()
-    return explorer.return_code or exit_code(results, display)
+    return explorer.return_code or exit_code(answer.explanations, display)

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
+    from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.tui.edits import Edit
 
@@ -29,13 +30,13 @@ class Moment(Record, frozen=True):
     """Edits, and what the replay with them came to."""
 
     edits: tuple[Edit, ...]
-    result: ScheduleResult
+    explanation: Explanation
 
 
 class View(Record, frozen=True):
     """One pod's decision, as it is looked at."""
 
-    base: ScheduleResult
+    base: Explanation
     """Without any edit."""
 
     present: Moment
@@ -50,9 +51,14 @@ class View(Record, frozen=True):
     """The nodes marked for a comparison, the older first."""
 
     @property
-    def result(self) -> ScheduleResult:
+    def explanation(self) -> Explanation:
         """With the edits."""
-        return self.present.result
+        return self.present.explanation
+
+    @property
+    def result(self) -> ScheduleResult:
+        """The cycle with the edits."""
+        return self.explanation.result
 
     @property
     def edits(self) -> tuple[Edit, ...]:
@@ -60,9 +66,9 @@ class View(Record, frozen=True):
         return self.present.edits
 
 
-def opened(result: ScheduleResult) -> View:
+def opened(explanation: Explanation) -> View:
     """The view with which a pod is first seen."""
-    return View(result, Moment((), result))
+    return View(explanation, Moment((), explanation))
 
 
 def filtered(view: View, text: str) -> View:
@@ -92,9 +98,9 @@ def marked(view: View, node: str) -> View:
     return replace(view, marked=(*view.marked, node)[-MOST_MARKED:])
 
 
-def edited(view: View, edits: tuple[Edit, ...], result: ScheduleResult) -> View:
+def edited(view: View, edits: tuple[Edit, ...], explanation: Explanation) -> View:
     """With other edits in force, and the result of the replay with them."""
-    return replace(view, past=(*view.past, view.present), present=Moment(edits, result), future=())
+    return replace(view, past=(*view.past, view.present), present=Moment(edits, explanation), future=())
 
 
 def undone(view: View) -> View:

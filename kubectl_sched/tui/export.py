@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.errors import SchedError
+from kubectl_sched.queries.explain import Answer
 from kubectl_sched.record import Record
-from kubectl_sched.render.data.explanation_data import explanation
-from kubectl_sched.render.headline import summary
+from kubectl_sched.render.data.explanation_data import explanation_data
+from kubectl_sched.render.headline import headline
 from kubectl_sched.render.safe_text import count, safe
 from kubectl_sched.render.show import Display, as_json, as_yaml
 from kubectl_sched.tui.edits import texts
@@ -107,7 +108,7 @@ def _names(shown: Shown) -> list[str]:
 def _data(shown: Shown) -> dict[str, Any]:
     """The explanation with the edits beside it, and those nodes alone that are listed."""
     result = shown.view.result
-    data = explanation(result, summary(result))
+    data = explanation_data(shown.view.explanation, headline(shown.view.explanation))
     listed = {result.nodes.names[row] for row in shown.rows.tolist()}
     data["nodes"] = [node for node in data["nodes"] if node["name"] in listed]
     data["whatIf"] = texts(shown.view.edits)
@@ -127,18 +128,18 @@ def _notes(shown: Shown) -> list[str]:
 def _table(shown: Shown) -> Iterator[str]:
     """What the screen shows, with all the lines that the list has."""
     view = shown.view
-    yield f"{summary(view.result)}."
+    yield f"{headline(view.explanation)}."
     if view.edits:
         yield f"what if: {'; '.join(safe(text) for text in texts(view.edits))}"
-        yield f"then: {in_words(changes(view.base, view.result))}"
+        yield f"then: {in_words(changes(view.base.result, view.result))}"
     yield ""
-    yield from (plain(line) for line in bar_lines(stages(view.result), view.stage, _WIDTH))
+    yield from (plain(line) for line in bar_lines(stages(view.explanation), view.stage, _WIDTH))
     yield ""
     columns_shown = columns(view, shown.listing, _WIDTH)
     lines = NodeLines(view, shown.listing, columns_shown)
     yield plain(heading(columns_shown, view.sort))
     yield from (plain(lines(row)) for row in shown.rows.tolist())
-    notes = [*view.result.warnings, *_notes(shown)]
+    notes = [*view.explanation.warnings, *_notes(shown)]
     if notes:
         yield ""
     yield from (f"note: {safe(note)}" for note in dict.fromkeys(notes))
@@ -146,24 +147,24 @@ def _table(shown: Shown) -> Iterator[str]:
 
 def _whole(shown: Shown, output: str) -> str:
     """The whole decision as `explain -o` has it, below the edits and with them among its notes."""
-    display, results = Display(output, "never"), [shown.view.result]
-    notes, edits = _notes(shown), "; ".join(texts(shown.view.edits))
+    answer = Answer((shown.view.explanation,), notes=tuple(_notes(shown)))
+    display, edits = Display(output, "never"), "; ".join(texts(shown.view.edits))
     supposed = f"What if: {edits}" if edits else ""
     if output == "html":
         from kubectl_sched.render.html.page import explanation_page
 
-        return explanation_page(results, display, notes, supposed)
+        return explanation_page(answer, display, supposed)
     if output == "markdown":
         from kubectl_sched.render.markdown.markdown_answer import explanation_markdown
         from kubectl_sched.render.markdown.markdown_text import text
 
-        answer = explanation_markdown(results, display, notes)
-        return f"{text(supposed)}\n\n{answer}" if supposed else answer
+        page = explanation_markdown(answer, display)
+        return f"{text(supposed)}\n\n{page}" if supposed else page
     from rich.console import Console
 
     from kubectl_sched.render.text.terminal import rendered
 
     console = Console(file=io.StringIO(), width=_WIDTH, color_system=None, markup=False, emoji=False, highlight=False)
-    lines = rendered(results, display, notes, console, None)
-    answer = "".join("".join(segment.text for segment in line) + "\n" for line in lines)
-    return f"{safe(supposed)}\n{answer}" if supposed else answer
+    lines = rendered(answer, display, answer.notes, console, None)
+    whole = "".join("".join(segment.text for segment in line) + "\n" for line in lines)
+    return f"{safe(supposed)}\n{whole}" if supposed else whole

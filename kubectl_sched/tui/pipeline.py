@@ -15,6 +15,7 @@ from kubectl_sched.tui.lines.line import Span, Tone
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.render.funnel import Step
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot.arrays import Mask
@@ -44,13 +45,14 @@ def short(plugin: str) -> str:
     return plugin.removeprefix("NodeResources")
 
 
-def stages(result: ScheduleResult) -> tuple[Stage, ...]:
+def stages(explanation: Explanation) -> tuple[Stage, ...]:
     """The steps that the pod meets, those plugins among them that keep any node out."""
-    return tuple(_stages(result))
+    return tuple(_stages(explanation))
 
 
-def _stages(result: ScheduleResult) -> Iterator[Stage]:
-    yield _queue(result)
+def _stages(explanation: Explanation) -> Iterator[Stage]:
+    result = explanation.result
+    yield _queue(explanation)
     yield _pre_enqueue(result)
     yield from _filters(result)
     if len(result.totals):
@@ -60,8 +62,8 @@ def _stages(result: ScheduleResult) -> Iterator[Stage]:
         yield _post_filter(result)
 
 
-def _queue(result: ScheduleResult) -> Stage:
-    place = result.queue_place
+def _queue(explanation: Explanation) -> Stage:
+    place, result = explanation.queue_place, explanation.result
     if place is None:
         if result.current_node:
             told = f"the pod is bound to {safe(result.current_node)}; it is replayed as if it were pending"

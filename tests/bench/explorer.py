@@ -17,6 +17,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from kubectl_sched.queries.explanation import explanation_of
 from kubectl_sched.tui.app import Explorer
 from kubectl_sched.tui.decision import Decision
 from kubectl_sched.tui.exploration import Exploration
@@ -94,7 +95,9 @@ def main() -> None:
     scheduler = clusters.scheduler(NODES, PODS, cpu="100m")
 
     def app(pod: Pod) -> Explorer:
-        return Explorer(Exploration((Decision(scheduler.explain(pod), scheduler),), ("table",)))
+        return Explorer(
+            Exploration((Decision(explanation_of(scheduler.schedule_one(pod), scheduler), scheduler),), ("table",))
+        )
 
     gc.freeze()
     imports = statistics.median(importing() for _ in range(5))

@@ -106,7 +106,7 @@ def cycle() -> None:
         ("plain pod", clusters.plain_pod("100m")),
         ("pod with spread and affinity", clusters.choosy_pod()),
     ):
-        seconds = median_of(lambda pod=pod: scheduler.explain(pod), 9)  # type: ignore[misc]
+        seconds = median_of(lambda pod=pod: scheduler.schedule_one(pod), 9)  # type: ignore[misc]
         row(
             f"all filters and scores over 5,000 nodes and 50,000 pods, {what}",
             f"{seconds * 1000:.1f} ms",
@@ -117,7 +117,7 @@ def cycle() -> None:
 def preemption() -> None:
     """PostFilter where every node is full."""
     scheduler = clusters.scheduler(5000, 150_000, cpu="530m")
-    result = scheduler.explain(clusters.plain_pod())
+    result = scheduler.schedule_one(clusters.plain_pod())
     framework, state, verdict = result.framework, result.state, result.verdict
     assert framework is not None
     assert state is not None

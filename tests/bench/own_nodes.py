@@ -37,7 +37,7 @@ def tally(path: str) -> Tally:
     for item in dump.objects:
         if not isinstance(item, Pod) or not item.spec.node_name or item.has_ended:
             continue
-        result = schedulers.explain(item)
+        result = schedulers.schedule_one(item)
         row = result.nodes.row_of.get(item.spec.node_name)
         if row is None:
             continue

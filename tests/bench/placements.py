@@ -31,7 +31,7 @@ def main() -> None:
     for node_count, pod_count, replicas in SIZES:
         scheduler = clusters.scheduler(node_count, pod_count, cpu="50m")
         for what, pod in KINDS:
-            scheduler.explain(pod)
+            scheduler.schedule_one(pod)
             simulation = Simulation(scheduler)
             simulation.enqueue(
                 QueuedPod(replace(pod, metadata=replace(pod.metadata, name=f"new-{index}", uid=f"new-{index}")))

@@ -257,7 +257,7 @@ def test_a_pod_whose_labels_change_meanwhile_is_judged_again_before_it_is_bound(
     relabelled = Rival(run, lambda: api.merge(f"{PODS}/relabelled", {"metadata": {"labels": {"app": "other"}}}))
     answer = run.bind(relabelled)
     assert answer.outcome == "Bound"
-    assert answer.result.pod.metadata.labels == {"app": "other"}
+    assert answer.explanation.pod.metadata.labels == {"app": "other"}
 
 
 def test_what_does_not_concern_the_verdict_does_not_hinder_the_binding(api: Api, here: Start) -> None:

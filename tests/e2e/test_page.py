@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kubectl_sched.queries.explain import Answer
 from kubectl_sched.render.html.page import explanation_page
 from kubectl_sched.render.show import Display
 from tests.e2e.browser import HOW, Browser, installed
@@ -24,7 +25,7 @@ from tests.render.worlds import explained, gpu_cluster, gpu_pod, gpu_users
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.queries.explanation import Explanation
 
 pytestmark = [pytest.mark.e2e, pytest.mark.skipif(installed() is None, reason=HOW)]
 
@@ -46,9 +47,10 @@ def browser() -> Iterator[Browser]:
 def opened(browser: Browser, tmp_path: Path) -> Any:
     """Opens the page about these results on a screen of some width."""
 
-    def opened(*results: ScheduleResult, width: int = WIDE, dark: bool = False, scripts: bool = True) -> Browser:
+    def opened(*results: Explanation, width: int = WIDE, dark: bool = False, scripts: bool = True) -> Browser:
         path = tmp_path / "page.html"
-        path.write_text(explanation_page(results, Display(output="html", one=len(results) == 1), ("a note",)))
+        answer = Answer(results, is_about_one_pod=len(results) == 1, notes=("a note",))
+        path.write_text(explanation_page(answer, Display(output="html")))
         browser.look(width=width, dark=dark)
         browser.open(path, scripts=scripts)
         return browser
@@ -56,15 +58,15 @@ def opened(browser: Browser, tmp_path: Path) -> Any:
     return opened
 
 
-def landing(nodes: int = 12) -> ScheduleResult:
+def landing(nodes: int = 12) -> Explanation:
     return explained([*gpu_cluster(nodes, 3), *gpu_users(2), gpu_pod("1")])
 
 
-def stuck() -> ScheduleResult:
+def stuck() -> Explanation:
     return explained([*gpu_cluster(12, 3), *gpu_users(3, 2), gpu_pod()])
 
 
-def hostile() -> ScheduleResult:
+def hostile() -> Explanation:
     taint = {"key": EVIL, "value": EVIL, "effect": "NoSchedule"}
     long = node(f"ip-10-0-1-2.{'x' * 200}", labels={EVIL: EVIL})
     return explained([node(f"n{EVIL}", taints=[taint]), long, pod("web-0", metadata={"namespace": EVIL})])
@@ -101,8 +103,10 @@ def test_a_click_on_a_heading_sorts_by_its_column(opened: Any) -> None:
     browser.click(".nodes thead tr:last-child th:nth-child(3) button")
     browser.click(".nodes thead tr:last-child th:nth-child(3) button")
     assert browser.ask(f"{heading}.getAttribute('aria-sort')") == "ascending"
-    totals = [browser.ask(f"Number({VISIBLE}[{place}].cells[2].textContent)") for place in range(len(result.feasible))]
-    assert totals == sorted(result.totals.tolist())
+    totals = [
+        browser.ask(f"Number({VISIBLE}[{place}].cells[2].textContent)") for place in range(len(result.result.feasible))
+    ]
+    assert totals == sorted(result.result.totals.tolist())
 
 
 def test_the_keyboard_alone_sorts_unfolds_and_filters(opened: Any) -> None:
@@ -162,10 +166,13 @@ def test_cells_show_what_is_chosen_also_when_sorted(opened: Any, kind: str) -> N
     browser.click(".nodes thead tr:last-child th:first-child button")
     chosen = "document.querySelector('.cells')"
     browser.ask(f"({chosen}.value = '{kind}', {chosen}.dispatchEvent(new Event('change')))")
-    column = 3 + sum(mask.any() for mask in result.rejection_masks.values())
-    for each in result.scores:
+    column = 3 + sum(mask.any() for mask in result.result.rejection_masks.values())
+    for each in result.result.scores:
         numbers = {"normalized": each.normalized, "raw": each.raw, "points": each.weighted}[kind].tolist()
-        expected = {result.nodes.names[row]: str(number) for row, number in zip(result.feasible, numbers, strict=True)}
+        expected = {
+            result.result.nodes.names[row]: str(number)
+            for row, number in zip(result.result.feasible, numbers, strict=True)
+        }
         cells = browser.ask(f"{VISIBLE}.map((row) => [row.cells[0].textContent, row.cells[{column}].textContent])")
         assert {name: number for name, number in cells if number} == expected
         column += 1
@@ -179,7 +186,7 @@ def test_thousands_of_nodes_come_a_page_at_a_time(opened: Any) -> None:
     assert len(browser.ask(NAMES)) == 400
     browser.focus(".words")
     browser.type("general-11")
-    matching = sum("general-11" in name for name in result.nodes.names)
+    matching = sum("general-11" in name for name in result.result.nodes.names)
     browser.wait_for(f"{FOUND} === '{matching} of 1,200 nodes match'")
     assert browser.ask("document.querySelector('.more').hidden")
 

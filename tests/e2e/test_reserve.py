@@ -334,7 +334,7 @@ def result_of(before: list[Json], pod: Json, folder: Path) -> ScheduleResult:
     dump = read([str(path)])
     scheduler, _ = scheduler_for(dump, configuration_for(dump, Replay(None, "1.36", GATES)))
     found = next(item for item in dump.objects if isinstance(item, Pod) and item.name == pod["metadata"]["name"])
-    return scheduler.explain(found)
+    return scheduler.schedule_one(found)
 
 
 def explained(before: list[Json], pod: Json, on: str, folder: Path) -> tuple[Reservation, ...]:

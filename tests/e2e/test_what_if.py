@@ -14,7 +14,7 @@ import pytest
 
 from kubectl_sched.queries.whatif import Question, WhatIf
 from kubectl_sched.simulation.placement import Placement
-from kubectl_sched.simulation.what_if_result import Answer
+from kubectl_sched.simulation.what_if_result import WhatIfResult
 from kubectl_sched.sources import read
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
@@ -240,7 +240,7 @@ def changed(item: Json) -> Json:
     return made_from
 
 
-def ask(server: Api, folder: Path, manifest: Json) -> Answer:
+def ask(server: Api, folder: Path, manifest: Json) -> WhatIfResult:
     """whatif MANIFEST, over what the server has at this moment."""
     items = []
     for path in LISTED:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kubectl_sched.render.data.explanation_data import explanation
+from kubectl_sched.queries.explanation import Explanation
+from kubectl_sched.render.data.explanation_data import explanation_data
 from tests.sources.extender.extender_server import extender_server
 from tests.sources.extender.test_extender_client import cluster, extender, replay
 
@@ -47,7 +48,7 @@ def test_filtering_and_scoring_agree(oracle: Oracle, verbs: dict[str, Any], cach
     with extender_server() as server:
         config = extender(server.url, nodeCacheCapable=caches, **verbs)
         real = decided(oracle, cluster(), config)
-        ours = explanation(replay(config, cluster(), tmp_path, oracle.minor), "")
+        ours = explanation_data(Explanation(replay(config, cluster(), tmp_path, oracle.minor)), "")
     if real.get("error"):
         assert real["error"].removeprefix("SchedulePod: ") == ours["error"]
         return
@@ -69,7 +70,7 @@ def test_preemption_agrees(oracle: Oracle, verb: str, caches: bool, tmp_path: Pa
     with extender_server() as server:
         config = extender(server.url, nodeCacheCapable=caches, preemptVerb=verb)
         real = decided(oracle, objects, config)["postFilter"]
-        ours = explanation(replay(config, objects, tmp_path, oracle.minor), "")["postFilter"]
+        ours = explanation_data(Explanation(replay(config, objects, tmp_path, oracle.minor)), "")["postFilter"]
     assert ours["code"] == real["code"]
     assert ours["message"] == real["message"] or ours["code"] == "Success"
     assert ours["nominatedNode"] == real["nominatedNode"]

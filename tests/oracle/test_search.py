@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_sched.config import RELEASES, KubeVersion
+from kubectl_sched.scheduler.search_starts import from_start
 from tests.scheduler.test_sampling import replay_as
 from tests.simulation.crowds import CONFIG, crowd
 
@@ -30,7 +31,7 @@ CONFIGURATIONS = (
 def test_each_start_finds_what_kube_scheduler_finds(oracle: Oracle, seed: int, more: str, tmp_path: Path) -> None:
     objects = crowd(seed, count=140)
     text = f"parallelism: 1\n{more}"
-    scheduler, result = replay_as(oracle.minor, objects, tmp_path, text)
+    _, result = replay_as(oracle.minor, objects, tmp_path, text)
     starts = list(range(0, 140, 3))
     request = {
         "id": "search",
@@ -43,9 +44,9 @@ def test_each_start_finds_what_kube_scheduler_finds(oracle: Oracle, seed: int, m
     assert not answer.get("error")
     determined = RELEASES[KubeVersion.parse(oracle.minor)].ties_fall_by_place
     for start, real in zip(starts, answer["searches"], strict=True):
-        chosen = scheduler.from_start(result, start)
-        assert chosen.sampling is not None
-        winners = [name for name, _ in chosen.sampling.wins]
+        chosen, sampling = from_start(result, start)
+        assert sampling is not None
+        winners = [name for name, _ in sampling.wins]
         assert len(chosen.feasible) == real["feasibleNodes"]
         assert real["host"] in winners
         assert len(winners) == 1 or not determined

@@ -64,7 +64,7 @@ def scheduler_of(request: Json, folder: Path, minor: str) -> tuple[Scheduler, di
 
 def suggestions(scheduler: Scheduler, pod: Pod) -> Iterator[Suggestion]:
     """About the pod in general, and about some nodes."""
-    result = scheduler.explain(pod)
+    result = scheduler.schedule_one(pod)
     yield from suggest(result)
     for name in result.nodes.names[:NODES_ASKED]:
         yield from suggest(result, name)

@@ -12,14 +12,13 @@ import pytest
 from kubectl_sched.api.apps import DaemonSet, ReplicaSet
 from kubectl_sched.api.core import Event
 from kubectl_sched.errors import SchedError
-from kubectl_sched.queries.explain import Explaining, Question
-from kubectl_sched.render.data.explanation_data import explanation
-from kubectl_sched.render.headline import summary
+from kubectl_sched.queries.explain import Answer, Question, explain
+from kubectl_sched.render.data.explanation_data import explanation_data
+from kubectl_sched.render.headline import headline
 from kubectl_sched.render.status_sentences import stage_words
 from kubectl_sched.render.text.pod_list import why
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.sources import Dump, read
-from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.pod_selection import Selection
 from tests.plugins.clusters import node, pod, requests
@@ -27,7 +26,7 @@ from tests.plugins.clusters import node, pod, requests
 if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.queries.explanation import Explanation
 
 SCHEDULERS = Path(__file__).parents[2] / "fixtures" / "schedulers"
 EARLY, NOON, LATE = "2026-06-01T08:00:00Z", "2026-06-01T12:00:00Z", "2026-06-01T16:00:00Z"
@@ -53,14 +52,19 @@ def event(about: str, reason: str, message: str, component: str = "default-sched
     return msgspec.convert(data, Event)
 
 
-def explaining(objects: list[KubernetesObject], **question: bool) -> Explaining:
+def asked(objects: list[KubernetesObject], selection: Selection, *, at_decision: bool = False) -> Answer:
     dump = Dump(tuple(objects), present=frozenset({"Node", "Pod"}))
-    return Explaining(dump, ClusterSchedulers(dump, Replay(kube_version="1.36")), Question(**question))
+    return explain(Question(selection, Replay(kube_version="1.36"), at_decision=at_decision), dump)[0]
 
 
-def answer(objects: list[KubernetesObject], name: str = "web-0", **question: bool) -> ScheduleResult:
-    (result,) = explaining(objects, **question).answers(Selection((name,)))
-    return result
+def answer(objects: list[KubernetesObject], name: str = "web-0", *, at_decision: bool = False) -> Explanation:
+    (explanation,) = asked(objects, Selection((name,)), at_decision=at_decision).explanations
+    return explanation
+
+
+def of_dump(dump: Dump, name: str, profile: str | None = None) -> Explanation:
+    (explanation,) = explain(Question(Selection((name,)), profile=profile), dump)[0].explanations
+    return explanation
 
 
 def staged(subject: Pod, *others: KubernetesObject) -> tuple[str, str | None, str]:
@@ -207,11 +211,11 @@ def test_a_pod_that_was_just_made_is_in_no_stage_yet() -> None:
 )
 def test_a_pod_that_nobody_serves_is_told_so_first(fixture: str, name: str, told: str) -> None:
     dump = read([str(SCHEDULERS / f"{fixture}.yaml")])
-    (result,) = Explaining(dump, ClusterSchedulers(dump, Replay())).answers(Selection((name,)))
+    result = of_dump(dump, name)
     assert result.stage is not None
     assert result.stage.name == "NoScheduler"
-    assert summary(result).startswith("Nobody serves its schedulerName")
-    assert told in summary(result)
+    assert headline(result).startswith("Nobody serves its schedulerName")
+    assert told in headline(result)
 
 
 def replica_set(replicas: int) -> ReplicaSet:
@@ -247,19 +251,22 @@ def test_pods_that_were_never_created_are_told_with_the_reason(text: str, told: 
     result = answer([node("w1"), replica_set(2), failed], "deployment/web")
     assert result.stage is not None
     assert (result.stage.name, result.stage.since) == ("NotCreated", NOON)
-    assert summary(result) == f"default/web-5d8-? was never created: ReplicaSet default/web-5d8 lacks 2 pods; {told}"
-    assert not result.fits
-    assert result.kubernetes_version
+    assert headline(result) == f"default/web-5d8-? was never created: ReplicaSet default/web-5d8 lacks 2 pods; {told}"
+    assert not result.result.fits
+    assert result.result.kubernetes_version
 
 
 def test_workloads_that_lack_pods_are_named_where_all_pending_ones_are_asked_for() -> None:
     failed = event("ReplicaSet/web-5d8", "FailedCreate", QUOTA, "replicaset-controller")
-    asked = explaining([node("w1"), replica_set(2), failed])
-    (told,) = asked.about_never_created(Selection(pending=True))
-    assert told.startswith("ReplicaSet default/web-5d8 lacks 2 pods; the ResourceQuota team does not allow it")
-    assert asked.about_never_created(Selection(pending=True, namespace="other")) == []
-    assert asked.about_never_created(Selection(("web-0",))) == []
-    assert explaining([replica_set(0), failed]).about_never_created(Selection(pending=True)) == []
+    objects = [node("w1"), replica_set(2), failed]
+    (note, *_) = asked(objects, Selection(pending=True)).notes
+    assert note.startswith("ReplicaSet default/web-5d8 lacks 2 pods; the ResourceQuota team does not allow it")
+    for notes in (
+        asked(objects, Selection(pending=True, namespace="other")).notes,
+        asked([*objects, pod()], Selection(("web-0",))).notes,
+        asked([replica_set(0), failed], Selection(pending=True)).notes,
+    ):
+        assert not any("lacks" in each for each in notes)
 
 
 def test_a_workloads_name_that_is_misspelt_is_told_its_like() -> None:
@@ -279,7 +286,7 @@ BOUND = {"phase": "Running", "conditions": [SCHEDULED]}
 def histories(*others: KubernetesObject, **spec: Any) -> tuple[str, str | None, str]:
     history = answer([*others, pod(on="w1", status=BOUND, **spec)]).history
     assert history is not None
-    return history.verdict, history.scheduled_by, history.told
+    return history.verdict, history.scheduled_by, history.message
 
 
 def test_a_bound_pod_says_whether_it_would_land_there_again() -> None:
@@ -300,8 +307,8 @@ def test_the_difference_is_in_points_by_plugin_and_adds_up() -> None:
     small = {"allocatable": {"cpu": "2", "memory": "4Gi", "pods": "10"}}
     result = answer([node("w1", **small), node("w2"), pod(on="w1", status=BOUND, **requests(cpu="1"))])
     assert result.history is not None
-    rows = result.nodes.row_of
-    lead = result.total_of[rows["w2"]] - result.total_of[rows["w1"]]
+    rows = result.result.nodes.row_of
+    lead = result.result.total_of[rows["w2"]] - result.result.total_of[rows["w1"]]
     assert sum(points for _, points in result.history.difference) == lead > 0
 
 
@@ -316,7 +323,7 @@ def test_the_event_tells_which_scheduler_it_was_and_when() -> None:
 def test_the_event_tells_which_scheduler_it_was_also_where_that_cannot_be_replayed() -> None:
     bound = pod(on="w1", status=BOUND, schedulerName="nobody")
     result = answer([node("w1"), bound, event("Pod/web-0", "Scheduled", "assigned", "nobody", at=EARLY)])
-    assert result.outcome is Outcome.NO_PROFILE
+    assert result.result.outcome is Outcome.NO_PROFILE
     assert result.history is None
     told = f"placed by nobody at {EARLY}; how that is configured is not known, so what it would do now is not replayed"
     assert told in result.warnings
@@ -327,16 +334,16 @@ def test_a_static_pod_was_never_scheduled_whoever_it_names() -> None:
     metadata = {"annotations": {"kubernetes.io/config.mirror": "x"}}
     static = pod(on="w1", status=BOUND, schedulerName="nobody", metadata=metadata)
     result = answer([node("w1"), static])
-    assert result.outcome is Outcome.NO_PROFILE
+    assert result.result.outcome is Outcome.NO_PROFILE
     assert result.history is not None
     assert result.history.verdict == "NotScheduled"
 
 
 def test_data_has_the_pods_own_scheduler_name_whatever_profile_is_replayed() -> None:
     dump = Dump((node("w1"), pod(schedulerName="by-hand")), present=frozenset({"Node", "Pod"}))
-    (result,) = Explaining(dump, ClusterSchedulers(dump, Replay(), "default-scheduler")).answers(Selection(("web-0",)))
-    assert result.outcome is Outcome.SCHEDULABLE
-    assert explanation(result, summary(result))["schedulerName"] == "by-hand"
+    result = of_dump(dump, "web-0", "default-scheduler")
+    assert result.result.outcome is Outcome.SCHEDULABLE
+    assert explanation_data(result, headline(result))["schedulerName"] == "by-hand"
 
 
 def test_a_static_pod_was_never_scheduled() -> None:
@@ -346,10 +353,10 @@ def test_a_static_pod_was_never_scheduled() -> None:
 
 def test_a_pod_with_a_node_name_in_a_cluster_without_scheduler_was_never_scheduled() -> None:
     dump = read([str(SCHEDULERS / "no-scheduler.yaml")])
-    (result,) = Explaining(dump, ClusterSchedulers(dump, Replay())).answers(Selection(("named",)))
+    result = of_dump(dump, "named")
     assert result.history is not None
     assert result.history.verdict == "NotScheduled"
-    assert result.history.told.startswith("no scheduler was ever asked: its manifest had the nodeName")
+    assert result.history.message.startswith("no scheduler was ever asked: its manifest had the nodeName")
 
 
 def test_a_pod_that_no_binding_left_a_condition_on_had_its_node_from_the_first() -> None:
@@ -357,7 +364,7 @@ def test_a_pod_that_no_binding_left_a_condition_on_had_its_node_from_the_first()
     result = answer([node("w1"), stored])
     assert result.history is not None
     assert (result.history.verdict, result.history.scheduled_by) == ("NotScheduled", None)
-    assert "it has no condition PodScheduled, which a binding leaves" in result.history.told
+    assert "it has no condition PodScheduled, which a binding leaves" in result.history.message
 
 
 @pytest.mark.parametrize(("made", "verdict"), [(NOON, "NotScheduled"), (EARLY, "Same")])
@@ -414,21 +421,21 @@ def test_a_daemon_sets_pods_say_which_node_each_is_for_and_which_nodes_have_none
     meant = daemon_set(nodeSelector={"kubernetes.io/os": "linux"})
     for each in nodes[:3]:
         each.metadata.labels["kubernetes.io/os"] = "linux"
-    about = explaining([*nodes, *agents, meant])
-    first, second = about.answers(DAEMON)
+    about = asked([*nodes, *agents, meant], DAEMON)
+    first, second = about.explanations
     assert first.history is not None
-    assert "its DaemonSet made it for that node alone" in first.history.told
+    assert "its DaemonSet made it for that node alone" in first.history.message
     assert why(first).startswith("for w1: ")
     assert why(second).startswith("for w2: wants 100 cpu")
-    (told,) = about.about_daemon_sets(DAEMON)
+    told = about.notes[0]
     assert told.startswith("DaemonSet default/agent: 1 of 4 nodes have its pod; w2 has one that waits; w3 has none; ")
     assert told.endswith("its selector, affinity and tolerations leave out w4")
 
 
 def test_without_the_daemon_set_itself_every_node_without_its_pod_is_named() -> None:
-    about = explaining([node("w1"), node("w2"), pod("agent-a", on="w1", status=BOUND, **pinned_to("w1"))])
-    assert about.about_daemon_sets(DAEMON) == ["DaemonSet default/agent: 1 of 2 nodes have its pod; w2 has none"]
-    assert about.about_daemon_sets(Selection(("deployment/agent",))) == []
+    objects = [node("w1"), node("w2"), pod("agent-a", on="w1", status=BOUND, **pinned_to("w1"))]
+    assert asked(objects, DAEMON).notes[0] == "DaemonSet default/agent: 1 of 2 nodes have its pod; w2 has none"
+    assert not any("DaemonSet" in note for note in asked(objects, Selection(("agent-a",))).notes)
 
 
 def test_at_decision_takes_out_what_is_younger() -> None:
@@ -455,22 +462,23 @@ def test_drifted_lists_the_pods_that_would_land_elsewhere() -> None:
         pod("drifts", on="w1", status=BOUND),
         pod("waits"),
     ]
-    results = explaining(objects, drifted=True).answers(Selection(namespace=None))
-    assert [result.pod.metadata.name for result in results] == ["drifts"]
+    dump = Dump(tuple(objects), present=frozenset({"Node", "Pod"}))
+    question = Question(Selection(namespace=None), Replay(kube_version="1.36"), drifted=True)
+    assert [each.pod.metadata.name for each in explain(question, dump)[0].explanations] == ["drifts"]
 
 
 def test_the_schedulers_own_event_stands_beside_the_replay() -> None:
     text = "0/1 nodes are available: 1 Insufficient cpu."
-    asked = requests(cpu="64")
+    wanted = requests(cpu="64")
     own = event("Pod/web-0", "FailedScheduling", f"{text} no new claims to deallocate, preemption: x")
-    same = answer([node("w1"), pod(**asked)])
-    assert same.event is not None
-    agreed = answer([node("w1"), pod(**asked), event("Pod/web-0", "FailedScheduling", same.event)]).observed
+    same = answer([node("w1"), pod(**wanted)])
+    assert same.result.event is not None
+    agreed = answer([node("w1"), pod(**wanted), event("Pod/web-0", "FailedScheduling", same.result.event)]).observed
     assert agreed is not None
-    assert agreed.is_same
-    differs = answer([node("w1"), replace_time(node("w2")), pod(**asked), own]).observed
+    assert agreed.matches_replay
+    differs = answer([node("w1"), replace_time(node("w2")), pod(**wanted), own]).observed
     assert differs is not None
-    assert not differs.is_same
+    assert not differs.matches_replay
     assert differs.likely_causes[:2] == (
         "the state moved on: 1 node is younger than the event",
         "kube-scheduler saw 1 nodes, and here there are 2",
@@ -492,19 +500,19 @@ def test_what_adds_nodes_is_told_beside_it_and_not_mixed_with_it() -> None:
 
 def test_pending_pods_are_counted_together_too() -> None:
     objects = [node("w1"), *(pod(f"web-{index}", **requests(cpu="5")) for index in range(3))]
-    asked = explaining([*objects, pod("vip", priority=7, metadata={"namespace": "other"}, **requests(cpu="1"))])
-    results = asked.answers(Selection(pending=True))
-    joint = asked.together(results)
+    vip = pod("vip", priority=7, metadata={"namespace": "other"}, **requests(cpu="1"))
+    found = asked([*objects, vip], Selection(pending=True))
+    joint = found.together
     assert joint is not None
-    assert [result.fits for result in results] == [True, True, True]
+    assert [each.result.fits for each in found.explanations] == [True, True, True]
     assert (joint.pods, joint.placed, joint.ahead) == (3, 1, 1)
 
 
 def test_the_explanation_has_all_of_it() -> None:
     result = answer([node("w1"), pod(on="w1", status=BOUND)])
-    data = explanation(result, summary(result))
+    data = explanation_data(result, headline(result))
     assert data["stage"] == {"name": "Running", "since": None, "evidence": []}
     assert data["history"]["verdict"] == "Same"
     assert data["history"]["at"] == NOON
     assert data["observed"] is None
-    assert explanation(replace(result, stage=None, history=None), "")["history"] is None
+    assert explanation_data(replace(result, stage=None, history=None), "")["history"] is None

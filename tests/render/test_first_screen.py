@@ -42,7 +42,7 @@ def test_it_fits_for_few_nodes_and_for_many(nodes: int, gpu_nodes: int, wanted: 
     result = explained([*gpu_cluster(nodes, gpu_nodes), *gpu_users(gpu_nodes), gpu_pod(wanted)])
     text = shown(result, notes=["one note", "and another " * 30])
     assert_fits(text)
-    assert " ".join(str(result.event or "").split()) in " ".join(text.split())
+    assert " ".join(str(result.result.event or "").split()) in " ".join(text.split())
 
 
 def worst_nodes() -> list[Node]:
@@ -67,7 +67,7 @@ def test_it_fits_with_the_longest_of_everything() -> None:
     result = explained([*worst_nodes(), pod("web-0", metadata={"namespace": LONG[:60]}, **spec)])
     text = shown(result, notes=[LONG * 3] * 9)
     assert_fits(text)
-    assert " ".join(str(result.event or "").split()) in " ".join(text.split())
+    assert " ".join(str(result.result.event or "").split()) in " ".join(text.split())
 
 
 HOSTILE = [
@@ -99,7 +99,7 @@ def test_text_from_a_cluster_is_neither_markup_nor_a_control_sequence(name: str)
 def test_a_message_as_long_as_an_event_may_be_is_shown_whole() -> None:
     wanted = {f"example.com/{'device' * 5}-{index}": "1" for index in range(40)}
     result = explained([*gpu_cluster(30, 3), pod("web-0", **requests(**wanted))])
-    assert len(str(result.event)) > 1000
+    assert len(str(result.result.event)) > 1000
     text = shown(result, notes=["a note"])
     assert_fits(text)
-    assert "".join(str(result.event).split()) in "".join(text.split())
+    assert "".join(str(result.result.event).split()) in "".join(text.split())

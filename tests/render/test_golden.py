@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.queries.explanation import Explanation
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 NOTES = ("about the dump: it is of 2026-06-01T03:00:12Z or later (3 h ago)",)
@@ -25,15 +25,15 @@ NOTES = ("about the dump: it is of 2026-06-01T03:00:12Z or later (3 h ago)",)
 FULL = Display(all_nodes=True)
 
 
-def no_gpu(nodes: int, gpu_nodes: int) -> ScheduleResult:
+def no_gpu(nodes: int, gpu_nodes: int) -> Explanation:
     return explained([*gpu_cluster(nodes, gpu_nodes), *gpu_users(gpu_nodes, min(7, gpu_nodes - 1)), gpu_pod()])
 
 
-def free_gpu() -> ScheduleResult:
+def free_gpu() -> Explanation:
     return explained([*gpu_cluster(20, 4), *gpu_users(3), gpu_pod()])
 
 
-def image_leads() -> ScheduleResult:
+def image_leads() -> Explanation:
     image = {"names": ["example.com/web:1"], "sizeBytes": 500 * 2**20}
     nodes = [
         node(
@@ -46,7 +46,7 @@ def image_leads() -> ScheduleResult:
     return explained([*nodes, pod("web-0", containers=[{"name": "main", "image": "example.com/web:1"}])])
 
 
-def preempting() -> ScheduleResult:
+def preempting() -> Explanation:
     low = [
         pod(f"low-{index}", on=f"w{index}", priority=index, metadata={"namespace": "batch"}, **requests(cpu="6"))
         for index in (1, 2)
@@ -54,11 +54,11 @@ def preempting() -> ScheduleResult:
     return explained([node("w1"), node("w2"), *low, pod("web-0", priority=1000, **requests(cpu="4"))])
 
 
-def no_nodes() -> ScheduleResult:
+def no_nodes() -> Explanation:
     return explained([pod("web-0")])
 
 
-CASES: dict[str, Callable[[], ScheduleResult]] = {
+CASES: dict[str, Callable[[], Explanation]] = {
     "no-gpu-on-3-nodes": lambda: no_gpu(3, 1),
     "no-gpu-on-300-nodes": lambda: no_gpu(300, 12),
     "no-gpu-on-3000-nodes": lambda: no_gpu(3000, 120),
@@ -105,7 +105,7 @@ ONE_NODE = [
 @pytest.mark.parametrize(("name", "on"), ONE_NODE)
 def test_one_node_in_full(name: str, on: str, width: int, update_golden: bool) -> None:
     result = CASES[name]()
-    asked = replace(result, suggestions=suggest(result, on))
+    asked = replace(result, suggestions=suggest(result.result, on))
     text = shown(asked, width=width, display=Display(node=on), notes=NOTES)
     compare(f"{name}.node-{on}.{width}.txt", text, update=update_golden)
 

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from kubectl_sched.render.data.explanation_data import explanation
-from kubectl_sched.render.headline import summary
+from kubectl_sched.queries.explain import Answer
+from kubectl_sched.render.data.explanation_data import explanation_data
+from kubectl_sched.render.headline import headline
 from kubectl_sched.render.markdown.markdown_answer import explanation_markdown
 from kubectl_sched.render.markdown.markdown_text import JOINER, bullets, code, fenced, table, text
 from kubectl_sched.render.safe_text import safe
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from markdown_it.token import Token
 
-    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.queries.explanation import Explanation
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 NOTES = ("about the dump: it is of 2026-06-01T03:00:12Z or later",)
@@ -61,11 +62,11 @@ def shown(tokens: list[Token]) -> str:
     return "".join(token.content for token in inline(tokens)).replace(JOINER, "")
 
 
-def one_pod(result: ScheduleResult, **display: Any) -> str:
-    return explanation_markdown([result], Display(output="markdown", **display), NOTES)
+def one_pod(result: Explanation, **display: Any) -> str:
+    return explanation_markdown(Answer((result,), notes=NOTES), Display(output="markdown", **display))
 
 
-def stuck(text: str = "") -> ScheduleResult:
+def stuck(text: str = "") -> Explanation:
     return explained([*gpu_cluster(12, 3), *gpu_users(3, 2), gpu_pod(), node(f"n{text}", labels={"pool": text})])
 
 
@@ -126,7 +127,7 @@ def test_a_hostile_cluster_adds_no_markup(words: str) -> None:
 def test_it_begins_with_the_sentence_and_says_the_next_after_it(node_name: str | None) -> None:
     result = stuck()
     lines = one_pod(result, node=node_name).splitlines()
-    assert shown(READER.parse(lines[0])) == f"{summary(result)}."
+    assert shown(READER.parse(lines[0])) == f"{headline(result)}."
     assert shown(READER.parse(lines[2])) == result.suggestions[0].text
     assert lines[4] == "```sh"
 
@@ -139,7 +140,7 @@ def test_each_command_can_be_pasted() -> None:
 
 def test_its_points_are_those_of_json() -> None:
     result = explained([*gpu_cluster(20, 4), *gpu_users(3), gpu_pod("1")])
-    totals = {each["name"]: each["total"] for each in explanation(result, "")["nodes"]}
+    totals = {each["name"]: each["total"] for each in explanation_data(result, "")["nodes"]}
     rows = re.findall(r"^\| `(\S+)` \| (\d+) \|", one_pod(result), re.MULTILINE)
     assert rows
     assert all(totals[name] == int(points) for name, points in rows)
@@ -149,13 +150,13 @@ def test_it_shows_a_few_nodes_and_says_how_many_more_unless_all_are_asked_for() 
     assert "… and 8 more nodes" in one_pod(stuck())
     everything = one_pod(stuck(), all_nodes=True)
     assert "more nodes" not in everything
-    assert all(f"| `{name}` |" in everything for name in stuck().nodes.names)
+    assert all(f"| `{name}` |" in everything for name in stuck().result.nodes.names)
 
 
 def test_one_node_has_all_its_points() -> None:
     result = explained([*gpu_cluster(20, 4), *gpu_users(3), gpu_pod("1")])
     page = one_pod(result, node="gpu-3")
-    told = next(each for each in explanation(result, "")["nodes"] if each["name"] == "gpu-3")
+    told = next(each for each in explanation_data(result, "")["nodes"] if each["name"] == "gpu-3")
     for each in told["scores"]:
         assert (
             f"| {each['plugin']} | {each['raw']} | {each['normalized']} | {each['weight']} | {each['weighted']} |"
@@ -164,7 +165,7 @@ def test_one_node_has_all_its_points() -> None:
     assert f"| Total |  |  |  | {told['total']} |" in page
 
 
-CASES: dict[str, Callable[[], list[ScheduleResult]]] = {
+CASES: dict[str, Callable[[], list[Explanation]]] = {
     "stuck": lambda: [stuck()],
     "landing": lambda: [explained([*gpu_cluster(20, 4), *gpu_users(3), gpu_pod()])],
     "preempting": lambda: [
@@ -180,7 +181,8 @@ CASES: dict[str, Callable[[], list[ScheduleResult]]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_the_whole_of_it(name: str, update_golden: bool) -> None:
     results = CASES[name]()
-    page = explanation_markdown(results, Display(output="markdown", one=len(results) == 1), NOTES)
+    answer = Answer(tuple(results), is_about_one_pod=len(results) == 1, notes=NOTES)
+    page = explanation_markdown(answer, Display(output="markdown"))
     path = GOLDEN / f"{name}.md"
     if update_golden:
         path.write_text(page)
@@ -190,6 +192,6 @@ def test_the_whole_of_it(name: str, update_golden: bool) -> None:
 def test_a_node_of_a_pod_that_is_rejected_as_a_whole_is_not_said_to_be_taken() -> None:
     gone = [{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]
     result = explained([node("w1"), node("w2"), pod("web-0", volumes=gone)])
-    page = explanation_markdown([result], Display(output="markdown", node="w1"), ())
+    page = explanation_markdown(Answer((result,)), Display(output="markdown", node="w1"))
     assert "is not looked at, as VolumeRestrictions rejects the pod as a whole (persistentvolumeclaim" in page
     assert "nominated" not in page

@@ -16,9 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubectl_sched.framework.status import Code, Status
-from kubectl_sched.render.data.explanation_data import explanation
+from kubectl_sched.queries.explain import Answer
+from kubectl_sched.render.data.explanation_data import explanation_data
 from kubectl_sched.render.funnel import funnel
-from kubectl_sched.render.headline import summary
+from kubectl_sched.render.headline import headline
 from kubectl_sched.render.html.embedded import as_json
 from kubectl_sched.render.html.page import explanation_page
 from kubectl_sched.render.safe_text import safe
@@ -32,7 +33,7 @@ from tests.render.worlds import explained, gpu_cluster, gpu_pod, gpu_users
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.queries.explanation import Explanation
     from tests.render.pages import Element
 
 GOLDEN = Path(__file__).parent.parent / "golden"
@@ -42,25 +43,25 @@ TIMES = "\N{MULTIPLICATION SIGN}"
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&amp;<!--\u2028\u202e\x1b[31m{{7*7}}{%raw%}${x}"
 
 
-def stuck() -> ScheduleResult:
+def stuck() -> Explanation:
     return explained([*gpu_cluster(12, 3), *gpu_users(3, 2), gpu_pod()])
 
 
-def landing() -> ScheduleResult:
+def landing() -> Explanation:
     return explained([*gpu_cluster(20, 4), *gpu_users(3), gpu_pod()])
 
 
-def several() -> list[ScheduleResult]:
+def several() -> list[Explanation]:
     objects = [*gpu_cluster(12, 3), *gpu_users(3, 2), gpu_pod(), pod("free")]
     return [explained(objects, name) for name in ("web-0", "free")]
 
 
-def preempting() -> ScheduleResult:
+def preempting() -> Explanation:
     low = [pod(f"low-{index}", on=f"w{index}", priority=index, **requests(cpu="6")) for index in (1, 2)]
     return explained([node("w1"), node("w2"), *low, pod("web-0", priority=1000, **requests(cpu="4"))])
 
 
-WORLDS: dict[str, Callable[[], ScheduleResult]] = {
+WORLDS: dict[str, Callable[[], Explanation]] = {
     "stuck": stuck,
     "landing": landing,
     "preempting": preempting,
@@ -68,8 +69,9 @@ WORLDS: dict[str, Callable[[], ScheduleResult]] = {
 }
 
 
-def page_of(*results: ScheduleResult, **display: Any) -> str:
-    return explanation_page(results, Display(output="html", one=len(results) == 1, **display), NOTES)
+def page_of(*results: Explanation, **display: Any) -> str:
+    answer = Answer(results, is_about_one_pod=len(results) == 1, notes=NOTES)
+    return explanation_page(answer, Display(output="html", **display))
 
 
 def table_of(page: Element) -> tuple[list[str], list[list[str]], list[Element]]:
@@ -128,24 +130,24 @@ def test_it_asks_nothing_of_the_network_and_runs_nothing_but_its_own_script(worl
 def test_the_sentences_are_those_of_the_table(world: str) -> None:
     result = WORLDS[world]()
     page = read(page_of(result))
-    assert page.one("p", "sentence").words == f"{summary(result)}."
+    assert page.one("p", "sentence").words == f"{headline(result)}."
     words = page.one("main").words
     assert all(each.text in words for each in result.suggestions)
     assert all(" ".join(str(command).split()) in words for each in result.suggestions for command in each.commands)
     assert all(note in words for note in (*result.warnings, *NOTES))
-    assert result.event is None or page.one("pre", "event").text == result.event
+    assert result.result.event is None or page.one("pre", "event").text == result.result.event
 
 
 @pytest.mark.parametrize("world", ["stuck", "landing", "preempting"])
 def test_every_number_is_that_of_json(world: str) -> None:
     result = WORLDS[world]()
-    data = explanation(result, summary(result), evidence=lambda _: True)
+    data = explanation_data(result, headline(result), evidence=lambda _: True)
     page = read(page_of(result))
     columns, rows, unfolding = table_of(page)
     assert sorted(row[0] for row in rows) == [each["name"] for each in data["nodes"]]
     assert len(unfolding) == len(rows)
     nodes = {each["name"]: each for each in data["nodes"]}
-    first = 2 + bool(result.scores)
+    first = 2 + bool(result.result.scores)
     for row, below in zip(rows, unfolding, strict=True):
         told = nodes[row[0]]
         cells = dict(zip(columns[first:], row[first:], strict=True))
@@ -153,7 +155,7 @@ def test_every_number_is_that_of_json(world: str) -> None:
         assert {name for name, cell in cells.items() if cell == "no"} == rejecting
         points = {f"{each['plugin']} {TIMES}{each['weight']}": str(each["weighted"]) for each in told["scores"]}
         assert {name: cell for name, cell in cells.items() if TIMES in name and cell} == points
-        if result.scores:
+        if result.result.scores:
             assert row[2] == ("" if told["total"] is None else str(told["total"]))
         unfolded = [[cell.words for cell in line.elements] for line in below.every("tr")]
         assert [line[:5] for line in unfolded if line[0] != "Score"] == [
@@ -166,11 +168,11 @@ def test_every_number_is_that_of_json(world: str) -> None:
 
 def test_the_numbers_for_the_script_are_those_of_json() -> None:
     result = landing()
-    data = explanation(result, summary(result))
+    data = explanation_data(result, headline(result))
     page = read(page_of(result))
     numbers = json.loads(page.one("script", "numbers").text)["scores"]
     _, rows, _ = table_of(page)
-    for place, row in enumerate(rows[: len(result.feasible)]):
+    for place, row in enumerate(rows[: len(result.result.feasible)]):
         told = next(each for each in data["nodes"] if each["name"] == row[0])
         assert [(each["plugin"], each["raw"][place], each["normalized"][place]) for each in numbers] == [
             (each["plugin"], each["raw"], each["normalized"]) for each in told["scores"]
@@ -183,20 +185,22 @@ def test_the_funnel_and_the_reasons_count_as_the_replay_does(world: str) -> None
     page = read(page_of(result))
     rows = [[cell.words for cell in row.elements] for row in page.one("table", "funnel").every("tr")[2:]]
     assert [(name, left, alone) for name, left, _, alone in rows] == [
-        (step.name, f"{step.after:,}", f"{step.alone:,}") for step in funnel(result)
+        (step.name, f"{step.after:,}", f"{step.alone:,}") for step in funnel(result.result)
     ]
     counted: dict[str, int] = {}
-    for row in range(len(result.nodes)):
-        for reason in result.verdict[row].reasons if result.verdict else ():
+    for row in range(len(result.result.nodes)):
+        for reason in result.result.verdict[row].reasons if result.result.verdict else ():
             counted[reason] = counted.get(reason, 0) + 1
     shown = {each.one("q").words: int(each.one("b").words) for each in page.every("p", "reason")}
     assert shown == counted
 
 
 def test_an_extender_that_rejects_is_not_taken_for_a_plugin() -> None:
-    result = explained([node("w1"), node("w2"), pod("web-0")])
+    explanation = explained([node("w1"), node("w2"), pod("web-0")])
+    result = explanation.result
     verdict = Column.of([Status(), Status(Code.UNSCHEDULABLE, ("it is odd",))])
-    page = read(page_of(replace(result, verdict=verdict, feasible=result.feasible[:1], totals=result.totals[:1])))
+    rejected = replace(result, verdict=verdict, feasible=result.feasible[:1], totals=result.totals[:1])
+    page = read(page_of(replace(explanation, result=rejected)))
     assert [row[1] for row in table_of(page)[1]] == ["best", "rejected extenders: it is odd"]
     assert page.one("p", "reason").words == "1 node extenders it is odd"
 
@@ -219,7 +223,7 @@ def test_several_pods_have_an_index_that_leads_to_each() -> None:
     articles = {each.attributes["id"]: each for each in page.every("article")}
     for link, result in zip(links, results, strict=True):
         article = articles[link.attributes["href"].removeprefix("#")]
-        assert article.one("p", "sentence").words == f"{summary(result)}."
+        assert article.one("p", "sentence").words == f"{headline(result)}."
 
 
 def test_pods_of_one_owner_with_one_answer_share_a_part_of_the_page() -> None:
@@ -267,7 +271,7 @@ def test_the_same_state_gives_the_same_page() -> None:
     assert page_of(stuck()) == page_of(stuck())
 
 
-def hostile(text: str) -> list[ScheduleResult]:
+def hostile(text: str) -> list[Explanation]:
     """Clusters in which the text stands wherever a text may stand."""
     image = {"names": [f"example.com/{text}"], "sizeBytes": 500 * 2**20}
     nodes = [
@@ -307,7 +311,7 @@ def test_whatever_stands_in_a_cluster_is_text_on_the_page(text: str) -> None:
             for each in shown.every("th")
             if each.attributes.get("scope") == "row" and each.every("bdi")
         }
-        assert {safe(name) for name in result.nodes.names} <= names or result.verdict is None
+        assert {safe(name) for name in result.result.nodes.names} <= names or result.result.verdict is None
         assert all(character == "\n" or character.isprintable() for character in page)
 
 

@@ -20,6 +20,7 @@ from tests.render.worlds import explained, shown
 
 if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.suggestions.change import Suggestion
 
@@ -106,7 +107,7 @@ CASES: dict[str, tuple[list[KubernetesObject], dict[str, Any], str]] = {
 }
 
 
-def result_of(case: str) -> ScheduleResult:
+def result_of(case: str) -> Explanation:
     objects, spec, _ = CASES[case]
     return explained([*objects, pod("web-0", **spec)])
 
@@ -121,7 +122,7 @@ def test_the_first_suggestion_is_the_mildest_change(case: str) -> None:
 def test_the_pod_fits_with_each_of_the_changes(case: str) -> None:
     result = result_of(case)
     for suggestion in result.suggestions:
-        replayed = replay(result, suggestion)
+        replayed = replay(result.result, suggestion)
         assert replayed.fits
         assert suggestion.nodes == replayed.best
         assert suggestion.feasible_count == len(replayed.feasible)
@@ -205,10 +206,10 @@ def test_what_is_asked_for_less_is_as_much_as_fits(cpu: int, used: int, memory: 
         [node("w1", allocatable=roomy), other, pod("web-0", **requests(cpu=f"{cpu}m", memory=str(memory)))]
     )
     short = [cpu + used > 4000, memory + taken > 2**33]
-    assert result.fits == (not any(short))
+    assert result.result.fits == (not any(short))
     if sum(short) == 1 and used < 4000 and 2**33 - taken >= 2**20:
         assert result.suggestions
-        assert replay(result, result.suggestions[0]).fits
+        assert replay(result.result, result.suggestions[0]).fits
 
 
 @pytest.mark.parametrize("case", ["correct a value", "request less", "free a port", "spread softly"])

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from kubectl_sched.config import KubeVersion, load_configuration
-from kubectl_sched.render.data.explanation_data import explanation
-from kubectl_sched.render.headline import summary
+from kubectl_sched.queries.explanation import Explanation
+from kubectl_sched.render.data.explanation_data import explanation_data
+from kubectl_sched.render.headline import decision, headline
 from kubectl_sched.render.show import Display
 from kubectl_sched.scheduler.scheduler import Scheduler
 from tests.plugins.clusters import node, pod, requests, snapshot
@@ -142,14 +143,14 @@ REJECTED = [
 
 @pytest.mark.parametrize(("objects", "spec", "said"), REJECTED, ids=[said[:40] for _, _, said in REJECTED])
 def test_what_stands_against_nodes_is_said_in_plain_words(objects: list[Any], spec: dict[str, Any], said: str) -> None:
-    assert said in summary(explained([*objects, pod("web-0", **spec)]))
+    assert said in headline(explained([*objects, pod("web-0", **spec)]))
 
 
 def test_nominated_pods_are_named() -> None:
     nominated = pod("hi", priority=100, status={"nominatedNodeName": "w1"}, **requests(cpu="6"))
     result = explained([node("w1"), node("w2", unschedulable=True), nominated, pod("web-0", **requests(cpu="4"))])
     said = "would not fit once default/hi, nominated to the node, ran there (Insufficient cpu)"
-    assert summary(result).endswith(f"of 2 nodes: 1 is cordoned; the other {said}")
+    assert headline(result).endswith(f"of 2 nodes: 1 is cordoned; the other {said}")
     assert said in " ".join(shown(result, display=Display(node="w1")).split())
 
 
@@ -170,12 +171,12 @@ def test_nodes_outside_what_prefilter_names() -> None:
     fields = [{"key": "metadata.name", "operator": "In", "values": ["w9"]}]
     affinity = {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchFields": fields}]}}}
     result = explained([node("w1"), node("w2"), pod("web-0", affinity=affinity)])
-    assert summary(result).endswith("all are outside metadata.name=w9 (no node is named w9)")
+    assert headline(result).endswith("all are outside metadata.name=w9 (no node is named w9)")
 
 
 def test_the_sentence_about_a_gpu_pool() -> None:
     nodes = [each for each in gpu_cluster(303, 12) if not each.metadata.name.startswith("cp-")]
-    said = summary(explained([*nodes, *gpu_users(), gpu_pod()]))
+    said = headline(explained([*nodes, *gpu_users(), gpu_pod()]))
     assert said == (
         "default/web-0 fits on none of 300 nodes: 288 are outside pool=gpu; all 12 inside lack nvidia.com/gpu: "
         "it wants 4, the freest, gpu-7, has 2 of 8 free"
@@ -207,7 +208,7 @@ LANDING = [
 
 @pytest.mark.parametrize(("objects", "spec", "said"), LANDING, ids=[said[:40] for _, _, said in LANDING])
 def test_where_it_lands(objects: list[Any], spec: dict[str, Any], said: str) -> None:
-    assert summary(explained([*objects, pod("web-0", **spec)])) == f"default/web-0 {said}"
+    assert headline(explained([*objects, pod("web-0", **spec)])) == f"default/web-0 {said}"
 
 
 @pytest.mark.parametrize(
@@ -223,7 +224,7 @@ def test_where_it_lands(objects: list[Any], spec: dict[str, Any], said: str) -> 
 )
 def test_a_bound_pod_is_told_where_it_is(phase: str, big_on: str, said: str) -> None:
     big, web = pod("big", on=big_on, **requests(cpu="6")), pod("web-0", on="w2", status={"phase": phase})
-    assert summary(explained([node("w1"), node("w2"), big, web])).endswith(said)
+    assert headline(explained([node("w1"), node("w2"), big, web])).endswith(said)
 
 
 def test_what_prefilter_leaves_out_is_told_first() -> None:
@@ -231,8 +232,8 @@ def test_what_prefilter_leaves_out_is_told_first() -> None:
     affinity = {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchFields": fields}]}}}
     nodes = [node("w1", unschedulable=True), node("w2", unschedulable=True), node("w3")]
     result = explained([*nodes, pod("web-0", affinity=affinity)])
-    assert summary(result).endswith("2 are outside metadata.name=w2; the one inside, w2, is cordoned")
-    assert "1 node(s) were unschedulable, 2 node(s) didn't satisfy plugin(s) [NodeAffinity]" in str(result.event)
+    assert headline(result).endswith("2 are outside metadata.name=w2; the one inside, w2, is cordoned")
+    assert "1 node(s) were unschedulable, 2 node(s) didn't satisfy plugin(s) [NodeAffinity]" in str(result.result.event)
 
 
 def test_plugins_that_there_is_no_room_for_are_named_before_the_last() -> None:
@@ -248,18 +249,18 @@ def test_plugins_that_there_is_no_room_for_are_named_before_the_last() -> None:
     spread = {"maxSkew": 1, "topologyKey": "rack", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {}}
     asking = [{"name": "c", "ports": [{"hostPort": 80}], "resources": {"requests": {"cpu": "2"}}}]
     incoming = pod("web-0", nodeSelector={"pool": "a"}, topologySpreadConstraints=[spread], containers=asking)
-    said = summary(explained([*nodes, taken, incoming]))
+    said = headline(explained([*nodes, taken, incoming]))
     assert "; 3 inside are kept out by NodePorts and NodeResourcesFit; both others have no label rack" in said
 
 
 def test_a_pod_that_is_being_deleted() -> None:
     leaving = pod("web-0", metadata={"deletionTimestamp": "2026-01-02T03:04:05Z"})
     result = explained([node("w1"), leaving])
-    assert summary(result) == (
+    assert headline(result) == (
         "default/web-0 is being deleted (since 2026-01-02T03:04:05Z), so kube-scheduler leaves it alone; "
         "otherwise it would land on w1, the only node there is"
     )
-    assert explanation(result, summary(result))["outcome"] == "Deleting"
+    assert explanation_data(result, headline(result))["outcome"] == "Deleting"
 
 
 def test_a_cycle_that_fails_is_said_once() -> None:
@@ -272,10 +273,10 @@ def test_a_cycle_that_fails_is_said_once() -> None:
     }
     configuration = load_configuration(document, KubeVersion.parse("1.36"), None)
     incoming = pod("web-0")
-    result = Scheduler(configuration, snapshot(node("w1"), node("w2"), incoming)).explain(incoming)
+    result = Scheduler(configuration, snapshot(node("w1"), node("w2"), incoming)).schedule_one(incoming)
     error = 'failed to read "PreScoreTaintToleration" from cycleState: not found'
-    assert error in summary(result)
-    assert " ".join(shown(result).split()).count(error) == 1
+    assert error in decision(result)
+    assert " ".join(shown(Explanation(result)).split()).count(error) == 1
 
 
 def test_preemption_says_who_would_go_and_why_there() -> None:
@@ -300,18 +301,18 @@ def test_a_list_says_last_what_keeps_the_first_nodes_out() -> None:
     ]
     result = explained([*nodes, pod("web-0", nodeSelector={"pool": "gpu"}, **requests(**{GPU: "1"}))])
     said = "the last 2 have no nvidia.com/gpu, of which it wants 1; w2 is outside pool=gpu; w1 is cordoned"
-    assert said in shown(result, display=Display(one=False), width=200)
+    assert said in shown(result, one=False, width=200)
 
 
 def test_a_list_says_where_a_nominated_pod_goes() -> None:
     result = explained([node("w1"), node("w2"), pod("web-0", status={"nominatedNodeName": "w2"})])
-    text = shown(result, display=Display(one=False), width=200)
+    text = shown(result, one=False, width=200)
     assert "Schedulable  w2, which it is nominated to and which it fits" in text
     assert "tied" not in text
 
 
 def test_a_list_says_nothing_of_points_that_it_does_not_show() -> None:
-    assert "points here" not in shown(explained([node("w1"), pod("web-0")]), display=Display(one=False))
+    assert "points here" not in shown(explained([node("w1"), pod("web-0")]), one=False)
 
 
 def test_one_node_in_full_says_each_note_once() -> None:

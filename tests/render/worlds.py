@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.config import KubeVersion, load_configuration
+from kubectl_sched.queries.explain import Answer
+from kubectl_sched.queries.explanation import Explanation, explanation_of
 from kubectl_sched.render.show import Display
 from kubectl_sched.render.text.screen_fitting import LINES
 from kubectl_sched.render.text.terminal import rendered
 from kubectl_sched.scheduler.scheduler import Scheduler
+from kubectl_sched.suggestions.search import suggest
 from tests.plugins.clusters import node, pod, requests, snapshot
 
 if TYPE_CHECKING:
@@ -20,33 +24,34 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.core import Node
     from kubectl_sched.api.meta import KubernetesObject
-    from kubectl_sched.scheduler.result import ScheduleResult
 
 GPU = "nvidia.com/gpu"
 
 
-def explained(objects: Sequence[KubernetesObject], name: str = "web-0", *, version: str = "1.36") -> ScheduleResult:
+def explained(objects: Sequence[KubernetesObject], name: str = "web-0", *, version: str = "1.36") -> Explanation:
     """The explanation of one of the pods, with suggestions, by the default configuration."""
     configuration = load_configuration(None, KubeVersion.parse(version), None)
     scheduler = Scheduler(configuration, snapshot(*objects, version=version))
     incoming = next(each for each in objects if isinstance(each, Pod) and each.metadata.name == name)
-    return scheduler.with_suggestions(scheduler.explain(incoming))
+    result = scheduler.schedule_one(incoming)
+    return replace(explanation_of(result, scheduler), suggestions=suggest(result))
 
 
 def shown(
-    *results: ScheduleResult,
+    *explanations: Explanation,
     width: int = 80,
     lines: int | None = LINES,
     display: Display | None = None,
     notes: Sequence[str] = (),
     color: bool = False,
+    one: bool | None = None,
 ) -> str:
     """What a terminal of that many columns and lines shows."""
     console = Console(
         file=io.StringIO(), width=width, force_terminal=color, no_color=not color, markup=False, highlight=False
     )
-    display = display or Display(one=len(results) == 1)
-    printed = rendered(results, display, notes, console, lines)
+    answer = Answer(explanations, is_about_one_pod=len(explanations) == 1 if one is None else one)
+    printed = rendered(answer, display or Display(), notes, console, lines)
     if not color:
         return "".join("".join(segment.text for segment in line) + "\n" for line in printed)
     return "".join("".join(f"{segment.style or ''}|{segment.text}" for segment in line) + "\n" for line in printed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.config import KubeVersion, load_configuration
+from kubectl_sched.queries.explanation import Explanation, explanation_of
 from kubectl_sched.scheduler.scheduler import Scheduler
 from tests.plugins.clusters import snapshot
 
@@ -21,7 +22,16 @@ def explain(
 ) -> ScheduleResult:
     """The cycle for the pod among these objects."""
     configuration = load_configuration(config, KubeVersion.parse(version), gates)
-    return Scheduler(configuration, snapshot(*objects, pod, version=version)).explain(pod)
+    return Scheduler(configuration, snapshot(*objects, pod, version=version)).schedule_one(pod)
+
+
+def explained(
+    pod: Pod, *objects: KubernetesObject, config: Mapping[str, Any] | None = None, version: str = "1.36", **gates: bool
+) -> Explanation:
+    """The same with its warnings and its place in the queue."""
+    configuration = load_configuration(config, KubeVersion.parse(version), gates)
+    scheduler = Scheduler(configuration, snapshot(*objects, pod, version=version))
+    return explanation_of(scheduler.schedule_one(pod), scheduler)
 
 
 def profile(**plugins: Any) -> dict[str, Any]:

@@ -29,6 +29,6 @@ def test_forty_pods_part_by_image(scenario: str, version: str, landed: dict[obje
     configuration = configuration_for(dump, replay_of(folder))
     scheduler, _ = scheduler_for(dump, configuration)
     pods = [item for item in dump.objects if isinstance(item, Pod)]
-    found = Counter((pod.spec.containers[0].image, scheduler.explain(pod).best) for pod in pods)
+    found = Counter((pod.spec.containers[0].image, scheduler.schedule_one(pod).best) for pod in pods)
     assert found == landed
     assert str(configuration.version) == version

@@ -12,10 +12,12 @@ import yaml
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.config import KubeVersion, load_configuration
 from kubectl_sched.errors import SchedError
-from kubectl_sched.render.headline import summary
+from kubectl_sched.queries.explanation import Explanation
+from kubectl_sched.render.headline import decision
 from kubectl_sched.render.sampling_sentence import sampling_words
 from kubectl_sched.scheduler.node_search import heap_ranks, search_order, zone_key
 from kubectl_sched.scheduler.scheduler import Scheduler
+from kubectl_sched.scheduler.search_starts import from_every_start, from_start
 from kubectl_sched.sources import read
 from kubectl_sched.sources.discovery.replay_setup import scheduler_for
 from tests.plugins.clusters import node, pod, requests, snapshot
@@ -40,22 +42,22 @@ def replay_as(version: str, objects: list[Json], folder: Path, more: str) -> tup
     configuration = load_configuration(yaml.safe_load(CONFIG + more), KubeVersion.parse(version))
     scheduler, _ = scheduler_for(dump, configuration)
     web = next(item for item in dump.objects if isinstance(item, Pod) and item.metadata.name == "web")
-    return scheduler, scheduler.explain(web)
+    return scheduler, scheduler.schedule_one(web)
 
 
 @pytest.mark.parametrize("parallelism", [1, 16])
 @pytest.mark.parametrize("seed", range(4))
 def test_all_starts_together_are_each_start_alone(seed: int, parallelism: int, tmp_path: Path) -> None:
-    scheduler, result = replay(crowd(seed), tmp_path, f"parallelism: {parallelism}\n")
+    _, result = replay(crowd(seed), tmp_path, f"parallelism: {parallelism}\n")
     assert result.is_sampled
     alone: defaultdict[str, float] = defaultdict(float)
     for start in range(len(result.nodes)):
-        chosen = scheduler.from_start(result, start)
-        assert chosen.sampling is not None
-        assert {name for name, _ in chosen.sampling.wins} <= set(chosen.best)
-        for name, share in chosen.sampling.wins:
+        chosen, one = from_start(result, start)
+        assert one is not None
+        assert {name for name, _ in one.wins} <= set(chosen.best)
+        for name, share in one.wins:
             alone[name] += share / len(result.nodes)
-    sampling = scheduler.sampled(result).sampling
+    sampling = from_every_start(result)
     assert sampling is not None
     assert dict(sampling.wins) == pytest.approx(alone)
     assert sampling.starts == 130
@@ -69,19 +71,19 @@ def test_the_first_sentence_claims_no_more_than_is_known(tmp_path: Path) -> None
         "spec": {},
         "status": {"allocatable": {"cpu": "64", "memory": "1Ti", "pods": "99"}, "images": images},
     }
-    scheduler, result = replay(cluster, tmp_path)
-    assert "scores highest on" in summary(result)
-    from_one = scheduler.from_start(result, 0)
-    assert "would land on n005" in summary(from_one)
-    assert "scores highest on" not in summary(from_one)
-    words = sampling_words(scheduler.sampled(result)) or ""
+    _, result = replay(cluster, tmp_path)
+    assert "scores highest on" in decision(result)
+    from_one, _ = from_start(result, 0)
+    assert "would land on n005" in decision(from_one)
+    assert "scores highest on" not in decision(from_one)
+    words = sampling_words(Explanation(result, sampling=from_every_start(result))) or ""
     assert " % of starts" in words
     assert words.endswith("order approximated by age")
 
 
 def test_where_all_nodes_are_looked_at_every_start_is_the_same(tmp_path: Path) -> None:
-    scheduler, result = replay(crowd(2, count=60), tmp_path)
-    sampling = scheduler.sampled(result).sampling
+    _, result = replay(crowd(2, count=60), tmp_path)
+    sampling = from_every_start(result)
     assert sampling is not None
     assert [name for name, _ in sampling.wins] == sorted(result.best)
     assert sum(share for _, share in sampling.wins) == pytest.approx(1)
@@ -89,16 +91,16 @@ def test_where_all_nodes_are_looked_at_every_start_is_the_same(tmp_path: Path) -
 
 def test_without_scoring_the_first_feasible_node_wins(tmp_path: Path) -> None:
     more = "profiles: [{plugins: {score: {disabled: [{name: '*'}]}, preScore: {disabled: [{name: '*'}]}}}]\n"
-    scheduler, result = replay(crowd(3), tmp_path, more)
+    _, result = replay(crowd(3), tmp_path, more)
     order = search_order(result.nodes)
     start = int(next(index for index, row in enumerate(order) if row in result.feasible))
-    assert scheduler.from_start(result, start).best == (result.nodes.names[order[start]],)
+    assert from_start(result, start)[0].best == (result.nodes.names[order[start]],)
 
 
 def test_a_start_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    scheduler, result = replay(crowd(0), tmp_path)
+    _, result = replay(crowd(0), tmp_path)
     with pytest.raises(SchedError, match="there are 130 nodes, so it goes from 0 to 129"):
-        scheduler.from_start(result, 130)
+        from_start(result, 130)
 
 
 def test_zones_take_turns_and_the_oldest_node_comes_first() -> None:
@@ -124,9 +126,9 @@ def test_beta_labels_count_before_the_others(labels: dict[str, str], key: str) -
 def test_a_pod_that_fits_nowhere_has_no_winner() -> None:
     configuration = load_configuration(None, KubeVersion.parse("1.36"))
     scheduler = Scheduler(configuration, snapshot(node("a")))
-    result = scheduler.explain(pod("web", **requests(cpu="100")))
-    assert scheduler.sampled(result).sampling is None
-    assert sampling_words(result) is None
+    result = scheduler.schedule_one(pod("web", **requests(cpu="100")))
+    assert from_every_start(result) is None
+    assert sampling_words(Explanation(result)) is None
 
 
 def test_the_top_of_a_heap_of_equals_is_its_first_element() -> None:

@@ -10,7 +10,7 @@ from kubectl_sched.framework.fit_error import event_note
 from kubectl_sched.framework.status import Code
 from kubectl_sched.scheduler.result import Outcome
 from tests.plugins.clusters import node, pod, requests
-from tests.scheduler.cycles import explain, only, profile
+from tests.scheduler.cycles import explain, explained, only, profile
 
 TAINTED: dict[str, Any] = {"taints": [{"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}]}
 ON_W1: dict[str, Any] = {
@@ -123,8 +123,8 @@ def test_a_bound_pod_is_explained_without_itself() -> None:
 
 
 def test_without_score_plugins_every_total_is_one() -> None:
-    result = explain(pod(), node("w1"), node("w2"), config=profile(score=only()))
-    assert result.totals.tolist() == [1, 1]
+    result = explained(pod(), node("w1"), node("w2"), config=profile(score=only()))
+    assert result.result.totals.tolist() == [1, 1]
     assert any("first feasible node" in warning for warning in result.warnings)
 
 
@@ -140,8 +140,8 @@ def test_a_score_without_its_pre_score_fails_the_cycle() -> None:
 
 def test_with_one_feasible_node_kube_scheduler_never_gets_to_a_failing_score() -> None:
     config = profile(preScore={"disabled": [{"name": "*"}]})
-    result = explain(pod(), node("w1"), config=config)
-    assert result.outcome is Outcome.SCHEDULABLE
+    result = explained(pod(), node("w1"), config=config)
+    assert result.result.outcome is Outcome.SCHEDULABLE
     assert any("PreScoreTaintToleration" in warning for warning in result.warnings)
 
 
@@ -170,7 +170,7 @@ def test_the_queue_is_by_priority_and_then_by_age() -> None:
         return pod(name, priority=priority, metadata=created, **requests(cpu="1"))
 
     others = [waiting("high", 10, 5), waiting("older", 0, 1), waiting("younger", 0, 9)]
-    result = explain(pod(metadata={"creationTimestamp": "2026-01-01T00:03:00Z"}), node("w1"), *others)  # type: ignore[arg-type]
+    result = explained(pod(metadata={"creationTimestamp": "2026-01-01T00:03:00Z"}), node("w1"), *others)  # type: ignore[arg-type]
     assert result.queue_place is not None
     assert (result.queue_place.position, result.queue_place.length) == (3, 4)
     assert result.queue_place.higher_priority_ahead == 1

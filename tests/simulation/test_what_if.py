@@ -17,7 +17,7 @@ from kubectl_sched.sources.discovery.replay_setup import Replay
 from tests import program
 
 if TYPE_CHECKING:
-    from kubectl_sched.simulation.what_if_result import Answer
+    from kubectl_sched.simulation.what_if_result import WhatIfResult
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 HERE = FIXTURES / "what-if"
@@ -392,7 +392,7 @@ def test_ordinals_beyond_the_replicas_go_first(tmp_path: Path, image: str, parti
     assert any("StatefulSet/db has 2 pods too many, which go first: db-2, db-3" in each for each in answer["warnings"])
 
 
-def interrupted_after(count: int, *targets: str) -> Answer:
+def interrupted_after(count: int, *targets: str) -> WhatIfResult:
     """What is known when Ctrl-C comes after so many placements."""
     told = 0
 

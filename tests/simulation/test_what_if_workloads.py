@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from kubectl_sched.simulation.what_if_result import Answer
+    from kubectl_sched.simulation.what_if_result import WhatIfResult
 
-    Ask: TypeAlias = Callable[..., Answer]
+    Ask: TypeAlias = Callable[..., WhatIfResult]
 
 Json = dict[str, Any]
 API = {"Job": "batch/v1", "Pod": "v1", "Node": "v1", "ResourceQuota": "v1", "LimitRange": "v1"}
@@ -69,7 +69,7 @@ NODES = (node("w1"), node("w2"))
 def ask(tmp_path: Path) -> Ask:
     def answered(
         cluster: list[Json], *manifests: Json, target: str = "", edits: tuple[Edit, ...] = (), **choices: Any
-    ) -> Answer:
+    ) -> WhatIfResult:
         dump = tmp_path / "cluster.json"
         dump.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*NODES, *cluster]}))
         wanted = tmp_path / "wanted.json"
@@ -83,15 +83,15 @@ def ask(tmp_path: Path) -> Ask:
     return answered
 
 
-def names(answer: Answer) -> list[str]:
+def names(answer: WhatIfResult) -> list[str]:
     return [each.pod.name for each in answer.simulated.placements]
 
 
-def placed(answer: Answer) -> dict[str, str | None]:
+def placed(answer: WhatIfResult) -> dict[str, str | None]:
     return {each.pod.name: each.node for each in answer.simulated.placements}
 
 
-def images(answer: Answer) -> set[str]:
+def images(answer: WhatIfResult) -> set[str]:
     return {each.pod.spec.containers[0].image for each in answer.simulated.placements}
 
 

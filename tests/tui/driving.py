@@ -13,9 +13,8 @@ from textual.keys import key_to_character
 from textual.worker import WorkerCancelled
 
 from kubectl_sched.cli.options import PageOutput
-from kubectl_sched.queries.explain import Explaining
+from kubectl_sched.queries.explain import Question, explain
 from kubectl_sched.sources import read
-from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.pod_selection import Selection
 from kubectl_sched.tui.app import Explorer
@@ -42,10 +41,10 @@ FORMATS = tuple(each.value for each in PageOutput)
 def decisions(*targets: str, source: Path = DEMO, namespace: str = "default") -> tuple[Decision, ...]:
     """What explain answers about these pods of a dump; about all pending ones where none is named."""
     dump = read([str(source)])
-    schedulers = ClusterSchedulers(dump, Replay(kube_version="1.36"))
     selection = Selection(targets, namespace if targets else None, None, not targets)
-    results = Explaining(dump, schedulers).answers(selection)
-    return tuple(Decision(result, schedulers.scheduler(result.pod)) for result in results)
+    question = Question(selection, Replay(kube_version="1.36"), suggesting=False)
+    answer, schedulers = explain(question, dump)
+    return tuple(Decision(each, schedulers.scheduler(each.pod)) for each in answer.explanations)
 
 
 def explorer(*targets: str, source: Path = DEMO, node: str | None = None) -> Explorer:

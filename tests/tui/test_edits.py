@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +16,9 @@ from kubectl_sched.api.pod import Pod
 from kubectl_sched.config import load_configuration
 from kubectl_sched.config.versions import KubeVersion
 from kubectl_sched.errors import SchedError
-from kubectl_sched.render.data.explanation_data import explanation
-from kubectl_sched.render.headline import summary
+from kubectl_sched.queries.explanation import Explanation, explanation_of
+from kubectl_sched.render.data.explanation_data import explanation_data
+from kubectl_sched.render.headline import decision as decision_sentence
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.snapshot import build
 from kubectl_sched.sources import read
@@ -134,13 +134,13 @@ def demo() -> tuple[KubernetesObject, ...]:
 def decision(name: str) -> Decision:
     made = scheduler(demo())
     pod = next(item for item in demo() if isinstance(item, Pod) and item.name == name)
-    return Decision(made.explain(pod), made)
+    return Decision(explanation_of(made.schedule_one(pod), made), made)
 
 
 def edited(name: str, *entries: str) -> ScheduleResult:
     about = decision(name)
-    edits = [edit for entry in entries for edit in parse(entry, context_of(about.result, "gpu-2"))]
-    return about.with_edits(edits)
+    edits = [edit for entry in entries for edit in parse(entry, context_of(about.explanation.result, "gpu-2"))]
+    return about.with_edits(edits).result
 
 
 @pytest.mark.parametrize(
@@ -185,9 +185,9 @@ def test_a_no_execute_taint_takes_pods_off_the_node() -> None:
 
 
 def test_edits_of_nodes_do_not_reach_the_result_they_began_from() -> None:
-    before = explained(decision("web-0").result)
+    before = explained(decision("web-0").explanation.result)
     edited("web-0", "cordon gpu-*", "label node gpu-1 pool=cpu")
-    assert explained(decision("web-0").result) == before
+    assert explained(decision("web-0").explanation.result) == before
 
 
 ENTRIES = [
@@ -232,19 +232,19 @@ def test_an_edited_replay_is_the_explanation_of_the_edited_objects(name: str, en
         if not isinstance(item, Node) and not (isinstance(item, Pod) and (item.spec.node_name or item.name == name))
     )
     profiles = {framework.profile.scheduler_name: framework.profile}
-    fresh = scheduler(objects, structs.replace(configuration(), profiles=profiles)).explain(result.pod)
+    fresh = scheduler(objects, structs.replace(configuration(), profiles=profiles)).schedule_one(result.pod)
     assert explained(result) == explained(fresh)
 
 
 def explained(result: ScheduleResult) -> dict[str, Any]:
     """Everything that is said of a result; which nodes are listed first is not part of it."""
-    return explanation(replace(result, suggestions=()), summary(result))
+    return explanation_data(Explanation(result), decision_sentence(result))
 
 
 @given(PODS, st.lists(st.sampled_from(ENTRIES[:8]), max_size=4, unique=True), st.integers(0, 6))
 @settings(deadline=None, max_examples=examples(30))
 def test_undo_takes_back_what_an_edit_made_and_redo_makes_it_again(name: str, entries: list[str], undos: int) -> None:
-    views = [explorer_state.opened(decision(name).result)]
+    views = [explorer_state.opened(decision(name).explanation)]
     for entry in entries:
         edits = (*views[-1].edits, *parse(entry, context_of(views[0].result, "gpu-2")))
         views.append(explorer_state.edited(views[-1], edits, decision(name).with_edits(edits)))
@@ -258,7 +258,7 @@ def test_undo_takes_back_what_an_edit_made_and_redo_makes_it_again(name: str, en
 
 
 def test_an_edit_after_an_undo_leaves_nothing_to_redo() -> None:
-    result = decision("web-0").result
+    result = decision("web-0").explanation
     first = explorer_state.edited(explorer_state.opened(result), parse("label a=b", CONTEXT), result)
     other = explorer_state.edited(explorer_state.undone(first), parse("label a=c", CONTEXT), result)
     assert explorer_state.redone(other) == other
@@ -266,7 +266,7 @@ def test_an_edit_after_an_undo_leaves_nothing_to_redo() -> None:
 
 
 def test_two_nodes_are_marked_at_most_and_the_oldest_mark_goes() -> None:
-    view = explorer_state.opened(decision("web-0").result)
+    view = explorer_state.opened(decision("web-0").explanation)
     for node in ("gpu-1", "gpu-2", "gpu-3"):
         view = explorer_state.marked(view, node)
     assert view.marked == ("gpu-2", "gpu-3")

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from kubectl_sched.errors import SchedError
+from kubectl_sched.queries.explanation import Explanation
 from kubectl_sched.tui import explorer_state
 from kubectl_sched.tui.entry import FORMS, parse
 from kubectl_sched.tui.export import Shown, export, exported, format_of
@@ -38,14 +39,14 @@ WIDTHS = st.integers(20, 240)
 
 
 def with_edits(name: str, *entries: str) -> View:
-    view = explorer_state.opened(decision(name).result)
+    view = explorer_state.opened(decision(name).explanation)
     edits = tuple(edit for entry in entries for edit in parse(entry, CONTEXT))
-    return explorer_state.edited(view, edits, edited(name, *entries))
+    return explorer_state.edited(view, edits, Explanation(edited(name, *entries)))
 
 
 def shown(view: View) -> Shown:
-    listing = Listing(view.result, view.base)
-    return Shown(view, listing, rows_shown(view, listing, stage_named(stages(view.result), view.stage)))
+    listing = Listing(view.result, view.base.result)
+    return Shown(view, listing, rows_shown(view, listing, stage_named(stages(view.explanation), view.stage)))
 
 
 def names(view: View) -> list[str]:
@@ -66,11 +67,11 @@ def test_nodes_whose_points_moved_the_most_come_first() -> None:
 
 
 def test_the_steps_narrow_to_what_they_are_about() -> None:
-    found = stages(decision(API).result)
+    found = stages(decision(API).explanation)
     assert [stage.name for stage in found] == [
         *("Queue", "PreEnqueue", "PreFilter", "TaintToleration", "Score", "Best", "Bind"),
     ]
-    view = explorer_state.opened(decision(API).result)
+    view = explorer_state.opened(decision(API).explanation)
     assert names(explorer_state.narrowed(view, "TaintToleration")) == ["master"]
     assert names(explorer_state.narrowed(view, "Best")) == ["general-3"]
     assert len(names(explorer_state.narrowed(view, "Score"))) == 6
@@ -78,7 +79,7 @@ def test_the_steps_narrow_to_what_they_are_about() -> None:
 
 
 def test_steps_are_gone_through_from_all_nodes_to_the_last_and_back() -> None:
-    found = stages(decision(WEB).result)
+    found = stages(decision(WEB).explanation)
     assert moved_to(found, None, -1) is None
     assert moved_to(found, None, 1) == "Queue"
     assert moved_to(found, "Queue", -1) is None
@@ -88,7 +89,7 @@ def test_steps_are_gone_through_from_all_nodes_to_the_last_and_back() -> None:
 
 @given(st.sampled_from([API, WEB, "batch-1"]), WIDTHS, st.data())
 def test_the_bar_fits_every_width_and_a_click_finds_each_step(name: str, width: int, data: st.DataObject) -> None:
-    found = stages(decision(name).result)
+    found = stages(decision(name).explanation)
     chosen = data.draw(st.sampled_from([None, *(stage.name for stage in found)]))
     lines = bar_lines(found, chosen, width)
     longest = max(len(stage.label) for stage in found) + len("[] > ")
@@ -101,8 +102,8 @@ def test_the_bar_fits_every_width_and_a_click_finds_each_step(name: str, width: 
     st.sampled_from([(API, ("weight fit=3",)), (API, ()), (WEB, ()), (WEB, ("cordon gpu-*",))]), st.integers(60, 240)
 )
 def test_every_line_of_the_list_has_the_width_of_its_columns(case: tuple[str, tuple[str, ...]], width: int) -> None:
-    view = with_edits(case[0], *case[1]) if case[1] else explorer_state.opened(decision(case[0]).result)
-    listing = Listing(view.result, view.base)
+    view = with_edits(case[0], *case[1]) if case[1] else explorer_state.opened(decision(case[0]).explanation)
+    listing = Listing(view.result, view.base.result)
     chosen = columns(view, listing, width)
     line_of = NodeLines(view, listing, chosen)
     lengths = {sum(cell_len(span.text) for span in line_of(row)) for row in range(len(view.result.nodes))}
@@ -138,9 +139,9 @@ def test_wrapping_loses_nothing_but_blanks(text: str, width: int) -> None:
 
 def test_what_changed_is_counted() -> None:
     view = with_edits(API, "cordon general-3")
-    found = changes(view.base, view.result)
+    found = changes(view.base.result, view.result)
     assert in_words(found) == "1 node no longer fits; winner general-3 → gpu-1, gpu-2 and gpu-3"
-    assert in_words(changes(view.base, view.base)) == "nothing changes"
+    assert in_words(changes(view.base.result, view.base.result)) == "nothing changes"
 
 
 @pytest.mark.parametrize("output", FORMATS)
@@ -155,7 +156,7 @@ def test_every_format_says_which_changes_were_made(output: str) -> None:
 def test_an_answer_that_is_handed_on_says_what_is_not_so_before_what_follows(output: str) -> None:
     supposed = exported(shown(with_edits(WEB, "request nvidia.com/gpu=2")), output).replace("\\", "")
     assert supposed.index("What if: request nvidia.com/gpu=2") < supposed.index("default/web-0 would land on gpu-2")
-    assert "What if" not in exported(shown(explorer_state.opened(decision(WEB).result)), output)
+    assert "What if" not in exported(shown(explorer_state.opened(decision(WEB).explanation)), output)
 
 
 def test_data_holds_the_nodes_that_are_listed_and_the_changes() -> None:
@@ -168,13 +169,13 @@ def test_data_holds_the_nodes_that_are_listed_and_the_changes() -> None:
 
 
 def test_names_are_the_best_nodes_or_those_of_a_narrowed_list() -> None:
-    view = explorer_state.opened(decision(API).result)
+    view = explorer_state.opened(decision(API).explanation)
     assert exported(shown(view), "name") == "node/general-3\n"
     assert exported(shown(explorer_state.filtered(view, "gpu")), "name") == "node/gpu-1\nnode/gpu-2\nnode/gpu-3\n"
 
 
 def test_the_table_is_what_the_screen_shows_with_all_its_lines() -> None:
-    lines = exported(shown(explorer_state.opened(decision(API).result)), "table").splitlines()
+    lines = exported(shown(explorer_state.opened(decision(API).explanation)), "table").splitlines()
     assert lines[0].startswith("default/api-5d9c7b8f6d-m7c5t would land on general-3")
     assert sum(line.startswith(("  ★", "  ✓", "  ✗")) for line in lines) == 7
 
@@ -200,7 +201,7 @@ def test_an_ending_chooses_the_format() -> None:
 )
 def test_a_file_that_cannot_be_written_is_told_in_a_sentence(path: str, told: str, tmp_path: Path) -> None:
     with pytest.raises(SchedError, match=told):
-        export(shown(explorer_state.opened(decision(API).result)), "name", f"{tmp_path}/{path}" if path else path)
+        export(shown(explorer_state.opened(decision(API).explanation)), "name", f"{tmp_path}/{path}" if path else path)
 
 
 def test_the_documentation_names_every_key_and_every_entry() -> None:

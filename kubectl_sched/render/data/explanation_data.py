@@ -1,4 +1,4 @@
-"""A ScheduleResult as the `Explanation` that scripts read. Field names are a promise: add, never rename or drop."""
+"""An Explanation as the JSON that scripts read. The schema is stable: fields are added, never renamed or dropped."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.interface import PostFilterResult
     from kubectl_sched.framework.status import Status
+    from kubectl_sched.queries.explanation import Explanation
+    from kubectl_sched.scheduler.queue_position import QueuePlace
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.search_starts import Sampling
     from kubectl_sched.suggestions.change import Suggestion
@@ -26,10 +28,11 @@ if TYPE_CHECKING:
 API_VERSION = "kubectl-sched/v1"
 
 
-def explanation(
-    result: ScheduleResult, summary: str, *, evidence: Callable[[int], bool] | None = None
+def explanation_data(
+    explanation: Explanation, summary: str, *, evidence: Callable[[int], bool] | None = None
 ) -> dict[str, Any]:
-    """The whole of it; `evidence` says for which rows the evidence is added."""
+    """Return the whole of it. `evidence` tells for which rows the evidence is added."""
+    result = explanation.result
     pod, state = result.pod, result.state
     return {
         "apiVersion": API_VERSION,
@@ -59,13 +62,13 @@ def explanation(
             {"extensionPoint": action.extension_point, "plugin": action.plugin, "action": action.action}
             for action in result.binding
         ],
-        "queue": _queue(result),
-        "stage": stage_data(result.stage),
-        "history": _history(result.history),
-        "observed": _observed(result.observed),
-        "suggestions": [_suggestion(each) for each in result.suggestions],
-        "sampling": _sampling(result.sampling),
-        "warnings": list(result.warnings),
+        "queue": _queue(explanation.queue_place),
+        "stage": stage_data(explanation.stage),
+        "history": _history(explanation.history),
+        "observed": _observed(explanation.observed),
+        "suggestions": [_suggestion(each) for each in explanation.suggestions],
+        "sampling": _sampling(explanation.sampling),
+        "warnings": list(explanation.warnings),
     }
 
 
@@ -88,7 +91,7 @@ def _history(history: History | None) -> dict[str, Any] | None:
         "scheduledBy": history.scheduled_by,
         "at": history.at,
         "verdict": history.verdict,
-        "told": history.told,
+        "message": history.message,
         "difference": [{"plugin": plugin, "points": points} for plugin, points in history.difference],
         "youngerPods": history.younger_pods,
         "youngerNodes": history.younger_nodes,
@@ -101,7 +104,7 @@ def _observed(observed: Observed | None) -> dict[str, Any] | None:
         return None
     return {
         "event": _event(observed.event) if observed.event is not None else None,
-        "isSame": observed.is_same,
+        "matchesReplay": observed.matches_replay,
         "likelyCauses": list(observed.likely_causes),
         "autoscalers": [_event(event) for event in observed.autoscalers],
     }
@@ -111,8 +114,7 @@ def _event(event: Event) -> dict[str, Any]:
     return {"reason": event.reason, "component": event.component, "lastSeen": event.last_seen, "message": event.text}
 
 
-def _queue(result: ScheduleResult) -> dict[str, Any] | None:
-    place = result.queue_place
+def _queue(place: QueuePlace | None) -> dict[str, Any] | None:
     if place is None:
         return None
     return {
@@ -157,7 +159,6 @@ def _suggestion(suggestion: Suggestion) -> dict[str, Any]:
         "best": [] if preempts else list(suggestion.nodes),
         "feasible": suggestion.feasible_count,
         "victims": list(suggestion.victims),
-        "verified": True,
     }
 
 
@@ -170,7 +171,7 @@ def _sampling(sampling: Sampling | None) -> dict[str, Any] | None:
         "starts": sampling.starts,
         "stopsAfter": sampling.stops_after,
         "wins": [{"node": name, "share": share} for name, share in sampling.wins],
-        "failing": sampling.failing,
+        "failureShare": sampling.failure_share,
     }
 
 

@@ -6,20 +6,21 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.record import Record
 from kubectl_sched.render.funnel import Step, funnel
-from kubectl_sched.render.headline import summary
+from kubectl_sched.render.headline import headline
 from kubectl_sched.render.histogram import Bar, histogram
 from kubectl_sched.render.html.node_table import NodeTable, Room, node_table
 from kubectl_sched.render.node_sentences import verdict_in_words
 from kubectl_sched.render.preemption_sentence import preemption
 from kubectl_sched.render.safe_text import count
 from kubectl_sched.render.sampling_sentence import sampling_words
-from kubectl_sched.render.status_sentences import truth
+from kubectl_sched.render.status_sentences import status_parts
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_sched.framework.interface import BindingAction
+    from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.shell_commands import ShellCommand
     from kubectl_sched.suggestions.change import Manual
@@ -87,19 +88,20 @@ class AnswerView(Record, frozen=True):
     notes: tuple[str, ...]
 
 
-def answer_view(result: ScheduleResult, room: Room, *, node: str | None = None) -> AnswerView:
+def answer_view(explanation: Explanation, room: Room, *, node: str | None = None) -> AnswerView:
     """`node` is the one that was asked for: its details are there, and unfolded, however many nodes there are."""
+    result = explanation.result
     candidates = sorted(_candidates(result), key=lambda each: not each.is_chosen)
     return AnswerView(
         key=result.pod.key,
         name=result.pod.metadata.name,
         fits=result.fits,
         outcome=_OUTCOMES[result.outcome],
-        sentence=f"{summary(result)}.",
-        lines=(*_lines(result), *_about(result, node)),
+        sentence=f"{headline(explanation)}.",
+        lines=(*_lines(explanation), *_about(result, node)),
         asked=node,
-        proposals=tuple(_proposals(result)),
-        facts=tuple(_facts(result)),
+        proposals=tuple(Proposal(each.text, each.commands_below, each.manual) for each in explanation.suggestions),
+        facts=tuple(_facts(explanation)),
         stops=tuple(_stops(result)),
         steps=funnel(result),
         bars=histogram(result),
@@ -111,18 +113,18 @@ def answer_view(result: ScheduleResult, room: Room, *, node: str | None = None) 
         preemption_message=_preemption_message(result),
         binding=result.binding,
         event=result.event if result.outcome is not Outcome.ERROR else None,
-        notes=tuple(dict.fromkeys(result.warnings)),
+        notes=tuple(dict.fromkeys(explanation.warnings)),
     )
 
 
-def _lines(result: ScheduleResult) -> Iterator[str]:
+def _lines(explanation: Explanation) -> Iterator[str]:
     """What is said below the sentence, as on the first screen."""
-    for part in truth(result):
+    for part in status_parts(explanation):
         yield from map(str, part.full)
-    wins = sampling_words(result)
+    wins = sampling_words(explanation)
     if wins is not None:
         yield f"{wins}."
-    would = preemption(result)
+    would = preemption(explanation.result)
     if would is not None:
         yield would
 
@@ -133,13 +135,9 @@ def _about(result: ScheduleResult, node: str | None) -> Iterator[str]:
         yield f"On {node}: {verdict_in_words(result, result.nodes.row_of[node])}."
 
 
-def _proposals(result: ScheduleResult) -> Iterator[Proposal]:
-    for suggestion in result.suggestions:
-        yield Proposal(suggestion.text, suggestion.commands_below, suggestion.manual)
-
-
-def _facts(result: ScheduleResult) -> Iterator[tuple[str, str]]:
+def _facts(explanation: Explanation) -> Iterator[tuple[str, str]]:
     """What was replayed, and where the pod stands."""
+    result, stage, place, history = explanation.result, explanation.stage, explanation.queue_place, explanation.history
     if result.kubernetes_version:
         yield "Replayed as", f"kube-scheduler {result.kubernetes_version}"
     if result.framework is not None:
@@ -150,15 +148,14 @@ def _facts(result: ScheduleResult) -> Iterator[tuple[str, str]]:
     yield "Priority", str(result.pod.priority)
     if result.current_node:
         yield "Runs on", result.current_node
-    if result.stage is not None:
-        since = f" since {result.stage.since}" if result.stage.since else ""
-        yield "Stage", f"{result.stage.name}{since}"
-    place = result.queue_place
+    if stage is not None:
+        since = f" since {stage.since}" if stage.since else ""
+        yield "Stage", f"{stage.name}{since}"
     if place is not None:
         ahead = f", {place.higher_priority_ahead:,} of higher priority ahead" if place.higher_priority_ahead else ""
         yield "In the queue", f"{place.position:,} of {place.length:,}{ahead}"
-    if result.history is not None and result.history.scheduled_by:
-        yield "Scheduled by", result.history.scheduled_by
+    if history is not None and history.scheduled_by:
+        yield "Scheduled by", history.scheduled_by
 
 
 def _stops(result: ScheduleResult) -> Iterator[Stop]:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
+    from kubectl_sched.queries.explain import Answer
     from kubectl_sched.render.show import Display
-    from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.simulation.what_if_result import Answer
+    from kubectl_sched.simulation.what_if_result import WhatIfResult
 
 _ROWS = 10_000
 """How many rows all tables of a page have together, so that a browser opens it at once."""
@@ -42,30 +42,30 @@ class Group(Record, frozen=True):
     answer: AnswerView
 
 
-def explanation_page(
-    results: Sequence[ScheduleResult], display: Display, notes: Sequence[str], supposed: str = ""
-) -> str:
-    """One pod in full, or several with an index before them; `supposed` says first what of the one pod's is not so."""
-    told = tuple(dict.fromkeys(notes))
-    if display.one:
-        view = answer_view(results[0], _room(1, display), node=display.node)
-        return _rendered("one.html.jinja", answer=view, notes=told, supposed=supposed)
-    groups = grouped(results)
+def explanation_page(answer: Answer, display: Display, supposed: str = "") -> str:
+    """Return one pod in full, or several after an index. `supposed` names the edits that the one pod is shown with."""
+    notes = tuple(dict.fromkeys((*answer.notes, *answer.warnings)))
+    if answer.is_about_one_pod:
+        view = answer_view(answer.explanations[0], _room(1, display), node=display.node)
+        return _rendered("one.html.jinja", answer=view, notes=notes, supposed=supposed)
+    groups = grouped(answer.explanations)
     room = _room(len(groups), display)
     index = [
         Group(
             group_name(group),
-            group[0].outcome.value,
+            group[0].result.outcome.value,
             why(group[0]),
-            tuple(result.pod.key for result in group),
+            tuple(each.pod.key for each in group),
             answer_view(group[0], room, node=display.node),
         )
         for group in groups
     ]
-    return _rendered("several.html.jinja", groups=index, sentence=in_sum(results, display.together), notes=told)
+    return _rendered(
+        "several.html.jinja", groups=index, sentence=in_sum(answer.explanations, answer.together), notes=notes
+    )
 
 
-def what_if_html(answer: Answer, version: str, warnings: Sequence[str]) -> str:
+def what_if_html(answer: WhatIfResult, version: str, warnings: Sequence[str]) -> str:
     """Where the pods go, and why the first that does not fit does not."""
     view = what_if_view(answer, version, warnings, Room(_ROWS, EXAMINED_ALL))
     return _rendered("what_if.html.jinja", view=view)

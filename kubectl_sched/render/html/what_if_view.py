@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubectl_sched.queries.explanation import Explanation
 from kubectl_sched.record import Record
 from kubectl_sched.render.html.answer_view import AnswerView, answer_view
 from kubectl_sched.render.text.what_if_text import (
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.render.html.node_table import Room
     from kubectl_sched.simulation.placement import Placement, Simulated
-    from kubectl_sched.simulation.what_if_result import Answer
+    from kubectl_sched.simulation.what_if_result import WhatIfResult
 
 
 class Share(Record, frozen=True):
@@ -55,7 +56,7 @@ class WhatIfView(Record, frozen=True):
     notes: tuple[str, ...]
 
 
-def what_if_view(answer: Answer, version: str, warnings: Sequence[str], room: Room) -> WhatIfView:
+def what_if_view(answer: WhatIfResult, version: str, warnings: Sequence[str], room: Room) -> WhatIfView:
     """`version` is the minor that was replayed; `room` is also how many placements are shown."""
     simulated = answer.simulated
     placements = simulated.placements
@@ -70,7 +71,7 @@ def what_if_view(answer: Answer, version: str, warnings: Sequence[str], room: Ro
         zones=zones_in_words(simulated),
         placements=placements[: room.rows],
         hidden=max(0, len(placements) - room.rows),
-        first_unplaced=answer_view(first, room) if first is not None else None,
+        first_unplaced=answer_view(Explanation(first), room) if first is not None else None,
         notes=tuple(dict.fromkeys((*about_chance(placements), *answer.warnings, *warnings))),
     )
 

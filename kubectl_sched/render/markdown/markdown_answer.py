@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.render.closest_nodes import closest
 from kubectl_sched.render.funnel import funnel
-from kubectl_sched.render.headline import summary
+from kubectl_sched.render.headline import decision, headline
 from kubectl_sched.render.histogram import histogram
 from kubectl_sched.render.markdown.markdown_text import bullets, code, fenced, table, text
 from kubectl_sched.render.node_order import feasible_first, rejected_rows
@@ -14,7 +14,7 @@ from kubectl_sched.render.node_sentences import preemption_there, verdict_in_wor
 from kubectl_sched.render.preemption_sentence import preemption
 from kubectl_sched.render.safe_text import count
 from kubectl_sched.render.sampling_sentence import sampling_words
-from kubectl_sched.render.status_sentences import truth
+from kubectl_sched.render.status_sentences import status_parts
 from kubectl_sched.render.text.pod_list import group_name, grouped, in_sum, pod_notes, why
 from kubectl_sched.render.text.what_if_text import (
     about_chance,
@@ -30,27 +30,30 @@ from kubectl_sched.scheduler.result import Outcome
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from kubectl_sched.queries.explain import Answer
+    from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.render.show import Display
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.simulation.placement import Simulated
-    from kubectl_sched.simulation.what_if_result import Answer
+    from kubectl_sched.simulation.what_if_result import WhatIfResult
 
 _BEST_SHOWN = 5
 _CLOSEST_SHOWN = 5
 _NODES_SHOWN = 20
 
 
-def explanation_markdown(results: Sequence[ScheduleResult], display: Display, notes: Sequence[str]) -> str:
-    """One pod's answer, or a table of several; it ends with what was replayed."""
-    if not display.one:
-        return _joined([*_several(results, display, notes), *_replayed(results)])
-    result = results[0]
-    told = list(dict.fromkeys((*result.warnings, *notes)))
-    parts = [*_head(result), *_nodes(result, display), *_reasons(result), *_event(result)]
-    return _joined([*parts, *_notes(told), *_replayed(results)])
+def explanation_markdown(answer: Answer, display: Display) -> str:
+    """Return one pod's answer, or a table of several; it ends with the version and profile that were replayed."""
+    if not answer.is_about_one_pod:
+        return _joined([*_several(answer), *_replayed(answer.explanations)])
+    explanation = answer.explanations[0]
+    result = explanation.result
+    notes = list(dict.fromkeys((*explanation.warnings, *answer.notes, *answer.warnings)))
+    parts = [*_head(explanation), *_nodes(result, display), *_reasons(result), *_event(result)]
+    return _joined([*parts, *_notes(notes), *_replayed(answer.explanations)])
 
 
-def what_if_markdown(answer: Answer, version: str, warnings: Sequence[str]) -> str:
+def what_if_markdown(answer: WhatIfResult, version: str, warnings: Sequence[str]) -> str:
     """How many pods would be placed, where, and why the first that does not fit does not."""
     simulated = answer.simulated
     first = simulated.first_unplaced
@@ -59,7 +62,7 @@ def what_if_markdown(answer: Answer, version: str, warnings: Sequence[str]) -> s
         f"**{text(what_if_sentence(answer))}**",
         *(text(about_rollout(rollout)) for rollout in answer.rollouts),
         *_placements(simulated),
-        *([text(f"{summary(first)}."), *_event(first)] if first is not None else ()),
+        *([text(f"{decision(first)}."), *_event(first)] if first is not None else ()),
         *_notes(notes),
         _what(version),
     ]
@@ -70,18 +73,18 @@ def _joined(parts: Sequence[str]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _head(result: ScheduleResult) -> Iterator[str]:
-    """The sentence, what is true besides, and what would help."""
-    yield f"**{text(summary(result))}.**"
-    for part in truth(result):
+def _head(explanation: Explanation) -> Iterator[str]:
+    """Yield the sentence, the pod's status and what would help."""
+    yield f"**{text(headline(explanation))}.**"
+    for part in status_parts(explanation):
         yield from (text(str(line)) for line in part.full)
-    wins = sampling_words(result)
+    wins = sampling_words(explanation)
     if wins is not None:
         yield text(f"{wins}.")
-    would = preemption(result)
+    would = preemption(explanation.result)
     if would is not None:
         yield text(would)
-    for suggestion in result.suggestions:
+    for suggestion in explanation.suggestions:
         yield text(suggestion.text)
         yield from (fenced(str(command), "sh") for command in suggestion.commands_below)
         for manual in suggestion.manual:
@@ -177,14 +180,17 @@ def _notes(notes: Sequence[str]) -> Iterator[str]:
         yield bullets([f"note: {note}" for note in notes])
 
 
-def _several(results: Sequence[ScheduleResult], display: Display, notes: Sequence[str]) -> Iterator[str]:
-    if not results:
+def _several(answer: Answer) -> Iterator[str]:
+    explanations = answer.explanations
+    if not explanations:
         yield "No pods match."
         return
-    yield f"**{text(in_sum(results, display.together))}**"
-    rows = [(code(group_name(group)), group[0].outcome.value, text(why(group[0]))) for group in grouped(results)]
+    yield f"**{text(in_sum(explanations, answer.together))}**"
+    rows = [
+        (code(group_name(group)), group[0].result.outcome.value, text(why(group[0]))) for group in grouped(explanations)
+    ]
     yield table(("Pod", "Outcome", "Why"), rows)
-    yield from _notes([*pod_notes(results), *dict.fromkeys(notes)])
+    yield from _notes([*pod_notes(explanations), *dict.fromkeys((*answer.notes, *answer.warnings))])
 
 
 def _placements(simulated: Simulated) -> Iterator[str]:
@@ -209,10 +215,11 @@ def _placements(simulated: Simulated) -> Iterator[str]:
         yield text(zones)
 
 
-def _replayed(results: Sequence[ScheduleResult]) -> Iterator[str]:
-    """Which kube-scheduler, which profiles, how many nodes."""
-    if not results:
+def _replayed(explanations: Sequence[Explanation]) -> Iterator[str]:
+    """Yield the version of kube-scheduler, the profiles and the number of nodes."""
+    if not explanations:
         return
+    results = [each.result for each in explanations]
     names = dict.fromkeys(result.framework.profile.scheduler_name for result in results if result.framework is not None)
     profiles = f", profile {', '.join(map(code, names))}" if names else ""
     yield f"{_what(results[0].kubernetes_version)}{profiles}, {count(len(results[0].nodes), 'node')}"

@@ -9,14 +9,14 @@ from rich.text import Text
 
 from kubectl_sched.render.closest_nodes import closest
 from kubectl_sched.render.funnel import funnel
-from kubectl_sched.render.headline import summary
+from kubectl_sched.render.headline import headline
 from kubectl_sched.render.node_pools import pools
 from kubectl_sched.render.node_sentences import why_not
 from kubectl_sched.render.preemption_sentence import preemption
 from kubectl_sched.render.reason_clauses import clauses, main_reason
 from kubectl_sched.render.safe_text import count, safe, shortened
 from kubectl_sched.render.sampling_sentence import sampling_words
-from kubectl_sched.render.status_sentences import truth
+from kubectl_sched.render.status_sentences import status_parts
 from kubectl_sched.render.text.screen_fitting import BLANK, Part
 from kubectl_sched.render.text.suggestion_text import lines_of
 from kubectl_sched.render.text.tables import one_line_each, plain_table
@@ -26,9 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_sched.framework.runtime import PluginScores
+    from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.render.funnel import Step
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot.arrays import Rows
+    from kubectl_sched.suggestions.change import Suggestion
 
 _BEST_SHOWN = 5
 _CLOSEST_SHOWN = 3
@@ -39,24 +41,25 @@ _BEST_EXAMINED = 2
 _HINTS_SHOWN = 2
 
 
-def answer(result: ScheduleResult, notes: Sequence[str], width: int) -> Iterator[Part]:
-    """The screen, part by part; `width` is how many columns there are."""
-    yield Part((Text(f"{summary(result)}.", style="bold green" if result.fits else "bold red"),), rank=8, keep=3)
-    yield from truth(result)
-    wins = sampling_words(result)
+def first_screen(explanation: Explanation, notes: Sequence[str], width: int) -> Iterator[Part]:
+    """Yield the screen part by part; `width` is the number of columns."""
+    result = explanation.result
+    yield Part((Text(f"{headline(explanation)}.", style="bold green" if result.fits else "bold red"),), rank=8, keep=3)
+    yield from status_parts(explanation)
+    wins = sampling_words(explanation)
     if wins is not None:
         yield Part((Text(f"{wins}."),), rank=7, keep=2)
     would = preemption(result)
     if would is not None:
         yield Part((Text(safe(would)),), rank=7, keep=2)
-    yield from _suggestion(result, width)
+    yield from _suggestion(explanation.suggestions, width)
     if len(result.nodes) > 1 and not result.fits:
         yield from _funnel(result)
     if len(result.totals):
         yield from _best(result, width)
     elif result.verdict is not None and result.pre_filter.is_success and not len(result.feasible):
         yield from _rejected(result, width)
-    yield from _notes(result, notes)
+    yield from _notes((*explanation.warnings, *notes))
     if result.event is not None and result.outcome is not Outcome.ERROR:
         heading, event = Text("kube-scheduler's own message:", style="bold"), safe(result.event)
         tight = "\n".join(event[start : start + width] for start in range(0, len(event), width))
@@ -64,13 +67,13 @@ def answer(result: ScheduleResult, notes: Sequence[str], width: int) -> Iterator
         yield Part((heading, Text(event)), rank=10, lean=(heading, Text(tight)), keep=15)
 
 
-def _suggestion(result: ScheduleResult, width: int) -> Iterator[Part]:
-    """The first of the changes that a replay showed to help; the others are in JSON."""
-    if not result.suggestions:
+def _suggestion(suggestions: Sequence[Suggestion], width: int) -> Iterator[Part]:
+    """Yield the first of the changes that a replay showed to help."""
+    if not suggestions:
         return
-    whole = lines_of(result.suggestions[0], width)
+    whole = lines_of(suggestions[0], width)
     yield Part(whole, rank=6, lean=whole[:1], keep=1)
-    more = len(result.suggestions) - 1
+    more = len(suggestions) - 1
     if more:
         yield Part((Text(f"and {count(more, 'other way')} (-o wide)", style="dim"),), rank=2)
 
@@ -215,12 +218,12 @@ def _pools(result: ScheduleResult, rows: Rows, width: int) -> Iterator[Part]:
     yield Part((*table, *((Text(more, style="dim"),) if rest else ())), rank=1, least=3)
 
 
-def _notes(result: ScheduleResult, notes: Sequence[str]) -> Iterator[Part]:
-    said = list(dict.fromkeys((*result.warnings, *notes)))
-    if not said:
+def _notes(notes: Sequence[str]) -> Iterator[Part]:
+    distinct = list(dict.fromkeys(notes))
+    if not distinct:
         return
-    lines = [Text(f"note: {safe(note)}", style="dim") for note in said]
-    more = f" ({count(len(said) - 1, 'more note')}: -o wide)" if len(said) > 1 else ""
-    first = Text(f"note: {safe(said[0])}{more}", style="dim", no_wrap=True, overflow="ellipsis")
+    lines = [Text(f"note: {safe(note)}", style="dim") for note in distinct]
+    more = f" ({count(len(distinct) - 1, 'more note')}: -o wide)" if len(distinct) > 1 else ""
+    first = Text(f"note: {safe(distinct[0])}{more}", style="dim", no_wrap=True, overflow="ellipsis")
     yield BLANK
     yield Part(lines, rank=0, lean=(first,), keep=1)

@@ -19,17 +19,19 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.scheduler.result import ScheduleResult
 
 _NAME_LENGTH = 24
 _ASKED = frozenset({Outcome.SCHEDULABLE, Outcome.UNSCHEDULABLE, Outcome.GATED})
 
 
-def node_page(result: ScheduleResult, row: int, width: int, *, one: bool) -> Iterator[RenderableType]:
+def node_report(explanation: Explanation, row: int, width: int, *, one: bool) -> Iterator[RenderableType]:
     """Filters first, then scores where the node is feasible, what preemption would do there, and what it would take.
 
     `one`: this pod alone was asked about, and so what it would take.
     """
+    result = explanation.result
     name = safe(result.nodes.names[row])
     yield Text(f"{safe(result.pod.key)} on {name}: {verdict_in_words(result, row)}.", style="bold")
     if result.verdict is None:
@@ -41,7 +43,7 @@ def node_page(result: ScheduleResult, row: int, width: int, *, one: bool) -> Ite
     there = preemption_there(result, row)
     if there is not None:
         yield Text(f"\n{there}")
-    yield from _what_it_would_take(result, row, width, asked=one and result.extended is None)
+    yield from _what_it_would_take(explanation, row, width, asked=one and result.extended is None)
 
 
 def _filters(result: ScheduleResult, row: int) -> Iterator[RenderableType]:
@@ -119,16 +121,17 @@ def _against_the_winner(result: ScheduleResult, row: int) -> Iterator[Renderable
         yield Text(f"and {count(equal, 'plugin')} giving both the same", style="dim")
 
 
-def _what_it_would_take(result: ScheduleResult, row: int, width: int, *, asked: bool) -> Iterator[RenderableType]:
+def _what_it_would_take(explanation: Explanation, row: int, width: int, *, asked: bool) -> Iterator[RenderableType]:
     """Every suggestion, numbered by how little it touches; a sentence where there is none and one was wanted."""
+    result = explanation.result
     name = safe(result.nodes.names[row])
-    if not result.suggestions:
+    if not explanation.suggestions:
         if asked and result.outcome in _ASKED and name not in result.best:
             does = "the best node" if row in result.total_of else "take it"
             yield Text(f"\nNo change that was tried makes {name} {does}.")
         return
     yield Text("\nWhat it would take, each replayed:", style="bold")
-    for number, suggestion in enumerate(result.suggestions, start=1):
+    for number, suggestion in enumerate(explanation.suggestions, start=1):
         sentence, *commands = lines_of(suggestion, width)
         yield Text(f"{number}. ") + sentence
         yield from commands

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from kubectl_sched.diagnostics.warnings import NOT_SCORED
-from kubectl_sched.render.headline import summary
+from kubectl_sched.render.headline import headline
 from kubectl_sched.render.node_sentences import why_not
 from kubectl_sched.render.reason_clauses import last_first
 from kubectl_sched.render.safe_text import count, listed, safe, shortened
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.simulation.pending_together import Together
 
@@ -29,19 +30,19 @@ _WARNINGS_SHOWN = 5
 
 
 def pods_table(
-    results: Sequence[ScheduleResult], notes: Sequence[str], width: int, together: Together | None = None
+    explanations: Sequence[Explanation], notes: Sequence[str], width: int, together: Together | None = None
 ) -> Iterator[RenderableType]:
     """What becomes of each pod or group of pods, and why."""
-    rows = [(group_name(group), group[0].outcome.value, why(group[0])) for group in grouped(results)]
+    rows = [(group_name(group), group[0].result.outcome.value, why(group[0])) for group in grouped(explanations)]
     yield from one_line_each(("Pod", "Outcome", "Why"), rows, width)
-    yield Text(f"\n{in_sum(results, together)}")
-    yield from (Text(f"note: {safe(note)}", style="dim") for note in (*pod_notes(results), *dict.fromkeys(notes)))
+    yield Text(f"\n{in_sum(explanations, together)}")
+    yield from (Text(f"note: {safe(note)}", style="dim") for note in (*pod_notes(explanations), *dict.fromkeys(notes)))
 
 
-def in_sum(results: Sequence[ScheduleResult], together: Together | None = None) -> str:
+def in_sum(explanations: Sequence[Explanation], together: Together | None = None) -> str:
     """How many would land, each on its own; what becomes of all one after the other, and who is served before."""
-    fitting = sum(result.fits for result in results)
-    alone = f"{count(len(results), 'pod')}, each on its own against the same state: {fitting:,} would land."
+    fitting = sum(each.result.fits for each in explanations)
+    alone = f"{count(len(explanations), 'pod')}, each on its own against the same state: {fitting:,} would land."
     return f"{alone}{_together(together)}"
 
 
@@ -56,12 +57,12 @@ def _together(together: Together | None) -> str:
     return told
 
 
-def pod_notes(results: Sequence[ScheduleResult]) -> Iterator[str]:
+def pod_notes(explanations: Sequence[Explanation]) -> Iterator[str]:
     """What is to know beside the verdicts, with the pods that it is about."""
-    about: dict[str, list[ScheduleResult]] = {}
-    for result in results:
-        for warning in (each for each in result.warnings if each != NOT_SCORED):  # a list shows no points
-            about.setdefault(warning, []).append(result)
+    about: dict[str, list[Explanation]] = {}
+    for explanation in explanations:
+        for warning in (each for each in explanation.warnings if each != NOT_SCORED):  # a list shows no points
+            about.setdefault(warning, []).append(explanation)
     for warning, concerned in list(about.items())[:_WARNINGS_SHOWN]:
         whom = concerned[0].pod.key if len(concerned) == 1 else count(len(concerned), "pod")
         yield f"{whom}: {warning}"
@@ -69,18 +70,19 @@ def pod_notes(results: Sequence[ScheduleResult]) -> Iterator[str]:
         yield f"{len(about) - _WARNINGS_SHOWN:,} more notes are in -o json"
 
 
-def group_name(group: Sequence[ScheduleResult]) -> str:
+def group_name(group: Sequence[Explanation]) -> str:
     """The pod, or what manages them and how many they are."""
     name = group[0].pod.key if len(group) == 1 else f"{_owner(group[0].pod)} \N{MULTIPLICATION SIGN}{len(group)}"
     return shortened(safe(name), _NAME_LENGTH)
 
 
-def grouped(results: Sequence[ScheduleResult]) -> list[list[ScheduleResult]]:
+def grouped(explanations: Sequence[Explanation]) -> list[list[Explanation]]:
     """Pods of one owner with the same answer, in the order of each group's first."""
-    groups: dict[tuple[str, str], list[ScheduleResult]] = {}
-    for result in results:
-        own = result.pod.key if result.pod.metadata.controller is None else _owner(result.pod)
-        groups.setdefault((own, why(result)), []).append(result)
+    groups: dict[tuple[str, str], list[Explanation]] = {}
+    for explanation in explanations:
+        pod = explanation.pod
+        own = pod.key if pod.metadata.controller is None else _owner(pod)
+        groups.setdefault((own, why(explanation)), []).append(explanation)
     return list(groups.values())
 
 
@@ -94,31 +96,32 @@ def _owner(pod: Pod) -> str:
     return f"{pod.metadata.namespace}/{name}"
 
 
-def why(result: ScheduleResult) -> str:
-    """The summary without what the other columns say; what leaves no node over comes first."""
-    target = _daemon_target(result)
-    return _why(result) if target is None else f"for {safe(target)}: {_why_there(result, target)}"
+def why(explanation: Explanation) -> str:
+    """Return the headline without what the other columns hold; what leaves no node over comes first."""
+    target = _daemon_target(explanation.result)
+    return _why(explanation) if target is None else f"for {safe(target)}: {_why_there(explanation, target)}"
 
 
-def _why_there(result: ScheduleResult, target: str) -> str:
+def _why_there(explanation: Explanation, target: str) -> str:
+    result = explanation.result
     row = result.nodes.row_of.get(target)
     if row is None:
         return "there is no such node"
-    return _why(result) if result.fits or result.current_node else why_not(result, row)
+    return _why(explanation) if result.fits or result.current_node else why_not(result, row)
 
 
-def _why(result: ScheduleResult) -> str:
-    words = stage_words(result)
-    if result.history is not None and result.history.verdict in {"Different", "WouldReject"}:
-        return "; ".join(filter(None, (safe(result.history.told), words)))
+def _why(explanation: Explanation) -> str:
+    words, history, result = stage_words(explanation), explanation.history, explanation.result
+    if history is not None and history.verdict in {"Different", "WouldReject"}:
+        return "; ".join(filter(None, (safe(history.message), words)))
     if words is not None:
         return words
     if result.fits and len(result.best) > 1 and result.nominated_first is None:
         return f"tied between {listed(result.best)}"
     if result.outcome is Outcome.UNSCHEDULABLE and result.pre_filter.is_success and len(result.nodes):
         return "; ".join(last_first(result))
-    said = summary(result).removeprefix(safe(result.pod.key)).strip()
-    return said.removeprefix("would land on ").removeprefix("scores highest on ")
+    sentence = headline(explanation).removeprefix(safe(result.pod.key)).strip()
+    return sentence.removeprefix("would land on ").removeprefix("scores highest on ")
 
 
 def _daemon_target(result: ScheduleResult) -> str | None:

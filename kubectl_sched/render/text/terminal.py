@@ -13,8 +13,8 @@ from rich.segment import Segment, Segments
 from rich.text import Text
 
 from kubectl_sched.render.safe_text import safe
-from kubectl_sched.render.text.first_screen import answer
-from kubectl_sched.render.text.node_report import node_page
+from kubectl_sched.render.text.first_screen import first_screen
+from kubectl_sched.render.text.node_report import node_report
 from kubectl_sched.render.text.pod_list import in_sum, pods_table
 from kubectl_sched.render.text.screen_fitting import LINES, fitted, lines_of
 from kubectl_sched.render.text.wide_table import wide
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from kubectl_sched.queries.explain import Answer
     from kubectl_sched.render.show import Display
     from kubectl_sched.render.text.screen_fitting import Lines
-    from kubectl_sched.scheduler.result import ScheduleResult
 
 _PIPED_WIDTH = 100_000
 """A pipe has no width: nothing is wrapped or cut for it."""
@@ -49,11 +49,11 @@ def console_for(color: str) -> Console:
     )
 
 
-def print_results(results: Sequence[ScheduleResult], display: Display, notes: Sequence[str]) -> None:
-    """One pod as a screen, several as a table."""
+def print_answer(answer: Answer, display: Display, notes: Sequence[str]) -> None:
+    """Print one pod as a screen, several as a table."""
     console = console_for(display.color)
     lines = max(LINES, console.height - 1) if sys.stdout.isatty() else None
-    _print_lines(rendered(results, display, notes, console, lines), console)
+    _print_lines(rendered(answer, display, notes, console, lines), console)
 
 
 def print_parts(parts: Iterable[RenderableType], color: str) -> None:
@@ -70,32 +70,29 @@ def _print_lines(lines: Lines, console: Console) -> None:
     console.print(Segments(segments), end="", crop=False, soft_wrap=True)
 
 
-def rendered(
-    results: Sequence[ScheduleResult], display: Display, notes: Sequence[str], console: Console, lines: int | None
-) -> Lines:
-    """What is printed; the answer about one pod takes at most so many lines (None: no limit)."""
-    if display.one and display.node is None and not display.all_nodes and display.output != "wide":
-        return fitted(list(answer(results[0], notes, console.width)), console, lines)
-    return lines_of(_in_full(results, display, notes, console.width), console)
+def rendered(answer: Answer, display: Display, notes: Sequence[str], console: Console, lines: int | None) -> Lines:
+    """Return the lines to print; the answer about one pod takes at most so many (None: no limit)."""
+    if answer.is_about_one_pod and display.node is None and not display.all_nodes and display.output != "wide":
+        return fitted(list(first_screen(answer.explanations[0], notes, console.width)), console, lines)
+    return lines_of(_in_full(answer, display, notes, console.width), console)
 
 
-def _in_full(
-    results: Sequence[ScheduleResult], display: Display, notes: Sequence[str], width: int
-) -> Iterable[RenderableType]:
-    if not results:
+def _in_full(answer: Answer, display: Display, notes: Sequence[str], width: int) -> Iterable[RenderableType]:
+    explanations, one = answer.explanations, answer.is_about_one_pod
+    if not explanations:
         return (Text("no pods match"), *_noted(notes))
     if display.node is not None:
         name = display.node
-        pages = (node_page(result, result.nodes.row_of[name], width, one=display.one) for result in results)
+        pages = (node_report(each, each.result.nodes.row_of[name], width, one=one) for each in explanations)
         _, *apart = chain.from_iterable((Text(), *page) for page in pages)
-        warnings = (warning for result in results for warning in result.warnings)
+        warnings = (warning for each in explanations for warning in each.warnings)
         return (*apart, *_noted((*warnings, *notes)))
     if not display.all_nodes and display.output != "wide":
-        return pods_table(results, notes, width, display.together)
-    if display.one:
-        return wide(results[0], notes, width)
-    each_in_full = ((*wide(result, (), width), Text()) for result in results)
-    return (*chain.from_iterable(each_in_full), Text(in_sum(results, display.together)), *_noted(notes))
+        return pods_table(explanations, notes, width, answer.together)
+    if one:
+        return wide(explanations[0], notes, width)
+    each_in_full = ((*wide(each, (), width), Text()) for each in explanations)
+    return (*chain.from_iterable(each_in_full), Text(in_sum(explanations, answer.together)), *_noted(notes))
 
 
 def _noted(notes: Iterable[str]) -> Iterable[RenderableType]:

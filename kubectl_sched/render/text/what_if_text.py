@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from kubectl_sched.api.apimachinery.quantity import bytes_text, cpu_text
-from kubectl_sched.render.headline import summary
+from kubectl_sched.render.headline import decision
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.text.tables import aligned, one_line_each
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.simulation.placement import Placement, Simulated
     from kubectl_sched.simulation.rollout import RolledOut
-    from kubectl_sched.simulation.what_if_result import Answer
+    from kubectl_sched.simulation.what_if_result import WhatIfResult
     from kubectl_sched.snapshot import Snapshot
 
 _ZONE = "topology.kubernetes.io/zone"
@@ -29,7 +29,7 @@ _WIDTH = 200
 """Where nothing says how wide a line may be."""
 
 
-def page(answer: Answer, warnings: Sequence[str], width: int) -> Iterator[Text]:
+def page(answer: WhatIfResult, warnings: Sequence[str], width: int) -> Iterator[Text]:
     """The page, line by line, each row of a table on one line of at most so many columns."""
     simulated = answer.simulated
     width = min(width, _WIDTH)
@@ -45,7 +45,7 @@ def page(answer: Answer, warnings: Sequence[str], width: int) -> Iterator[Text]:
         yield from _by_zone(simulated)
     if simulated.first_unplaced is not None:
         yield Text("")
-        yield Text(f"{summary(simulated.first_unplaced)}.")
+        yield Text(f"{decision(simulated.first_unplaced)}.")
         event = simulated.first_unplaced.event
         if event:
             yield Text(f"kube-scheduler's own message: {safe(event)}")
@@ -55,7 +55,7 @@ def page(answer: Answer, warnings: Sequence[str], width: int) -> Iterator[Text]:
         yield from (Text(f"note: {safe(note)}") for note in notes)
 
 
-def what_if_sentence(answer: Answer) -> str:
+def what_if_sentence(answer: WhatIfResult) -> str:
     """How many would be placed, and on how many nodes."""
     simulated = answer.simulated
     placed, unplaced = simulated.placed, simulated.unplaced

@@ -8,12 +8,12 @@ import numpy as np
 from rich.text import Text
 
 from kubectl_sched.render.funnel import funnel
-from kubectl_sched.render.headline import summary
+from kubectl_sched.render.headline import headline
 from kubectl_sched.render.node_sentences import rejected_by
 from kubectl_sched.render.preemption_sentence import preemption
 from kubectl_sched.render.safe_text import count, safe, shortened
 from kubectl_sched.render.sampling_sentence import sampling_words
-from kubectl_sched.render.status_sentences import truth
+from kubectl_sched.render.status_sentences import status_parts
 from kubectl_sched.render.text.suggestion_text import lines_of
 from kubectl_sched.render.text.tables import aligned, plain_table
 
@@ -23,23 +23,26 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from kubectl_sched.framework.runtime import PluginScores
+    from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.scheduler.result import ScheduleResult
 
 _NAME_LENGTH = 60
 
 
-def wide(result: ScheduleResult, notes: Sequence[str], width: int) -> Iterator[RenderableType]:
-    """Feasible nodes first, by total; then the rejected ones by reason. Columns that do not fit go below."""
-    yield Text(f"{summary(result)}.", style="bold")
-    for part in truth(result):
+def wide(explanation: Explanation, notes: Sequence[str], width: int) -> Iterator[RenderableType]:
+    """Yield feasible nodes first, by total; then the rejected ones by reason. Columns that do not fit go below."""
+    result = explanation.result
+    yield Text(f"{headline(explanation)}.", style="bold")
+    for part in status_parts(explanation):
         yield from part.full
-    wins = sampling_words(result)
+    wins = sampling_words(explanation)
     if wins is not None:
         yield Text(f"{wins}.")
     would = preemption(result)
     if would is not None:
         yield Text(safe(would))
-    yield from _suggestions(result, width)
+    for suggestion in explanation.suggestions:
+        yield from lines_of(suggestion, width)
     if len(result.totals):
         yield from _score_tables(result, width)
         yield Text("each cell: raw > normalized to 0..100 = points (normalized x weight)", style="dim")
@@ -47,15 +50,10 @@ def wide(result: ScheduleResult, notes: Sequence[str], width: int) -> Iterator[R
     yield from _rejections(result)
     for action in result.binding:
         yield Text(f"{action.extension_point} {action.plugin}: {safe(action.action)}")
-    yield from (Text(f"note: {safe(note)}", style="dim") for note in dict.fromkeys((*result.warnings, *notes)))
+    yield from (Text(f"note: {safe(note)}", style="dim") for note in dict.fromkeys((*explanation.warnings, *notes)))
     if result.event is not None:
         yield Text("\nkube-scheduler's own message:", style="bold")
         yield Text(safe(result.event))
-
-
-def _suggestions(result: ScheduleResult, width: int) -> Iterator[RenderableType]:
-    for suggestion in result.suggestions:
-        yield from lines_of(suggestion, width)
 
 
 def _score_tables(result: ScheduleResult, width: int) -> Iterator[RenderableType]:

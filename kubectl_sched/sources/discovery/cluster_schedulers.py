@@ -1,4 +1,4 @@
-"""Which configuration each pod is replayed with, and on what evidence."""
+"""The schedulers of a cluster: the configuration that each pod is replayed with, and the evidence for it."""
 
 from __future__ import annotations
 
@@ -47,10 +47,12 @@ _FETCH = " (`kubectl sched schedulers` prints the command that fetches it, for -
 
 
 class Assumed(Record, frozen=True):
-    """A configuration, and one line that says why it was taken, which is empty where --config was given."""
+    """A configuration, and one line that says why it was taken, which is empty if --config was given."""
 
     configuration: Configuration
     evidence: str
+    is_of_dump: bool = False
+    """The configuration lay in the dump as a file of its own."""
 
 
 class ClusterSchedulers:
@@ -62,28 +64,29 @@ class ClusterSchedulers:
         self.dump = dump
         self._client = extender_client
         self._replay = replay
-        self._profile = profile
-        self._assumed: dict[int, Assumed] = {}
-        self._schedulers: dict[int, Scheduler] = {}
+        self.profile = profile
+        self._assumed: dict[str, Assumed] = {}
+        self._schedulers: dict[str, Scheduler] = {}
+        self._keys: dict[str, str] = {}
         self.left_out: dict[str, None] = {}
         self.seen = SeenSchedulers(dump)
         self.used: dict[str, Assumed] = {}
         """What was assumed for each schedulerName that was asked for."""
 
-    def explain(self, pod: Pod) -> ScheduleResult:
-        """The cycle for the pod, by the scheduler that serves it."""
-        return self.scheduler(pod).explain(pod, self._profile)
+    def schedule_one(self, pod: Pod) -> ScheduleResult:
+        """Run the cycle for the pod by the scheduler that serves it."""
+        return self.scheduler(pod).schedule_one(pod, self.profile)
 
     def cycle(self, pod: Pod) -> ScheduleResult:
-        """The same without its warnings and its place in the queue."""
+        """Run the cycle for the pod, taken off its node first."""
         scheduler = self.scheduler(pod)
         without = scheduler.nodes.remove_pod(pod.metadata.namespace, pod.metadata.name)
-        return scheduler.cycle(pod, without, self._profile)
+        return scheduler.cycle(pod, without, self.profile)
 
     def scheduler(self, pod: Pod) -> Scheduler:
         """The scheduler that serves the pod, or the default one if nobody does."""
-        assumed = self.assumed(self._profile or scheduler_name_of(pod))
-        key = id(assumed.configuration)
+        name = self.profile or scheduler_name_of(pod)
+        assumed, key = self.assumed(name), self._keys[name]
         if key not in self._schedulers:
             self._schedulers[key], left_out = scheduler_for(self.dump, assumed.configuration, self._client)
             self.left_out.update(dict.fromkeys(left_out))
@@ -96,23 +99,24 @@ class ClusterSchedulers:
 
     def check_profile(self) -> None:
         """Raises SchedError for a --profile that no configuration has."""
-        if self._profile is not None:
-            profiles = self.assumed(self._profile).configuration.profiles
-            if self._profile not in profiles:
-                raise SchedError(f"--profile {self._profile}: the configuration has only {', '.join(sorted(profiles))}")
+        if self.profile is not None:
+            profiles = self.assumed(self.profile).configuration.profiles
+            if self.profile not in profiles:
+                raise SchedError(f"--profile {self.profile}: the configuration has only {', '.join(sorted(profiles))}")
 
     def assumed(self, scheduler_name: str) -> Assumed:
         """The configuration for pods of that schedulerName."""
         if scheduler_name not in self.used:
-            self.used[scheduler_name] = self._found_for(scheduler_name)
+            self._keys[scheduler_name], self.used[scheduler_name] = self._found_for(scheduler_name)
         return self.used[scheduler_name]
 
-    def _found_for(self, scheduler_name: str) -> Assumed:
+    def _found_for(self, scheduler_name: str) -> tuple[str, Assumed]:
+        """Return the configuration and a key of what it was taken from."""
         owner = lease = None
         if self._replay.config is None:
             owner = self.seen.owner(scheduler_name)
             lease = self.seen.lease_of_unseen(scheduler_name)
-        key = id(owner or lease) if owner or lease else 0
+        key = owner.key if owner is not None else f"Lease {lease.key}" if lease is not None else ""
         if key not in self._assumed:
             if owner is not None:
                 self._assumed[key] = self._of(owner)
@@ -120,7 +124,7 @@ class ClusterSchedulers:
                 self._assumed[key] = self._of_watcher(scheduler_name, lease)
             else:
                 self._assumed[key] = self._of_nobody()
-        return self._assumed[key]
+        return key, self._assumed[key]
 
     def may_serve(self, scheduler_name: str) -> list[FoundScheduler]:
         """The schedulers that may have a profile of the name; none where --config says what counts."""
@@ -145,7 +149,7 @@ class ClusterSchedulers:
         own = self.dump.scheduler_configuration
         if own is not None and not source.is_known:
             configuration = load_configuration(own, version, _gates(gates))
-            return Assumed(configuration, f"profiles of {what}, as {_OWN} has them")
+            return Assumed(configuration, f"profiles of {what}, as {_OWN} has them", is_of_dump=True)
         configuration = self._default(version, gates)
         if source.is_known:
             return Assumed(configuration, f"default profile, as {what} runs with {source.source}")
@@ -173,6 +177,7 @@ class ClusterSchedulers:
             return Assumed(
                 load_configuration(own, version, _gates(replay.feature_gates)),
                 f"profiles as {_OWN} has them",
+                is_of_dump=True,
             )
         if self.seen.found:
             return Assumed(
@@ -207,17 +212,17 @@ class ClusterSchedulers:
         given = self._replay.kube_version
         return KubeVersion.parse(given) if given is not None else None
 
-    def explain_at_decision(self, pod: Pod, around: Surroundings) -> ScheduleResult:
-        """The cycle for a bound pod without what is younger than its placement, as far as that is known."""
+    def scheduler_at_decision(self, pod: Pod, around: Surroundings) -> Scheduler:
+        """Return the pod's scheduler over the cluster without what is younger than its placement, if that is known."""
         event = next((event for event in around.events(pod) if event.reason == "Scheduled"), None)
         at = event.last_seen if event is not None else bound_at(pod)
         if not pod.spec.node_name or not at:
-            return self.explain(pod)
-        name = self._profile or scheduler_name_of(pod)
+            return self.scheduler(pod)
+        name = self.profile or scheduler_name_of(pod)
         before = replace(self.dump, objects=tuple(around.before(at, pod)))
         scheduler, left_out = scheduler_for(before, self.assumed(name).configuration, self._client)
         self.left_out.update(dict.fromkeys(left_out))
-        return scheduler.explain(pod, self._profile)
+        return scheduler
 
     def missing_scheduler(self, pod: Pod) -> tuple[str, ...]:
         """Why nobody serves the pod, and who there is; nothing where somebody does or must be assumed to."""
@@ -265,7 +270,7 @@ class ClusterSchedulers:
 
     @property
     def _taken(self) -> list[Assumed]:
-        return list({id(each.configuration): each for each in self.used.values()}.values())
+        return list({self._keys[name]: each for name, each in self.used.items()}.values())
 
     @property
     def _passes_over_own(self) -> bool:
@@ -273,7 +278,7 @@ class ClusterSchedulers:
         own = self.dump.scheduler_configuration
         if own is None or self._replay.config is not None or not self.used:
             return False
-        return not any(each.evidence.endswith(f"as {_OWN} has them") for each in self.used.values())
+        return not any(each.is_of_dump for each in self.used.values())
 
 
 def _gates(text: str | None) -> dict[str, bool] | None:

@@ -125,7 +125,7 @@ class NodeLines:
         self._view = view
         self._listing = listing
         self._shown = shown
-        self._changes = changed.changes(view.base, view.result) if view.edits else None
+        self._changes = changed.changes(view.base.result, view.result) if view.edits else None
         self._most = int(view.result.totals.max()) if len(view.result.totals) else 0
         self._best = frozenset(view.result.best)
 
@@ -174,7 +174,7 @@ class NodeLines:
         return Span(padded(f"{moved:+,}" if moved else "", width, right=True), Tone.CHANGED)
 
     def _why(self, row: int, width: int) -> Span:
-        told = changed.of_row(self._changes, self._view.base, row) if self._changes is not None else ""
+        told = changed.of_row(self._changes, self._view.base.result, row) if self._changes is not None else ""
         why = _why_of(self._view.result, row)
         tone = Tone.CHANGED if told else Tone.PLAIN if self._listing.totals[row] != NO_POINTS else Tone.DIM
         return Span(padded(f"{told}; {why}" if told and why else told or why, width), tone)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.render.headline import summary
+from kubectl_sched.render.headline import headline
 from kubectl_sched.render.safe_text import count, safe
 from kubectl_sched.tui.lines.line import Span, Tone, name_in, padded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.tui.lines.line import Line
 
 _LONGEST_NAME = 44
@@ -19,10 +19,10 @@ _OUTCOME = 15
 _ROOMY = 100
 
 
-def told(results: Sequence[ScheduleResult]) -> str:
+def told(explanations: Sequence[Explanation]) -> str:
     """How many would land."""
-    fitting = sum(result.fits for result in results)
-    return f"{count(len(results), 'pod')}, each on its own against the same state: {fitting:,} would land."
+    fitting = sum(each.result.fits for each in explanations)
+    return f"{count(len(explanations), 'pod')}, each on its own against the same state: {fitting:,} would land."
 
 
 class PodLines:
@@ -31,8 +31,8 @@ class PodLines:
     The outcome has a column where there is room for it; the mark and the sentence say it, too.
     """
 
-    def __init__(self, results: Sequence[ScheduleResult], width: int) -> None:
-        longest = max((len(safe(result.pod.key)) for result in results), default=0)
+    def __init__(self, explanations: Sequence[Explanation], width: int) -> None:
+        longest = max((len(safe(each.pod.key)) for each in explanations), default=0)
         self._width = width
         self._outcome = _OUTCOME if width >= _ROOMY else 0
         self._name = max(min(longest, _LONGEST_NAME, width * 9 // 20), len("Pod"))
@@ -42,9 +42,10 @@ class PodLines:
         """The columns' names."""
         return (Span(f"  {padded('Pod', self._name)}  {padded('Outcome', self._outcome)}Why", Tone.STRONG),)
 
-    def __call__(self, result: ScheduleResult) -> Line:
-        """One pod's line."""
-        why = summary(result).removeprefix(safe(result.pod.key)).strip()
+    def __call__(self, explanation: Explanation) -> Line:
+        """Return one pod's line."""
+        result = explanation.result
+        why = headline(explanation).removeprefix(safe(result.pod.key)).strip()
         room = max(self._width - self._name - self._outcome - 4, 0)
         tone = Tone.GOOD if result.fits else Tone.BAD
         return (
@@ -55,10 +56,10 @@ class PodLines:
         )
 
 
-def matching(results: Sequence[ScheduleResult], text: str) -> list[int]:
+def matching(explanations: Sequence[Explanation], text: str) -> list[int]:
     """The pods that every word of the text matches, by name, outcome or sentence."""
     words = text.lower().split()
     if not words:
-        return list(range(len(results)))
-    haystacks = [f"{result.pod.key} {result.outcome.value} {summary(result)}".lower() for result in results]
+        return list(range(len(explanations)))
+    haystacks = [f"{each.pod.key} {each.result.outcome.value} {headline(each)}".lower() for each in explanations]
     return [index for index, haystack in enumerate(haystacks) if all(word in haystack for word in words)]

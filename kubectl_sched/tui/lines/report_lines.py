@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.render.headline import summary
+from kubectl_sched.render.headline import headline
 from kubectl_sched.render.preemption_sentence import preemption
 from kubectl_sched.render.text.suggestion_text import steps_of
 from kubectl_sched.tui.lines.line import BLANK, Tone, line, wrapped
@@ -23,7 +23,7 @@ _INDENT = "  "
 def report_lines(view: View, suggestions: Sequence[Suggestion], notes: Iterable[str], width: int) -> list[Line]:
     """Paragraph by paragraph; those that have nothing to say are left out."""
     result = view.result
-    lines = wrapped(f"{summary(result)}.", width, Tone.GOOD if result.fits else Tone.BAD)
+    lines = wrapped(f"{headline(view.explanation)}.", width, Tone.GOOD if result.fits else Tone.BAD)
     lines += _edits(view, width)
     would = preemption(result)
     lines += _paragraph("Preemption", [would] if would is not None else [], width)
@@ -35,14 +35,14 @@ def report_lines(view: View, suggestions: Sequence[Suggestion], notes: Iterable[
     actions = [f"{each.extension_point} {each.plugin}: {each.action}" for each in result.binding]
     lines += _paragraph("Then", actions, width)
     lines += _paragraph("kube-scheduler's own message", [result.event] if result.event else [], width)
-    lines += _paragraph("Notes", list(dict.fromkeys((*result.warnings, *notes))), width)
+    lines += _paragraph("Notes", list(dict.fromkeys((*view.explanation.warnings, *notes))), width)
     return lines
 
 
 def _edits(view: View, width: int) -> Iterator[Line]:
     if view.edits:
         yield from _paragraph("What if", [edit.text for edit in view.edits], width)
-        yield from wrapped(in_words(changes(view.base, view.result)), width, Tone.CHANGED, indent=_INDENT)
+        yield from wrapped(in_words(changes(view.base.result, view.result)), width, Tone.CHANGED, indent=_INDENT)
 
 
 def _paragraph(title: str, told: Sequence[str], width: int) -> Iterator[Line]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.render.headline import summary
+from kubectl_sched.render.headline import headline
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.tui.explorer_state import RANK
 from kubectl_sched.tui.lines.line import Span, Tone, wrapped
@@ -29,7 +29,7 @@ _ORDER = {
 
 def sentence(view: View, width: int) -> list[Line]:
     """What becomes of the pod, on three lines at most; with edits it says that they are not so in truth."""
-    told = f"{summary(view.result)}."
+    told = f"{headline(view.explanation)}."
     if view.edits:
         told = f"WHAT IF ({len(view.edits)}): {told}"
     tone = Tone.GOOD if view.result.fits else Tone.BAD

@@ -33,7 +33,7 @@ def pane_lines(view: View, suggestions: Sequence[Suggestion], chosen: int, width
     """What the edits change, the edits themselves with the newest first, and the suggestion that `a` applies."""
     lines: list[Line] = []
     if view.edits:
-        lines += wrapped(in_words(changes(view.base, view.result)), width, Tone.CHANGED)
+        lines += wrapped(in_words(changes(view.base.result, view.result)), width, Tone.CHANGED)
     for number, edit in reversed(list(enumerate(view.edits, 1))):
         lines += wrapped(f"{number}. {edit.text}", width)
     return [*lines, *suggestion_lines(suggestions, chosen, width)]

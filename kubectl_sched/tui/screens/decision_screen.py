@@ -44,9 +44,9 @@ class DecisionScreen(Screen[None]):
         self.about = about
         self.engine = engine
         self._replaying = asyncio.Lock()
-        self.view: View = explorer_state.opened(decision.result)
-        self.listing = Listing(decision.result, decision.result)
-        self.stages = stages(decision.result)
+        self.view: View = explorer_state.opened(decision.explanation)
+        self.listing = Listing(decision.explanation.result, decision.explanation.result)
+        self.stages = stages(decision.explanation)
         self.rows: list[int] = []
         """The rows of the nodes that are listed, in their order."""
 
@@ -85,8 +85,8 @@ class DecisionScreen(Screen[None]):
         row = self.row if row is None else row
         self.view, self.message = view, message
         if is_other:
-            self.listing = Listing(view.result, view.base)
-            self.stages = stages(view.result)
+            self.listing = Listing(view.result, view.base.result)
+            self.stages = stages(view.explanation)
             self.suggest()
         self.draw(row=row)
 
@@ -106,9 +106,9 @@ class DecisionScreen(Screen[None]):
     @work(exclusive=True, group="suggestions")
     async def suggest(self, node: str | None = None) -> None:
         """What would let the pod in, or bring it to one node, as things are now."""
-        result = self.view.result
+        explanation = self.view.explanation
         try:
-            found = await self.engine.run(lambda: self._decision.suggestions(result, node))
+            found = await self.engine.run(lambda: self._decision.suggestions(explanation, node))
         except SchedError as error:
             self.show(self.view, str(error))
             return
@@ -170,11 +170,11 @@ class DecisionScreen(Screen[None]):
         async with self._replaying:
             wanted = (*self.view.edits, *edits)
             try:
-                result = await self.engine.run(lambda: self._decision.with_edits(wanted))
+                explanation = await self.engine.run(lambda: self._decision.with_edits(wanted))
             except SchedError as error:
                 self._refuse(str(error), entry)
                 return
-            self.show(explorer_state.edited(self.view, wanted, result))
+            self.show(explorer_state.edited(self.view, wanted, explanation))
 
     def _refuse(self, problem: str, entry: str | None) -> None:
         if self.pane.is_open:

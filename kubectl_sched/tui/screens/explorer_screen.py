@@ -203,7 +203,7 @@ class ExplorerScreen(DecisionScreen):
         rows = [row_of[name] for name in self.view.marked if name in row_of]
         if len(rows) < explorer_state.MOST_MARKED:
             rows = [*rows, *([] if row is None else [row])]
-        best_first = rows_shown(explorer_state.opened(self.view.result), self.listing, None)
+        best_first = rows_shown(explorer_state.opened(self.view.explanation), self.listing, None)
         pair = list(dict.fromkeys([*rows, *best_first[:2].tolist()]))[:2]
         return (pair[0], pair[1]) if len(pair) == explorer_state.MOST_MARKED else None
 

@@ -47,13 +47,13 @@ class PodsScreen(Page[None]):
     def draw(self) -> None:
         """Those that match, at the present width."""
         width = self.size.width
-        results = [decision.result for decision in self._decisions]
-        self.head(wrapped(told(results), width, Tone.STRONG))
-        self._shown = matching(results, self.query_one(Input).value)
-        line_of = PodLines(results, width - 1)
+        explanations = [decision.explanation for decision in self._decisions]
+        self.head(wrapped(told(explanations), width, Tone.STRONG))
+        self._shown = matching(explanations, self.query_one(Input).value)
+        line_of = PodLines(explanations, width - 1)
         self.lines.show(
             len(self._shown),
-            lambda index: line_of(results[self._shown[index]]),
+            lambda index: line_of(explanations[self._shown[index]]),
             heading=line_of.heading,
             cursor=self.lines.cursor,
         )

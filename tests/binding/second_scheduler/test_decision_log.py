@@ -20,7 +20,7 @@ PO37 = pod("po37", schedulerName="mine")
 
 @pytest.fixture(scope="module")
 def rejected() -> ScheduleResult:
-    return Scheduler(load_configuration(), snapshot(node())).explain(pod("big", **requests(cpu="64")))
+    return Scheduler(load_configuration(), snapshot(node())).schedule_one(pod("big", **requests(cpu="64")))
 
 
 def test_a_decision_is_a_sentence_on_stderr(capsys: pytest.CaptureFixture[str], rejected: ScheduleResult) -> None:

@@ -70,7 +70,7 @@ def test_a_deployment_has_its_configuration_from_the_config_map_that_it_mounts()
 def test_explain_takes_the_profile_that_serves_the_pod_without_being_told() -> None:
     dump = fixture("deployment")
     schedulers = ClusterSchedulers(dump, Replay())
-    result = schedulers.explain(pod(dump, "annotation-second-scheduler"))
+    result = schedulers.schedule_one(pod(dump, "annotation-second-scheduler"))
     assert result.framework is not None
     plugins = {plugin.name for plugin in result.framework.profile.plugins["score"]}
     assert result.fits
@@ -186,7 +186,7 @@ def test_a_scheduler_whose_configuration_was_not_read_may_serve_a_name_that_nobo
     assert report(dump)["unserved"][0]["mayServe"] == ["Deployment kube-system/a-second"]
     schedulers = ClusterSchedulers(dump, Replay())
     web = pod(dump, "web-0")
-    assert schedulers.explain(web).outcome is Outcome.NO_PROFILE
+    assert schedulers.schedule_one(web).outcome is Outcome.NO_PROFILE
     assert schedulers.missing_scheduler(web) == ()
     assert schedulers.notes[0].startswith(
         "Deployment kube-system/a-second may serve mine: its configuration is ConfigMap kube-system/second, which was"
@@ -205,14 +205,14 @@ def test_of_its_config_map_the_first_document_counts(read_text: Callable[..., Du
 def test_it_is_not_taken_for_the_default_scheduler_where_there_is_another(read_text: Callable[..., Dump]) -> None:
     dump = read_text(listing(NODE, kube_scheduler(), second("--config=/etc/s.yaml"), asking("default-scheduler")))
     schedulers = ClusterSchedulers(dump, Replay())
-    assert schedulers.explain(pod(dump, "web-0")).kubernetes_version == "1.36"
+    assert schedulers.schedule_one(pod(dump, "web-0")).kubernetes_version == "1.36"
     assert schedulers.notes == ["default profile, as Pod kube-system/kube-scheduler (1.36) runs with no --config"]
 
 
 def test_a_name_in_a_flag_is_a_profile_of_whatever_version(read_text: Callable[..., Dump]) -> None:
     dump = read_text(listing(NODE, second("--scheduler-name=mine", image="v1.22.5"), asking("mine")))
     schedulers = ClusterSchedulers(dump, Replay())
-    assert schedulers.explain(pod(dump, "web-0")).outcome is Outcome.UNSCHEDULABLE
+    assert schedulers.schedule_one(pod(dump, "web-0")).outcome is Outcome.UNSCHEDULABLE
     assert schedulers.notes[0].endswith("(1.22) runs with no --config, but --scheduler-name=mine")
     assert not any("is served by" in warning for warning in schedulers.warnings)
 
@@ -222,7 +222,7 @@ def test_a_pod_of_a_product_is_told_whose_it_is(read_text: Callable[..., Dump]) 
     volcano = {**obj("Pod", "volcano-1", "volcano-system"), "spec": {"nodeName": "n1", "containers": containers}}
     dump = read_text(listing(NODE, volcano, asking("volcano")))
     schedulers = ClusterSchedulers(dump, Replay())
-    schedulers.explain(pod(dump, "web-0"))
+    schedulers.schedule_one(pod(dump, "web-0"))
     assert schedulers.notes[0].startswith("volcano is Volcano (volcano-system/volcano-1), no kube-scheduler")
 
 
@@ -283,7 +283,7 @@ def test_a_watcher_outside_of_the_cluster_serves_whose_lease_it_renews(read_text
     assert alone.missing_scheduler(pod(alone.dump, "po37"))
     served = ClusterSchedulers(read_text(listing(NODE, waiting, lease)), Replay())
     assert served.missing_scheduler(pod(served.dump, "po37")) == ()
-    assert served.explain(pod(served.dump, "po37")).outcome is not Outcome.NO_PROFILE
+    assert served.schedule_one(pod(served.dump, "po37")).outcome is not Outcome.NO_PROFILE
     assert "host_1 renews the Lease kube-system/kubectl-sched-by-hand" in served.notes[0]
     data = report(served.dump)
     assert data["unserved"] == []

@@ -23,7 +23,7 @@ TWO_NODES = [node("w1", conditions=READY), node("w2", conditions=READY), SYSTEM]
 
 
 def lines(*objects: KubernetesObject, present: frozenset[str] = BOTH, name: str = "web-0") -> list[str]:
-    return completeness(Dump(objects=objects, present=present), [explained(objects, name)], NOW)
+    return completeness(Dump(objects=objects, present=present), [explained(objects, name).result], NOW)
 
 
 def owned(kind: str, **labels: str) -> dict[str, Any]:

@@ -252,7 +252,7 @@ def all_decided(dump: Dump, replay: Replay, places: Iterable[int] | None = None)
     schedulers = ClusterSchedulers(dump, replay)
     pods = [item for item in dump.objects if isinstance(item, Pod)]
     asked = pods if places is None else [pods[place] for place in places]
-    return [decided(schedulers.explain(pod)) for pod in asked]
+    return [decided(schedulers.schedule_one(pod)) for pod in asked]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)

@@ -11,7 +11,8 @@ import pytest
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.errors import SchedError
-from kubectl_sched.render.data.explanation_data import explanation
+from kubectl_sched.queries.explanation import Explanation
+from kubectl_sched.render.data.explanation_data import explanation_data
 from kubectl_sched.sources import Dump, read
 from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
 from kubectl_sched.sources.export.snapshot_file import encoded, write_snapshot
@@ -45,7 +46,9 @@ profiles:
 def explanations(dump: Dump, pods: list[str]) -> list[dict[str, Any]]:
     scheduler, _ = scheduler_for(dump, configuration_for(dump, Replay(kube_version="1.36")))
     by_key = {item.key: item for item in dump.objects if isinstance(item, Pod)}
-    return [explanation(scheduler.explain(by_key[key]), "", evidence=lambda _: True) for key in pods]
+    return [
+        explanation_data(Explanation(scheduler.schedule_one(by_key[key])), "", evidence=lambda _: True) for key in pods
+    ]
 
 
 @pytest.mark.parametrize("case", REPLAYED, ids=lambda case: case.id)

@@ -1,0 +1,57 @@
+"""The answer about one pod: the cycle, and what is known of the pod besides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kubectl_sched.diagnostics.warnings import warnings
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.diagnostics.history import History, Observed
+    from kubectl_sched.diagnostics.pod_lifecycle import Stage
+    from kubectl_sched.scheduler.queue_position import QueuePlace
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.scheduler.scheduler import Scheduler
+    from kubectl_sched.scheduler.search_starts import Sampling
+    from kubectl_sched.suggestions.change import Suggestion
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation:
+    """The one value that every renderer reads about a pod. Nothing in it is computed again."""
+
+    result: ScheduleResult
+    """The cycle."""
+
+    warnings: tuple[str, ...] = ()
+    """A sentence for each thing that kube-scheduler would not have looked at, or that a replay cannot know."""
+
+    queue_place: QueuePlace | None = None
+    """The pod's place in the queue; None if it is bound, gated or served by nobody."""
+
+    stage: Stage | None = None
+    """How far the pod has come in the cluster."""
+
+    history: History | None = None
+    """The placement of a bound pod against the replay."""
+
+    observed: Observed | None = None
+    """Events about a pending pod."""
+
+    sampling: Sampling | None = None
+    """How often each node wins over the starts of the search, if that was asked for."""
+
+    suggestions: tuple[Suggestion, ...] = ()
+    """Changes after which the pod fits, each replayed, the one that touches least first."""
+
+    @property
+    def pod(self) -> Pod:
+        """The pod as the cycle saw it: on no node."""
+        return self.result.pod
+
+
+def explanation_of(result: ScheduleResult, scheduler: Scheduler) -> Explanation:
+    """Return what a scheduler's own state tells of a cycle: the warnings and the pod's place in the queue."""
+    return Explanation(result, warnings(result, scheduler.configuration), scheduler.queue_place(result))
