@@ -90,45 +90,37 @@ def whatif(
     """Say where pods would land, whether they fit, and how many more do."""
     from kubectl_sched.cli.edit_flags import in_order
     from kubectl_sched.cli.state_source import read_whole
-    from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
-    from kubectl_sched.queries.whatif import Question, WhatIf
+    from kubectl_sched.queries.whatif import Question, what_if
+    from kubectl_sched.render.show import Display
     from kubectl_sched.render.text.placement_progress import placing
     from kubectl_sched.render.what_if_output import show_what_if
+    from kubectl_sched.simulation.placed_workloads import Sizing
     from kubectl_sched.simulation.queue_simulation import Choices
-    from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
     from kubectl_sched.sources.discovery.replay_setup import Replay
-    from kubectl_sched.sources.dump.completeness import completeness
 
     given = {"--add-nodes": add_nodes, "--drain": drain, "--remove-node": remove_node, "--cordon": cordon,
              "--uncordon": uncordon, "--taint": taint, "--label": label}  # fmt: skip
     targets = (*(manifests or ()), *(filename or ()))
     edits = in_order(sys.argv[1:], given)
     if not (targets or edits or with_pending):
-        raise SchedError("what if what? Name a manifest or a workload, an edit of the cluster, or --with-pending")
+        raise SchedError("nothing to simulate: name a manifest, a workload or an edit, or give --with-pending")
     if dry_run is DryRunOption.server and from_:
         raise SchedError("--dry-run=server asks a running cluster, but --from reads a dump: give one of them")
     dump, here = read_whole(from_, connection)
-    schedulers = ClusterSchedulers(dump, Replay(config, kube_version, options.joined(feature_gates)), profile)
-    schedulers.check_profile()
     question = Question(
         targets,
         namespace or here,
-        _count(replicas),
-        replicas == "max",
+        Sizing(_count(replicas), replicas == "max", replace),
         edits,
         with_pending,
-        replace,
         find_nodes,
         Choices(profile, seed, requeue_victims),
+        Replay(config, kube_version, options.joined(feature_gates)),
     )
     with placing() as report:
         asked = _server(connection) if dry_run is DryRunOption.server else None
-        answer = WhatIf(dump, lambda name: schedulers.assumed(name).configuration, question, asked).answer(report)
-    version = schedulers.assumed(profile or DEFAULT_SCHEDULER_NAME).configuration.version
-    first = answer.simulated.first_unplaced
-    lacking = completeness(dump, [first] if first is not None else [])
-    warnings = (*schedulers.notes, *lacking, *dump.warnings, *schedulers.warnings)
-    sys.exit(show_what_if(answer, str(version), output.value, color.value, warnings))
+        answer = what_if(question, dump, asked, report)
+    sys.exit(show_what_if(answer, Display(output.value, color.value)))
 
 
 def _server(connection: Connection) -> DryRun:

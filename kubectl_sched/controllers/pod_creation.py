@@ -29,6 +29,8 @@ class Workload:
     replicas: Replicas
     pods: list[Pod]
     old: list[Pod] = field(default_factory=list)
+    notes: tuple[str, ...] = ()
+    """Sentences about what goes before its pods are placed."""
 
 
 class Making:

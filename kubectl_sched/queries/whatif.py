@@ -1,10 +1,12 @@
-"""What-ifs: a cluster, edits of it, and pods to place in it."""
+"""`whatif`: a cluster is edited, pods are made for it, enqueued, and placed by the schedulers that serve them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kubectl_sched.api.pod import Pod
 from kubectl_sched.apiserver.applied_objects import applied
 from kubectl_sched.apiserver.manifests import Manifests, read_manifests
 from kubectl_sched.apiserver.namespace_admission import check_namespaces, plugins_on, unknown_notes
@@ -14,11 +16,12 @@ from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.controllers.ordered_ready import predecessors, sets_in_order
 from kubectl_sched.controllers.pod_creation import Making, Workload
 from kubectl_sched.errors import SchedError
+from kubectl_sched.record import Record
 from kubectl_sched.simulation.capacity_search import Filling
 from kubectl_sched.simulation.existing_workloads import existing_item, plan_of
 from kubectl_sched.simulation.multi_scheduler import SeveralSchedulers
 from kubectl_sched.simulation.node_edits import Cluster, node_meant
-from kubectl_sched.simulation.placed_workloads import PlacedWorkloads
+from kubectl_sched.simulation.placed_workloads import PlacedWorkloads, Sizing
 from kubectl_sched.simulation.placement import QueuedPod
 from kubectl_sched.simulation.promised_storage import about_capacity
 from kubectl_sched.simulation.queue_simulation import Choices, Simulation, owner_of
@@ -26,13 +29,16 @@ from kubectl_sched.simulation.rollout import roll_out
 from kubectl_sched.simulation.what_if_notes import about_order, about_pending, about_unknown_nodes
 from kubectl_sched.simulation.what_if_result import WhatIfResult
 from kubectl_sched.snapshot import Objects
-from kubectl_sched.sources.discovery.replay_setup import snapshot_of
+from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
+from kubectl_sched.sources.discovery.replay_setup import Replay, snapshot_of
+from kubectl_sched.sources.dump.completeness import completeness
+from kubectl_sched.sources.pod_selection import WORKLOAD_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from kubectl_sched.api.meta import KubernetesObject
-    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.apiserver.resource_quotas import Quotas
     from kubectl_sched.apiserver.server_dry_run import DryRun
     from kubectl_sched.config import Configuration
     from kubectl_sched.simulation.node_edits import Edit
@@ -41,35 +47,71 @@ if TYPE_CHECKING:
 
     Report = Callable[[int, int], None]
 
+_INTERRUPTED = "interrupted: this is what was known until then, and not all pods were tried"
 
-@dataclass(frozen=True, slots=True)
-class Question:
+
+class Question(Record, frozen=True):
     """The flags of the same names. `targets` are manifests by path, and `deployment/web` of the cluster itself."""
 
     targets: tuple[str, ...] = ()
     namespace: str = "default"
-    replicas: int | None = None
-    fill: bool = False
-    """`--replicas max`: until one no longer fits."""
-
+    sizing: Sizing = Sizing()
     edits: tuple[Edit, ...] = ()
     with_pending: bool = False
-    replace: bool = False
     find_nodes: str | None = None
-    choices: Choices = field(default_factory=Choices)
+    choices: Choices = Choices()
+    replay: Replay = Replay()
 
 
-class WhatIf:
-    """One question about one cluster."""
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The result, the minor that was replayed, and sentences about the state and the configuration."""
+
+    result: WhatIfResult
+    kubernetes_version: str
+    notes: tuple[str, ...]
+
+
+def what_if(question: Question, dump: Dump, dry_run: DryRun | None = None, report: Report | None = None) -> Answer:
+    """Place everything that the question names; `dry_run` is there with `--dry-run=server`.
+
+    Raises SchedError for a manifest that would be refused or an edit that cannot be made.
+    """
+    schedulers = ClusterSchedulers(dump, question.replay, question.choices.profile)
+    schedulers.check_profile()
+    stages = _Stages(question, dump, lambda name: schedulers.assumed(name).configuration, dry_run)
+    try:
+        result = stages.answer(report)
+    except RefusedError as error:
+        raise error.beside(stages.misspelt) from None
+    version = schedulers.assumed(question.choices.profile or DEFAULT_SCHEDULER_NAME).configuration.version
+    first = result.simulated.first_unplaced
+    lacking = completeness(dump, [first] if first is not None else [])
+    return Answer(result, str(version), (*schedulers.notes, *lacking, *dump.warnings, *schedulers.warnings))
+
+
+@dataclass(frozen=True, slots=True)
+class _Materialized:
+    """A cluster after its edits, with the pods and objects that come into being."""
+
+    cluster: Cluster
+    workloads: Sequence[Workload]
+    made: Sequence[KubernetesObject]
+    quotas: Quotas
+    notes: tuple[str, ...]
+
+
+class _Stages:
+    """Edit, materialize, enqueue and run, for one question about one cluster."""
 
     def __init__(
         self,
+        question: Question,
         dump: Dump,
         configuration_of: Callable[[str], Configuration],
-        question: Question,
-        dry_run: DryRun | None = None,
+        dry_run: DryRun | None,
     ) -> None:
-        """`configuration_of` gives what is in force for a schedulerName; `dry_run` is there with `--dry-run=server`."""
+        """Read the manifests. `configuration_of` returns the configuration in force for a schedulerName."""
         self._configuration_of = configuration_of
         configuration = configuration_of(question.choices.profile or DEFAULT_SCHEDULER_NAME)
         self._question = question
@@ -78,7 +120,7 @@ class WhatIf:
         self._dry_run = dry_run
         self._objects = applied(dump.objects, manifests.others)
         self._notes = manifests.notes
-        self._misspelt = manifests.misspelt
+        self.misspelt = manifests.misspelt
         plugins = plugins_on(self._objects)
         self._admission = Admission(
             Objects(self._objects), configuration.features.enabled, dump.present, plugins or frozenset()
@@ -93,24 +135,21 @@ class WhatIf:
             used = {item.namespace for item, _ in self._items}
             self._notes = (*self._notes, *unknown_notes(self._objects, used))
 
-    def answer(self, report: Report | None = None) -> WhatIfResult:
-        """Places everything. Raises SchedError for a manifest that would be refused or an edit that cannot be made."""
-        try:
-            answer = self._answer(0, report)
-        except RefusedError as error:
-            raise error.beside(self._misspelt) from None
+    def answer(self, report: Report | None) -> WhatIfResult:
+        """Place everything; with `--find-nodes` on the fewest further nodes with which everything fits."""
+        answer = self._with_more_nodes(0, report)
         if self._question.find_nodes is None or answer.interrupted:
             return answer
         if not answer.simulated.unplaced:
             return replace(answer, nodes_needed=0)
-        return self._with_nodes(answer, report)
+        return self._on_fewest_nodes(answer, report)
 
-    def _with_nodes(self, without: WhatIfResult, report: Report | None) -> WhatIfResult:
-        """The fewest further nodes with which everything fits: doubled until enough, then halved between."""
+    def _on_fewest_nodes(self, without: WhatIfResult, report: Report | None) -> WhatIfResult:
+        """Double the number of nodes until it is enough, then halve between."""
         most = without.simulated.unplaced
         enough, known = 1, {0: without}
         while True:
-            known[enough] = self._answer(enough, report)
+            known[enough] = self._with_more_nodes(enough, report)
             if known[enough].interrupted:
                 return known[enough]
             if not known[enough].simulated.unplaced:
@@ -122,7 +161,7 @@ class WhatIf:
         too_few = max(count for count in known if known[count].simulated.unplaced)
         while enough - too_few > 1:
             middle = (enough + too_few) // 2
-            known[middle] = self._answer(middle, report)
+            known[middle] = self._with_more_nodes(middle, report)
             if known[middle].interrupted:
                 return known[middle]
             if known[middle].simulated.unplaced:
@@ -131,52 +170,74 @@ class WhatIf:
                 enough = middle
         return replace(known[enough], nodes_needed=enough)
 
-    def _answer(self, more_nodes: int, report: Report | None) -> WhatIfResult:
-        question = self._question
+    def _with_more_nodes(self, more_nodes: int, report: Report | None) -> WhatIfResult:
+        materialized = self._materialize(*self._edit(more_nodes))
+        before = predecessors(materialized.workloads, materialized.cluster.evicted, materialized.cluster.others)
+        simulation, notes = self._enqueue(materialized, before)
+        return self._run(simulation, materialized, before, (*materialized.notes, *notes), report)
+
+    def _edit(self, more_nodes: int) -> tuple[Cluster, tuple[str, ...]]:
+        """Return the cluster after its edits and the further nodes, and what the edits cost, in sentences."""
         cluster = Cluster.of(self._objects, self._admission.admitted)
-        there = list(cluster.pods)
-        cluster.apply(question.edits)
-        if question.find_nodes is not None:
-            node = node_meant(cluster, question.find_nodes, "--find-nodes")
-            cluster.add_copies(node, more_nodes)
-        making = Making(self._admission, cluster.others, self._dry_run, charges=not question.fill)
+        notes = cluster.apply(self._question.edits)
+        if self._question.find_nodes is not None:
+            cluster.add_copies(node_meant(cluster, self._question.find_nodes, "--find-nodes"), more_nodes)
+        return cluster, notes
+
+    def _materialize(self, cluster: Cluster, edit_notes: tuple[str, ...]) -> _Materialized:
+        """Make the pods of the workloads as their controllers and the API server would."""
+        sizing = self._question.sizing
+        making = Making(self._admission, cluster.others, self._dry_run, charges=not sizing.fill)
         stay = {pod.key for pod in (*cluster.pods, *cluster.evicted)}
-        making.let_go(pod for pod in there if pod.key not in stay)
-        placed = PlacedWorkloads(question, self._admission, cluster, making, server_checks=self._dry_run is not None)
+        making.let_go(item for item in self._objects if isinstance(item, Pod) and item.key not in stay)
+        placed = PlacedWorkloads(sizing, self._admission, cluster, making, server_checks=self._dry_run is not None)
         workloads = [placed.workload(item, from_manifest=manifest) for item, manifest in self._items]
-        if question.fill and not workloads:
+        if sizing.fill and not workloads:
             raise SchedError("--replicas max says how many pods, but of which? Name a manifest or a workload")
-        added = making.made
-        keys = {(type(item), item.key) for item in added}
-        kept = [item for item in cluster.objects if (type(item), item.key) not in keys]
-        nodes, left_out = snapshot_of((*kept, *added), self._configuration_of(DEFAULT_SCHEDULER_NAME))
-        scheduler = SeveralSchedulers(self._configuration_of, nodes)
-        simulation = Simulation(scheduler, question.choices)
+        of_workloads = (note for workload in workloads for note in workload.notes)
         nowhere = about_unknown_nodes(workloads, cluster.nodes)
-        pending = self._waiting(cluster, workloads)
-        aside = () if question.with_pending else about_pending(pending)
-        warnings = (*self._notes, *cluster.notes, *making.notes, *nowhere, *left_out, *aside)
-        before = predecessors(workloads, cluster.evicted, cluster.others)
+        notes = (*self._notes, *edit_notes, *of_workloads, *making.notes, *nowhere)
+        return _Materialized(cluster, workloads, making.made, making.quotas, notes)
+
+    def _enqueue(self, materialized: _Materialized, before: Mapping[str, Pod]) -> tuple[Simulation, tuple[str, ...]]:
+        """Return the schedulers' queue with the evicted pods and, if asked for, those that are pending."""
+        cluster = materialized.cluster
+        keys = {(type(item), item.key) for item in materialized.made}
+        kept = [item for item in cluster.objects if (type(item), item.key) not in keys]
+        nodes, left_out = snapshot_of((*kept, *materialized.made), self._configuration_of(DEFAULT_SCHEDULER_NAME))
+        simulation = Simulation(SeveralSchedulers(self._configuration_of, nodes), self._question.choices)
         evicted = sets_in_order(cluster.evicted)
         simulation.enqueue(QueuedPod(pod, owner_of(pod), before.get(pod.metadata.uid)) for pod in evicted)
-        if question.with_pending:
-            simulation.enqueue(QueuedPod(pod, owner_of(pod)) for pod in pending)
-        filling = Filling(workloads, making.quotas, cluster.pods)
+        pending = _pending_besides(materialized)
+        if not self._question.with_pending:
+            return simulation, (*left_out, *about_pending(pending))
+        simulation.enqueue(QueuedPod(pod, owner_of(pod)) for pod in pending)
+        return simulation, tuple(left_out)
+
+    def _run(
+        self,
+        simulation: Simulation,
+        materialized: _Materialized,
+        before: Mapping[str, Pod],
+        notes: tuple[str, ...],
+        report: Report | None,
+    ) -> WhatIfResult:
+        workloads = materialized.workloads
+        rollouts: tuple[RolledOut, ...] = ()
         try:
-            if question.fill:
-                filling.fill(simulation, report)
-                promised = about_capacity(simulation.placements, simulation.nodes)
-                return WhatIfResult(simulation.result, warnings=(*warnings, *filling.notes, *promised))
-            rollouts = tuple(self._place(simulation, workloads, before, report))
+            if self._question.sizing.fill:
+                filling = Filling(list(workloads), materialized.quotas, materialized.cluster.pods)
+                notes = (*notes, *filling.fill(simulation, report))
+            else:
+                rollouts = tuple(self._place(simulation, workloads, before, report))
+                notes = (*notes, *about_order(simulation.placements, before))
         except KeyboardInterrupt:
-            until = "interrupted: this is what was known until then, and not all pods were tried"
-            return WhatIfResult(simulation.result, warnings=(until, *warnings), interrupted=True)
-        ordered = about_order(simulation.placements, before)
+            return WhatIfResult(simulation.result, warnings=(_INTERRUPTED, *notes), interrupted=True)
         promised = about_capacity(simulation.placements, simulation.nodes)
-        return WhatIfResult(simulation.result, rollouts, warnings=(*warnings, *ordered, *promised))
+        return WhatIfResult(simulation.result, rollouts, warnings=(*notes, *promised))
 
     def _place(
-        self, simulation: Simulation, workloads: list[Workload], before: Mapping[str, Pod], report: Report | None
+        self, simulation: Simulation, workloads: Sequence[Workload], before: Mapping[str, Pod], report: Report | None
     ) -> Iterator[RolledOut]:
         for workload in workloads:
             if not workload.old:
@@ -190,24 +251,22 @@ class WhatIf:
                 plan = plan_of(source, owner, workload.pods, workload.old, self._admission.enabled)
                 yield roll_out(simulation, plan, report)
 
-    def _waiting(self, cluster: Cluster, workloads: list[Workload]) -> list[Pod]:
-        own = {pod.key for workload in workloads for pod in workload.pods}
-        return [
-            pod
-            for pod in cluster.pods
-            if not pod.spec.node_name
-            and not pod.has_ended
-            and pod.metadata.deletion_timestamp is None
-            and pod.key not in own
-        ]
+
+def _pending_besides(materialized: _Materialized) -> list[Pod]:
+    """Return the cluster's pending pods that no workload of the question owns."""
+    own = {pod.key for workload in materialized.workloads for pod in workload.pods}
+    return [
+        pod
+        for pod in materialized.cluster.pods
+        if not pod.spec.node_name
+        and not pod.has_ended
+        and pod.metadata.deletion_timestamp is None
+        and pod.key not in own
+    ]
 
 
 def is_in_cluster(target: str) -> bool:
     """Whether a target is `deployment/web` of the cluster rather than a path."""
-    from pathlib import Path
-
-    from kubectl_sched.sources.pod_selection import WORKLOAD_WORDS
-
     word, slash, name = target.partition("/")
     known = word.lower().split(".")[0] in {*WORKLOAD_WORDS, "cronjob", "cronjobs", "cj"}
     return bool(slash) and known and "/" not in name and not Path(target).exists()

@@ -11,15 +11,19 @@ from kubectl_sched.render.show import warn, write_data, write_page
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from kubectl_sched.queries.whatif import Answer
+    from kubectl_sched.render.show import Display
     from kubectl_sched.simulation.placement import Placement
     from kubectl_sched.simulation.rollout import RolledOut
     from kubectl_sched.simulation.what_if_result import WhatIfResult
 
 
-def show_what_if(answer: WhatIfResult, version: str, output: str, color: str, warnings: Sequence[str]) -> int:
-    """Print the answer; returns the exit code: 0 where all are placed, or with `--replicas max`."""
+def show_what_if(what_if: Answer, display: Display) -> int:
+    """Print the answer and return the exit code: 0 if all are placed, or with `--replicas max`."""
+    answer, version, warnings = what_if.result, what_if.kubernetes_version, what_if.notes
+    output, color = display.output, display.color
     if output in {"json", "yaml"}:
-        write_data(what_if(answer, version, warnings), output)
+        write_data(what_if_data(answer, version, warnings), output)
     elif output == "name":
         placed = (each for each in answer.simulated.placements if each.is_placed)
         sys.stdout.write("".join(f"pod/{each.pod.name} node/{each.node}\n" for each in placed))
@@ -56,7 +60,7 @@ def _without_node(placements: Sequence[Placement]) -> Iterator[str]:
         yield f"{they} no node: {reason}"
 
 
-def what_if(answer: WhatIfResult, version: str, warnings: Sequence[str]) -> dict[str, Any]:
+def what_if_data(answer: WhatIfResult, version: str, warnings: Sequence[str]) -> dict[str, Any]:
     """The WhatIf of the contract."""
     simulated = answer.simulated
     per_node: dict[str, int] = {}

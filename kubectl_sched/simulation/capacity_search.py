@@ -23,19 +23,19 @@ class Filling:
     """`--replicas max`: one pod of each workload after the other, until the nodes or a ResourceQuota have no room."""
 
     def __init__(self, workloads: list[Workload], quotas: Quotas, there: Iterable[Pod]) -> None:
-        self.notes: list[str] = []
         self._workloads = workloads
         self._quotas = quotas
         self._there = {pod.key for pod in there}
         self._refused: Placement | None = None
 
-    def fill(self, simulation: Simulation, report: Report | None) -> None:
-        """Place what is queued already, then pods of the workloads; `notes` say what stopped it besides nodes."""
+    def fill(self, simulation: Simulation, report: Report | None) -> tuple[str, ...]:
+        """Place what is queued already, then pods of the workloads. Return what stopped it besides the nodes."""
         simulation.run(report)
         simulation.fill(self._in_turn(), report)
-        if simulation.stopped is None and self._refused is not None:
-            simulation.stopped = self._refused
-            self.notes.append(f"what stops it is a ResourceQuota: {self._refused.event}")
+        if simulation.stopped is not None or self._refused is None:
+            return ()
+        simulation.stopped = self._refused
+        return (f"what stops it is a ResourceQuota: {self._refused.event}",)
 
     def _in_turn(self) -> Iterator[QueuedPod]:
         for index in range(max(len(workload.pods) for workload in self._workloads)):

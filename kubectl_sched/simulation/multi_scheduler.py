@@ -24,7 +24,7 @@ class SeveralSchedulers(Scheduler):
     def __init__(self, configuration_of: Callable[[str], Configuration], nodes: Snapshot) -> None:
         self._configuration_of = configuration_of
         self._given = nodes
-        self._others: dict[int, Scheduler] = {}
+        self._others: list[Scheduler] = []
         super().__init__(configuration_of(DEFAULT_SCHEDULER_NAME), nodes)
 
     def framework(self, scheduler_name: str) -> Framework | None:
@@ -32,7 +32,8 @@ class SeveralSchedulers(Scheduler):
         configuration = self._configuration_of(scheduler_name)
         if configuration is self.configuration:
             return super().framework(scheduler_name)
-        other = self._others.get(id(configuration))
+        other = next((each for each in self._others if each.configuration is configuration), None)
         if other is None:
-            other = self._others[id(configuration)] = Scheduler(configuration, self._given)
+            other = Scheduler(configuration, self._given)
+            self._others.append(other)
         return other.framework(scheduler_name)

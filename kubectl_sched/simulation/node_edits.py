@@ -34,7 +34,7 @@ from kubectl_sched.sources.dump.documents import read_document
 from kubectl_sched.sources.dump.raw_values import typed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_sched.api.meta import KubernetesObject
 
@@ -52,7 +52,7 @@ class Edit(NamedTuple):
 
 @dataclass
 class Cluster:
-    """The objects of a cluster while they are edited; `evicted` come back as pending pods, `notes` are sentences.
+    """The objects of a cluster while they are edited; `evicted` come back as pending pods.
 
     `admit` gives a pod that is created what the API server would give it.
     """
@@ -62,7 +62,6 @@ class Cluster:
     others: list[KubernetesObject]
     admit: Callable[[Pod], Pod]
     evicted: list[Pod] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
 
     @classmethod
     def of(cls, objects: Iterable[KubernetesObject], admit: Callable[[Pod], Pod]) -> Cluster:
@@ -84,10 +83,12 @@ class Cluster:
         """All objects; evicted pods are not among them."""
         return (*self.nodes.values(), *self.pods, *self.others)
 
-    def apply(self, edits: Iterable[Edit]) -> None:
-        """Make the edits, in their order. Raises SchedError for one that cannot be made."""
-        for edit in edits:
-            _APPLY[edit.flag](self, edit.value)
+    def apply(self, edits: Iterable[Edit]) -> tuple[str, ...]:
+        """Make the edits in their order and return what they cost, in sentences.
+
+        Raises SchedError for an edit that cannot be made.
+        """
+        return tuple(note for edit in edits for note in _APPLY[edit.flag](self, edit.value))
 
     def matching(self, text: str, flag: str) -> list[Node]:
         """The nodes that NODE means: a name, a shell pattern, or a label selector in parentheses."""
@@ -158,13 +159,14 @@ def _has_claims(pod: Pod) -> bool:
     return bool(pod.spec.resource_claims or pod.spec.volumes or pod.status.extended_resource_claim_status)
 
 
-def _add_nodes(cluster: Cluster, value: str) -> None:
+def _add_nodes(cluster: Cluster, value: str) -> tuple[str, ...]:
     number, _, what = value.partition("=")
     count = decimal(number)
     if count is None or not what:
         raise SchedError(f"--add-nodes {value}: write N=NODE, such as 3=worker-1 or 3=node.yaml")
     count = nodes_counted(count, f"--add-nodes {value}")
     cluster.add_copies(node_meant(cluster, what, "--add-nodes"), count)
+    return ()
 
 
 def node_meant(cluster: Cluster, text: str, flag: str) -> Node:
@@ -198,10 +200,10 @@ def _with_allocatable(node: Node, source: str) -> Node:
     return node
 
 
-def _drain(cluster: Cluster, value: str) -> None:
+def _drain(cluster: Cluster, value: str) -> Iterator[str]:
     for node in cluster.matching(value, "--drain"):
         pods = cluster.on(node.name)
-        cluster.notes += drain_notes(node.name, pods, cluster.others)
+        yield from drain_notes(node.name, pods, cluster.others)
         cluster.nodes[node.name] = cordoned(node)
         name = node.name
         cluster.evict(lambda pod, name=name: _is_drained(pod, name))  # type: ignore[misc]
@@ -211,7 +213,7 @@ def _is_drained(pod: Pod, node: str) -> bool:
     return pod.spec.node_name == node and not is_daemon(pod) and not is_static(pod)
 
 
-def _remove_node(cluster: Cluster, value: str) -> None:
+def _remove_node(cluster: Cluster, value: str) -> Iterator[str]:
     for node in cluster.matching(value, "--remove-node"):
         name = node.name
         bare = [pod for pod in cluster.on(name) if pod.metadata.controller is None]
@@ -219,20 +221,22 @@ def _remove_node(cluster: Cluster, value: str) -> None:
             has = (
                 "1 pod has no controller and does" if len(bare) == 1 else f"{len(bare)} pods have no controller and do"
             )
-            cluster.notes.append(f"removing {name}: {has} not come back: {_named(bare)}")
+            yield f"removing {name}: {has} not come back: {_named(bare)}"
         cluster.evict(lambda pod, name=name: pod.spec.node_name == name)  # type: ignore[misc]
         del cluster.nodes[name]
 
 
-def _cordon(cluster: Cluster, value: str) -> None:
+def _cordon(cluster: Cluster, value: str) -> tuple[str, ...]:
     for node in cluster.matching(value, "--cordon"):
         cluster.nodes[node.name] = cordoned(node)
+    return ()
 
 
-def _uncordon(cluster: Cluster, value: str) -> None:
+def _uncordon(cluster: Cluster, value: str) -> tuple[str, ...]:
     for node in cluster.matching(value, "--uncordon"):
         taints = tuple(taint for taint in node.spec.taints if taint.key != UNSCHEDULABLE.key)
         cluster.nodes[node.name] = _with_taints(node, taints, unschedulable=False)
+    return ()
 
 
 def cordoned(node: Node) -> Node:
@@ -245,7 +249,7 @@ def _with_taints(node: Node, taints: tuple[Taint, ...], *, unschedulable: bool) 
     return structs.replace(node, spec=structs.replace(node.spec, taints=taints, unschedulable=unschedulable))
 
 
-def _taint(cluster: Cluster, value: str) -> None:
+def _taint(cluster: Cluster, value: str) -> Iterator[str]:
     where, change = _node_and_change(value, "--taint", _TAINT_FORM)
     for node in cluster.matching(where, "--taint"):
         if change.endswith("-"):
@@ -259,7 +263,7 @@ def _taint(cluster: Cluster, value: str) -> None:
         others = (each for each in node.spec.taints if (each.key, each.effect) != (taint.key, taint.effect))
         cluster.nodes[node.name] = _with_taints(node, (*others, taint), unschedulable=node.spec.unschedulable)
         if taint.effect == NO_EXECUTE:
-            _evict_from(cluster, node.name, taint)
+            yield from _evict_from(cluster, node.name, taint)
 
 
 def _parsed_taint(text: str, value: str) -> Taint:
@@ -275,8 +279,8 @@ def _parsed_taint(text: str, value: str) -> Taint:
     return Taint(key=key, value=taint_value, effect=effect)
 
 
-def _evict_from(cluster: Cluster, node: str, taint: Taint) -> None:
-    """What does not tolerate the taint leaves; static pods tolerate all, and what tolerates it for a time stays."""
+def _evict_from(cluster: Cluster, node: str, taint: Taint) -> Iterator[str]:
+    """Evict what does not tolerate the taint. Static pods tolerate all, and what tolerates it for a time stays."""
 
     def leaves(pod: Pod) -> bool:
         if pod.spec.node_name != node or is_static(pod) or pod.has_ended:
@@ -287,7 +291,7 @@ def _evict_from(cluster: Cluster, node: str, taint: Taint) -> None:
     gone = [pod for pod in leaving if not comes_back(pod)]
     if gone:
         are = "1 pod is evicted and does" if len(gone) == 1 else f"{len(gone)} pods are evicted and do"
-        cluster.notes.append(f"tainting {node}: {are} not come back: {_named(gone)}")
+        yield f"tainting {node}: {are} not come back: {_named(gone)}"
     for_a_time = [
         pod
         for pod in cluster.on(node)
@@ -295,7 +299,7 @@ def _evict_from(cluster: Cluster, node: str, taint: Taint) -> None:
     ]
     if for_a_time:
         they = "1 pod tolerates" if len(for_a_time) == 1 else f"{len(for_a_time)} pods tolerate"
-        cluster.notes.append(f"tainting {node}: {they} it only for a time: {_named(for_a_time)}")
+        yield f"tainting {node}: {they} it only for a time: {_named(for_a_time)}"
     cluster.evict(leaves)
 
 
@@ -303,7 +307,7 @@ def _named(pods: Sequence[Pod]) -> str:
     return few(sorted(pod.key for pod in pods))
 
 
-def _label(cluster: Cluster, value: str) -> None:
+def _label(cluster: Cluster, value: str) -> tuple[str, ...]:
     where, change = _node_and_change(value, "--label", "NODE=KEY=VALUE, or NODE=KEY-")
     for node in cluster.matching(where, "--label"):
         labels = dict(node.metadata.labels)
@@ -316,6 +320,7 @@ def _label(cluster: Cluster, value: str) -> None:
                 raise SchedError(f"--label {value}: {problems[0] if problems else 'write NODE=KEY=VALUE or NODE=KEY-'}")
             labels[key] = label
         cluster.nodes[node.name] = structs.replace(node, metadata=structs.replace(node.metadata, labels=labels))
+    return ()
 
 
 def _node_and_change(value: str, flag: str, form: str) -> tuple[str, str]:
@@ -327,7 +332,7 @@ def _node_and_change(value: str, flag: str, form: str) -> tuple[str, str]:
     return value[:position], value[position + 1 :]
 
 
-_APPLY: Mapping[str, Callable[[Cluster, str], None]] = {
+_APPLY: Mapping[str, Callable[[Cluster, str], Iterable[str]]] = {
     "--add-nodes": _add_nodes,
     "--drain": _drain,
     "--remove-node": _remove_node,

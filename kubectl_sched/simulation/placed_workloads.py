@@ -21,6 +21,7 @@ from kubectl_sched.controllers.workload_changes import (
 )
 from kubectl_sched.controllers.workload_pods import replicas_of
 from kubectl_sched.errors import SchedError
+from kubectl_sched.record import Record
 from kubectl_sched.simulation.existing_workloads import (
     missing_of,
     only_surges,
@@ -37,18 +38,27 @@ if TYPE_CHECKING:
     from kubectl_sched.apiserver.pod_admission import Admission
     from kubectl_sched.controllers.pod_creation import Making
     from kubectl_sched.controllers.workload_pods import Replicas
-    from kubectl_sched.queries.whatif import Question
     from kubectl_sched.simulation.node_edits import Cluster
+
+
+class Sizing(Record, frozen=True):
+    """The number of pods of each workload. The fields are the flags of `whatif` of the same names."""
+
+    replicas: int | None = None
+    fill: bool = False
+    """`--replicas max`: until one no longer fits."""
+
+    replace: bool = False
 
 
 class PlacedWorkloads:
     """Makes the pods of one workload after the other, in a cluster that loses what goes for them."""
 
     def __init__(
-        self, question: Question, admission: Admission, cluster: Cluster, making: Making, *, server_checks: bool
+        self, sizing: Sizing, admission: Admission, cluster: Cluster, making: Making, *, server_checks: bool
     ) -> None:
         """With `server_checks` the server has judged what a manifest changes."""
-        self._question = question
+        self._sizing = sizing
         self._admission = admission
         self._cluster = cluster
         self._making = making
@@ -66,10 +76,15 @@ class PlacedWorkloads:
             only_scales |= is_unchanged
         if isinstance(item, Deployment) and item.spec.paused:
             running = while_paused(item, self._admission.objects)
-            self._cluster.notes.append(about_paused(item, is_running=running is not None))
+            note = about_paused(item, is_running=running is not None)
             if running is None:
-                return Workload(replicas_of(item, ()), [])
-            item, only_scales = running, True
+                return Workload(replicas_of(item, ()), [], notes=(note,))
+            placed = self._placed(running, stored, only_scales=True)
+            placed.notes = (note, *placed.notes)
+            return placed
+        return self._placed(item, stored, only_scales=only_scales)
+
+    def _placed(self, item: KubernetesObject, stored: KubernetesObject | None, *, only_scales: bool) -> Workload:
         present = [pod for pod in pods_of(item, self._cluster.pods) if not pod.has_ended]
         replica_set = None
         if only_scales and isinstance(item, Deployment):
@@ -86,30 +101,32 @@ class PlacedWorkloads:
 
     @property
     def _makes_copies(self) -> bool:
-        return self._question.replicas is not None or self._question.fill
+        return self._sizing.replicas is not None or self._sizing.fill
 
     def _scaled(self, replicas: Replicas, present: list[Pod], count: int) -> Workload:
         """The pods that a workload lacks whose template stays: those that wait, and those that are yet to be made."""
-        if self._question.replace:
+        if self._sizing.replace:
             self._let_go(present)
             present = []
+        notes: tuple[str, ...] = ()
         wanted = [replicas.pod(index) for index in range(count)]
-        if not self._question.fill:
+        if not self._sizing.fill:
             surplus = surplus_of(replicas.source, wanted, present)
-            self._go_first(replicas, surplus)
+            notes = self._go_first(replicas, surplus)
             self._making.let_go(surplus)
             present = [pod for pod in present if pod not in surplus]
         waiting = [pod for pod in present if not pod.spec.node_name]
         missing = {pod.key for pod in missing_of(replicas.source, wanted, present)}
         free = [index for index, pod in enumerate(wanted) if pod.key in missing]
-        made = free if self._question.fill else free[: max(0, count - len(present))]
+        made = free if self._sizing.fill else free[: max(0, count - len(present))]
         workload = self._making.workload(replicas, made)
         workload.pods = [*waiting, *workload.pods]
+        workload.notes = notes
         return workload
 
     def _rolled_out(self, item: KubernetesObject, replicas: Replicas, present: list[Pod], count: int) -> Workload:
         """All pods of a template that is new; those of the old one go during the rollout, or at once."""
-        go_at_once = self._question.replace or self._question.fill or isinstance(item, Pod)
+        go_at_once = self._sizing.replace or self._sizing.fill or isinstance(item, Pod)
         gone = [pod for pod in present if go_at_once or not pod.spec.node_name]
         self._cluster.drop(gone)
         self._making.let_go(present)
@@ -117,7 +134,7 @@ class PlacedWorkloads:
         workload = self._making.workload(replicas, range(count))
         if isinstance(item, StatefulSet | DaemonSet):
             surplus = surplus_of(item, workload.pods, old)
-            self._go_first(replicas, surplus)
+            workload.notes = self._go_first(replicas, surplus)
             old = [pod for pod in old if pod not in surplus]
         workload.old = old
         if old and workload.pods and only_surges(item, count, self._admission.enabled):
@@ -128,17 +145,18 @@ class PlacedWorkloads:
         self._cluster.drop(pods)
         self._making.let_go(pods)
 
-    def _go_first(self, replicas: Replicas, surplus: list[Pod]) -> None:
-        """Pods that are too many."""
-        if surplus:
-            self._cluster.drop(surplus)
-            names = few(sorted(pod.name for pod in surplus))
-            pods = "1 pod too many, which goes" if len(surplus) == 1 else f"{len(surplus)} pods too many, which go"
-            self._cluster.notes.append(f"{replicas.owner} has {pods} first: {names}")
+    def _go_first(self, replicas: Replicas, surplus: list[Pod]) -> tuple[str, ...]:
+        """Take away the pods that are too many, and say so."""
+        if not surplus:
+            return ()
+        self._cluster.drop(surplus)
+        names = few(sorted(pod.name for pod in surplus))
+        pods = "1 pod too many, which goes" if len(surplus) == 1 else f"{len(surplus)} pods too many, which go"
+        return (f"{replicas.owner} has {pods} first: {names}",)
 
     def _stored(self, item: KubernetesObject) -> KubernetesObject | None:
         """What the manifest changes in the cluster."""
-        if isinstance(item, Pod) or self._question.replace:
+        if isinstance(item, Pod) or self._sizing.replace:
             return None
         return self._admission.objects.get(type(item), item.name, item.namespace)
 
@@ -175,10 +193,10 @@ class PlacedWorkloads:
                     f"--replicas does not apply to {replicas.owner}: it has a pod on each node that its pods may run on"
                 )
             return replicas.count
-        if self._question.fill:
+        if self._sizing.fill:
             return 1 + sum(_pods_allowed(node) for node in self._cluster.nodes.values())
-        if self._question.replicas is not None:
-            return self._question.replicas
+        if self._sizing.replicas is not None:
+            return self._sizing.replicas
         return pods_counted(replicas.count, f"{replicas.owner} wants {replicas.count:,}")
 
 

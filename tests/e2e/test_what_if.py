@@ -12,11 +12,10 @@ from typing import Any
 
 import pytest
 
-from kubectl_sched.queries.whatif import Question, WhatIf
+from kubectl_sched.queries.whatif import Question, what_if
 from kubectl_sched.simulation.placement import Placement
 from kubectl_sched.simulation.what_if_result import WhatIfResult
 from kubectl_sched.sources import read
-from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from tests.e2e import kubelet
 from tests.e2e.api import LISTS, Api, ApiError, Json
@@ -250,9 +249,7 @@ def ask(server: Api, folder: Path, manifest: Json) -> WhatIfResult:
     (folder / "dump.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     (folder / "manifest.json").write_text(json.dumps(manifest))
     dump = read([str(folder / "dump.json")])
-    schedulers = ClusterSchedulers(dump, Replay(None, "1.36"))
-    question = Question((str(folder / "manifest.json"),))
-    return WhatIf(dump, lambda name: schedulers.assumed(name).configuration, question).answer()
+    return what_if(Question((str(folder / "manifest.json"),), replay=Replay(None, "1.36")), dump).result
 
 
 def check(server: Api, said: Placement, known: set[str]) -> None:

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kubectl_sched.queries.whatif import Question, WhatIf
+from kubectl_sched.queries.whatif import Question, what_if
+from kubectl_sched.simulation.placed_workloads import Sizing
 from kubectl_sched.sources import read
-from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
-from kubectl_sched.sources.discovery.replay_setup import Replay
 from tests import program
 
 if TYPE_CHECKING:
@@ -238,7 +237,7 @@ def test_what_the_api_server_would_refuse(spec: dict[str, Any], said: str) -> No
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "name a manifest or a workload"),
+        ([], "nothing to simulate: name a manifest, a workload or an edit"),
         (["--drain", "w3"], "no node matches w3"),
         (["--taint", "w1=x:Never"], "the effect is one of"),
         (["--taint", "w1=x"], "--taint w1=x: write NODE=KEY[=VALUE]:EFFECT"),
@@ -402,9 +401,7 @@ def interrupted_after(count: int, *targets: str) -> WhatIfResult:
         if told == count:
             raise KeyboardInterrupt
 
-    schedulers = ClusterSchedulers(read([SMALL]), Replay())
-    question = Question(targets, replicas=3)
-    return WhatIf(schedulers.dump, lambda name: schedulers.assumed(name).configuration, question).answer(report)
+    return what_if(Question(targets, sizing=Sizing(replicas=3)), read([SMALL]), report=report).result
 
 
 @pytest.mark.parametrize("manifest_name", ["plain.yaml", "web-2.yaml"])

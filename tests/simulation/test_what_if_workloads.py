@@ -10,11 +10,11 @@ import pytest
 
 from kubectl_sched.apiserver.refused_manifest import RefusedError
 from kubectl_sched.errors import SchedError
-from kubectl_sched.queries.whatif import Question, WhatIf
+from kubectl_sched.queries.whatif import Question, what_if
 from kubectl_sched.simulation.node_edits import Edit
+from kubectl_sched.simulation.placed_workloads import Sizing
 from kubectl_sched.simulation.queue_simulation import Choices
 from kubectl_sched.sources import read
-from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
 
 if TYPE_CHECKING:
@@ -75,10 +75,10 @@ def ask(tmp_path: Path) -> Ask:
         wanted = tmp_path / "wanted.json"
         wanted.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": manifests}))
         gates = choices.pop("gates", None)
-        schedulers = ClusterSchedulers(read([str(dump)]), Replay(None, "1.36", gates))
         targets = (target,) if target else (str(wanted),) if manifests else ()
-        question = Question(targets, edits=edits, **choices)
-        return WhatIf(schedulers.dump, lambda name: schedulers.assumed(name).configuration, question).answer()
+        sizing = Sizing(choices.pop("replicas", None), choices.pop("fill", False), choices.pop("replace", False))
+        question = Question(targets, sizing=sizing, edits=edits, replay=Replay(None, "1.36", gates), **choices)
+        return what_if(question, read([str(dump)])).result
 
     return answered
 
