@@ -9,15 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 from msgspec import structs
 
-from kubectl_sched.api.apps import (
-    CronJob,
-    DaemonSet,
-    Deployment,
-    Job,
-    ReplicaSet,
-    ReplicationController,
-    StatefulSet,
-)
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.apiserver.applied_objects import APPLIED
 from kubectl_sched.apiserver.refused_manifest import RefusedError
@@ -26,7 +17,7 @@ from kubectl_sched.apiserver.validation.workload_validation import check_workloa
 from kubectl_sched.errors import SchedError
 from kubectl_sched.sources.dump.documents import read_documents
 from kubectl_sched.sources.dump.raw_values import typed
-from kubectl_sched.sources.kinds import BY_TYPE, serves
+from kubectl_sched.sources.kinds import BY_TYPE, POD_MAKERS, SERVED, serves
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -34,14 +25,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.apiserver.server_dry_run import DryRun
 
-PLACEABLE = (Pod, Deployment, ReplicaSet, StatefulSet, Job, CronJob, DaemonSet, ReplicationController)
-_BY_NAME: dict[str, type[KubernetesObject]] = {kind.__name__: kind for kind in (*PLACEABLE, *APPLIED)}
-SERVED = {
-    kind.__name__: "v1" if kind in {Pod, ReplicationController} else "batch/v1" if kind in {Job, CronJob} else "apps/v1"
-    for kind in PLACEABLE
-}
-"""The apiVersion of each kind that makes pods: all supported versions of Kubernetes serve no other."""
-
+_BY_NAME: dict[str, type[KubernetesObject]] = {kind.__name__: kind for kind in (*POD_MAKERS, *APPLIED)}
 _BUILT_IN = frozenset({"", "apps", "batch", "extensions"})
 _SUFFIXES = frozenset({".json", ".yaml", ".yml"})
 
@@ -72,7 +56,7 @@ def read_manifests(paths: Sequence[str], namespace: str, dry_run: DryRun | None 
             for document in read_documents(file):
                 whole = document if dry_run is None else dry_run.stored(document, namespace)
                 item = _object(whole, file, namespace, len(found))
-                if isinstance(item, PLACEABLE):
+                if isinstance(item, POD_MAKERS):
                     misspelt += about_unknown_fields(document) if dry_run is None else ()
                     _check(item, misspelt)
                     found.append(item)

@@ -14,9 +14,9 @@ import msgspec
 from msgspec import structs
 
 from kubectl_sched.api.pod import Pod, PodSpec
-from kubectl_sched.apiserver.manifests import SERVED
 from kubectl_sched.errors import SchedError
 from kubectl_sched.sources.dump.raw_values import typed
+from kubectl_sched.sources.kinds import SERVED
 from kubectl_sched.sources.live.live_errors import ResponseError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.framework.amounts import amount_texts
 from kubectl_sched.record import Record
-from kubectl_sched.snapshot.node_info import NodeInfo
+from kubectl_sched.snapshot import NodeInfo
 from kubectl_sched.sources.surroundings import bound_at
 
 if TYPE_CHECKING:

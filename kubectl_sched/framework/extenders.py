@@ -8,7 +8,7 @@ is reached, the client knows.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.config.types import Extender
     from kubectl_sched.framework.extender_answers import FilterResult, MetaVictims
+    from kubectl_sched.framework.handle import ExtenderClient
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.arrays import Integers, Rows
 
@@ -39,16 +40,6 @@ MAX_EXTENDER_PRIORITY = 10
 
 _ABSENT = unresolvable()
 """Of a node that an extender drops without a word nothing is recorded."""
-
-
-class ExtenderClient(Protocol):
-    """Reaches extenders."""
-
-    def send(self, extender: Extender, verb: str, arguments: Mapping[str, Any]) -> Any:
-        """The decoded JSON answer. Raises ExtenderError."""
-
-    def document(self, item: Pod | Node) -> dict[str, Any]:
-        """The whole object as the API server has it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,29 @@
-"""What a plugin may know of the scheduler it belongs to."""
+"""The parts of the scheduler that a plugin may use (framework.Handle)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_sched.api.core import Node
+    from kubectl_sched.api.pod import Pod
     from kubectl_sched.config.features import Features
     from kubectl_sched.config.types import Extender
     from kubectl_sched.config.versions import KubeVersion, Release
-    from kubectl_sched.framework.extenders import ExtenderClient
+
+
+class ExtenderClient(Protocol):
+    """Sends requests to extenders."""
+
+    def send(self, extender: Extender, verb: str, arguments: Mapping[str, Any]) -> Any:
+        """Return the decoded JSON answer. Raises ExtenderError."""
+
+    def document(self, item: Pod | Node) -> dict[str, Any]:
+        """Return the whole object as the API server has it."""
 
 
 class Handle(Record, frozen=True):
@@ -20,7 +33,7 @@ class Handle(Record, frozen=True):
     release: Release
     features: Features
     extenders: tuple[Extender, ...] = ()
-    """As configured, in the order in which they are asked."""
+    """The configured extenders, in the order in which they are asked."""
     parallelism: int = 16
     extender_client: ExtenderClient | None = None
-    """How extenders are reached; None where they are not asked."""
+    """None if extenders are not asked."""

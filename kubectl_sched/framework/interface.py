@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from enum import Enum
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.evidence import Evidence
+    from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.preemption import Candidate, Choice
     from kubectl_sched.framework.reservation import Reservation
-    from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.arrays import Floats, Integers, Rows
@@ -162,12 +162,35 @@ class PostFilterResult(Record, frozen=True):
     notes: tuple[str, ...] = ()
 
 
+class PluginsRunner(Protocol):
+    """The parts of the runtime that a PostFilter plugin calls to dry-run other plugins."""
+
+    handle: Handle
+
+    def run_filters(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
+        """Return the first rejection of each node."""
+
+    def run_filters_with_nominated_pods(
+        self, state: CycleState, pod: Pod, nodes: Snapshot, verdict: NodeToStatus
+    ) -> NodeToStatus:
+        """Return `verdict`, with the nodes rejected that the pod does not fit on beside the pods nominated there."""
+
+    def add_pod(self, state: CycleState, pod: Pod, added: Pod, row: int, nodes: Snapshot) -> None:
+        """Call every PreFilterExtensions.add_pod."""
+
+    def remove_pod(self, state: CycleState, pod: Pod, removed: Pod, row: int, nodes: Snapshot) -> None:
+        """Call every PreFilterExtensions.remove_pod."""
+
+    def concerns_other_nodes(self, state: CycleState, pod: Pod, other: Pod) -> bool:
+        """Report whether `other` can change a verdict on another node than its own."""
+
+
 class PostFilterPlugin(Plugin):
     """Runs when no node fits."""
 
     @abstractmethod
     def post_filter(
-        self, state: CycleState, pod: Pod, nodes: Snapshot, statuses: NodeToStatus, framework: Framework
+        self, state: CycleState, pod: Pod, nodes: Snapshot, statuses: NodeToStatus, framework: PluginsRunner
     ) -> PostFilterResult:
         """Try to make the pod schedulable; `statuses` is the verdict on each node."""
 

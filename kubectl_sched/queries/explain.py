@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.config import Configuration
-    from kubectl_sched.framework.extenders import ExtenderClient
+    from kubectl_sched.framework.handle import ExtenderClient
     from kubectl_sched.simulation.pending_together import Together
     from kubectl_sched.sources.dump.dump import Dump
 

@@ -16,7 +16,7 @@ from kubectl_sched.scheduler.schedule_one import cycle, no_profile, schedule_one
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.config import Configuration
-    from kubectl_sched.framework.extenders import ExtenderClient
+    from kubectl_sched.framework.handle import ExtenderClient
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot import Snapshot
 

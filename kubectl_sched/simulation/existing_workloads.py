@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apps import CronJob, DaemonSet, Deployment, Job, StatefulSet
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.apiserver.manifests import PLACEABLE
 from kubectl_sched.controllers.daemon_set_coverage import target_of
 from kubectl_sched.controllers.workload_pods import COMPLETION_INDEX, replicas_of
 from kubectl_sched.errors import SchedError
 from kubectl_sched.simulation.queue_simulation import owner_of
 from kubectl_sched.simulation.rollout import Plan, Strategy, least_wanted
+from kubectl_sched.sources.kinds import POD_MAKERS
 from kubectl_sched.sources.pod_selection import WORKLOAD_WORDS
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def existing_item(target: str, objects: Iterable[KubernetesObject], namespace: s
     """The workload of the cluster that `deployment/web` names. Raises SchedError where there is none."""
     word, _, name = target.partition("/")
     kind = _WORDS[word.lower().split(".")[0]]
-    of_kind = [item for item in objects if type(item).__name__ == kind and isinstance(item, PLACEABLE)]
+    of_kind = [item for item in objects if type(item).__name__ == kind and isinstance(item, POD_MAKERS)]
     for item in of_kind:
         if (item.namespace, item.name) == (namespace, name):
             return item

@@ -2,9 +2,8 @@
 
 from kubectl_sched.snapshot.build import build
 from kubectl_sched.snapshot.column import Column
-from kubectl_sched.snapshot.node_info import NodeInfo
 from kubectl_sched.snapshot.objects import Objects
 from kubectl_sched.snapshot.pod_table import PodTable
-from kubectl_sched.snapshot.snapshot import Snapshot
+from kubectl_sched.snapshot.snapshot import NodeInfo, Snapshot
 
 __all__ = ["Column", "NodeInfo", "Objects", "PodTable", "Snapshot", "build"]

@@ -8,23 +8,64 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kubectl_sched.snapshot.host_ports import host_ports
-from kubectl_sched.snapshot.node_info import NodeInfo
+from kubectl_sched.record import Record
+from kubectl_sched.snapshot.host_ports import HostPort, host_ports
 from kubectl_sched.snapshot.usage import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from kubectl_sched.api.core import ContainerImage, Node, Taint
     from kubectl_sched.api.meta import Labels
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
     from kubectl_sched.snapshot.column import Column
-    from kubectl_sched.snapshot.host_ports import HostPort
     from kubectl_sched.snapshot.node_table import NodeTable
     from kubectl_sched.snapshot.objects import Objects
     from kubectl_sched.snapshot.pod_table import PodTable
     from kubectl_sched.snapshot.usage import PodResource
+
+
+class NodeInfo(Record, frozen=True):
+    """One row of a Snapshot as kube-scheduler's NodeInfo shows it (k8s.io/kube-scheduler/framework/types.go)."""
+
+    nodes: Snapshot
+    row: int
+
+    @property
+    def node(self) -> Node:
+        """The Node object."""
+        return self.nodes.table.objects[self.row]
+
+    @property
+    def name(self) -> str:
+        """The node's name."""
+        return self.node.metadata.name
+
+    @property
+    def labels(self) -> Labels:
+        """The node's labels."""
+        return self.node.metadata.labels
+
+    @property
+    def pods(self) -> Sequence[Pod]:
+        """The pods on it."""
+        pods = self.nodes.existing_pods
+        return [pods.pods[index] for index in pods.on(self.row)]
+
+    @property
+    def used_ports(self) -> frozenset[HostPort]:
+        """The host ports in use, as NodeInfo counts them."""
+        freed = self.nodes.freed_ports.get(self.name, frozenset())
+        return frozenset(port for pod in self.pods for port in host_ports(pod)) - freed
+
+    def allocatable(self, resource: str) -> int:
+        """Cpu in millicores, others in their own unit."""
+        return int(self.nodes.allocatable(resource)[self.row])
+
+    def requested(self, resource: str) -> int:
+        """The sum of what the pods on it request, in the same units."""
+        return int(self.nodes.requested(resource)[self.row])
 
 
 @dataclass(frozen=True, eq=False, repr=False)

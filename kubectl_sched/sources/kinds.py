@@ -99,6 +99,26 @@ KINDS: tuple[Kind, ...] = (
 BY_NAME: dict[str, Kind] = {kind.name: kind for kind in KINDS}
 BY_TYPE: dict[type[KubernetesObject], Kind] = {kind.type: kind for kind in KINDS}
 
+POD_MAKERS = (
+    pod.Pod,
+    apps.Deployment,
+    apps.ReplicaSet,
+    apps.StatefulSet,
+    apps.Job,
+    apps.CronJob,
+    apps.DaemonSet,
+    apps.ReplicationController,
+)
+"""Pods, and the workloads whose controllers make pods."""
+
+SERVED = {
+    kind.__name__: next(
+        f"{group}/v1" if group else "v1" for group in ("", "batch", "apps") if group in BY_TYPE[kind].groups
+    )
+    for kind in POD_MAKERS
+}
+"""The apiVersion of each kind that makes pods: all supported versions of Kubernetes serve no other."""
+
 
 @cache
 def serves(kind: Kind, api_version: str) -> bool:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.interface import PluginsRunner
     from kubectl_sched.framework.preemption import Candidate
-    from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.snapshot import Snapshot
 
@@ -44,7 +44,7 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
         return SUCCESS
 
     def post_filter(
-        self, state: CycleState, pod: Pod, nodes: Snapshot, statuses: NodeToStatus, framework: Framework
+        self, state: CycleState, pod: Pod, nodes: Snapshot, statuses: NodeToStatus, framework: PluginsRunner
     ) -> PostFilterResult:
         """Find the node where the least is lost, unless the pod may not preempt or nothing helps."""
         victims = self._victims(nodes)

@@ -21,8 +21,8 @@ from kubectl_sched.snapshot.host_ports import host_ports
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_state import CycleState
+    from kubectl_sched.framework.interface import PluginsRunner
     from kubectl_sched.framework.preemption import Importance
-    from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.plugins.default_preemption.budgets import Budgets
     from kubectl_sched.plugins.default_preemption.victims import SingleVictims
@@ -43,7 +43,7 @@ class Outcomes(Struct):
 class _OneNode:
     """One node as it changes during its trial."""
 
-    def __init__(self, framework: Framework, pod: Pod, cluster: Snapshot, row: int, state: CycleState) -> None:
+    def __init__(self, framework: PluginsRunner, pod: Pod, cluster: Snapshot, row: int, state: CycleState) -> None:
         self._framework = framework
         self._pod = pod
         self._cluster = cluster
@@ -95,7 +95,7 @@ class DryRun:
 
     def __init__(
         self,
-        framework: Framework,
+        framework: PluginsRunner,
         state: CycleState,
         pod: Pod,
         nodes: Snapshot,

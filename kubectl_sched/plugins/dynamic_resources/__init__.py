@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.interface import PluginsRunner
     from kubectl_sched.framework.reservation import Reservation
-    from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.plugins.dynamic_resources.filtering import Filtering
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.arrays import Integers, Rows
@@ -136,7 +136,7 @@ class DynamicResources(
         return known
 
     def post_filter(
-        self, state: CycleState, pod: Pod, nodes: Snapshot, statuses: NodeToStatus, framework: Framework
+        self, state: CycleState, pod: Pod, nodes: Snapshot, statuses: NodeToStatus, framework: PluginsRunner
     ) -> PostFilterResult:
         """Whether taking a claim's devices away could help. Fails where an earlier plugin ended PreFilter."""
         del framework

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.schedulers import Lease
     from kubectl_sched.config import Configuration
-    from kubectl_sched.framework.extenders import ExtenderClient
+    from kubectl_sched.framework.handle import ExtenderClient
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
     from kubectl_sched.sources.discovery.kube_schedulers import FoundScheduler

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.config import Configuration
-    from kubectl_sched.framework.extenders import ExtenderClient
+    from kubectl_sched.framework.handle import ExtenderClient
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.sources import Dump
 
