@@ -40,7 +40,7 @@ def command_help(name: str, parameters: Sequence[Any]) -> str:
         lines += [f"  # {example.wanted}", f"  {example.line}", ""]
     panels: dict[str, list[Any]] = {}
     for parameter in parameters:
-        if parameter.param_type_name == "option" and parameter.name != "help":
+        if parameter.param_type_name == "option" and parameter.name != "help" and not parameter.hidden:
             panels.setdefault(getattr(parameter, "rich_help_panel", None) or "Options", []).append(parameter)
     shared = panels.pop(CONNECTION, [])
     for panel, options in panels.items():

@@ -126,7 +126,7 @@ with --to what to compare with. Exit code: 0 nothing differs, 1 something does."
             Example("What will the next version of Kubernetes change?", "kubectl sched diff --to-kube-version 1.37"),
             Example(
                 "What changed for a workload between two dumps?",
-                "kubectl sched diff deployment/web --from monday.json --to-from tuesday.json",
+                "kubectl sched diff deployment/web --from monday.json --to-dump tuesday.json",
             ),
         ),
         "diff [[pod] NAME... | TYPE/NAME...] --to-... [options]",

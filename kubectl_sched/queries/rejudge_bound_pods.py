@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from kubectl_sched.config.scheduler_name import scheduler_name_of
-from kubectl_sched.queries.replay_difference import Fare, Fate
+from kubectl_sched.queries.replay_difference import Rejudged, ReplaySummary
 from kubectl_sched.simulation.bulk_replay import OneOut, essence
 from kubectl_sched.simulation.plain_pods import is_plain
 
@@ -33,14 +33,14 @@ class _Alike:
         self.one_out: OneOut | None = None
 
 
-class Fates:
+class Rejudging:
     """Asks the scheduler in force for each pod."""
 
     def __init__(self, schedulers: ClusterSchedulers) -> None:
         self._schedulers = schedulers
         self._owners: dict[_Key, list[_Alike]] = {}
 
-    def of(self, pod: Pod) -> Fate:
+    def of(self, pod: Pod) -> Rejudged:
         """What becomes of the pod, taken off its node; every fate equals that of a cycle of its own."""
         whole = partial(self._schedulers.cycle, pod)
         alike = self._alike(pod)
@@ -61,7 +61,7 @@ class Fates:
             del self._owners[next(iter(self._owners))]
         return found
 
-    def _shared(self, pod: Pod, alike: _Alike) -> Fate | None:
+    def _shared(self, pod: Pod, alike: _Alike) -> Rejudged | None:
         scheduler = self._schedulers.scheduler(pod)
         if alike.whole is None:
             alike.whole = scheduler.cycle(pod, scheduler.nodes)
@@ -70,10 +70,10 @@ class Fates:
             return None
         nodes, whole = scheduler.nodes, partial(self._schedulers.cycle, pod)
         if nodes.existing_pods.find(pod.metadata.namespace, pod.metadata.name) is None:
-            return Fate(Fare.of(alike.whole), whole)
+            return Rejudged(ReplaySummary.of(alike.whole), whole)
         judged = alike.one_out.without(pod)
-        return Fate.shared(judged, nodes, whole) if judged is not None else None
+        return Rejudged.shared(judged, nodes, whole) if judged is not None else None
 
 
-def _own(result: ScheduleResult) -> Fate:
-    return Fate(Fare.of(result), lambda: result)
+def _own(result: ScheduleResult) -> Rejudged:
+    return Rejudged(ReplaySummary.of(result), lambda: result)

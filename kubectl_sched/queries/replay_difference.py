@@ -31,7 +31,7 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True)
-class Fare:
+class ReplaySummary:
     """What became of a pod. It holds no columns, of which tens of thousands of results would fill the memory."""
 
     outcome: Outcome
@@ -43,7 +43,7 @@ class Fare:
     error: str | None
 
     @classmethod
-    def of(cls, result: ScheduleResult) -> Fare:
+    def of(cls, result: ScheduleResult) -> ReplaySummary:
         """The result's, without what led to it."""
         best = _winners(result)
         total = int(result.totals.max()) if best else None
@@ -57,12 +57,12 @@ class Fare:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One pod that fares otherwise. `change` is BecomesSchedulable, StopsBeingSchedulable, Moves or OtherOutcome."""
+    """One pod that differs. `change` is BecomesSchedulable, StopsBeingSchedulable, Moves or OtherOutcome."""
 
     namespace: str
     name: str
-    before: Fare
-    after: Fare
+    before: ReplaySummary
+    after: ReplaySummary
     change: str
     causes: tuple[Cause, ...]
 
@@ -73,10 +73,10 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
+class Rejudged:
     """What becomes of a pod, by a cycle of its own or shared with its like, and that cycle for who needs all of it."""
 
-    fare: Fare
+    summary: ReplaySummary
     whole: Callable[[], ScheduleResult]
     judged: Judged | None = None
     """None where the cycle was the pod's own."""
@@ -84,13 +84,13 @@ class Fate:
     nodes: Snapshot | None = None
 
     @classmethod
-    def shared(cls, judged: Judged, nodes: Snapshot, whole: Callable[[], ScheduleResult]) -> Fate:
+    def shared(cls, judged: Judged, nodes: Snapshot, whole: Callable[[], ScheduleResult]) -> Rejudged:
         """That of a pod that was judged together with its like."""
         rows = np.flatnonzero(judged.feasible)
         totals = judged.totals[rows]
         highest = int(totals.max())
         best = tuple(sorted(nodes.names[row] for row in rows[totals == highest].tolist()))
-        return cls(Fare(Outcome.SCHEDULABLE, best, highest, None, None), whole, judged, nodes)
+        return cls(ReplaySummary(Outcome.SCHEDULABLE, best, highest, None, None), whole, judged, nodes)
 
     def leads(self, name: str, other: str) -> dict[str, int] | None:
         """By how many points each plugin prefers one node to another; None where that takes the whole cycle."""
@@ -102,9 +102,9 @@ class Fate:
         return {plugin: int(points[row] - points[below]) for plugin, points in self.judged.points.items()}
 
 
-def difference_of(pod: Pod, before: Fate, after: Fate) -> Difference | None:
+def difference_of(pod: Pod, before: Rejudged, after: Rejudged) -> Difference | None:
     """What differs, None where outcome and best nodes are the same."""
-    first, second = before.fare, after.fare
+    first, second = before.summary, after.summary
     if (first.outcome, first.best) == (second.outcome, second.best):
         return None
     left, taken = _first(first.best, second.best), _first(second.best, first.best)
@@ -121,7 +121,7 @@ def difference(before: ScheduleResult, after: ScheduleResult) -> Difference | No
     """What differs, None where outcome and best nodes are the same."""
     if before.outcome is after.outcome and _winners(before) == _winners(after):
         return None
-    pod, first, second = before.pod.metadata, Fare.of(before), Fare.of(after)
+    pod, first, second = before.pod.metadata, ReplaySummary.of(before), ReplaySummary.of(after)
     return Difference(pod.namespace, pod.name, first, second, _change(first, second), tuple(_causes(before, after)))
 
 
@@ -129,7 +129,7 @@ def _winners(result: ScheduleResult) -> tuple[str, ...]:
     return () if result.outcome is Outcome.ERROR else result.best
 
 
-def _change(before: Fare, after: Fare) -> str:
+def _change(before: ReplaySummary, after: ReplaySummary) -> str:
     if before.outcome is after.outcome:
         return "Moves"
     if after.fits:

@@ -123,7 +123,7 @@ def test_all_pods_are_compared_and_only_those_that_differ_are_listed(
 def test_the_same_is_no_difference(dump: str, config: Any, capsys: pytest.CaptureFixture[str]) -> None:
     code, said = run(capsys, "--pending", "--from", dump, "--to-config", config(""))
     assert code == 0
-    assert said.startswith("2 pods compared, kube-scheduler 1.36: all fare the same.\n")
+    assert said.startswith("2 pods compared, kube-scheduler 1.36: no differences.\n")
 
 
 def test_another_version_is_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -149,20 +149,20 @@ def test_a_pod_is_asked_of_the_scheduler_that_serves_it(config: Any, capsys: pyt
 
 def test_another_dump_is_compared(dump: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = write(tmp_path / "other.json", node("small", "4"), pod("web", "1"))
-    code, said = run(capsys, "--from", dump, "--to-from", other, "-o", "json")
+    code, said = run(capsys, "--from", dump, "--to-dump", other, "-o", "json")
     data = json.loads(said)
     assert code == 1
     assert data["compared"] == 1
     assert data["items"][0]["causes"] == [{"plugin": None, "text": "now there is no node large"}]
     assert "1 pod is in the first dump only, and not compared" in data["warnings"]
-    _, said = run(capsys, "--from", other, "--to-from", dump, "-o", "json")
+    _, said = run(capsys, "--from", other, "--to-dump", dump, "-o", "json")
     assert "1 pod is in the second dump only, and not compared" in json.loads(said)["warnings"]
 
 
 def test_a_pod_that_is_named_must_be_in_both_dumps(dump: str, tmp_path: Path) -> None:
     other = write(tmp_path / "other.json", node("small", "4"), pod("else", "1"))
-    with pytest.raises(SchedError, match=r"^--to-from: there is no pod default/web$") as refused:
-        app(["diff", "pod", "web", "--from", dump, "--to-from", other], standalone_mode=False)
+    with pytest.raises(SchedError, match=r"^--to-dump: there is no pod default/web$") as refused:
+        app(["diff", "pod", "web", "--from", dump, "--to-dump", other], standalone_mode=False)
     assert refused.value.exit_code == 2
 
 
@@ -177,7 +177,7 @@ def test_names_are_for_scripts(dump: str, config: Any, capsys: pytest.CaptureFix
 
 
 def test_something_to_compare_with_is_needed(dump: str) -> None:
-    with pytest.raises(SchedError, match="say what to compare with: --to-config"):
+    with pytest.raises(SchedError, match="nothing to compare with: give --to-config"):
         app(["diff", "--from", dump], standalone_mode=False)
 
 
@@ -187,7 +187,7 @@ def test_something_to_compare_with_is_needed(dump: str) -> None:
         (["--to-config", "nowhere"], "--to-config nowhere: No such file"),
         (["--to-kube-version", "next"], "--to-kube-version next: 'next' is not a Kubernetes version"),
         (["--to-feature-gates", "Nope=true"], "--to-feature-gates Nope=true: kube-scheduler refuses these"),
-        (["--to-from", ""], "--to-from is given an empty path"),
+        (["--to-dump", ""], "--to-dump is given an empty path"),
         (["--config", "nowhere", "--to-kube-version", "1.36"], "--config nowhere: No such file"),
     ],
 )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from kubectl_sched.config import KubeVersion, load_configuration
-from kubectl_sched.queries.replay_difference import Fare, Fate
+from kubectl_sched.queries.replay_difference import Rejudged, ReplaySummary
 from kubectl_sched.scheduler.schedule_one import cycle, schedule_one
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.simulation.bulk_replay import OneOut, essence
@@ -38,7 +38,7 @@ def copies_on(template: Pod, names: list[str]) -> list[Pod]:
     ]
 
 
-def shared_and_own(nodes: Snapshot, pods: list[Pod], version: str) -> list[tuple[Fate, ScheduleResult]]:
+def shared_and_own(nodes: Snapshot, pods: list[Pod], version: str) -> list[tuple[Rejudged, ScheduleResult]]:
     """What is shared, beside the whole cycle; pods of which nothing is shared are left out."""
     for each in pods:
         nodes = nodes.assume(each, nodes.row_of[each.spec.node_name])
@@ -52,7 +52,7 @@ def shared_and_own(nodes: Snapshot, pods: list[Pod], version: str) -> list[tuple
     judged = [(each, one_out.without(each)) for each in pods]
     return [
         (
-            Fate.shared(found, nodes, lambda: pytest.fail("the whole cycle is not needed")),
+            Rejudged.shared(found, nodes, lambda: pytest.fail("the whole cycle is not needed")),
             schedule_one(each, nodes, framework),
         )
         for each, found in judged
@@ -60,8 +60,8 @@ def shared_and_own(nodes: Snapshot, pods: list[Pod], version: str) -> list[tuple
     ]
 
 
-def assert_equal(shared: Fate, own: ScheduleResult) -> None:
-    assert shared.fare == Fare.of(own)
+def assert_equal(shared: Rejudged, own: ScheduleResult) -> None:
+    assert shared.summary == ReplaySummary.of(own)
     assert shared.judged is not None
     points = {name: column[own.feasible].tolist() for name, column in shared.judged.points.items()}
     assert points == {each.plugin: each.weighted.tolist() for each in own.scores}

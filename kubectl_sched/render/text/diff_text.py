@@ -1,9 +1,8 @@
-"""Pods that fare otherwise under another configuration, version or state."""
+"""The answer of `diff`: as text, as names, and as the JSON that scripts read."""
 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.render.data.explanation_data import API_VERSION
@@ -16,7 +15,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from kubectl_sched.config import Configuration
-    from kubectl_sched.queries.replay_difference import Difference, Fare
+    from kubectl_sched.queries.diff import Answer
+    from kubectl_sched.queries.replay_difference import Difference, ReplaySummary
 
 _NAME_LENGTH = 45
 _BEST_NAMED = 2
@@ -28,57 +28,42 @@ _CHANGES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Two schedulers, how many pods were asked of both, and those that differ."""
-
-    before: Configuration
-    after: Configuration
-    compared: int
-    differences: tuple[Difference, ...]
-    warnings: tuple[str, ...] = ()
-    """What the answer rests on."""
-
-    problems: tuple[str, ...] = ()
-    """What went wrong on the way to it."""
-
-
-def show_diff(comparison: Comparison, output: str, color: str) -> int:
-    """Print the comparison on stdout; returns the exit code: 0 where nothing differs, 1 where something does."""
+def show_diff(answer: Answer, output: str, color: str) -> int:
+    """Print the answer on stdout and return the exit code: 0 if nothing differs, else 1."""
     if output not in {"json", "yaml"}:
-        warn(comparison.problems)
+        warn(answer.warnings)
     if output == "name":
-        names = (difference.name for difference in comparison.differences)
+        names = (difference.name for difference in answer.differences)
         sys.stdout.write("".join(f"pod/{safe(name)}\n" for name in names))
     elif output in {"json", "yaml"}:
-        write_data(diff(comparison), output)
+        write_data(diff_data(answer), output)
     else:
         from kubectl_sched.render.text.terminal import print_parts
 
-        print_parts(_page(comparison, in_full=output == "wide"), color)
-    return 1 if comparison.differences else 0
+        print_parts(_page(answer, in_full=output == "wide"), color)
+    return 1 if answer.differences else 0
 
 
-def diff(comparison: Comparison) -> dict[str, Any]:
-    """The comparison as scripts read it; `items` are the pods that differ."""
+def diff_data(answer: Answer) -> dict[str, Any]:
+    """Return the answer as scripts read it; `items` are the pods that differ."""
     return {
         "apiVersion": API_VERSION,
         "kind": "Diff",
-        "before": _side(comparison.before),
-        "after": _side(comparison.after),
-        "compared": comparison.compared,
-        "differing": len(comparison.differences),
+        "before": _side(answer.before),
+        "after": _side(answer.after),
+        "compared": answer.compared,
+        "differing": len(answer.differences),
         "items": [
             {
                 "pod": {"namespace": each.namespace, "name": each.name},
                 "change": each.change,
-                "before": _fare(each.before),
-                "after": _fare(each.after),
+                "before": _summary(each.before),
+                "after": _summary(each.after),
                 "causes": [{"plugin": cause.plugin, "text": cause.text} for cause in each.causes],
             }
-            for each in comparison.differences
+            for each in answer.differences
         ],
-        "warnings": [*comparison.problems, *comparison.warnings],
+        "warnings": [*answer.warnings, *answer.notes],
     }
 
 
@@ -86,24 +71,24 @@ def _side(configuration: Configuration) -> dict[str, Any]:
     return {"kubernetesVersion": str(configuration.version), "profiles": list(configuration.profiles)}
 
 
-def _fare(fare: Fare) -> dict[str, Any]:
+def _summary(summary: ReplaySummary) -> dict[str, Any]:
     return {
-        "outcome": fare.outcome.value,
-        "best": list(fare.best),
-        "total": fare.total,
-        "message": fare.message,
-        "error": fare.error,
+        "outcome": summary.outcome.value,
+        "best": list(summary.best),
+        "total": summary.total,
+        "message": summary.message,
+        "error": summary.error,
     }
 
 
-def _page(comparison: Comparison, *, in_full: bool) -> Iterator[RenderableType]:
+def _page(answer: Answer, *, in_full: bool) -> Iterator[RenderableType]:
     from rich.text import Text
 
-    if comparison.differences:
-        yield from _table(comparison.differences, in_full=in_full)
+    if answer.differences:
+        yield from _table(answer.differences, in_full=in_full)
         yield Text()
-    yield Text(_sum(comparison), style="bold")
-    yield from (Text(f"note: {safe(warning)}", style="dim") for warning in comparison.warnings)
+    yield Text(_sum(answer), style="bold")
+    yield from (Text(f"note: {safe(warning)}", style="dim") for warning in answer.notes)
 
 
 def _table(differences: Sequence[Difference], *, in_full: bool) -> Iterator[RenderableType]:
@@ -132,22 +117,22 @@ def _cause(plugin: str | None, text: str) -> str:
     return safe(f"{plugin}: {text}" if plugin else text)
 
 
-def _place(fare: Fare, *, in_full: bool) -> str:
-    if not fare.fits:
-        return fare.outcome.value
-    return listed(fare.best, len(fare.best) if in_full else _BEST_NAMED)
+def _place(summary: ReplaySummary, *, in_full: bool) -> str:
+    if not summary.fits:
+        return summary.outcome.value
+    return listed(summary.best, len(summary.best) if in_full else _BEST_NAMED)
 
 
-def _sum(comparison: Comparison) -> str:
-    """How many fare how otherwise: `40 pods compared, kube-scheduler 1.33 with 1.36: 3 would land elsewhere.`."""
-    before, after = str(comparison.before.version), str(comparison.after.version)
+def _sum(answer: Answer) -> str:
+    """Count the changes: `40 pods compared, kube-scheduler 1.33 with 1.36: 3 would land elsewhere.`."""
+    before, after = str(answer.before.version), str(answer.after.version)
     versions = f"kube-scheduler {before}" if before == after else f"kube-scheduler {before} with {after}"
     told = []
     for change, words in _CHANGES.items():
-        number = sum(each.change == change for each in comparison.differences)
+        number = sum(each.change == change for each in answer.differences)
         if number:
             told.append(f"{number:,} {words}" if number == 1 else f"{number:,} {_plural(words)}")
-    return f"{count(comparison.compared, 'pod')} compared, {versions}: {', '.join(told) or 'all fare the same'}."
+    return f"{count(answer.compared, 'pod')} compared, {versions}: {', '.join(told) or 'no differences'}."
 
 
 def _plural(words: str) -> str:
