@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from kubectl_sched.cli.arguments import command_first
 from kubectl_sched.errors import SchedError
+from kubectl_sched.output import safe, write_error
 
 _INTERRUPTED = 130
 """As shells have it: 128 and SIGINT."""
@@ -25,9 +26,7 @@ def main() -> None:
         sys.stdout.flush()
         _end(code)
     except SchedError as error:
-        from kubectl_sched.render.safe_text import safe
-
-        print(f"error: {safe(str(error))}", file=sys.stderr)  # noqa: T201 - the one place where errors become text
+        write_error(f"error: {safe(str(error))}\n")
         _end(error.exit_code)
     except KeyboardInterrupt:
         _end(_INTERRUPTED)
@@ -37,7 +36,7 @@ def main() -> None:
         sys.exit(0)
     except OSError as error:
         where = error.filename or "the output"
-        print(f"error: {where} could not be written: {error.strerror}", file=sys.stderr, flush=True)  # noqa: T201 - as above
+        write_error(f"error: {safe(str(where))} could not be written: {error.strerror}\n")
         # What could not be written stays in the stream, and would fail again on the way out.
         os._exit(_FAILED)
 

@@ -11,6 +11,7 @@ from typer.core import TyperCommand, TyperOption
 
 from kubectl_sched.cli.arguments import TAKE_A_VALUE, respelled
 from kubectl_sched.errors import SchedError
+from kubectl_sched.output import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +86,7 @@ def _print_help(name: str) -> NoReturn:
     from kubectl_sched.cli.help import connection_help, overview
 
     text = connection_help(command("explain").params) if name == "options" else overview(COMMANDS)
-    print(text)  # noqa: T201 - help is what was asked for
+    write_text(f"{text}\n")
     sys.exit(0)
 
 

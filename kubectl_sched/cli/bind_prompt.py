@@ -17,6 +17,7 @@ from kubectl_sched.binding.binding_outcome import as_data
 from kubectl_sched.binding.event_recorder import EventRecorder
 from kubectl_sched.binding.writer import Writer
 from kubectl_sched.errors import SchedError
+from kubectl_sched.output import write_error, write_text
 from kubectl_sched.render.data.explanation_data import explanation_data
 from kubectl_sched.render.headline import headline
 from kubectl_sched.render.safe_text import safe
@@ -90,7 +91,7 @@ def _uninterrupted(stop: Event) -> Iterator[None]:
         del signal_number
         stop.set()
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        sys.stderr.write("interrupted: taking back what was written (Ctrl-C again leaves it as it is)\n")
+        write_error("interrupted: taking back what was written (Ctrl-C again leaves it as it is)\n")
 
     before = {number: signal.signal(number, stopped) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -101,7 +102,7 @@ def _uninterrupted(stop: Event) -> Iterator[None]:
 
 
 def _show(plan: BindingPlan) -> None:
-    sys.stdout.write("".join(f"{line}\n" for line in plan_lines(plan, _width(sys.stdout))) + "\n")
+    write_text("".join(f"{line}\n" for line in plan_lines(plan, _width(sys.stdout))) + "\n")
     sys.stdout.flush()
 
 
@@ -112,9 +113,8 @@ def _width(stream: TextIO) -> int | None:
 
 def _ask(plan: BindingPlan, *, shown: bool) -> bool:
     if not shown:
-        sys.stderr.write("".join(f"{line}\n" for line in plan_lines(plan, _width(sys.stderr))) + "\n")
-    sys.stderr.write(question(plan))
-    sys.stderr.flush()
+        write_error("".join(f"{line}\n" for line in plan_lines(plan, _width(sys.stderr))) + "\n")
+    write_error(question(plan))
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
@@ -125,12 +125,12 @@ def _print(answer: Answer, order: Order, output: str) -> None:
     else:
         shown = answer.told if output != "name" else ()
         new = (warning for warning in answer.warnings if warning not in shown)
-        sys.stderr.write("".join(f"warning: {safe(warning)}\n" for warning in new))
+        write_error("".join(f"warning: {safe(warning)}\n" for warning in new))
     if answer.exit_code != 0:
         for left in answer.left:
-            sys.stderr.write(f"left: {safe(left)}\n")
-        sys.stderr.write(f"error: {safe(answer.message)}\n")
+            write_error(f"left: {safe(left)}\n")
+        write_error(f"error: {safe(answer.message)}\n")
     elif output == "name":
-        sys.stdout.write(f"pod/{answer.explanation.pod.name} node/{answer.plan.node}\n")
+        write_text(f"pod/{answer.explanation.pod.name} node/{answer.plan.node}\n")
     elif output in {"table", "wide"}:
-        sys.stdout.write(f"{safe(answer.message)}\n")
+        write_text(f"{safe(answer.message)}\n")

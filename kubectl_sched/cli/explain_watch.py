@@ -9,6 +9,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
+from kubectl_sched.output import safe, write_again, write_error, write_text
 from kubectl_sched.sources.live.live_errors import ClusterError
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def _read_again(read: Callable[[Selection], Dump], selection: Selection) -> Dump
     try:
         return read(selection)
     except ClusterError as error:
-        print(f"warning: {error}; trying again", file=sys.stderr)  # noqa: T201 - a word on stderr
+        write_error(f"warning: {safe(str(error))}; trying again\n")
         time.sleep(_AGAIN_SECONDS)
         return None
 
@@ -74,12 +75,9 @@ def _say(said: tuple[bytes, bytes], before: tuple[bytes, bytes] | None, output: 
     if said != before:
         answer, notes = said
         if before is not None:
-            sys.stdout.write(_between(output))
+            write_text(_between(output))
             sys.stdout.flush()
-        sys.stdout.buffer.write(answer)
-        sys.stdout.buffer.flush()
-        sys.stderr.buffer.write(notes)
-        sys.stderr.buffer.flush()
+        write_again(answer, notes)
     return said
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 from kubectl_sched.cli import options
 from kubectl_sched.cli.connection import takes_connection
 from kubectl_sched.sources.live.connection_flags import Connection  # noqa: TC001 - typer reads it
@@ -23,6 +21,7 @@ def profiles(
     """Show each profile of a configuration resolved, and what differs from the default."""
     from kubectl_sched.config import NEWEST, load_configuration, parse_feature_gates
     from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
+    from kubectl_sched.output import write_error
     from kubectl_sched.render.text.profiles_text import show_profiles
     from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for
     from kubectl_sched.sources.dump.dump import Dump
@@ -32,7 +31,7 @@ def profiles(
     if kube_version is None and configuration.version == NEWEST:
         # An old apiVersion selects a minor by itself, and never this one.
         told = f"the newest supported version, {NEWEST}, is assumed: --kube-version gives another"
-        print(f"note: {told}", file=sys.stderr, flush=True)  # noqa: T201 - beside the answer, which may be data
+        write_error(f"note: {told}\n")
     overrides = parse_feature_gates(gates) if gates else None
     defaults = load_configuration(None, configuration.version, overrides)
     show_profiles(configuration, defaults.profiles[DEFAULT_SCHEDULER_NAME], output.value, color.value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
@@ -24,6 +23,7 @@ def snapshot(
 ) -> None:
     """Save what a replay needs and nothing that is secret, for --from."""
     from kubectl_sched.cli.state_source import read_replayable
+    from kubectl_sched.output import write_error
     from kubectl_sched.render.show import warn
     from kubectl_sched.shell_commands import explain_from
     from kubectl_sched.sources.export.snapshot_file import check_name, write_snapshot
@@ -40,4 +40,4 @@ def snapshot(
     size = write_snapshot(dump, file)
     command = explain_from(file)
     use = f": {command}" if command is not None else ""
-    print(f"{len(dump.objects):,} objects, {size:,} bytes{use}", file=sys.stderr)  # noqa: T201 - a word on stderr
+    write_error(f"{len(dump.objects):,} objects, {size:,} bytes{use}\n")

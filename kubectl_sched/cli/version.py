@@ -24,11 +24,12 @@ def version(
     from importlib.metadata import version as version_of
 
     from kubectl_sched.config.versions import OLDEST_EXACT, SUPPORTED
+    from kubectl_sched.output import write_text
 
     own = version_of("kubectl-sched")
     replayed = [str(each) for each in SUPPORTED if each >= OLDEST_EXACT]
     if output is None:
-        print(f"kubectl-sched {own} (replays Kubernetes {replayed[0]} to {replayed[-1]})")  # noqa: T201 - it was asked for
+        write_text(f"kubectl-sched {own} (replays Kubernetes {replayed[0]} to {replayed[-1]})\n")
         return
     from kubectl_sched.render.show import write_data
 

@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-import unicodedata
 from typing import TYPE_CHECKING
+
+from kubectl_sched.output import safe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+__all__ = ["clipped", "count", "listed", "safe", "shortened"]
+
 _CUT = "..."
-
-
-def safe(text: str) -> str:
-    """The text with control and format characters escaped, so that no name can move the cursor or hide itself."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(_escaped(character) for character in text)
-
-
-def _escaped(character: str) -> str:
-    if character == " " or (character.isprintable() and unicodedata.category(character) not in _HIDDEN_CATEGORIES):
-        return character
-    code = ord(character)
-    if code <= 0xFF:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
 def clipped(text: str, length: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -10,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kubectl_sched.errors import SchedError
+from kubectl_sched.output import safe, safe_json, write_error, write_json, write_page, write_text
 from kubectl_sched.record import Record
 from kubectl_sched.render.data.explanation_data import explanation_data, explanation_list
 from kubectl_sched.render.headline import headline
-from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.sampling_sentence import sampling_notes
 
 if TYPE_CHECKING:
@@ -22,9 +21,6 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.explain import Answer
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.snapshot import Snapshot
-
-_DELETE = b"\x7f"
-_NOT_PLAIN = re.compile("[\x7f-\U0010ffff]")
 
 PAGES = frozenset({"html", "markdown"})
 """The formats that are whole pages to hand on."""
@@ -58,7 +54,7 @@ def show(answer: Answer, display: Display) -> int:
     if not on_screen:
         warn(warnings)
     if display.output == "name":
-        sys.stdout.write("".join(f"node/{name}\n" for each in explanations for name in each.result.best))
+        write_names(f"node/{name}" for each in explanations for name in each.result.best)
         warn(notes)
     elif display.output in PAGES:
         write_page(_as_page(answer, display))
@@ -71,8 +67,12 @@ def show(answer: Answer, display: Display) -> int:
 
 def warn(sentences: Sequence[str]) -> None:
     """Say each of them once on stderr."""
-    sys.stderr.write("".join(f"warning: {safe(sentence)}\n" for sentence in dict.fromkeys(sentences)))
-    sys.stderr.flush()
+    write_error("".join(f"warning: {safe(sentence)}\n" for sentence in dict.fromkeys(sentences)))
+
+
+def write_names(names: Iterable[str]) -> None:
+    """Print `-o name`: a line each."""
+    write_text("".join(f"{safe(name)}\n" for name in names))
 
 
 def check_node(explanations: Sequence[Explanation], display: Display) -> None:
@@ -122,18 +122,17 @@ def _write_list(data: Mapping[str, Any], items: Iterable[dict[str, Any]]) -> Non
 
     An answer about thousands of nodes is megabytes, and a list may have thousands of those.
     """
-    out = sys.stdout.buffer
     for position, (key, value) in enumerate(data.items()):
-        out.write(b'%s\n  "%s": ' % (b"," if position else b"{", key.encode()))
+        write_json(b'%s\n  "%s": ' % (b"," if position else b"{", key.encode()))
         if key != "items":
-            out.write(_indented(value, 2))
+            write_json(_indented(value, 2))
             continue
         opened = False
         for item in items:
-            out.write((b"," if opened else b"[") + b"\n    " + _indented(item, 4))
+            write_json((b"," if opened else b"[") + b"\n    " + _indented(item, 4))
             opened = True
-        out.write(b"\n  ]" if opened else b"[]")
-    out.write(b"\n}\n")
+        write_json(b"\n  ]" if opened else b"[]")
+    write_json(b"\n}\n")
 
 
 def _indented(value: Any, columns: int) -> bytes:
@@ -141,19 +140,7 @@ def _indented(value: Any, columns: int) -> bytes:
 
 
 def _formatted(value: Any) -> bytes:
-    """Indented JSON in which what a terminal would not show as it is stands as its escape."""
-    formatted = msgspec.json.format(msgspec.json.encode(value), indent=2)
-    if formatted.isascii() and _DELETE not in formatted:
-        return formatted
-    return _NOT_PLAIN.sub(_escaped, formatted.decode()).encode()
-
-
-def _escaped(character: re.Match[str]) -> str:
-    shown = character[0]
-    if safe(shown) == shown:
-        return shown
-    code = shown.encode("utf-16-be").hex()
-    return "".join(f"\\u{code[start : start + 4]}" for start in range(0, len(code), 4))
+    return msgspec.json.format(msgspec.json.encode(value), indent=2)
 
 
 def _as_page(answer: Answer, display: Display) -> str:
@@ -166,22 +153,17 @@ def _as_page(answer: Answer, display: Display) -> str:
     return explanation_markdown(answer, display)
 
 
-def write_page(page: str) -> None:
-    """Print a page on stdout, in UTF-8 as it says of itself, whatever the locale."""
-    sys.stdout.buffer.write(page.encode())
-
-
 def write_data(data: dict[str, Any], output: str) -> None:
     """Print the data on stdout as `json` or `yaml`."""
     if output == "json":
-        sys.stdout.buffer.write(as_json(data))
+        write_json(as_json(data))
     else:
-        sys.stdout.buffer.write(as_yaml(data).encode())
+        write_page(as_yaml(data))
 
 
 def as_json(data: dict[str, Any]) -> bytes:
     """The data as indented JSON with a line's end."""
-    return _formatted(data) + b"\n"
+    return safe_json(_formatted(data)) + b"\n"
 
 
 def as_yaml(data: dict[str, Any]) -> str:

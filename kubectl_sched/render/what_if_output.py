@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
+from kubectl_sched.output import write_page
 from kubectl_sched.render.safe_text import count
-from kubectl_sched.render.show import warn, write_data, write_page
+from kubectl_sched.render.show import warn, write_data, write_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ def show_what_if(what_if: Answer, display: Display) -> int:
         write_data(what_if_data(answer, version, warnings), output)
     elif output == "name":
         placed = (each for each in answer.simulated.placements if each.is_placed)
-        sys.stdout.write("".join(f"pod/{each.pod.name} node/{each.node}\n" for each in placed))
+        write_names(f"pod/{each.pod.name} node/{each.node}" for each in placed)
         warn([*answer.warnings, *warnings, *_without_node(answer.simulated.placements)])
     elif output == "html":
         from kubectl_sched.render.html.page import what_if_html

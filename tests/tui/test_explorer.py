@@ -287,8 +287,16 @@ async def test_what_it_would_take_for_one_node_is_asked_for_by_a_key() -> None:
 
 
 @on_screen
-async def test_all_that_is_said_is_one_key_away_with_the_commands_to_paste() -> None:
+async def test_no_command_is_shown_in_part() -> None:
     async with opened(explorer(WEB), (80, 50)) as screen:
+        await screen.press("i")
+        assert "kubectl patch " not in screen.text
+        assert "wider than this screen" in screen.text
+
+
+@on_screen
+async def test_all_that_is_said_is_one_key_away_with_the_commands_to_paste() -> None:
+    async with opened(explorer(WEB), (200, 50)) as screen:
         await screen.press("i")
         told = " ".join(screen.text.split())
         assert "kubectl patch " in told or "kubectl set resources" in told

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from kubectl_sched.render.safe_text import safe
+from kubectl_sched.output import safe, write_error, write_json
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
@@ -58,16 +58,17 @@ class Say:
         if self._quiet:
             return
         if self._as_json:
-            print(_json(pod, outcome, node, message), flush=True)  # noqa: T201 - the data
+            write_json(_json(pod, outcome, node, message) + b"\n")
+            sys.stdout.flush()
         else:
             self._line(message if node is not None else f"{pod.key}: {message}")
 
     def _line(self, text: str) -> None:
-        with self._lock:  # print writes a line and its end one after the other
-            print(safe(text), file=sys.stderr, flush=True)  # noqa: T201 - the log
+        with self._lock:
+            write_error(f"{safe(text)}\n")
 
 
-def _json(pod: Pod, outcome: str, node: str | None, message: str) -> str:
+def _json(pod: Pod, outcome: str, node: str | None, message: str) -> bytes:
     decision = {
         "apiVersion": "kubectl-sched/v1",
         "kind": "Decision",
@@ -77,4 +78,4 @@ def _json(pod: Pod, outcome: str, node: str | None, message: str) -> str:
         "node": node,
         "message": message,
     }
-    return msgspec.json.encode(decision).decode()
+    return msgspec.json.encode(decision)

@@ -11,6 +11,7 @@ from kubectl_sched.api.pod import Pod, PodSpec
 from kubectl_sched.api.schedulers import Lease
 from kubectl_sched.binding.active_scheduler import RUNNING, serving
 from kubectl_sched.errors import SchedError
+from kubectl_sched.output import write_error
 from kubectl_sched.record import Record
 from kubectl_sched.render.safe_text import listed
 
@@ -82,6 +83,6 @@ def confirm() -> None:
     """Ask on the terminal. Raises SchedError where there is none, or the answer is no."""
     if not sys.stdin.isatty():
         raise SchedError("bind --watch asks before it begins, and there is no terminal to ask on: add --yes")
-    print("Go on? [y/N] ", end="", file=sys.stderr, flush=True)  # noqa: T201 - a question
+    write_error("Go on? [y/N] ")
     if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
         raise RefusedError("nothing was done")

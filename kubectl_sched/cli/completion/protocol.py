@@ -15,6 +15,7 @@ from kubectl_sched.cli.app import COMMANDS, HELP_FLAGS, UsageError, command
 from kubectl_sched.cli.arguments import TAKE_A_VALUE, command_first
 from kubectl_sched.cli.completion.values import Candidate, candidates, is_file
 from kubectl_sched.cli.help_texts import COMMANDS as HELP
+from kubectl_sched.output import write_candidate, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -52,8 +53,9 @@ def print_completions(words: Sequence[str]) -> NoReturn:
         found = Completions((), NO_FILES)
     for value, about in found.candidates:
         if value.isprintable():
-            print(f"{value}\t{about}" if about.isprintable() and about else value)  # noqa: T201 - the protocol
-    print(f":{found.directive}", flush=True)  # noqa: T201 - as above
+            write_candidate(value, about if about.isprintable() else "")
+    write_text(f":{found.directive}\n")
+    sys.stdout.flush()
     os._exit(0)  # a cluster that has not answered in time is not waited for
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.render.data.explanation_data import API_VERSION
 from kubectl_sched.render.safe_text import clipped, count, listed, safe
-from kubectl_sched.render.show import warn, write_data
+from kubectl_sched.render.show import warn, write_data, write_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,8 +32,7 @@ def show_diff(answer: Answer, output: str, color: str) -> int:
     if output not in {"json", "yaml"}:
         warn(answer.warnings)
     if output == "name":
-        names = (difference.name for difference in answer.differences)
-        sys.stdout.write("".join(f"pod/{safe(name)}\n" for name in names))
+        write_names(f"pod/{difference.name}" for difference in answer.differences)
     elif output in {"json", "yaml"}:
         write_data(diff_data(answer), output)
     else:

@@ -7,6 +7,8 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from kubectl_sched.output import write_progress
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -28,12 +30,10 @@ def placing() -> Iterator[Callable[[int, int], None] | None]:
         if now - started < _PATIENCE_SECONDS or now - shown < _BETWEEN_SECONDS:
             return
         shown = now
-        sys.stderr.write(f"\r\x1b[K{done:,} of {known:,} placed, {done / (now - started):,.0f} a second")
-        sys.stderr.flush()
+        write_progress(f"{done:,} of {known:,} placed, {done / (now - started):,.0f} a second")
 
     try:
         yield tell
     finally:
         if shown != started:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            write_progress("")

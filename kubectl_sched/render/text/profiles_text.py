@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.config.comparison import args_document, compare, differing_args
 from kubectl_sched.render.data.explanation_data import API_VERSION
 from kubectl_sched.render.safe_text import safe
-from kubectl_sched.render.show import warn, write_data
+from kubectl_sched.render.show import warn, write_data, write_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +24,7 @@ def show_profiles(configuration: Configuration, default: ResolvedProfile, output
     """Print every profile of a configuration beside the default one of the same version and gates."""
     if output == "name":
         warn(configuration.warnings)
-        sys.stdout.write("".join(f"profile/{safe(name)}\n" for name in configuration.profiles))
+        write_names(f"profile/{name}" for name in configuration.profiles)
     elif output in {"json", "yaml"}:
         write_data(profiles(configuration, default), output)
     else:

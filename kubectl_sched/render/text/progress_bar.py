@@ -7,6 +7,8 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from kubectl_sched.output import safe
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -35,7 +37,7 @@ def progress(*, of_bytes: bool = True) -> Iterator[Callable[[str, int, int | Non
             bar.start()
         if what not in tasks:
             _make_room(bar, tasks)
-            tasks[what] = bar.add_task(what, total=total)
+            tasks[what] = bar.add_task(safe(what), total=total)
         bar.update(tasks[what], completed=done, total=total)
 
     try:

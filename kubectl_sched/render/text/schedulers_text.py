@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
 from kubectl_sched.render.safe_text import count, safe
-from kubectl_sched.render.show import warn, write_data
+from kubectl_sched.render.show import warn, write_data, write_names
 from kubectl_sched.render.text.suggestion_text import command_lines, unbroken
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ def show_schedulers(data: dict[str, Any], output: str, color: str) -> None:
     if output not in {"json", "yaml"}:
         warn(data["warnings"])
     if output == "name":
-        sys.stdout.write("".join(f"scheduler/{safe(each['name'])}\n" for each in data["items"]))
+        write_names(f"scheduler/{each['name']}" for each in data["items"])
     elif output in {"json", "yaml"}:
         write_data(data, output)
     else:

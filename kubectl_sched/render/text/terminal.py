@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import os
 import sys
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.segment import Segment, Segments
 from rich.text import Text
 
+from kubectl_sched.output import write_segments
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.text.first_screen import first_screen
 from kubectl_sched.render.text.node_report import node_report
@@ -53,21 +52,13 @@ def print_answer(answer: Answer, display: Display, notes: Sequence[str]) -> None
     """Print one pod as a screen, several as a table."""
     console = console_for(display.color)
     lines = max(LINES, console.height - 1) if sys.stdout.isatty() else None
-    _print_lines(rendered(answer, display, notes, console, lines), console)
+    write_segments(rendered(answer, display, notes, console, lines), console)
 
 
 def print_parts(parts: Iterable[RenderableType], color: str) -> None:
     """Anything else, without the blanks at the ends of lines."""
     console = console_for(color)
-    _print_lines(lines_of(parts, console), console)
-
-
-def _print_lines(lines: Lines, console: Console) -> None:
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        # A name that the locale cannot write must not end the program.
-        sys.stdout.reconfigure(errors="backslashreplace")
-    segments = [segment for line in lines for segment in (*line, Segment.line())]
-    console.print(Segments(segments), end="", crop=False, soft_wrap=True)
+    write_segments(lines_of(parts, console), console)
 
 
 def rendered(answer: Answer, display: Display, notes: Sequence[str], console: Console, lines: int | None) -> Lines:

@@ -7,7 +7,6 @@ nobody's business, and no verdict depends on it.
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from kubectl_sched.api.pod import ContainerStatus, Pod
 from kubectl_sched.api.schedulers import SchedulerConfiguration, SchedulerLog
 from kubectl_sched.config.config_map import configuration_keys
 from kubectl_sched.errors import SchedError
+from kubectl_sched.output import safe_json, write_json
 from kubectl_sched.sources.discovery.scheduler_configurations import parsed
 from kubectl_sched.sources.dump.json_lists import SnapshotMetadata
 from kubectl_sched.sources.kinds import BY_TYPE, KINDS
@@ -86,7 +86,7 @@ def write_snapshot(dump: Dump, path: str) -> int:
         data = gzip.compress(data, mtime=0)
     try:
         if path == "-":
-            sys.stdout.buffer.write(data)
+            write_json(data)
         else:
             Path(path).write_bytes(data)
     except OSError as error:
@@ -109,7 +109,7 @@ def encoded(dump: Dump) -> bytes:
         items.append(
             encoder.encode({"kind": "KubeSchedulerConfiguration", **_without_keys(dump.scheduler_configuration)})
         )
-    return head + b",\n".join(items) + b"\n]}\n"
+    return safe_json(head + b",\n".join(items) + b"\n]}\n")
 
 
 def without_secrets(objects: Iterable[KubernetesObject]) -> Iterator[KubernetesObject]:

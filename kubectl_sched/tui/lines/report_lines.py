@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kubectl_sched.tui.lines.line import Line
 
 _INDENT = "  "
+_TOO_LONG = "(the commands are wider than this screen: the key e writes them to a file that ends in .md)"
 
 
 def report_lines(view: View, suggestions: Sequence[Suggestion], notes: Iterable[str], width: int) -> list[Line]:
@@ -31,12 +32,20 @@ def report_lines(view: View, suggestions: Sequence[Suggestion], notes: Iterable[
         lines += (BLANK, line("What it would take (each was replayed)", Tone.STRONG))
     for suggestion in suggestions:
         lines += wrapped(suggestion.text, width, indent=_INDENT)
-        lines += (line(step, Tone.CHANGED) for step in steps_of(suggestion, suggestion.commands, width))
+        lines += _steps(suggestion, width)
     actions = [f"{each.extension_point} {each.plugin}: {each.action}" for each in result.binding]
     lines += _paragraph("Then", actions, width)
     lines += _paragraph("kube-scheduler's own message", [result.event] if result.event else [], width)
     lines += _paragraph("Notes", list(dict.fromkeys((*view.explanation.warnings, *notes))), width)
     return lines
+
+
+def _steps(suggestion: Suggestion, width: int) -> list[Line]:
+    """The commands; a screen neither breaks an argument nor shows a part of a command."""
+    steps = list(steps_of(suggestion, suggestion.commands, width))
+    if max(map(len, steps), default=0) > width:
+        return wrapped(_TOO_LONG, width, Tone.CHANGED, indent=_INDENT)
+    return [line(step, Tone.CHANGED) for step in steps]
 
 
 def _edits(view: View, width: int) -> Iterator[Line]:

@@ -1,0 +1,125 @@
+"""The only way out: whatever is printed, on stdout or stderr and in any format, is written here.
+
+Names and messages of a cluster are hostile. A character that could move a cursor, hide or turn text around, or talk to
+a terminal never leaves: text shows it as an escape, data hold it as an escape of their own syntax.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+import unicodedata
+from typing import TYPE_CHECKING, Final, TextIO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.console import Console
+    from rich.segment import Segment
+
+JOINER: Final = "\u2060"
+"""An invisible character that Markdown needs (WORD JOINER); it may stand in a page."""
+
+_HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_NOT_PLAIN: Final = re.compile("[^ -~]")
+_NOT_PLAIN_IN_PAGE: Final = re.compile(f"[^\n -~{JOINER}]")
+_NOT_PLAIN_IN_JSON: Final = re.compile("[\x7f-\U0010ffff]")
+_DELETE: Final = b"\x7f"
+_CLEAR_LINE: Final = "\r\x1b[K"
+
+
+def safe(text: str) -> str:
+    """Return the text with control and format characters escaped, so that no name can move the cursor or hide."""
+    if text.isascii() and text.isprintable():
+        return text
+    return _NOT_PLAIN.sub(_as_text, text)
+
+
+def safe_json(data: bytes) -> bytes:
+    """Return the JSON with such characters in JSON's own escapes; msgspec escapes only those below a blank."""
+    if data.isascii() and _DELETE not in data:
+        return data
+    return _NOT_PLAIN_IN_JSON.sub(_as_json, data.decode()).encode()
+
+
+def write_text(text: str) -> None:
+    """Print lines on stdout."""
+    _stdout().write(_safe_lines(text))
+
+
+def write_error(text: str) -> None:
+    """Print lines on stderr at once."""
+    sys.stderr.write(_safe_lines(text))
+    sys.stderr.flush()
+
+
+def write_progress(text: str) -> None:
+    """Replace the last line of stderr, which is a terminal."""
+    sys.stderr.write(f"{_CLEAR_LINE}{safe(text)}")
+    sys.stderr.flush()
+
+
+def write_json(data: bytes) -> None:
+    """Print JSON, or a part of it, on stdout."""
+    sys.stdout.buffer.write(safe_json(data))
+
+
+def write_candidate(value: str, about: str) -> None:
+    """Print what completes a line and, after a tab, what it is."""
+    _stdout().write(f"{safe(value)}\t{safe(about)}\n" if about else f"{safe(value)}\n")
+
+
+def write_page(page: str) -> None:
+    """Print a page or YAML on stdout, in UTF-8 as it says of itself, whatever the locale."""
+    sys.stdout.buffer.write(_NOT_PLAIN_IN_PAGE.sub(_as_text, page).encode())
+
+
+def write_segments(lines: Iterable[Iterable[Segment]], console: Console) -> None:
+    """Print lines on a console of stdout; control sequences come of the segments' styles alone."""
+    from rich.segment import Segment, Segments
+
+    _stdout()
+    parts = [
+        Segment(safe(part.text), part.style) if part is not None else Segment.line()
+        for line in lines
+        for part in (*line, None)
+    ]
+    console.print(Segments(parts), end="", crop=False, soft_wrap=True)
+
+
+def write_again(out: bytes, err: bytes) -> None:
+    """Print what was written here before and held back."""
+    sys.stdout.buffer.write(out)
+    sys.stdout.buffer.flush()
+    sys.stderr.buffer.write(err)
+    sys.stderr.buffer.flush()
+
+
+def _stdout() -> TextIO:
+    """Standard output; a name that the locale cannot write must not end the program."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    return sys.stdout
+
+
+def _safe_lines(text: str) -> str:
+    return "\n".join(map(safe, text.split("\n")))
+
+
+def _as_text(found: re.Match[str]) -> str:
+    character = found[0]
+    if character.isprintable() and unicodedata.category(character) not in _HIDDEN_CATEGORIES:
+        return character
+    code = ord(character)
+    if code <= 0xFF:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def _as_json(found: re.Match[str]) -> str:
+    character = found[0]
+    if safe(character) == character:
+        return character
+    code = character.encode("utf-16-be").hex()
+    return "".join(f"\\u{code[start : start + 4]}" for start in range(0, len(code), 4))
