@@ -1,1 +1,22 @@
-"""kubectl-sched: replays kube-scheduler's pipeline for a pod and explains what it decided."""
+"""kubectl-sched: replays kube-scheduler's pipeline for a pod and explains what it decided.
+
+The library's face: `read` a dump or `connect` to a cluster, then ask it. Nothing is imported before it is asked for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kubectl_sched.errors import SchedError
+    from kubectl_sched.library import Cluster, Diff, Explanation, Explanations, WhatIf, connect, read
+
+__all__ = ["Cluster", "Diff", "Explanation", "Explanations", "SchedError", "WhatIf", "connect", "read"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{'errors' if name == 'SchedError' else 'library'}"), name)

@@ -1,0 +1,413 @@
+"""The library: what the command line can ask, asked from Python. It reads and answers; it writes nothing.
+
+`import kubectl_sched as ks` offers everything that `__all__` names. Each answer holds the values that the command line
+prints, and shows itself in a notebook and on a terminal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from os import PathLike
+    from typing import Unpack
+
+    from rich.text import Text
+
+    from kubectl_sched.queries.diff import Answer as _DiffAnswer
+    from kubectl_sched.queries.explain import Answer as _ExplainAnswer
+    from kubectl_sched.queries.explanation import Explanation as _Explanation
+    from kubectl_sched.queries.replay_difference import Difference
+    from kubectl_sched.queries.whatif import Answer as _WhatIfAnswer
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.simulation.placement import Placement
+    from kubectl_sched.sources.dump.dump import Dump
+    from kubectl_sched.sources.pod_selection import Selection
+    from kubectl_sched.suggestions.change import Suggestion
+
+__all__ = ["Cluster", "Diff", "Explanation", "Explanations", "WhatIf", "connect", "read"]
+
+_WIDTH = 100
+
+
+class _ReplayFlags(TypedDict, total=False):
+    """The scheduler to replay: the flags of the command line of the same names."""
+
+    config: str | None
+    kube_version: str | None
+    feature_gates: str | None
+
+
+def read(*paths: str | PathLike[str]) -> Cluster:
+    """Read dumps: files, directories or archives, as `--from` does.
+
+    Raises SchedError if one cannot be read.
+    """
+    from os import fspath
+
+    from kubectl_sched.sources.dump.reader import read as read_dump
+
+    dump = read_dump([fspath(path) for path in paths])
+    return Cluster(lambda _: dump, "default")
+
+
+def connect(
+    *, context: str | None = None, kubeconfig: str | PathLike[str] | None = None, namespace: str | None = None
+) -> Cluster:
+    """Return the cluster that kubectl would talk to. Each question reads what it needs, and nothing else.
+
+    Raises SchedError if the kubeconfig names no such cluster.
+    """
+    from os import fspath
+
+    from kubectl_sched.sources.live.cluster_reader import read_live
+    from kubectl_sched.sources.live.connection_flags import Connection
+    from kubectl_sched.sources.live.kubeconfig import resolve
+
+    path = None if kubeconfig is None else fspath(kubeconfig)
+    endpoint = resolve(Connection(kubeconfig=path, context=context, namespace=namespace))
+    return Cluster(lambda selection: read_live(endpoint, selection), endpoint.namespace)
+
+
+class Cluster:
+    """A cluster that can be asked: a dump, or a running one."""
+
+    def __init__(self, state_for: Callable[[Selection], Dump], namespace: str) -> None:
+        self._state_for = state_for
+        self.namespace = namespace
+        """The namespace of a name that has none before a slash."""
+
+    def explain(
+        self,
+        pod: str,
+        *,
+        node: str | None = None,
+        profile: str | None = None,
+        **replay: Unpack[_ReplayFlags],
+    ) -> Explanation:
+        """Explain one pod, `web-0` or `shop/web-0`; with `node` the suggestions are about that node.
+
+        Raises SchedError if there is no such pod, node, profile or version.
+        """
+        from kubectl_sched.queries.explain import Question
+        from kubectl_sched.sources.discovery.replay_setup import Replay
+        from kubectl_sched.sources.pod_selection import Selection
+
+        namespace, _, name = pod.rpartition("/")
+        selection = Selection((f"pod/{name}",), namespace or self.namespace)
+        answer = self._explained(Question(selection, Replay(**replay), profile, node))
+        return Explanation(answer, node)
+
+    def explain_pending(
+        self,
+        *,
+        namespace: str | None = None,
+        selector: str | None = None,
+        profile: str | None = None,
+        **replay: Unpack[_ReplayFlags],
+    ) -> Explanations:
+        """Explain every pending pod, of all namespaces or of one, each on its own."""
+        from kubectl_sched.queries.explain import Question
+        from kubectl_sched.sources.discovery.replay_setup import Replay
+        from kubectl_sched.sources.pod_selection import Selection
+
+        selection = Selection((), namespace, selector, pending=True)
+        return Explanations(self._explained(Question(selection, Replay(**replay), profile)))
+
+    def whatif(
+        self,
+        *manifests: str | PathLike[str],
+        replicas: int | str | None = None,
+        edits: Sequence[tuple[str, str]] = (),
+        with_pending: bool = False,
+        replace: bool = False,
+        find_nodes: str | None = None,
+        profile: str | None = None,
+        **replay: Unpack[_ReplayFlags],
+    ) -> WhatIf:
+        """Place manifests, or `deployment/web` of the cluster. `replicas` is a number, or "max" until one fits no more.
+
+        `edits` are flags of `whatif` with their values, in order: `[("drain", "w1"), ("taint", "w2=a:NoSchedule")]`.
+        Raises SchedError for a manifest that would be refused and for an edit that cannot be made.
+        """
+        from os import fspath
+
+        from kubectl_sched.queries.whatif import Question, what_if
+        from kubectl_sched.simulation.node_edits import FLAGS, Edit
+        from kubectl_sched.simulation.placed_workloads import Sizing
+        from kubectl_sched.simulation.queue_simulation import Choices
+        from kubectl_sched.sources.discovery.replay_setup import Replay
+        from kubectl_sched.sources.live.needed_kinds import EVERYTHING
+        from kubectl_sched.sources.pod_selection import Selection
+
+        flags = tuple(Edit(f"--{name}", value) for name, value in edits)
+        unknown = next((edit for edit in flags if edit.flag not in FLAGS), None)
+        if unknown is not None:
+            _refuse(f"edits: {unknown.flag[2:]} is none of {', '.join(sorted(flag[2:] for flag in FLAGS))}")
+        if isinstance(replicas, str) and replicas != "max":
+            _refuse(f"replicas: {replicas} is neither a number nor max")
+        fills = replicas == "max"
+        count = replicas if isinstance(replicas, int) else None
+        question = Question(
+            tuple(fspath(each) for each in manifests),
+            self.namespace,
+            Sizing(replicas=count, fill=fills, replace=replace),
+            flags,
+            with_pending,
+            find_nodes,
+            Choices(profile),
+            Replay(**replay),
+        )
+        return WhatIf(what_if(question, self._state_for(Selection(namespace=None, also=EVERYTHING))))
+
+    def diff(
+        self,
+        other: Cluster | None = None,
+        *,
+        namespace: str | None = None,
+        selector: str | None = None,
+        to_config: str | None = None,
+        to_kube_version: str | None = None,
+        to_feature_gates: str | None = None,
+        **replay: Unpack[_ReplayFlags],
+    ) -> Diff:
+        """Compare where pods land now and under another configuration, version or state."""
+        from kubectl_sched.queries.diff import Question, diff
+        from kubectl_sched.sources.discovery.replay_setup import Replay
+        from kubectl_sched.sources.pod_selection import Selection
+
+        selection = Selection((), namespace, selector)
+        question = Question(
+            selection,
+            Replay(**replay),
+            Replay(to_config, to_kube_version, to_feature_gates),
+        )
+        to_dump = None if other is None else other._state_for(selection)  # noqa: SLF001 - a cluster like this one
+        return Diff(diff(question, self._state_for(selection), to_dump))
+
+    def schedulers(self, *, kube_version: str | None = None) -> dict[str, Any]:
+        """Return the schedulers, their profiles, and the schedulerNames that nobody serves, as `-o json` has them."""
+        from kubectl_sched.queries.schedulers import scheduler_report
+        from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
+        from kubectl_sched.sources.discovery.replay_setup import Replay
+        from kubectl_sched.sources.pod_selection import Selection
+
+        dump = self._state_for(Selection(namespace=None, replays=False))
+        return scheduler_report(ClusterSchedulers(dump, Replay(kube_version=kube_version)))
+
+    def _explained(self, question: Any) -> _ExplainAnswer:
+        from kubectl_sched.queries.explain import explain
+
+        return explain(question, self._state_for(question.selection))[0]
+
+
+def _refuse(text: str) -> NoReturn:
+    from kubectl_sched.errors import SchedError
+
+    raise SchedError(text)
+
+
+class _Shown:
+    """An answer of `explain` that shows itself as the command line would print it."""
+
+    _node: str | None = None
+
+    def __init__(self, answer: _ExplainAnswer) -> None:
+        self._answer = answer
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about the state and the configuration that the answer rests on."""
+        return (*self._answer.notes, *self._answer.warnings)
+
+    def __str__(self) -> str:
+        """The table, without colour."""
+        return self.__rich__().plain
+
+    def __rich__(self) -> Text:
+        """The table, in colour."""
+        from io import StringIO
+
+        from rich.console import Console
+        from rich.text import Text
+
+        from kubectl_sched.render.show import Display
+        from kubectl_sched.render.text.terminal import rendered
+
+        console = Console(file=StringIO(), width=_WIDTH, force_terminal=True, markup=False, highlight=False)
+        lines = rendered(self._answer, Display(node=self._node), self.notes, console, None)
+        text = Text()
+        for line in lines:
+            for segment in line:
+                text.append(segment.text, segment.style)
+            text.append("\n")
+        return text
+
+    def to_html(self) -> str:
+        """Return the page of `-o html`: one file that needs no network."""
+        from kubectl_sched.render.html.page import explanation_page
+        from kubectl_sched.render.show import Display
+
+        return explanation_page(self._answer, Display("html", node=self._node))
+
+    def _repr_html_(self) -> str:
+        """Show the page in a notebook, in a frame that keeps its styles and scripts apart."""
+        from html import escape
+
+        page = escape(self.to_html(), quote=True)
+        return f'<iframe srcdoc="{page}" sandbox="allow-scripts" style="width:100%;height:40em;border:0"></iframe>'
+
+    def to_markdown(self) -> str:
+        """Return the answer as `-o markdown` prints it."""
+        from kubectl_sched.render.markdown.markdown_answer import explanation_markdown
+        from kubectl_sched.render.show import Display
+
+        return explanation_markdown(self._answer, Display("markdown", node=self._node))
+
+
+class Explanation(_Shown):
+    """The answer about one pod."""
+
+    def __init__(self, answer: _ExplainAnswer, node: str | None = None) -> None:
+        super().__init__(answer)
+        self._node = node
+
+    @property
+    def _explanation(self) -> _Explanation:
+        return self._answer.explanations[0]
+
+    @property
+    def _result(self) -> ScheduleResult:
+        return self._explanation.result
+
+    @property
+    def pod(self) -> str:
+        """`namespace/name`."""
+        return self._result.pod.key
+
+    @property
+    def outcome(self) -> str:
+        """Schedulable, Unschedulable, Gated, NoProfile, Deleting or Error."""
+        return self._result.outcome.value
+
+    @property
+    def best(self) -> tuple[str, ...]:
+        """The names of all nodes tied at the highest total, sorted; none if the cycle fails."""
+        return () if self._result.error is not None else self._result.best
+
+    @property
+    def message(self) -> str | None:
+        """The FitError text: "0/3 nodes are available: ..."; None if the pod fits."""
+        return self._result.message
+
+    @property
+    def event(self) -> str | None:
+        """The text of the FailedScheduling event, as kube-scheduler writes it."""
+        return self._result.event
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of the table."""
+        from kubectl_sched.render.headline import headline
+
+        return headline(self._explanation)
+
+    @property
+    def nodes(self) -> list[dict[str, Any]]:
+        """Every node in name order with its verdict, rejections and scores, as `-o json` has them."""
+        nodes: list[dict[str, Any]] = self.to_dict()["nodes"]
+        return nodes
+
+    @property
+    def suggestions(self) -> tuple[Suggestion, ...]:
+        """Changes after which the pod fits, each replayed."""
+        return self._explanation.suggestions
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences about what kube-scheduler would not have looked at."""
+        return self._explanation.warnings
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the `Explanation` of `-o json`."""
+        from kubectl_sched.render.data.explanation_data import explanation_data
+
+        data = explanation_data(self._explanation, self.summary)
+        return {**data, "warnings": [*data["warnings"], *self.notes]}
+
+
+class Explanations(_Shown):
+    """The answers about several pods, in order: a sequence of `Explanation`."""
+
+    def __len__(self) -> int:
+        return len(self._answer.explanations)
+
+    def __getitem__(self, index: int) -> Explanation:
+        return self._alone(self._answer.explanations[index])
+
+    def __iter__(self) -> Iterator[Explanation]:
+        return map(self._alone, self._answer.explanations)
+
+    def _alone(self, explanation: _Explanation) -> Explanation:
+        from dataclasses import replace
+
+        return Explanation(replace(self._answer, explanations=(explanation,), is_about_one_pod=True, together=None))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the `ExplanationList` of `-o json`."""
+        from kubectl_sched.render.data.explanation_data import explanation_list
+
+        return {**explanation_list([each.to_dict() for each in self]), "warnings": list(self.notes)}
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """The answer of `whatif`."""
+
+    _answer: _WhatIfAnswer
+
+    @property
+    def placements(self) -> tuple[Placement, ...]:
+        """Where each pod goes, in scheduling order."""
+        return tuple(self._answer.result.simulated.placements)
+
+    @property
+    def placed(self) -> int:
+        """How many pods have a node."""
+        return self._answer.result.simulated.placed
+
+    @property
+    def unplaced(self) -> int:
+        """How many pods have none."""
+        return self._answer.result.simulated.unplaced
+
+    @property
+    def nodes_needed(self) -> int | None:
+        """With `find_nodes`: how many more such nodes until everything fits; None if no number is enough."""
+        return self._answer.result.nodes_needed
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the `WhatIf` of `-o json`."""
+        from kubectl_sched.render.what_if_output import what_if_data
+
+        return what_if_data(self._answer.result, self._answer.kubernetes_version, self._answer.notes)
+
+
+@dataclass(frozen=True)
+class Diff:
+    """The answer of `diff`."""
+
+    _answer: _DiffAnswer
+
+    @property
+    def differences(self) -> tuple[Difference, ...]:
+        """The pods whose outcome or best nodes differ."""
+        return self._answer.differences
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the `Diff` of `-o json`."""
+        from kubectl_sched.render.text.diff_text import diff_data
+
+        return diff_data(self._answer)
