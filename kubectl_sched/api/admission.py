@@ -1,4 +1,4 @@
-"""What the API server's admission plugins read (k8s.io/api/core/v1 and node/v1)."""
+"""The objects that the API server's admission plugins read (k8s.io/api/core/v1 and node/v1)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ScopeSelector(Part, frozen=True):
 
 
 class ResourceQuotaSpec(Part, frozen=True):
-    """How much a namespace may have, and which of its pods count."""
+    """The hard limits of a namespace, and the scopes that select the pods they count."""
 
     hard: ResourceList = {}
     scopes: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ class ResourceQuotaSpec(Part, frozen=True):
 
 
 class ResourceQuotaStatus(Part, frozen=True):
-    """What is in force, and what is used of it."""
+    """The limits that the quota controller enforces, and the usage that it has counted."""
 
     hard: ResourceList = {}
     used: ResourceList = {}
@@ -67,13 +67,13 @@ class ResourceQuota(KubernetesObject, frozen=True, tag_field="kind", tag="Resour
 
 
 class Overhead(Part, frozen=True):
-    """What each pod costs besides its containers."""
+    """The resources that each pod uses in addition to its containers."""
 
     pod_fixed: ResourceList = {}
 
 
 class RuntimeClassScheduling(Part, frozen=True):
-    """Where pods of the class can run."""
+    """The nodes that pods of the class can run on."""
 
     node_selector: dict[str, str] = {}
     tolerations: tuple[Toleration, ...] = ()

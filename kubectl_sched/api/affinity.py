@@ -1,4 +1,4 @@
-"""What a pod asks of nodes, of other pods and of their domains (k8s.io/api/core/v1/types.go)."""
+"""Affinity, tolerations and topology spread constraints of a pod (k8s.io/api/core/v1/types.go)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class PreferredSchedulingTerm(Part, frozen=True):
 
 
 class NodeAffinity(Part, frozen=True):
-    """Which nodes a pod requires and prefers."""
+    """The nodes that a pod requires and prefers."""
 
     required: NodeSelector | None = msgspec.field(name="requiredDuringSchedulingIgnoredDuringExecution", default=None)
     preferred: tuple[PreferredSchedulingTerm, ...] | None = msgspec.field(
@@ -93,7 +93,7 @@ class Toleration(Part, frozen=True):
 
 
 class TopologySpreadConstraint(Part, frozen=True):
-    """How evenly matching pods must be spread over the values of a node label."""
+    """The largest allowed difference in matching pods between the values of a node label."""
 
     max_skew: Int32 = 0
     topology_key: str = ""

@@ -15,14 +15,14 @@ IntOrPercent: TypeAlias = int | str
 
 
 class PodTemplateSpec(Part, frozen=True):
-    """What the pods of a workload are made from."""
+    """The template that a workload's pods are made from."""
 
     metadata: ObjectMeta = ObjectMeta()
     spec: PodSpec = PodSpec()
 
 
 class RollingUpdate(Part, frozen=True):
-    """How many pods a rollout may add and take away at a time; `partition` keeps a StatefulSet's first ordinals."""
+    """The pods that a rollout may add and remove at a time; `partition` keeps a StatefulSet's first ordinals."""
 
     max_surge: IntOrPercent | None = None
     max_unavailable: IntOrPercent | None = None
@@ -37,7 +37,7 @@ class UpdateStrategy(Part, frozen=True):
 
 
 class WorkloadSpec(Part, frozen=True):
-    """What ReplicaSets have."""
+    """The fields that ReplicaSets, and with additions other workloads, have."""
 
     replicas: Int32 | None = None
     selector: LabelSelector | None = None
@@ -64,7 +64,7 @@ class Deployment(KubernetesObject, frozen=True, tag_field="kind", tag="Deploymen
 
 
 class StatefulSetOrdinals(Part, frozen=True):
-    """Where the numbers of a StatefulSet's pods begin."""
+    """The number of a StatefulSet's first pod."""
 
     start: Int32 = 0
 
@@ -113,7 +113,7 @@ class ReplicationController(KubernetesObject, frozen=True, tag_field="kind", tag
 
 
 class JobSpec(Part, frozen=True):
-    """How many pods run at once, and how many must succeed."""
+    """The number of pods that run at once, and the number that must succeed."""
 
     parallelism: Int32 | None = None
     completions: Int32 | None = None
@@ -123,7 +123,7 @@ class JobSpec(Part, frozen=True):
 
 
 class JobStatus(Part, frozen=True):
-    """How many pods have succeeded, and whether it is over (Complete or Failed)."""
+    """The number of pods that succeeded, and the conditions that end the job (Complete or Failed)."""
 
     succeeded: Int32 = 0
     conditions: tuple[Condition, ...] = ()
@@ -137,7 +137,7 @@ class Job(KubernetesObject, frozen=True, tag_field="kind", tag="Job"):
 
     @property
     def is_over(self) -> bool:
-        """Whether no further pod is made for it."""
+        """Report whether no further pod is made for it."""
         return any(each.type in {"Complete", "Failed"} and each.status == "True" for each in self.status.conditions)
 
 

@@ -26,7 +26,7 @@ class ResourceClaimReference(Part, frozen=True):
 
 
 class ResourceRequirements(Part, frozen=True):
-    """What is asked for and what is allowed at most."""
+    """Requests, limits and claims of a container or of a pod as a whole."""
 
     requests: ResourceList = {}
     limits: ResourceList = {}
@@ -34,7 +34,7 @@ class ResourceRequirements(Part, frozen=True):
 
 
 class ContainerResizePolicy(Part, frozen=True):
-    """Whether a resize in place restarts the container."""
+    """The restart that a resize of one resource in place needs."""
 
     resource_name: str = ""
     restart_policy: str = ""

@@ -15,7 +15,7 @@ ResourceList: TypeAlias = dict[str, RawQuantity]
 
 
 class Taint(Part, frozen=True):
-    """What a node repels pods with; the effect is NoSchedule, PreferNoSchedule or NoExecute."""
+    """A mark by which a node repels pods; the effect is NoSchedule, PreferNoSchedule or NoExecute."""
 
     key: str = ""
     value: str = ""
@@ -28,7 +28,7 @@ class Taint(Part, frozen=True):
 
 
 class NodePodPreemptionPolicy(Part, frozen=True):
-    """Who asked that no pod be ended on the node so that another can grow in place."""
+    """The names of those who forbid preemption on the node for pods that grow in place."""
 
     disable_resize_preemption: tuple[str, ...] = ()
 
@@ -50,7 +50,7 @@ class ContainerImage(Part, frozen=True):
 
 
 class NodeSystemInfo(Part, frozen=True):
-    """What the kubelet says of itself."""
+    """Facts that the kubelet reports about itself."""
 
     kubelet_version: str = ""
     operating_system: str = ""
@@ -109,14 +109,14 @@ class ObjectReference(Part, frozen=True):
 
 
 class EventSource(Part, frozen=True):
-    """Which component wrote an event."""
+    """The component that wrote an event."""
 
     component: str = ""
     host: str = ""
 
 
 class EventSeries(Part, frozen=True):
-    """How often an event was seen."""
+    """The number of times that an event was seen."""
 
     count: Int32 = 0
     last_observed_time: str | None = None
@@ -155,7 +155,7 @@ class Event(KubernetesObject, frozen=True, tag_field="kind", tag="Event"):
 
     @property
     def component(self) -> str:
-        """Who reported it, in any of the five fields that have held it."""
+        """The component that reported the event, from any of the five fields that have held it."""
         reporting = self.reporting_component or self.reporting_controller
         return self.source.component or reporting or self.deprecated_source.component
 

@@ -1,4 +1,4 @@
-"""What all objects share: metadata, selectors, and how Kubernetes spells field names.
+"""Metadata and selectors that all objects share, and the spelling of field names.
 
 Answers to k8s.io/apimachinery/pkg/apis/meta/v1/types.go. Structs are frozen and hold no cycles, so the garbage
 collector need not know them: with a hundred thousand pods that is most of the time to decode them.
@@ -25,7 +25,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, rename="camel", gc=False, 
 
 
 class OwnerReference(Part, frozen=True):
-    """Which object this one belongs to."""
+    """A reference to the object that this one belongs to."""
 
     api_version: str = ""
     kind: str = ""
@@ -87,7 +87,7 @@ class ObjectMeta(Part, frozen=True):
 
 
 class KubernetesObject(Part, frozen=True):
-    """What a reader finds by apiVersion and kind. Each kind is a subclass tagged with its name."""
+    """An object that a reader finds by apiVersion and kind. Each kind is a subclass tagged with its name."""
 
     api_version: str = ""
     metadata: ObjectMeta = ObjectMeta()

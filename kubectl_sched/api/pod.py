@@ -50,7 +50,7 @@ class PodSecurityContext(Part, frozen=True):
 
 
 class PodSpec(Part, frozen=True):
-    """What the pod asks for; a deadline matters to quotas."""
+    """The pod's spec; quotas count the deadline."""
 
     active_deadline_seconds: Int64 | None = None
     volumes: tuple[Volume, ...] = ()
@@ -82,7 +82,7 @@ class PodSpec(Part, frozen=True):
 
 
 class ContainerState(Part, frozen=True):
-    """Why a container is not running yet."""
+    """The reason for which a container is not running yet."""
 
     reason: str = ""
     message: str = ""
@@ -96,7 +96,7 @@ class ContainerStates(Part, frozen=True):
 
 
 class ReportedResources(Part, frozen=True):
-    """What the kubelet has put in force. An absent list says nothing; an empty one says that there is none."""
+    """The resources that the kubelet has applied. An absent list says nothing; an empty one says that there is none."""
 
     requests: ResourceList | None = None
     limits: ResourceList | None = None
@@ -114,14 +114,14 @@ class ContainerStatus(Part, frozen=True):
 
 
 class PodResourceClaimStatus(Part, frozen=True):
-    """Which claim was made for one of the pod's claim templates."""
+    """The claim that was made for one of the pod's claim templates."""
 
     name: str = ""
     resource_claim_name: str | None = None
 
 
 class ContainerExtendedResourceRequest(Part, frozen=True):
-    """Which device request backs a container's extended resource."""
+    """The device request that backs a container's extended resource."""
 
     container_name: str = ""
     resource_name: str = ""
@@ -136,14 +136,14 @@ class PodExtendedResourceClaimStatus(Part, frozen=True):
 
 
 class NodeAllocatableMapping(Part, frozen=True):
-    """How much of a node's resource the devices of a claim stand for."""
+    """The amount of a node's resource that the devices of a claim stand for."""
 
     name: str = ""
     quantity: RawQuantity | None = None
 
 
 class NodeAllocatableOverhead(Part, frozen=True):
-    """What the devices of a claim cost besides: once, and for each container that uses them."""
+    """The overhead of a claim's devices: once for the pod, and once for each container that uses them."""
 
     name: str = ""
     per_pod: RawQuantity | None = None
@@ -151,7 +151,7 @@ class NodeAllocatableOverhead(Part, frozen=True):
 
 
 class NodeAllocatableResourceClaimStatus(Part, frozen=True):
-    """What a claim takes from the node's own resources: `resources` in 1.36, the other two since 1.37."""
+    """The amounts that a claim takes from the node's own resources: `resources` in 1.36, the other two since 1.37."""
 
     resource_claim_name: str = ""
     containers: tuple[str, ...] = ()
@@ -161,7 +161,7 @@ class NodeAllocatableResourceClaimStatus(Part, frozen=True):
 
 
 class PodStatus(Part, frozen=True):
-    """What has become of the pod."""
+    """The state of the pod as the scheduler, the kubelet and controllers report it."""
 
     phase: str = ""
     reason: str = ""
@@ -193,11 +193,11 @@ class Pod(KubernetesObject, frozen=True, tag_field="kind", tag="Pod"):
 
     @property
     def is_resize_deferred(self) -> bool:
-        """Whether its node must first find room for an in-place resize (resource.IsPodResizeDeferred)."""
+        """Report whether its node must first find room for an in-place resize (resource.IsPodResizeDeferred)."""
         pending = next((each for each in self.status.conditions if each.type == "PodResizePending"), None)
         return pending is not None and pending.reason == "Deferred"
 
     @property
     def has_ended(self) -> bool:
-        """Whether it has succeeded or failed, so that it holds nothing any more."""
+        """Report whether it has succeeded or failed, so that it holds nothing any more."""
         return self.status.phase in {"Succeeded", "Failed"}

@@ -16,7 +16,7 @@ class PersistentVolumeClaimVolumeSource(Part, frozen=True):
 
 
 class VolumeResourceRequirements(Part, frozen=True):
-    """How much storage a claim asks for."""
+    """The storage that a claim requests."""
 
     requests: ResourceList = {}
     limits: ResourceList = {}

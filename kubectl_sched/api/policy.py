@@ -6,13 +6,13 @@ from kubectl_sched.api.meta import Int32, KubernetesObject, LabelSelector, Part
 
 
 class PodDisruptionBudgetSpec(Part, frozen=True):
-    """Which pods the budget is about."""
+    """The selector of the pods that the budget protects."""
 
     selector: LabelSelector | None = None
 
 
 class PodDisruptionBudgetStatus(Part, frozen=True):
-    """How many more pods may be disrupted, and which are on their way out already."""
+    """The number of pods that may still be disrupted, and the pods that are being disrupted already."""
 
     disruptions_allowed: Int32 = 0
     disrupted_pods: dict[str, str | None] = {}

@@ -44,7 +44,7 @@ class CapacityRequestPolicyRange(Part, frozen=True):
 
 
 class CapacityRequestPolicy(Part, frozen=True):
-    """What may be asked for of a capacity, and what is taken where nothing is asked for."""
+    """The amounts of a capacity that may be requested, and the amount taken without a request."""
 
     default: RawQuantity | None = None
     valid_values: tuple[RawQuantity, ...] = ()
@@ -52,7 +52,7 @@ class CapacityRequestPolicy(Part, frozen=True):
 
 
 class DeviceCapacity(Part, frozen=True):
-    """How much a device has of something."""
+    """The amount of one capacity of a device."""
 
     value: RawQuantity = 0
     request_policy: CapacityRequestPolicy | None = None
@@ -65,14 +65,14 @@ class Counter(Part, frozen=True):
 
 
 class CounterSet(Part, frozen=True):
-    """What all devices of a pool that are parts of one thing share."""
+    """Counters that are shared by all devices of a pool that are parts of one thing."""
 
     name: str = ""
     counters: dict[str, Counter] = {}
 
 
 class DeviceCounterConsumption(Part, frozen=True):
-    """What a device takes from a counter set while it is allocated."""
+    """The amounts that a device takes from a counter set while it is allocated."""
 
     counter_set: str = ""
     counters: dict[str, Counter] = {}
@@ -80,7 +80,7 @@ class DeviceCounterConsumption(Part, frozen=True):
 
 
 class DeviceTaint(Part, frozen=True):
-    """What a device repels requests with; the effect is None, NoSchedule or NoExecute."""
+    """A mark by which a device repels requests; the effect is None, NoSchedule or NoExecute."""
 
     key: str = ""
     value: str = ""
@@ -102,7 +102,7 @@ class DeviceToleration(Part, frozen=True):
 
 
 class NodeAllocatableResourceMapping(Part, frozen=True):
-    """How much of a node's own resource a device takes (1.36)."""
+    """The amount of a node's own resource that a device takes (1.36)."""
 
     capacity_key: str | None = None
     allocation_multiplier: RawQuantity | None = None
@@ -117,14 +117,14 @@ class NodeAllocatableMapping(Part, frozen=True):
 
 
 class NodeAllocatableOverhead(Part, frozen=True):
-    """What the use of a device costs besides."""
+    """The overhead of using a device."""
 
     per_pod: RawQuantity | None = None
     per_container: RawQuantity | None = None
 
 
 class NodeAllocatableResource(Part, frozen=True):
-    """What a device takes of one of the node's own resources (1.37)."""
+    """The amount that a device takes of one of the node's own resources (1.37)."""
 
     mapping: NodeAllocatableMapping | None = None
     overhead: NodeAllocatableOverhead | None = None
@@ -171,7 +171,7 @@ class ResourcePool(Part, frozen=True):
 
 
 class ResourceSliceSpec(Part, frozen=True):
-    """Which devices there are, and from where they can be reached."""
+    """The devices of a pool, and the nodes that reach them."""
 
     driver: str = ""
     pool: ResourcePool = ResourcePool()
@@ -185,7 +185,7 @@ class ResourceSliceSpec(Part, frozen=True):
 
 
 class ResourceSlice(KubernetesObject, frozen=True, tag_field="kind", tag="ResourceSlice"):
-    """What a driver publishes."""
+    """Devices as a driver publishes them."""
 
     spec: ResourceSliceSpec = ResourceSliceSpec()
 
@@ -197,13 +197,13 @@ class CELDeviceSelector(Part, frozen=True):
 
 
 class DeviceSelector(Part, frozen=True):
-    """What a device must satisfy."""
+    """A condition that a device must satisfy."""
 
     cel: CELDeviceSelector | None = None
 
 
 class DeviceClassSpec(Part, frozen=True):
-    """What all devices of the class satisfy, and by which extended resource they can be asked for."""
+    """The selectors that all devices of the class satisfy, and the extended resource that requests them."""
 
     selectors: tuple[DeviceSelector, ...] = ()
     extended_resource_name: str | None = None
@@ -216,7 +216,7 @@ class DeviceClass(KubernetesObject, frozen=True, tag_field="kind", tag="DeviceCl
 
 
 class CapacityRequirements(Part, frozen=True):
-    """How much of a device's capacity is asked for."""
+    """The amounts of a device's capacity that are requested."""
 
     requests: ResourceList = {}
 
@@ -267,7 +267,7 @@ _NOTHING = ExactDeviceRequest()
 
 
 class DeviceConstraint(Part, frozen=True):
-    """What the devices of some requests (none named: all) must have in common, or must not."""
+    """An attribute that the devices of some requests (none named: all) must or must not have in common."""
 
     requests: tuple[str, ...] = ()
     match_attribute: str | None = None
@@ -282,7 +282,7 @@ class DeviceClaim(Part, frozen=True):
 
 
 class ResourceClaimSpec(Part, frozen=True):
-    """What is asked for."""
+    """The devices that are requested."""
 
     devices: DeviceClaim = DeviceClaim()
 
@@ -318,7 +318,7 @@ class AllocationResult(Part, frozen=True):
 
 
 class ResourceClaimConsumerReference(Part, frozen=True):
-    """Who may use a claim: a pod, or a group of pods."""
+    """A consumer that may use a claim: a pod or a group of pods."""
 
     api_group: str = msgspec.field(name="apiGroup", default="")
     resource: str = ""
@@ -327,7 +327,7 @@ class ResourceClaimConsumerReference(Part, frozen=True):
 
 
 class AllocatedDeviceStatus(Part, frozen=True):
-    """What the driver says of a device of the claim."""
+    """The driver's report about a device of the claim."""
 
     driver: str = ""
     pool: str = ""
@@ -337,7 +337,7 @@ class AllocatedDeviceStatus(Part, frozen=True):
 
 
 class ResourceClaimStatus(Part, frozen=True):
-    """What was allocated, and for whom."""
+    """The allocated devices, and the consumers that they are reserved for."""
 
     allocation: AllocationResult | None = None
     reserved_for: tuple[ResourceClaimConsumerReference, ...] = ()
@@ -365,7 +365,7 @@ class ResourceClaimTemplate(KubernetesObject, frozen=True, tag_field="kind", tag
 
 
 class DeviceTaintSelector(Part, frozen=True):
-    """Which devices a rule taints; what is not set matches all. Up to 1.34 classes and selectors count, too."""
+    """The devices that a rule taints; unset fields match all. Up to 1.34 classes and selectors count, too."""
 
     device_class_name: str | None = None
     driver: str | None = None

@@ -6,7 +6,7 @@ from kubectl_sched.api.meta import Int32, KubernetesObject, Part
 
 
 class LeaseSpec(Part, frozen=True):
-    """Who holds it, and since when; times are RFC 3339."""
+    """The holder of the lease and its times (RFC 3339)."""
 
     holder_identity: str = ""
     lease_duration_seconds: Int32 = 0
@@ -46,6 +46,6 @@ class SchedulerConfiguration(KubernetesObject, frozen=True, tag_field="kind", ta
 
 
 class SchedulerLog(KubernetesObject, frozen=True, tag_field="kind", tag="SchedulerLog"):
-    """What a kube-scheduler logged as it started, under its pod's name. No cluster has such objects, snapshots do."""
+    """The lines that a kube-scheduler logged as it started, under its pod's name. Only snapshots have such objects."""
 
     spec: SchedulerConfigurationSpec = SchedulerConfigurationSpec()

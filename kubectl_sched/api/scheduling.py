@@ -45,7 +45,7 @@ class TopologyConstraint(Part, frozen=True):
 
 
 class PodGroupSchedulingConstraints(Part, frozen=True):
-    """Where the group must be as a whole."""
+    """The topology domain that the group must be placed in as a whole."""
 
     topology: tuple[TopologyConstraint, ...] = ()
 
@@ -55,13 +55,13 @@ class AllDisruptionMode(Part, frozen=True):
 
 
 class DisruptionMode(Part, frozen=True):
-    """Whether pods of the group may be ended one by one, or only `all` together."""
+    """The disruption that the group allows: pods one by one, or only `all` together."""
 
     all: AllDisruptionMode | None = None
 
 
 class PodGroupSpec(Part, frozen=True):
-    """How the pods of the group are scheduled, and the claims that they share."""
+    """The scheduling policy of the group, and the claims that its pods share."""
 
     parent_composite_pod_group_name: str | None = None
     scheduling_policy: PodGroupSchedulingPolicy = PodGroupSchedulingPolicy()
@@ -73,7 +73,7 @@ class PodGroupSpec(Part, frozen=True):
 
 
 class PodGroupStatus(Part, frozen=True):
-    """Which claims were made for the group."""
+    """The claims that were made for the group."""
 
     resource_claim_statuses: tuple[PodResourceClaimStatus, ...] = ()
 

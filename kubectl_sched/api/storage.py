@@ -100,7 +100,7 @@ class TopologySelectorTerm(Part, frozen=True):
 
 
 class StorageClass(KubernetesObject, frozen=True, tag_field="kind", tag="StorageClass"):
-    """How volumes of a class come to be, and when. Binding mode None is what the API server never stores."""
+    """A class of volumes: provisioner and binding mode. The API server never stores None as the binding mode."""
 
     provisioner: str = ""
     volume_binding_mode: str | None = None
@@ -108,7 +108,7 @@ class StorageClass(KubernetesObject, frozen=True, tag_field="kind", tag="Storage
 
 
 class VolumeNodeResources(Part, frozen=True):
-    """How many volumes of a driver a node takes; None: no limit."""
+    """The number of a driver's volumes that a node takes; None: no limit."""
 
     count: Int32 | None = None
 
@@ -129,13 +129,13 @@ class CSINodeSpec(Part, frozen=True):
 
 
 class CSINode(KubernetesObject, frozen=True, tag_field="kind", tag="CSINode"):
-    """What is known of the CSI drivers on the node of the same name."""
+    """The CSI drivers on the node of the same name."""
 
     spec: CSINodeSpec = CSINodeSpec()
 
 
 class CSIDriverSpec(Part, frozen=True):
-    """What a driver opts into."""
+    """The features that a driver opts into."""
 
     storage_capacity: bool | None = None
     prevent_pod_scheduling_if_missing: bool | None = None
@@ -148,7 +148,7 @@ class CSIDriver(KubernetesObject, frozen=True, tag_field="kind", tag="CSIDriver"
 
 
 class CSIStorageCapacity(KubernetesObject, frozen=True, tag_field="kind", tag="CSIStorageCapacity"):
-    """How much storage of a class is left where the selector matches; without a selector it is nowhere."""
+    """The free storage of a class on the nodes that the selector matches; without a selector it is on no node."""
 
     node_topology: LabelSelector | None = None
     storage_class_name: str = ""
@@ -163,7 +163,7 @@ class VolumeAttachmentSource(Part, frozen=True):
 
 
 class VolumeAttachmentSpec(Part, frozen=True):
-    """Which volume is attached where, and by which driver."""
+    """The volume, the node and the driver of an attachment."""
 
     attacher: str = ""
     source: VolumeAttachmentSource = VolumeAttachmentSource()
@@ -171,7 +171,7 @@ class VolumeAttachmentSpec(Part, frozen=True):
 
 
 class VolumeAttachmentStatus(Part, frozen=True):
-    """Whether the driver has done it."""
+    """The driver's report: the volume is attached, or not yet."""
 
     attached: bool = False
 

@@ -1,4 +1,4 @@
-"""What manifests hold besides what makes pods, once it is applied: claims, classes, quotas, namespaces, services.
+"""Applies the other objects of manifests: claims, classes, quotas, namespaces, services.
 
 Answers to pkg/apis/{core,storage,resource}/*/defaults.go and plugin/pkg/admission/storage/storageclass/setdefault. An
 object that the cluster has keeps its status, and one whose spec may not change (a claim, a volume) stays as it is.

@@ -51,7 +51,7 @@ def _filled(container: Container, requests: ResourceList, limits: ResourceList) 
 
 
 def outside_limits(pod: Pod, ranges: Sequence[LimitRange]) -> str | None:
-    """What the pod has too little or too much of, in the plugin's words; None where it keeps to all bounds."""
+    """Return the bounds that the pod violates, in the plugin's words; None if it keeps to all of them."""
     for each in ranges:
         problems = [problem for item in each.spec.limits for problem in _problems(pod, item)]
         if problems:

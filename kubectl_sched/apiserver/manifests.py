@@ -31,7 +31,7 @@ _SUFFIXES = frozenset({".json", ".yaml", ".yml"})
 
 
 class Manifests(NamedTuple):
-    """What pods are made from, what else is applied, and a sentence for what is passed over."""
+    """The objects that pods are made from, the others that are applied, and a sentence for each that is ignored."""
 
     items: tuple[KubernetesObject, ...] = ()
     others: tuple[KubernetesObject, ...] = ()

@@ -1,4 +1,4 @@
-"""Which namespaces there are, and what their annotations give pods, where the admission plugins that read them are on.
+"""Admission by namespace: its existence, and the annotations that PodNodeSelector and PodTolerationRestriction read.
 
 Answers to plugin/pkg/admission/podnodeselector and podtolerationrestriction, and to the server's own namespace
 lifecycle. The two plugins are off by default; that they are on

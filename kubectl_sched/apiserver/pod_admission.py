@@ -1,4 +1,4 @@
-"""What the API server makes of a pod that is created: its defaults, and the admission plugins that are on by default.
+"""Defaulting and admission of a pod that is created, by the plugins that are on by default.
 
 Answers to pkg/registry/core/pod/strategy.go and plugin/pkg/admission.
 """

@@ -1,4 +1,4 @@
-"""What a manifest is refused with."""
+"""The error for a manifest that the API server refuses."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _MUST_BE_SAID = ("cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu
 
 
 class Quotas:
-    """What is used of each quota, by the pods of the cluster and by those taken in since."""
+    """The usage of each quota, by the pods of the cluster and by those admitted since."""
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects

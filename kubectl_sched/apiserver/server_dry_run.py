@@ -32,7 +32,7 @@ _REFUSALS = frozenset({400, 403, 404, 409, 413, 422})
 _FORBIDDEN, _NOT_FOUND = 403, 404
 _NOT_TYPED = "failed to create typed patch object"
 _PER_POD = ("volumes", "affinity", "tolerations")
-"""What controllers put into the pods of one template, each its own."""
+"""Fields that controllers set differently in each pod of one template."""
 
 
 def _of_no_age(stored: JSON) -> JSON:

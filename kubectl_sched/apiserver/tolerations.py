@@ -21,12 +21,12 @@ def merged_tolerations(tolerations: Sequence[Toleration]) -> tuple[Toleration, .
 
 
 def are_allowed(tolerations: Iterable[Toleration], allowed: Sequence[Toleration]) -> bool:
-    """Whether something that is allowed covers each of them; without any allowed, all are (VerifyAgainstWhitelist)."""
+    """Report whether the allowed tolerations cover all of them; an empty list allows all (VerifyAgainstWhitelist)."""
     return not allowed or all(any(_covers(wide, each) for wide in allowed) for each in tolerations)
 
 
 def _covers(wide: Toleration, narrow: Toleration) -> bool:
-    """Whether a toleration tolerates all that another does (isSuperset)."""
+    """Report whether a toleration tolerates all that another does (isSuperset)."""
     if wide == narrow:
         return True
     if narrow.key != wide.key and (wide.key or wide.operator != "Exists"):

@@ -1,4 +1,4 @@
-"""How many pods and nodes a what-if may make: what nobody has would only fill the memory."""
+"""Upper limits on the pods and nodes of a what-if, so that a mistyped number cannot fill the memory."""
 
 from __future__ import annotations
 

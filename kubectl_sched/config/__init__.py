@@ -37,7 +37,7 @@ __all__ = [
 
 
 class Configuration(msgspec.Struct, frozen=True, kw_only=True):
-    """What one kube-scheduler runs: its profiles by schedulerName, and the version and gates it runs with."""
+    """The resolved configuration of one kube-scheduler: profiles by schedulerName, version and feature gates."""
 
     version: KubeVersion
     release: Release

@@ -1,4 +1,4 @@
-"""What a resolved profile has that the default one has not, and the other way round."""
+"""Differences between a resolved profile and the default profile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kube-scheduler answers at /configz: the configuration that it runs, with every default in it.
+"""Reads the answer of kube-scheduler's /configz: the configuration that it runs, with every default in it.
 
 Since 1.36 it is a KubeSchedulerConfiguration. Before, it is the internal type of Go, whose fields have no names of
 their own in JSON: `Profiles`, `URLPrefix` (Run in cmd/kube-scheduler/app/server.go).

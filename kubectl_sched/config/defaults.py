@@ -1,4 +1,4 @@
-"""What kube-scheduler fills in: the default plugins, and the defaults that depend on a gate or on another field.
+"""Defaulting of a configuration: the default plugins, and fields whose default depends on a gate or another field.
 
 Answers to pkg/scheduler/apis/config/v1/defaults.go and default_plugins.go, and to v1beta2's of 1.22 to 1.27.
 """

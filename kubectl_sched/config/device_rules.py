@@ -1,4 +1,4 @@
-"""How the minors differ in allocating devices: the allocators they have, and what each gets wrong.
+"""Differences between minors in allocating devices: the allocators they have, and their bugs.
 
 Answers to k8s.io/dynamic-resource-allocation/structured and pkg/scheduler/framework/plugins/dynamicresources.
 """
@@ -30,15 +30,15 @@ class AllocatorChannel(msgspec.Struct, frozen=True):
     name: str
     features: frozenset[str]
     knows_capacity: bool = False
-    """Whether it knows consumable capacity, distinctAttribute and binding conditions at all."""
+    """Consumable capacity, distinctAttribute and binding conditions are known at all."""
     knows_all_slices: bool = False
-    """Whether slices with counter sets count while their gate is off, and an incomplete pool may be invalid, too."""
+    """Slices with counter sets count while their gate is off, and an incomplete pool may be invalid, too."""
     reaches_all_counters: bool = False
-    """Whether slices with counter sets count on every node, wherever they can be used."""
+    """Slices with counter sets count on every node, wherever they can be used."""
     knows_skipped_operations: bool = False
-    """Whether devices that skip node operations need a gate and a node that can."""
+    """Devices that skip node operations need a gate and a node that can."""
     tries_combinations: bool = False
-    """Whether it tries each combination of devices for a request once, and not every permutation."""
+    """Each combination of devices for a request is tried once, and not every permutation."""
 
 
 class DeviceRules(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,7 +62,7 @@ class DeviceRules(msgspec.Struct, frozen=True, kw_only=True):
     any_taint_effect_counts: bool = False
     """Taints of other effects than NoSchedule and NoExecute repel, too."""
     counters_by: Literal["slice", "pool name", "pool"] = "pool"
-    """What counter sets belong to; `pool name` mixes up pools of one name and several drivers."""
+    """The owner of counter sets; `pool name` mixes up pools of one name and several drivers."""
     binding_slices_are_last: bool = False
     """Slices with binding conditions come last within their pools, too."""
     counters_include_allocating: bool = False
@@ -72,7 +72,7 @@ class DeviceRules(msgspec.Struct, frozen=True, kw_only=True):
     all_devices_forget_alternative: bool = False
     """The second of all devices of an alternative is looked up as if it were one of the first alternative."""
     all_alternatives_share_matches: bool = False
-    """Where two alternatives want all devices, the second is given those that matched the one before it."""
+    """If two alternatives want all devices, the second is given those that matched the first."""
     knows_binding_conditions: bool = True
     """Devices with binding conditions are passed over while their gates are off."""
     admin_access_repeats_device: bool = False
@@ -80,7 +80,7 @@ class DeviceRules(msgspec.Struct, frozen=True, kw_only=True):
     all_devices_stay_taken: bool = False
     """After all devices were taken in vain, they stay taken for further attempts."""
     distinct_by: Literal["device", "request", "value"] = "value"
-    """What distinctAttribute compares with: the same device, the last device of each request, or all."""
+    """The values that distinctAttribute compares: of the same device, the last device of each request, or all."""
     capacity_errors_fail: bool = False
     """A capacity that cannot be computed fails the cycle; a device without the capacity is merely passed over."""
     shared_device_takes_counters_again: bool = False

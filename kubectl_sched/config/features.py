@@ -35,11 +35,11 @@ class Gate(msgspec.Struct, frozen=True):
 
 
 class Features(msgspec.Struct, frozen=True):
-    """Which features are on. Make one with `for_version`."""
+    """The features that are on. Make one with `for_version`."""
 
     version: KubeVersion
     switched: Mapping[str, bool] = {}
-    """What --feature-gates sets, AllAlpha and AllBeta spelled out."""
+    """The gates that --feature-gates sets, AllAlpha and AllBeta spelled out."""
 
     @classmethod
     def for_version(cls, version: KubeVersion, overrides: Mapping[str, bool] | None = None) -> Features:

@@ -1,4 +1,4 @@
-"""Which extension points each in-tree plugin has in each minor; upstream says it with Go interfaces.
+"""Extension points of each in-tree plugin in each minor, which upstream declares by Go interfaces.
 
 Answers to the plugins' own sources and to pkg/scheduler/framework/plugins/registry.go. Gates do not matter here: a
 plugin whose feature is off still has its methods.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kubectl_sched.config.versions import Release
 
 UNMERGED: Final = {"v1beta2": ("multi_point", "pre_enqueue"), "v1beta3": ("pre_enqueue",)}
-"""What kube-scheduler decodes of a profile in an old apiVersion, and then forgets to merge."""
+"""Fields that kube-scheduler decodes from a profile of an old apiVersion but fails to merge."""
 
 _MAX_NODE_SCORE: Final = 100
 _MAX_TOTAL_SCORE: Final = MAX_INT64
@@ -39,7 +39,7 @@ class UnknownPlugin(msgspec.Struct, frozen=True):
 
     name: str
     extension_points: tuple[str, ...]
-    """Where it is enabled, `multiPoint` among them."""
+    """The extension points at which it is enabled, `multiPoint` among them."""
     upstream: str
 
     @property
@@ -49,7 +49,7 @@ class UnknownPlugin(msgspec.Struct, frozen=True):
 
 
 class ResolvedProfile(msgspec.Struct, frozen=True):
-    """What kube-scheduler runs for one schedulerName."""
+    """The plugins that kube-scheduler runs for one schedulerName."""
 
     scheduler_name: str
     plugins: Mapping[str, tuple[PluginRef, ...]]

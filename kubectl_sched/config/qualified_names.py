@@ -1,4 +1,4 @@
-"""What Kubernetes accepts as a label key and a label value, and what it says of others.
+"""Validation of label keys and label values in a configuration.
 
 Answers to k8s.io/apimachinery/pkg/util/validation/validation.go and pkg/api/validate/content/kube.go.
 """

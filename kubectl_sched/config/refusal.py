@@ -1,4 +1,4 @@
-"""How what kube-scheduler would refuse to start with is reported."""
+"""Errors for a configuration that kube-scheduler would refuse to start with."""
 
 from __future__ import annotations
 

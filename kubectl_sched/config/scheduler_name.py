@@ -1,4 +1,4 @@
-"""Whom a pod asks for."""
+"""The scheduler that a pod asks for."""
 
 from __future__ import annotations
 

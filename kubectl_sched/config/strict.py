@@ -66,7 +66,7 @@ class WrongType(Exception):  # noqa: N818 - an expected outcome of reading, repo
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where in the document a value stands: Go's innermost struct and field path, and the path with indices."""
+    """The position of a value in the document: Go's innermost struct and field path, and the path with indices."""
 
     struct: str = ""
     fields: tuple[str, ...] = ()

@@ -170,7 +170,7 @@ class Plugin(Part, frozen=True):
 
 
 class PluginSet(Part, frozen=True):
-    """What to enable besides the defaults, and which defaults to disable (`*`: all of them)."""
+    """Plugins to enable besides the defaults, and defaults to disable (`*`: all of them)."""
 
     enabled: tuple[Plugin, ...] = ()
     disabled: tuple[Plugin, ...] = ()

@@ -1,4 +1,4 @@
-"""Which configurations kube-scheduler refuses before it builds any profile.
+"""Validation of a configuration before any profile is built.
 
 Answers to pkg/scheduler/apis/config/validation/validation.go and component-base/config/validation/validation.go.
 """
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from kubectl_sched.config.versions import Release
 
 _GO_PATH: Final = 'field.Path{name:"schedulerName", index:"", parent:(*field.Path)(0x...)}'
-"""What minors up to 1.33 print of the other profile; the address, which is chance, is left out."""
+"""The name of the other profile as minors up to 1.33 print it; its address, which is chance, is left out."""
 _RESERVED_PREFIX: Final = "requests."
 _NATIVE_PREFIX: Final = "kubernetes.io/"
 

@@ -1,4 +1,4 @@
-"""Which arguments of plugins kube-scheduler refuses.
+"""Validation of the arguments of plugins.
 
 Answers to pkg/scheduler/apis/config/validation/validation_pluginargs.go and, for NodeAffinity's added affinity, to
 component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go and apimachinery/pkg/labels/selector.go.

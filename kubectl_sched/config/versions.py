@@ -1,4 +1,4 @@
-"""What differs between Kubernetes minors: the one table that plugins, configuration and documentation read.
+"""Differences between Kubernetes minors: the one table that plugins, configuration and documentation read.
 
 Answers to k8s.io/kubernetes at the patch releases in PATCHES. A plugin that behaves differently by minor asks a named
 field of its `Release`; outside this package nothing compares version numbers.
@@ -56,14 +56,14 @@ class KubeVersion(msgspec.Struct, frozen=True, order=True):
 
 
 class FitErrorForm(msgspec.Struct, frozen=True, kw_only=True):
-    """How a minor puts the FitError of a pod that fits nowhere together (FitError.Error)."""
+    """The form of a minor's FitError for a pod that fits nowhere (FitError.Error)."""
 
     counts_pre_filter: bool = False
     """A PreFilter rejection is counted once a node, as Filter's are, instead of said once for the pod."""
     tells_left_out: bool = True
     """Nodes that a PreFilter result leaves out give a reason."""
     tells_post_filter: bool = True
-    """What PostFilter said follows."""
+    """The message of PostFilter follows."""
     stop_after_post_filter: bool = False
     """A full stop follows it, also where it ends in one."""
 
@@ -77,7 +77,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     multi_point: tuple[DefaultPlugin, ...]
     """The default profile of v1 and v1beta3, in order (getDefaultPlugins)."""
     fit_error: FitErrorForm = FitErrorForm()
-    """How the text of a pod that fits nowhere is put together."""
+    """The form of the FitError."""
     taint_reason: str = "node(s) had untolerated taint(s)"
     """TaintToleration's reason, with Python's places for the taint's key and value."""
     volume_conflict_reason: str = "node(s) didn't match PersistentVolume's node affinity"
@@ -95,21 +95,21 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     errors_name_embedded: bool = False
     """A decoding error names the Go struct that a field is embedded by: `DebuggingConfiguration.enableProfiling`."""
     queue_sort_differs: str = "has to match for all profiles"
-    """Why validation refuses a queueSort unlike the first profile's."""
+    """The refusal of a queueSort unlike the first profile's."""
     queue_sort_args_differ: str = "has to match for all profiles"
-    """Why validation refuses other arguments of the queueSort plugin than the first profile's."""
+    """The refusal of queueSort arguments unlike the first profile's."""
     shape_not_sorted: str = "utilization values must be sorted in increasing order"
-    """Why validation refuses a shape whose utilizations do not rise."""
+    """The refusal of a shape whose utilizations do not rise."""
     only_leases: bool = False
     """Validation takes no resourceLock but leases."""
     lease_too_short: str = "LeaseDuration must be greater than RenewDeadline"
-    """Why validation refuses a leaseDuration that is not longer than renewDeadline."""
+    """The refusal of a leaseDuration that is not longer than renewDeadline."""
     scheme: str = "pkg/runtime/scheme.go:100"
-    """Where decoding says that a kind is not registered."""
+    """The source line that decoding names for a kind that is not registered."""
     qualified_name: str = "a qualified name"
-    """What validation calls the name that has more than one slash."""
+    """The name that validation gives to a key with more than one slash."""
     length_unit: str = "characters"
-    """What validation counts a name that is too long in; bytes are meant."""
+    """The unit in which validation states the largest length of a name; bytes are meant."""
     overflow_names_point: bool = False
     """The error for weights that overflow begins with the extension point: `score plugins: `."""
 
@@ -118,7 +118,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     groups_form_trees: bool = False
     """CompositePodGroups hold PodGroups and each other."""
     devices: DeviceRules = RULES_OF_1_33
-    """How devices are allocated."""
+    """The rules by which devices are allocated."""
 
     fit_tells_unresolvable: bool = False
     """NodeResourcesFit's status is UnschedulableAndUnresolvable where a request is above what the node has at all."""
@@ -137,7 +137,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     """ImageLocality's threshold counts image volumes as it counts containers."""
 
     inferred_features: tuple[str, ...] = ()
-    """What NodeDeclaredFeatures may find that a pod needs of its node."""
+    """The features that NodeDeclaredFeatures may infer from a pod's spec."""
 
     unsatisfied_features_are_named: bool = False
     """NodeDeclaredFeatures' reason ends in the features that the node lacks."""
@@ -154,7 +154,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     """With VolumeLimitScaling, only drivers with preventPodSchedulingIfMissing must be on the node."""
 
     status_requests_summed_per_pod: bool = False
-    """What containers' status says of a resize is summed over the pod before the larger of it and the spec counts."""
+    """The resize status of containers is summed over the pod before the larger of it and the spec counts."""
 
     namespace_selector_stays: bool = False
     """InterPodAffinity keeps a term's namespaceSelector after it has looked up the namespaces that it selects, and then
@@ -180,11 +180,11 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     """A pod that a PreEnqueue plugin holds back keeps the node that it is nominated to."""
 
     preemption_is_announced: bool = False
-    """Where preemption helps, the message says on which node and how many pods go."""
+    """If preemption helps, the message names the node and the number of victims."""
 
     @property
     def exact(self) -> bool:
-        """Whether decisions equal the real scheduler's; older minors take the nearest formulas."""
+        """Report whether decisions equal the real scheduler's; older minors take the nearest formulas."""
         return self.version >= OLDEST_EXACT
 
 

@@ -65,7 +65,7 @@ def daemon_pods(item: DaemonSet, nodes: Sequence[Node]) -> list[Pod]:
 
 
 def with_daemon_tolerations(spec: PodSpec) -> PodSpec:
-    """What every DaemonSet pod tolerates (AddOrUpdateDaemonPodTolerations)."""
+    """Add the tolerations that every DaemonSet pod has (AddOrUpdateDaemonPodTolerations)."""
     tolerated = _TOLERATED + (_TOLERATED_ON_HOST_NETWORK if spec.host_network else ())
     tolerations = spec.tolerations
     for key, effect in tolerated:
@@ -76,7 +76,7 @@ def with_daemon_tolerations(spec: PodSpec) -> PodSpec:
 
 
 def runs_on(spec: PodSpec, node: Node) -> bool:
-    """Whether the controller makes a pod for the node (NodeShouldRunDaemonPod)."""
+    """Report whether the controller makes a pod for the node (NodeShouldRunDaemonPod)."""
     if spec.node_name not in {"", node.name}:
         return False
     required = RequiredNodeAffinity.of(Pod(spec=spec))

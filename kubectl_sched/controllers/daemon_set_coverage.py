@@ -1,4 +1,4 @@
-"""Which nodes have a DaemonSet's pod, which wait for theirs, and which lack one."""
+"""The nodes that have a DaemonSet's pod, wait for it, or lack it."""
 
 from __future__ import annotations
 

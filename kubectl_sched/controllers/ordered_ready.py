@@ -40,7 +40,7 @@ def predecessors(
 
 
 def is_ordered(item: StatefulSet) -> bool:
-    """Whether it makes a pod only once the one before it is ready."""
+    """Report whether it makes a pod only once the one before it is ready."""
     return item.spec.pod_management_policy != "Parallel"
 
 

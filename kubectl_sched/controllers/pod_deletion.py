@@ -1,4 +1,4 @@
-"""What a pod leaves behind when it goes, and what waits for it when it comes back under its name.
+"""Changes to claims when a pod is deleted, and when a pod of the same name is created again.
 
 Answers to pkg/controller/resourceclaim (handleClaim), the garbage collector and the persistent volume controller:
 claims that were made for the pod go with it, other claims lose a user and, without any, their devices.
@@ -46,7 +46,7 @@ def recreated(pod: Pod) -> Pod:
 
 
 def left_behind(pod: Pod, objects: Objects, again: Pod | None = None) -> Changes:
-    """What changes once the pod is gone; `again` is the pod that takes its place, for which claims are made anew."""
+    """Return the changes after the pod is deleted; `again` is the pod that replaces it and gets new claims."""
     changes: Changes = {}
     for name in _claims_of(pod):
         claim = objects.get(ResourceClaim, name, pod.namespace)
@@ -146,5 +146,5 @@ def _unbound(claim: PersistentVolumeClaim, pod: Pod | None) -> PersistentVolumeC
 
 
 def owned_by(pod: Pod) -> OwnerReference:
-    """What an object says that belongs to the pod and goes with it."""
+    """Return the owner reference of an object that belongs to the pod and is deleted with it."""
     return OwnerReference(api_version="v1", kind="Pod", name=pod.name, uid=pod.metadata.uid, controller=True)

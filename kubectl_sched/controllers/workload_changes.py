@@ -59,7 +59,7 @@ def _problems(item: KubernetesObject, stored: KubernetesObject, *, same_template
 
 
 def _of_set(item: StatefulSet) -> tuple[object, ...]:
-    """What a StatefulSet keeps for life, of what is read here."""
+    """Return the fields of a StatefulSet, of those read here, that cannot be changed."""
     policy = item.spec.pod_management_policy or "OrderedReady"
     return item.spec.selector, policy, [_claim(each) for each in item.spec.volume_claim_templates]
 

@@ -57,7 +57,7 @@ class Replicas:
     controller: KubernetesObject | None = None
     claim_templates: tuple[PersistentVolumeClaimTemplate, ...] = ()
     fixed: bool = False
-    """Whether `--replicas` does not apply: nodes decide how many there are."""
+    """True if `--replicas` does not apply: nodes decide how many there are."""
 
 
 def replicas_of(
@@ -236,7 +236,7 @@ def _of_job(item: Job, owner_text: str) -> Replicas:
 
 
 def _at_once(item: Job) -> int:
-    """How many pods of a job there are to be now (manageJob); none is added once one of any number has succeeded."""
+    """Return the number of pods that a job needs now (manageJob): none if one succeeded and any number was wanted."""
     spec, succeeded = item.spec, item.status.succeeded
     if spec.suspend or item.is_over or (spec.completions is None and succeeded):
         return 0

@@ -1,4 +1,4 @@
-"""How the replay, which is of now, relates to what happened: the placement of a bound pod, and what others said."""
+"""Compares the replay with history: the placement of a bound pod, and the events and conditions of a pending one."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class History(Record, frozen=True):
     scheduled_by: str | None
     at: str | None
     message: str
-    """Who placed it, and how the replay relates to that, in a sentence."""
+    """A sentence that names the scheduler and compares its placement with the replay's."""
 
     difference: tuple[tuple[str, int], ...] = ()
     """For Different: by how many points each plugin prefers the first of the best nodes to its own."""
@@ -51,7 +51,7 @@ class History(Record, frozen=True):
 
 
 class Observed(Record, frozen=True):
-    """What was said of a pending pod: by its own scheduler, and beside it by those that add nodes."""
+    """The messages about a pending pod: its own scheduler's, and those of autoscalers."""
 
     event: Event | None
     matches_replay: bool
@@ -81,7 +81,7 @@ def history_of(result: ScheduleResult, around: Surroundings) -> History | None:
 
 
 def placed_by_another(result: ScheduleResult, around: Surroundings) -> str | None:
-    """Who placed a pod whose scheduler cannot be replayed, in a sentence; None where no event tells, or it can be."""
+    """Return a sentence about the placing scheduler, if it cannot be replayed and an event names it; else None."""
     event = _scheduled(result.pod, around)
     if result.outcome is not Outcome.NO_PROFILE or result.current_node is None or event is None:
         return None
@@ -95,7 +95,7 @@ def _scheduled(pod: Pod, around: Surroundings) -> Event | None:
 
 
 def _placed_by(pod: Pod, event: Event | None, around: Surroundings) -> tuple[str | None, str | None, str]:
-    """Which scheduler, when, and if none did, why that is certain."""
+    """Return the scheduler and the time of a placement, and if no scheduler placed it, the proof."""
     at = event.last_seen if event is not None else bound_at(pod)
     if event is not None:
         return event.component or scheduler_name_of(pod), at, ""
@@ -110,7 +110,7 @@ def _placed_by(pod: Pod, event: Event | None, around: Surroundings) -> tuple[str
 
 
 def _never_asked(pod: Pod, missing: tuple[str, ...], around: Surroundings) -> str | None:
-    """What shows that the pod had its node from the first, None where nothing does.
+    """Return the proof that the pod was created with its node, None if there is none.
 
     A binding leaves a condition and an event. Kubelets write the same condition, but where their events of the pod's
     first seconds are still there, the scheduler's would be as well.
@@ -186,7 +186,7 @@ def _pods_and_nodes(pods: int, nodes: int) -> str:
 
 
 def observed_of(result: ScheduleResult, around: Surroundings) -> Observed | None:
-    """What was said of a pending pod; None where nothing was."""
+    """Return the messages about a pending pod; None if there are none."""
     pod = result.pod
     if result.current_node or pod.has_ended:
         return None

@@ -1,4 +1,4 @@
-"""What a running scheduler would add that a replay of one pod's cycle cannot: group cycles and timeouts."""
+"""Effects of a running scheduler that a replay of one pod's cycle does not have: group cycles and timeouts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a pod has come in truth: much of what looks pending is not a scheduling problem."""
+"""The stage of a pod's lifecycle: much of what looks pending is not a scheduling problem."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _REFUSALS = frozenset(
         "VolumeAttachmentLimitExceeded",
     }
 )
-"""Why kubelets refuse pods (pkg/kubelet/kubelet.go: admissionRejectionReasons), besides OutOf and a resource."""
+"""The reasons for which kubelets refuse pods (pkg/kubelet/kubelet.go: admissionRejectionReasons), besides OutOf..."""
 
 _UNDER_PRESSURE = "The node had condition"
 """By these words an eviction that is a refusal is told from one of a pod that ran (pkg/kubelet/eviction)."""
@@ -82,11 +82,11 @@ class Stage(Record, frozen=True):
     evidence: tuple[str, ...] = ()
 
     known_by: str | None = None
-    """Whose gate it is, where that is known."""
+    """The owner of the gate, if known."""
 
 
 def stage_of(result: ScheduleResult, around: Surroundings) -> Stage | None:
-    """How far the result's pod has come; None for one that no scheduler has looked at yet, which is nothing strange."""
+    """Return the stage of the result's pod; None if no scheduler has looked at it yet, which is nothing strange."""
     if result.pod.has_ended:
         return _ended(result.pod, around)
     if result.current_node:
@@ -162,7 +162,7 @@ def _its_successor(pod: Pod) -> Iterator[str]:
 
 
 def preempted_by(pod: Pod, around: Surroundings) -> tuple[str, ...]:
-    """Who took the pod's place, where it was preempted: the UID in the event resolved."""
+    """Return the pods that preempted this one: the UID in the event, resolved."""
     event = next((event for event in around.events(pod) if event.reason == "Preempted"), None)
     disrupted = _condition(pod, "DisruptionTarget")
     text = event.text if event is not None else ""

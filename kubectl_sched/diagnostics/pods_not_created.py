@@ -59,7 +59,7 @@ def never_created(objects: Sequence[KubernetesObject], namespace: str | None, ar
 def _owners(
     objects: Sequence[KubernetesObject], kind: str, name: str, namespace: str | None
 ) -> Iterator[tuple[str, str, str]]:
-    """What makes the pods of a workload: a Deployment's ReplicaSets, else itself."""
+    """Yield the owners of a workload's pods: a Deployment's ReplicaSets, else the workload itself."""
     if kind != "Deployment":
         namespaces = {item.namespace for item in objects if item.namespace and namespace in {None, item.namespace}}
         yield from ((kind, each, name) for each in sorted(namespaces))
@@ -72,7 +72,7 @@ def _owners(
 
 
 def _missing(objects: Sequence[KubernetesObject], kind: str, namespace: str, name: str) -> int | None:
-    """How many pods there should be besides those there are; None where that is not known."""
+    """Return the number of pods that are missing; None if it is not known."""
     wanted = next((_replicas(item) for item in objects if _is(item, kind, namespace, name)), None)
     if wanted is None:
         return None
@@ -92,7 +92,7 @@ def _is(item: KubernetesObject, kind: str, namespace: str, name: str) -> bool:
 
 
 def _replicas(item: KubernetesObject) -> int | None:
-    """How many pods it wants, None for a kind that does not say."""
+    """Return the number of wanted pods, None for a kind without one."""
     if not isinstance(item, ReplicaSet | StatefulSet | ReplicationController):
         return None
     return 1 if item.spec.replicas is None else item.spec.replicas

@@ -1,4 +1,4 @@
-"""What a scheduler has said of a pod: its PodScheduled condition, and the events about it; and how far it has come."""
+"""A scheduler's statements about a pod: its PodScheduled condition and events, and the stage of the pod."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class Told(NamedTuple):
 
     @property
     def newest(self) -> Said | None:
-        """What counts of what schedulers said: the condition, which is never cut, else the newest event."""
+        """The statement that counts: the condition, which is never cut, else the newest event."""
         failed = (event for event in self.events if event.text is not None)
         return self.condition if self.condition is not None and self.condition.text else next(failed, self.condition)
 
 
 def told_of(pod: Pod, around: Surroundings) -> Told:
-    """What was said of the pod, and how far it says itself that it has come."""
+    """Collect the statements about the pod, and the stage that its status shows."""
     return Told(
         pod,
         stage_told(pod, around),

@@ -69,7 +69,7 @@ def _beyond_the_search(result: ScheduleResult) -> Iterator[str]:
 
 
 def _kubelet(result: ScheduleResult) -> Iterator[str]:
-    """What the scheduler does not check, but the kubelet or the image does."""
+    """Warn about checks that the kubelet or the image makes and the scheduler does not."""
     if not len(result.feasible):
         return
     pod, nodes = result.pod, result.nodes

@@ -9,14 +9,14 @@ _BYTES: Final = frozenset({"memory", "ephemeral-storage"})
 
 
 def unit_of(resource: str) -> str:
-    """What one of the scheduler's numbers for the resource stands for: `m`, `bytes`, or nothing."""
+    """Return the unit of the scheduler's numbers for the resource: `m`, `bytes`, or nothing."""
     if resource == "cpu":
         return "m"
     return "bytes" if is_bytes(resource) else ""
 
 
 def is_bytes(resource: str) -> bool:
-    """Whether the resource is counted in bytes."""
+    """Report whether the resource is counted in bytes."""
     return resource in _BYTES or resource.startswith(("hugepages-", "requests.storage"))
 
 

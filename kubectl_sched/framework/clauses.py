@@ -57,7 +57,7 @@ def first_few(names: Sequence[str], most: int = _NAMES_TOLD) -> str:
 
 
 def missing_key_hints(nodes: Snapshot, key: str) -> tuple[str, ...]:
-    """Whether no node at all carries a topology key, and which key may have been meant."""
+    """Report whether no node at all carries a topology key, and which key may have been meant."""
     whole = nodes.whole
     if whole.table.has_label(key).any():
         return ()

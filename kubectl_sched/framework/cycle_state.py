@@ -1,4 +1,4 @@
-"""What plugins carry from one extension point to the next (pkg/scheduler/framework/cycle_state.go).
+"""State that plugins keep from one extension point to the next (pkg/scheduler/framework/cycle_state.go).
 
 Keys are typed, and their text is upstream's: it is part of the errors that people see when a profile disables the
 extension point that should have written the state.

@@ -1,4 +1,4 @@
-"""What extenders answer, decoded as Go decodes it: by names whatever their case, with Go's words for a wrong type.
+"""Decodes extenders' answers as Go does: names in any letter case, and Go's words for a wrong type.
 
 Answers to k8s.io/kube-scheduler/extender/v1/types.go and encoding/json.
 """
@@ -97,7 +97,7 @@ class _Place:
 
 
 def filter_result(answer: object) -> FilterResult:
-    """What the filter verb answered. Raises ExtenderError where Go cannot decode it."""
+    """Decode the answer to the filter verb. Raises ExtenderError if Go cannot decode it."""
     nodes, names, failed, failed_for_good, error = _Place(answer).within(
         "ExtenderFilterResult", "Nodes", "NodeNames", "FailedNodes", "FailedAndUnresolvableNodes", "Error"
     )
@@ -113,7 +113,7 @@ def filter_result(answer: object) -> FilterResult:
 
 
 def host_priorities(answer: object) -> tuple[tuple[str, int], ...]:
-    """What the prioritize verb answered, a score for each host. Raises ExtenderError where Go cannot decode it."""
+    """Decode the answer to the prioritize verb, a score for each host. Raises ExtenderError if Go cannot decode it."""
 
     def priority(place: _Place) -> tuple[str, int]:
         host, score = place.within("HostPriority", "Host", "Score")
@@ -123,7 +123,7 @@ def host_priorities(answer: object) -> tuple[tuple[str, int], ...]:
 
 
 def preemption_result(answer: object) -> dict[str, MetaVictims]:
-    """What the preempt verb answered, the victims by node. Raises ExtenderError where Go cannot decode it."""
+    """Decode the answer to the preempt verb, the victims by node. Raises ExtenderError if Go cannot decode it."""
 
     def uid(place: _Place) -> str:
         return place.within("MetaPod", "UID")[0].text()

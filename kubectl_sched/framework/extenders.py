@@ -52,7 +52,7 @@ class Extended:
 
 
 def is_interested(extender: Extender, pod: Pod) -> bool:
-    """Whether the pod asks for a resource that the extender manages; one that manages none is always interested."""
+    """Report whether the pod asks for a resource that the extender manages; one that manages none handles all pods."""
     managed = {resource.name for resource in extender.managed_resources}
 
     def asks(containers: Sequence[Container]) -> bool:
@@ -127,7 +127,7 @@ def _statuses(nodes: Snapshot, messages: Mapping[str, str], status: Callable[[st
 
 
 def scored_snapshot(nodes: Snapshot, extended: Extended) -> Snapshot:
-    """What scoring then sees: a Node that an extender sent comes with nothing that runs on it, and with no images."""
+    """Return the nodes as scoring sees them: a Node that an extender sent comes without pods and without images."""
     if not extended.sent:
         return nodes
     empty = nodes.without(np.ones(len(nodes.existing_pods), dtype=np.bool_))

@@ -103,7 +103,7 @@ class _PdqSort(Generic[T]):
             root = child
 
     def partition(self, first: int, last: int, pivot: int) -> tuple[int, bool]:
-        """Where the pivot ends up, and whether nothing had to be swapped."""
+        """Return the pivot's final index, and whether nothing had to be swapped."""
         self.swap(first, pivot)
         left, right = first + 1, last - 1
         while left <= right and self.less(left, first):
@@ -183,7 +183,7 @@ class _PdqSort(Generic[T]):
             self.swap(start + offset, first + other)
 
     def choose_pivot(self, first: int, last: int) -> tuple[int, int]:
-        """Where the pivot is, and whether the sampled elements rise or fall."""
+        """Return the index of the pivot, and whether the sampled elements rise or fall."""
         length = last - first
         swaps = 0
         low, middle, high = first + length // 4, first + length // 4 * 2, first + length // 4 * 3

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def grows_in_place(handle: Handle) -> Callable[[Pod], bool]:
-    """Whether a pod only waits for room to grow on its node; most plugins then have nothing to say."""
+    """Report whether a pod only waits for room to grow on its node; most plugins then have nothing to say."""
     if handle.features.enabled("InPlacePodVerticalScalingSchedulerPreemption"):
         return attrgetter("is_resize_deferred")
     return lambda pod: False  # noqa: ARG005 - no pod does

@@ -34,7 +34,7 @@ _ROWS_COMPARED = 32
 
 
 class DependsOn(Enum):
-    """What a verdict and a raw score of one node depend on, besides the pod itself and its own PreFilter and PreScore.
+    """The inputs of a verdict and a raw score of one node, besides the pod and its own PreFilter and PreScore state.
 
     PreFilter and PreScore of a plugin that does not depend on the CLUSTER look at the pod alone, not at other pods.
     """
@@ -101,7 +101,7 @@ class PreFilterExtensions(Plugin):
 
     @abstractmethod
     def concerns(self, state: CycleState, pod: Pod, other: Pod) -> bool:
-        """Whether `other` can change the state at all, on whatever node it comes or goes; True where in doubt.
+        """Report whether `other` can change the state at all, on whatever node it comes or goes; True where in doubt.
 
         Its namespace, labels, affinity and volumes alone decide.
         """
@@ -147,7 +147,7 @@ class FilterPlugin(Plugin):
 
 
 class PostFilterResult(Record, frozen=True):
-    """What a PostFilter plugin did: a status, and where preemption helps, the node and its victims.
+    """The outcome of a PostFilter plugin: a status and, if preemption helps, the node and its victims.
 
     `dry_run` has the words for every node: why preemption helps there or not. `None` as the nominated node means that
     nothing is said of it, an empty string that an earlier nomination is to be cleared.
@@ -237,7 +237,7 @@ class ScorePlugin(Plugin):
 
     @abstractmethod
     def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
-        """Where this plugin's raw score on one feasible node comes from."""
+        """Return the evidence behind this plugin's raw score on one feasible node."""
 
 
 class BindingAction(Record, frozen=True):
@@ -253,7 +253,7 @@ class BindingCyclePlugin(Plugin):
 
     @abstractmethod
     def binding_actions(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[BindingAction, ...]:
-        """What it would do for the pod on that node, in the order of the extension points."""
+        """Return the actions for the pod on that node, in the order of the extension points."""
 
     def reserve(
         self, state: CycleState, pod: Pod, nodes: Snapshot, row: int, now: str | None = None

@@ -1,4 +1,4 @@
-"""Which label of a node, or of any node, a requirement was probably meant for."""
+"""Hints about the label that a requirement was probably meant for."""
 
 from __future__ import annotations
 

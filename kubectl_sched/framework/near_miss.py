@@ -12,7 +12,7 @@ _TYPOGRAPHIC: Final = {
     **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
 }
 _COUNTERS: Final = re.compile(r"[0-9x]")
-"""What the sizes and numbers of things differ in."""
+"""Characters in which sizes and numbers differ."""
 _SEPARATORS: Final = re.compile(r"[-/]")
 _INVISIBLE: Final = frozenset("\u00a0\u200b\u200c\u200d\u2060\ufeff")
 
@@ -38,7 +38,7 @@ def folded(text: str) -> str:
 
 
 def is_near(text: str, other: str) -> bool:
-    """Whether the two differ, but so little that one may be meant for the other.
+    """Report whether the two differ, but so little that one may be meant for the other.
 
     Names that are told apart on purpose are not near: `zone-a` and `zone-b`, `m5.large` and `m6.xlarge`, `cpu`, `gpu`.
     """
@@ -73,7 +73,7 @@ def nearest(text: str, candidates: frozenset[str] | tuple[str, ...]) -> str | No
 
 
 def edit_distance(text: str, other: str, limit: int | None = None) -> int:
-    """How many letters must be changed, put in, left out or swapped with their neighbour.
+    """Count the letters to change, insert, delete or swap with their neighbour.
 
     With a limit, any distance above it may come out as limit + 1.
     """

@@ -1,4 +1,4 @@
-"""How most score plugins bring their points to 0..100 (pkg/scheduler/framework/plugins/helper/normalize_score.go)."""
+"""Default normalization of scores to 0..100 (pkg/scheduler/framework/plugins/helper/normalize_score.go)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which node to preempt on, among those where it would help (pkg/scheduler/framework/preemption/preemption.go)."""
+"""Choice of the node to preempt on (pkg/scheduler/framework/preemption/preemption.go)."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ _CRITERIA: tuple[tuple[str, Callable[[Candidate], int | str], bool], ...] = (
     ("the fewest victims", lambda candidate: len(candidate.victims), False),
     ("the latest start of the most important victims", _earliest_start, True),
 )
-"""What is compared, how, and whether the largest wins instead of the smallest."""
+"""For each criterion: its words, its measure, and whether the largest wins instead of the smallest."""
 
 
 def pick_one_node(candidates: Sequence[Candidate]) -> Choice:

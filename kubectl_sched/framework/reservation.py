@@ -1,4 +1,4 @@
-"""What the end of a cycle sets aside for a pod besides room on its node: devices and volumes.
+"""Objects that the end of a cycle reserves for a pod besides room on its node: devices and volumes.
 
 A reservation holds an object twice over: as everybody finds it once the pod is bound, for those who go on from there
 without a server, and as the requests that PreBind sends to a server. Our objects hold only what the scheduler reads, so

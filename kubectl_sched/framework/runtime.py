@@ -46,7 +46,7 @@ MIN_NODE_SCORE = 0
 
 
 class PreFilterOutcome(Record, frozen=True):
-    """What all PreFilter plugins together said: a status, the nodes to search (None: all), and who narrowed them."""
+    """The outcome of all PreFilter plugins; `node_names` are the nodes to search (None: all), `narrowed_by` why."""
 
     status: Status
     node_names: frozenset[str] | None
@@ -63,7 +63,7 @@ class PluginScores(Record, frozen=True):
 
     @property
     def weighted(self) -> Integers:
-        """What counts towards the total."""
+        """The weighted scores, which count towards the total."""
         return self.normalized * self.weight
 
 
@@ -210,7 +210,7 @@ class Framework:
                 raise PluginError(f'running RemovePod on PreFilter plugin "{plugin.name}": {failure}') from failure
 
     def concerns_other_nodes(self, state: CycleState, pod: Pod, other: Pod) -> bool:
-        """Whether the other pod's coming or going may change a verdict on nodes other than its own."""
+        """Report whether the other pod's coming or going may change a verdict on nodes other than its own."""
         return any(plugin.concerns(state, pod, other) for plugin in self._extended(state))
 
     def _extended(self, state: CycleState) -> list[PreFilterExtensions]:
@@ -223,7 +223,7 @@ class Framework:
     def run_post_filter(
         self, state: CycleState, pod: Pod, nodes: Snapshot, statuses: NodeToStatus
     ) -> PostFilterResult | None:
-        """What all PostFilter plugins together did; None where the profile has none."""
+        """Run the PostFilter plugins; None if the profile has none."""
         if not self.post_filter_plugins:
             return None
         last: PostFilterResult | None = None

@@ -1,4 +1,4 @@
-"""What a plugin says of a pod, or of a pod on a node (k8s.io/kube-scheduler/framework/interface.go)."""
+"""The verdict of a plugin on a pod, or on a pod and a node (k8s.io/kube-scheduler/framework/interface.go)."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class Status(NamedTuple):
 
     @property
     def is_success(self) -> bool:
-        """Whether nothing stands against it."""
+        """Report whether nothing stands against it."""
         return self.code is Code.SUCCESS
 
     @property
     def is_rejected(self) -> bool:
-        """Whether it is an expected "no"."""
+        """Report whether it is an expected "no"."""
         return self.code in REJECTED
 
     @property

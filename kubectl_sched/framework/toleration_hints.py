@@ -1,4 +1,4 @@
-"""Which toleration of a pod was probably meant for a taint, and why it does not tolerate it."""
+"""Hints about the toleration that was probably meant for a taint."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class DeferredPodScheduling(PreFilterPlugin, FilterPlugin, BindingCyclePlugin):
         return Column(codes, _VERDICTS)
 
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
-        """Where the pod runs, or who ruled out that others be ended for it."""
+        """Name the pod's node, or who forbids preemption for it."""
         del state
         if not self._grows_in_place(pod):
             return ()
@@ -74,7 +74,7 @@ class DeferredPodScheduling(PreFilterPlugin, FilterPlugin, BindingCyclePlugin):
         return (Evidence(text, {"disableResizePreemption": list(owners)}, ()),)
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
-        """Where the pod runs, or what the nodes rule out."""
+        """Name the pod's node, or the rule that the nodes have in common."""
         del state, rows, nodes
         if pod.spec.node_name:
             return f"are not node {pod.spec.node_name}, on which the pod runs and is to grow"

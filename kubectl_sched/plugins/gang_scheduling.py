@@ -65,7 +65,7 @@ class GangScheduling(PreEnqueuePlugin, BindingCyclePlugin):
         return (BindingAction("permit", self.name, action),)
 
     def _quorum(self, pod: Pod, nodes: Snapshot) -> tuple[int | None, int]:
-        """How many pods the gang needs (None: it is none), and how many would have a node with this one."""
+        """Return the number of pods that the gang needs (None: no gang), and the number that would have a node."""
         if self._by_workload:
             policy = _workload_policy(pod, nodes)
             gang = policy.gang if policy is not None else None
@@ -122,11 +122,11 @@ class _Groups:
                 yield name
 
     def placed(self, name: str) -> int:
-        """How many others of the group have a node."""
+        """Count the other pods of the group that have a node."""
         return self._placed.count(name)
 
     def present(self, name: str) -> int:
-        """How many pods of the group there are, this one counted."""
+        """Count the pods of the group, this one included."""
         own = _group_name(self.pod) == name
         return self.placed(name) + self._waiting.count(name) + own
 

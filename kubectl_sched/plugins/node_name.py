@@ -49,7 +49,7 @@ class NodeName(PreFilterPlugin, FilterPlugin):
         return Column(codes, (SUCCESS, _OTHER_NODE))
 
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
-        """Which node is wanted, and whether there is such a node at all."""
+        """Name the node that the pod asks for, and say if there is none of that name."""
         del state
         wanted = pod.spec.node_name
         if not wanted or wanted == nodes.names[row]:
@@ -61,7 +61,7 @@ class NodeName(PreFilterPlugin, FilterPlugin):
         return (Evidence(f"is not {wanted}, which the pod's spec.nodeName asks for", {"nodeName": wanted}, hints),)
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
-        """Which node is wanted, and whether it exists."""
+        """Name the node that the pod asks for, and say if there is none of that name."""
         del state, rows
         wanted = pod.spec.node_name
         unknown = "" if wanted in nodes.whole.row_of else ", and no node is named so"

@@ -80,7 +80,7 @@ class NodePorts(PreFilterPlugin, FilterPlugin):
         return tuple(_evidence(*user) for user in users)
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
-        """Which ports are taken there, and by whom on one of the nodes."""
+        """Name the ports that are taken, and the pods that have them on one of the nodes."""
         del state
         wanted = host_ports(pod)
         first = min(rows.tolist(), key=nodes.names.__getitem__)

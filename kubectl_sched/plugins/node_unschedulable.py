@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _CORDONED = unresolvable("node(s) were unschedulable")
 
 UNSCHEDULABLE_TAINT = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
-"""What a pod must tolerate to go to a cordoned node, whether or not the node has the taint."""
+"""The taint that a pod must tolerate to run on a cordoned node, which need not have the taint."""
 
 
 class NodeUnschedulable(PreFilterPlugin, FilterPlugin):
@@ -71,7 +71,7 @@ class NodeUnschedulable(PreFilterPlugin, FilterPlugin):
         return (Evidence(text, {"unschedulable": True, "since": since}, hints),)
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
-        """Which nodes are cordoned."""
+        """Name the cordoned nodes."""
         del state, pod
         names = f" ({first_few(sorted(nodes.names[row] for row in rows))})" if len(rows) > 1 else ""
         return f"are cordoned{names}"

@@ -108,7 +108,7 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
         return SUCCESS
 
     def score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
-        """How many PreferNoSchedule taints the pod does not tolerate: less is better."""
+        """Count the PreferNoSchedule taints that the pod does not tolerate: less is better."""
         del pod
         tolerations = state.read(PRE_SCORE_STATE)
         return nodes.taints.numbers(

@@ -39,7 +39,7 @@ class Disk(NamedTuple):
     monitors: tuple[str, ...] = ()
 
     def conflicts_with(self, other: Disk) -> bool:
-        """Whether two pods of one node cannot have both (isVolumeConflict): an EBS volume never, others read-only."""
+        """Report whether two pods of one node cannot share the disk (isVolumeConflict)."""
         if (self.kind, self.name) != (other.kind, other.name):
             return False
         if self.kind == "awsElasticBlockStore":
@@ -104,7 +104,7 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin, PreFilterExtensions):
         _count(state, added, 1)
 
     def concerns(self, state: CycleState, pod: Pod, other: Pod) -> bool:
-        """Whether it uses any claim."""
+        """Report whether it uses any claim."""
         del state, pod
         return any(_claim_names(other))
 
@@ -132,7 +132,7 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin, PreFilterExtensions):
         return Column(codes, (self._in_use if in_use else SUCCESS, _DISK_CONFLICT))
 
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
-        """Which pod has the disk, or which pod uses the claim, and where."""
+        """Name the pod that has the disk, or the pod that uses the claim."""
         if self._grows_in_place(pod):
             return ()
         conflicts = [
@@ -160,7 +160,7 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin, PreFilterExtensions):
 
 
 def _summary(pod: Pod, nodes: Snapshot, rows: Rows, claims: frozenset[str]) -> str | None:
-    """What all of these nodes have in common, if anything."""
+    """Name the conflict that all of these nodes have in common, if there is one."""
     wanted, existing = disks(pod), nodes.existing_pods
     shared = [disk for disk in wanted if set(rows.tolist()) <= set(_rows_with(disk, existing))]
     if shared:

@@ -126,7 +126,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
         return super().summarize(state, pod, nodes, rows)
 
     def _topologies(self, state: CycleState, pod: Pod, nodes: Snapshot) -> Topologies | Status:
-        """What PreFilter has found, or the same anew where it did not run."""
+        """Return the state of PreFilter, computed anew if PreFilter did not run."""
         if not pod.spec.volumes or self._grows_in_place(pod):
             return ()
         kept = state.get(PRE_FILTER_STATE)
@@ -170,7 +170,7 @@ def _volume_of(name: str, namespace: str, objects: Objects) -> PersistentVolume 
 
 
 def _why_unbound(claim: PersistentVolumeClaim, objects: Objects) -> Status | None:
-    """Why a claim should have been bound before; None where its class waits for the first consumer."""
+    """Return the status for an unbound claim; None if its class waits for the first consumer."""
     class_name = class_of_claim(claim)
     if not class_name:
         return unresolvable("PersistentVolumeClaim had no pv name and storageClass name")

@@ -1,4 +1,4 @@
-"""Where kube-scheduler's search for feasible nodes begins, and where it ends (findNodesThatPassFilters).
+"""The start and the end of kube-scheduler's search for feasible nodes (findNodesThatPassFilters).
 
 It goes around the nodes from where the search before it left off, zones taking turns, and stops once it has met enough
 feasible nodes. Answers to pkg/scheduler/schedule_one.go and pkg/scheduler/backend/cache/node_tree.go.
@@ -59,7 +59,7 @@ class Search:
 
     feasible: Rows
     stops_after: int
-    """How many feasible nodes end the search."""
+    """The number of feasible nodes that ends the search."""
 
     first: Integers
     """For each start, which of `feasible` is the first that it meets."""

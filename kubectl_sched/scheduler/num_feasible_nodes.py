@@ -1,4 +1,4 @@
-"""How many nodes kube-scheduler looks at (numFeasibleNodesToFind in pkg/scheduler/schedule_one.go)."""
+"""The number of feasible nodes that ends a search (numFeasibleNodesToFind in pkg/scheduler/schedule_one.go)."""
 
 from __future__ import annotations
 

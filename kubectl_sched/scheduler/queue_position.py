@@ -1,4 +1,4 @@
-"""Where a pending pod stands among those that wait (pkg/scheduler/backend/queue)."""
+"""The position of a pending pod among those that wait (pkg/scheduler/backend/queue)."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def reserved(result: ScheduleResult, node_name: str, now: str | None = None) -> tuple[Reservation, ...]:
-    """What the pod takes besides room if it is bound to this node, in the order of the writes.
+    """Return the objects that the pod takes besides room if it is bound to this node, in the order of the writes.
 
     `now` is the time to write, see BindingCyclePlugin.reserve. Nothing for a node that is not feasible.
     """

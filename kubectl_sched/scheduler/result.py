@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Outcome(Enum):
-    """What became of the pod."""
+    """The outcome of a cycle."""
 
     SCHEDULABLE = "Schedulable"
     UNSCHEDULABLE = "Unschedulable"
@@ -59,7 +59,7 @@ class ScheduleResult:
     """None where no profile serves the pod."""
 
     state: CycleState | None = None
-    """What the plugins keep from one extension point to the next; None where no cycle began."""
+    """The state that plugins keep from one extension point to the next; None if no cycle began."""
 
     pre_enqueue: Status = SUCCESS
     pre_filter: Status = SUCCESS
@@ -75,7 +75,7 @@ class ScheduleResult:
     """Each filter plugin's own verdicts, in run order, nominated pods left aside."""
 
     verdict: NodeToStatus | None = None
-    """What kube-scheduler reports of each node; None where the cycle did not get that far."""
+    """The status that kube-scheduler reports for each node; None if the cycle ended earlier."""
 
     feasible: Rows = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     """The rows of the nodes that the pod fits on, rising unless extenders give another order."""
@@ -88,26 +88,26 @@ class ScheduleResult:
     """The node that the pod was nominated to, where it fits there: it wins whatever the scores say."""
 
     message: str | None = None
-    """Why the pod fits nowhere (FitError), without what PostFilter said; None where it fits or the cycle fails."""
+    """The FitError of a pod that fits nowhere, without PostFilter's part; None if it fits or the cycle fails."""
 
     post_filter: PostFilterResult | None = None
-    """What preemption found; None where PostFilter did not run."""
+    """The outcome of preemption; None if PostFilter did not run."""
 
     event: str | None = None
     """The same with what PostFilter said, or why the cycle fails: the FailedScheduling event, cut as events are."""
 
     error: str | None = None
-    """Why the whole cycle fails."""
+    """The error that fails the whole cycle."""
 
     score_error: str | None = None
-    """Why scoring fails; with one feasible node kube-scheduler never gets there, so it is no error then."""
+    """The error that fails scoring; kube-scheduler does not score a single feasible node, so it is no error then."""
 
     extended: Extended | None = None
-    """What the extenders said; None where they were not asked."""
+    """The answers of the extenders; None if they were not asked."""
 
     @property
     def fits(self) -> bool:
-        """Whether a node was found."""
+        """Report whether a node was found."""
         return self.outcome is Outcome.SCHEDULABLE
 
     @cached_property
@@ -120,7 +120,7 @@ class ScheduleResult:
 
     @property
     def is_sampled(self) -> bool:
-        """Whether more nodes are feasible than kube-scheduler would look at before it stops."""
+        """Report whether more nodes are feasible than kube-scheduler would look at before it stops."""
         if self.framework is None:
             return False
         percentage = self.framework.profile.percentage_of_nodes_to_score
@@ -136,7 +136,7 @@ class ScheduleResult:
 
     @cached_property
     def position_of(self) -> Mapping[int, int]:
-        """Where each feasible row stands in `feasible`, and so in the arrays of scores."""
+        """The position of each feasible row in `feasible`, and so in the arrays of scores."""
         return {row: position for position, row in enumerate(self.feasible.tolist())}
 
     @cached_property
@@ -165,7 +165,7 @@ class ScheduleResult:
         return plugin.explain_filter(self.state, self.pod, self.nodes, row)
 
     def score_evidence(self, plugin_name: str, row: int) -> tuple[Evidence, ...]:
-        """Where one plugin's points for one node come from."""
+        """Return the evidence behind one plugin's points for one node."""
         plugin = self.framework.plugins.get(plugin_name) if self.framework else None
         if self.state is None or not isinstance(plugin, ScorePlugin):
             return ()
@@ -173,7 +173,7 @@ class ScheduleResult:
 
     @cached_property
     def binding(self) -> tuple[BindingAction, ...]:
-        """What the end of the cycle would do on the first of the best nodes."""
+        """The actions that the end of the cycle would take on the first of the best nodes."""
         if self.framework is None or self.state is None or not self.best or self.error is not None:
             return ()
         row = self.nodes.row_of[self.nominated_first or self.best[0]]

@@ -56,7 +56,7 @@ def cycle(pod: Pod, nodes: Snapshot, framework: Framework) -> ScheduleResult:
 
 
 def outcome_of(result: ScheduleResult) -> Outcome:
-    """What all that was found comes to."""
+    """Return the outcome that the result's fields add up to."""
     if result.pod.metadata.deletion_timestamp is not None:
         return Outcome.DELETING
     if not result.pre_enqueue.is_success:

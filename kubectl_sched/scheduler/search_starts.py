@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How often each node wins over all starts; tied nodes share a win. The nodes' order is approximated by age."""
+    """The share of search starts that each node wins; tied nodes share a win. Age stands in for the nodes' order."""
 
     starts: int
-    """How many starts there are, which is as many as nodes; 1 where one was asked for."""
+    """The number of search starts, which is the number of nodes; 1 if a single start was requested."""
 
     start_index: int | None
     stops_after: int
-    """How many feasible nodes end a search."""
+    """The number of feasible nodes that ends a search."""
 
     wins: tuple[tuple[str, float], ...]
     """Node and share of the starts (0 to 1), the most frequent winner first."""

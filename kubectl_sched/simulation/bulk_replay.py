@@ -68,7 +68,7 @@ def _resources_alone(status: ContainerStatus) -> ContainerStatus:
 
 
 class Judged(NamedTuple):
-    """Where one of the pods would land: feasible nodes, the totals there, and each plugin's weighted points, by row."""
+    """The outcome for one pod: feasible nodes, the totals there, and each plugin's weighted points, by row."""
 
     feasible: Mask
     totals: Integers
@@ -76,7 +76,7 @@ class Judged(NamedTuple):
 
 
 class OneOut:
-    """What is known of a pod like `pod` in the whole cluster; `without` says what becomes of one that is there."""
+    """The shared part of the cycles of pods like `pod`; `without` replays one of them off its own node."""
 
     def __init__(self, whole: ScheduleResult, framework: Framework) -> None:
         """`whole` is the cycle of one more such pod; raises PluginError where a plugin fails."""
@@ -102,7 +102,7 @@ class OneOut:
 
     @classmethod
     def of(cls, whole: ScheduleResult) -> OneOut | None:
-        """What is known after one more of the pods had its cycle; None where each needs a whole one."""
+        """Prepare the replays after a cycle of one more such pod; None if each pod needs a whole cycle."""
         if whole.framework is None or whole.state is None or not _is_simple(whole):
             return None
         try:
@@ -117,7 +117,7 @@ class OneOut:
         return passes
 
     def without(self, pod: Pod) -> Judged | None:
-        """What becomes of one of the pods, which is on a node; None where it fits nowhere or a plugin fails."""
+        """Replay one of the pods, which is on a node; None if it fits nowhere or a plugin fails."""
         row = self._nodes.row_of[pod.spec.node_name]
         needs_nodes = self._asked_anew or self._of_pods or any(each.is_asked_anew for each in self._scorers)
         nodes = self._nodes.remove_pod(pod.metadata.namespace, pod.metadata.name) if needs_nodes else self._nodes
@@ -159,7 +159,7 @@ class OneOut:
 
     @property
     def parts(self) -> tuple[Pod, Snapshot, CycleState, Framework, Rows]:
-        """What a scorer needs."""
+        """The arguments of a scorer."""
         return self._pod, self._nodes, self._state, self._framework, self._rows
 
 

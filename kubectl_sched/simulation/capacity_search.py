@@ -1,4 +1,4 @@
-"""How many more pods there is room for, on the nodes and in the ResourceQuotas."""
+"""Search for the largest number of further pods that fit on the nodes and in the ResourceQuotas."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Filling:
                     yield queued
 
     def _is_admitted(self, queued: QueuedPod) -> bool:
-        """Whether a quota has room for the pod; what the cluster has already is counted in it."""
+        """Report whether a quota has room for the pod; what the cluster has already is counted in it."""
         if queued.pod.key in self._there:
             return True
         try:

@@ -1,4 +1,4 @@
-"""Which pods leave a node, which of them come back, and what would stand in the way of `kubectl drain`."""
+"""Pods that leave a drained node, those that come back elsewhere, and obstacles to `kubectl drain`."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 
 def is_static(pod: Pod) -> bool:
-    """Whether the kubelet itself runs it, from a file: the API server only holds its mirror."""
+    """Report whether the kubelet itself runs it, from a file: the API server only holds its mirror."""
     controller = pod.metadata.controller
     return pod.metadata.annotations.config_mirror is not None or (controller is not None and controller.kind == "Node")
 
 
 def is_daemon(pod: Pod) -> bool:
-    """Whether a DaemonSet controls it."""
+    """Report whether a DaemonSet controls it."""
     controller = pod.metadata.controller
     return controller is not None and controller.kind == "DaemonSet"
 
 
 def comes_back(pod: Pod) -> bool:
-    """Whether a controller makes another in its place, on whatever node."""
+    """Report whether a controller makes another in its place, on whatever node."""
     return pod.metadata.controller is not None and not is_static(pod) and not is_daemon(pod)
 
 

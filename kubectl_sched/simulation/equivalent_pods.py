@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def are_equal(one: Pod, other: Pod) -> bool:
-    """Whether no plugin can tell the pods apart: they differ in name, uid and creation time at most.
+    """Report whether no plugin can tell the pods apart: they differ in name, uid and creation time at most.
 
     Claims are called after their pods, which the reasons that tell of them then name.
     """
@@ -79,7 +79,7 @@ class EqualPods:
 
     @classmethod
     def after(cls, result: ScheduleResult) -> EqualPods | None:
-        """What is known after the first of the pods had its cycle; None where each needs a whole cycle."""
+        """Prepare the next pods after the first one's cycle; None if each needs a whole cycle."""
         framework, state = result.framework, result.state
         if framework is None or state is None or not _is_simple(result):
             return None
@@ -112,12 +112,12 @@ class EqualPods:
 
     @property
     def has_feasible(self) -> bool:
-        """Whether one more of the pods fits anywhere."""
+        """Report whether one more of the pods fits anywhere."""
         return len(self._rows) > 0
 
     @property
     def is_sampled(self) -> bool:
-        """Whether more nodes are feasible than kube-scheduler would look at before it stops."""
+        """Report whether more nodes are feasible than kube-scheduler would look at before it stops."""
         percentage = self._framework.profile.percentage_of_nodes_to_score
         return len(self._rows) > num_feasible_nodes_to_find(len(self.nodes), percentage)
 
@@ -151,7 +151,7 @@ class EqualPods:
         return self.nodes
 
     def _filter_again(self, added: Pod, row: int, level: UsageLevel) -> bool:
-        """Whether any verdict changed."""
+        """Report whether any verdict changed."""
         changed = False
         for plugin in self._filters:
             passes = self._passes[plugin.name]
@@ -271,7 +271,7 @@ def _is_simple(result: ScheduleResult) -> bool:
 
 
 def _counts_nobody(pod: Pod) -> bool:
-    """Whether a spread constraint has an empty selector: AddPod counts pods for it that PreFilter does not."""
+    """Report whether a spread constraint has an empty selector: AddPod counts pods for it that PreFilter does not."""
     return any(
         each.label_selector is not None
         and not each.label_selector.match_labels

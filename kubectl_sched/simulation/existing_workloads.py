@@ -54,13 +54,13 @@ def pods_of(item: KubernetesObject, pods: Sequence[Pod]) -> list[Pod]:
 
 
 def _controller_of(pod: Pod) -> str | None:
-    """What made the pod itself: of a Deployment's pods their ReplicaSet."""
+    """Return the direct controller of the pod: for a Deployment's pods their ReplicaSet."""
     controller = pod.metadata.controller
     return f"{controller.kind}/{controller.name}" if controller is not None else None
 
 
 def strategy_of(item: KubernetesObject, replicas: int, enabled: Callable[[str], bool]) -> Strategy:
-    """How the workload is rolled out; `enabled` says which feature gates are on."""
+    """Return the workload's rollout strategy; `enabled` says which feature gates are on."""
     if isinstance(item, Deployment):
         strategy = item.spec.strategy
         if strategy.type == "Recreate":
@@ -80,7 +80,7 @@ def strategy_of(item: KubernetesObject, replicas: int, enabled: Callable[[str], 
 
 
 def only_surges(item: KubernetesObject, replicas: int, enabled: Callable[[str], bool]) -> bool:
-    """Whether a rollout takes no pod away before it has added one."""
+    """Report whether a rollout takes no pod away before it has added one."""
     strategy = strategy_of(item, replicas, enabled)
     return bool(strategy.max_surge) and (isinstance(item, DaemonSet) or not strategy.max_unavailable)
 
@@ -96,7 +96,7 @@ def with_partition(item: StatefulSet, stored: StatefulSet, replicas: Replicas) -
 def plan_of(
     item: KubernetesObject, owner: str, new: Sequence[Pod], old: Sequence[Pod], enabled: Callable[[str], bool]
 ) -> Plan:
-    """What is rolled out: OnDelete and a partition leave old pods as they are."""
+    """Return the pods to replace: OnDelete and a partition leave old pods as they are."""
     strategy = strategy_of(item, len(new), enabled)
     if not strategy.in_place:
         return Plan(owner, strategy, old, new)
@@ -117,7 +117,7 @@ def _kept(item: KubernetesObject, strategy: Strategy, new: Sequence[Pod]) -> set
 
 
 def _place(item: KubernetesObject, pod: Pod) -> str:
-    """What tells whose place a pod takes: the node of a DaemonSet's, the number of an indexed Job's, else the name."""
+    """Return the key of the pod's place: a DaemonSet's node, an indexed Job's number, else the name."""
     if isinstance(item, DaemonSet):
         return pod.spec.node_name or target_of(pod) or ""
     return pod.metadata.labels.get(COMPLETION_INDEX, pod.key) if isinstance(item, Job) else pod.key
@@ -154,7 +154,7 @@ def _amount(rolling: RollingUpdate | None, field: str, default: IntOrPercent, re
 
 
 def template_of(item: KubernetesObject) -> PodTemplateSpec | None:
-    """What the pods of a workload are made from: while it stays the same, nothing is rolled out."""
+    """Return the pod template of a workload: while it stays the same, nothing is rolled out."""
     spec = item.spec.job_template.spec if isinstance(item, CronJob) else getattr(item, "spec", None)
     template: PodTemplateSpec | None = getattr(spec, "template", None)
     return template

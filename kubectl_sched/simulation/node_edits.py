@@ -324,7 +324,7 @@ def _label(cluster: Cluster, value: str) -> tuple[str, ...]:
 
 
 def _node_and_change(value: str, flag: str, form: str) -> tuple[str, str]:
-    """What stands before and after the `=` that ends NODE; a selector in parentheses may hold some itself."""
+    """Split at the `=` that ends NODE; a selector in parentheses may hold some itself."""
     start = value.index(")") + 1 if value.startswith("(") and ")" in value else 0
     position = value.find("=", start)
     if position < 1 or position == len(value) - 1:

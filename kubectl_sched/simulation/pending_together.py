@@ -1,4 +1,4 @@
-"""What becomes of several pending pods together, where each alone would see the same room."""
+"""Places several pending pods one after the other, where each alone would see the same room."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ class PlacedWorkloads:
         return (f"{replicas.owner} has {pods} first: {names}",)
 
     def _stored(self, item: KubernetesObject) -> KubernetesObject | None:
-        """What the manifest changes in the cluster."""
+        """Return the object of the cluster that the manifest changes, None if it is new."""
         if isinstance(item, Pod) or self._sizing.replace:
             return None
         return self._admission.objects.get(type(item), item.name, item.namespace)

@@ -1,4 +1,4 @@
-"""What a what-if decides: where each pod goes, in the order in which they are scheduled."""
+"""Placements that a what-if decides, in the order in which the pods are scheduled."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot import Snapshot
 
 TIED_SHOWN = 100
-"""How many of the tied nodes a placement names."""
+"""The number of tied nodes that a placement names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class QueuedPod:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """What became of one pod. `tied` are the first TIED_SHOWN in name order of the `tied_count` nodes that tie.
+    """The placement of one pod. `tied` are the first TIED_SHOWN in name order of the `tied_count` nodes that tie.
 
     `reason` says why no scheduler ever saw a pod that has no node.
     """
@@ -42,13 +42,13 @@ class Placement:
     victims: tuple[Pod, ...] = ()
     event: str | None = None
     beyond_sampling: bool = False
-    """Whether more nodes are feasible than kube-scheduler would have looked at."""
+    """More nodes are feasible than kube-scheduler would have looked at."""
 
     reason: str | None = None
 
     @property
     def is_placed(self) -> bool:
-        """Whether the pod has a node now."""
+        """Report whether the pod has a node now."""
         return self.node is not None
 
 
@@ -65,10 +65,10 @@ class Simulated:
 
     @property
     def placed(self) -> int:
-        """How many pods have a node."""
+        """The number of pods that have a node."""
         return sum(placement.is_placed for placement in self.placements)
 
     @property
     def unplaced(self) -> int:
-        """How many have none."""
+        """The number of pods without a node."""
         return len(self.placements) - self.placed

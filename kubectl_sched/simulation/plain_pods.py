@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def is_plain(pod: Pod) -> bool:
-    """Whether the pod has no devices, and no volumes but those that are the node's own."""
+    """Report whether the pod has no devices, and no volumes but those that are the node's own."""
     return not pod.spec.resource_claims and all(map(_is_of_node, pod.spec.volumes))
 
 

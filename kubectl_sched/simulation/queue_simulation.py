@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """How a what-if decides what kube-scheduler leaves to chance, and what becomes of victims."""
+    """Decisions that kube-scheduler leaves to chance, and the treatment of victims."""
 
     profile: str | None = None
     seed: int | None = None
@@ -64,7 +64,7 @@ class Simulation:
 
     @property
     def result(self) -> Simulated:
-        """What has been decided so far."""
+        """The placements decided so far."""
         return Simulated(tuple(self.placements), self._before, self.nodes, self.first_unplaced, self.stopped)
 
     def enqueue(self, pods: Iterable[QueuedPod]) -> None:
@@ -190,7 +190,7 @@ class Simulation:
         )
 
     def _chosen(self, tied_count: int) -> int:
-        """Which of the tied nodes, as they stand in name order."""
+        """Return the index of the chosen node among the tied ones in name order."""
         return 0 if self._random is None else self._random.randrange(tied_count)
 
     def _not_placed(self, queued: QueuedPod, result: ScheduleResult) -> Placement:
@@ -257,7 +257,7 @@ def _without_nomination(nodes: Snapshot, pod: Pod) -> Snapshot:
 
 
 def owner_of(pod: Pod) -> str | None:
-    """What a pod of the cluster belongs to: `Deployment/web` for the pods of its ReplicaSets, None for a bare pod."""
+    """Return the owner of a pod: `Deployment/web` for the pods of its ReplicaSets, None for a bare pod."""
     controller = pod.metadata.controller
     if controller is None:
         return None

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """How many pods there may be beyond those wanted, how many of them may be missing, and what is left as it is.
+    """A rollout strategy: the pods it may add, those that may be missing, and those it leaves alone.
 
     `in_place` replaces each old pod by the new one of the same place (StatefulSets and DaemonSets), the last first;
     `in_order` waits with each new pod until the one before it is available (OrderedReady).
@@ -39,7 +39,7 @@ class Strategy:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is rolled out: the old pods, which run on nodes, and the new ones that are to be made.
+    """The rollout to simulate: the old pods, which run on nodes, and the new ones that replace them.
 
     Where pods are replaced in place, `replaces` gives the old pod of a new one, by the new one's key.
     """
@@ -62,7 +62,7 @@ class RolledOut:
     stuck_at: int | None
     remaining: tuple[Pod, ...]
     skew: tuple[Skew, ...] = ()
-    """How unevenly the pods lie before and after, by topology key."""
+    """The skew of the pods before and after, by topology key."""
 
 
 def roll_out(simulation: Simulation, plan: Plan, report: Report | None = None) -> RolledOut:
@@ -190,7 +190,7 @@ class _InPlace:
         return RolledOut(self._plan.owner, strategy, tuple(self.placements), steps, stuck_at, remaining)
 
     def _may_not_go_on(self, pod: Pod) -> bool:
-        """Whether so many pods are missing that the next may not be touched."""
+        """Report whether so many pods are missing that the next may not be touched."""
         strategy = self._plan.strategy
         if strategy.in_order and self._missing:
             return True

@@ -1,4 +1,4 @@
-"""How unevenly the pods of a workload lie over the domains of a topology."""
+"""The skew of a workload's pods over the domains of a topology."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sums of requests make of each node once it runs one, two, ... more of a pod."""
+"""Verdicts and scores of each node once it runs one, two, ... more of a pod, from sums of requests."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
 
 _WORTH_ASKING_ALL = 32
-"""How many nodes must be one pod short of a number before all are asked about it."""
+"""The number of nodes that must be one pod short of a level before all are asked about it."""
 
 
 class UsageLevel(NamedTuple):
-    """What the plugins that look at sums of requests say of one node, each under its name."""
+    """The answers for one node of the plugins that look at sums of requests, by plugin name."""
 
     passes: dict[str, bool]
     raw: dict[str, int]
 
 
 class _Said(NamedTuple):
-    """What they say of several nodes: bool[n] and int64[n] each."""
+    """Their answers for several nodes: bool[n] and int64[n] each."""
 
     passes: dict[str, Mask]
     raw: dict[str, Integers]
@@ -42,7 +42,7 @@ class _Said(NamedTuple):
 
 
 class UsageLevels:
-    """What plugins that look at sums of requests say of each node once 1, 2, ... of the pods run there.
+    """Answers for each node once 1, 2, ... of the pods run there, of the plugins that look at sums of requests.
 
     Replicas spread, so many nodes soon have one of them, then two. All nodes are asked at once about a number that some
     have reached already; a node that is far ahead of the others is asked about alone.

@@ -50,6 +50,6 @@ def about_unknown_nodes(workloads: list[Workload], nodes: Collection[str]) -> It
 
 
 def about_paused(item: Deployment, *, is_running: bool) -> str:
-    """What a Deployment does not do while it is paused."""
+    """Say what a paused Deployment does not do."""
     what = "rolls nothing out, and only the number of its pods changes," if is_running else "makes no pods"
     return f"Deployment/{item.name} is paused: it {what} before it is resumed (kubectl rollout resume)"

@@ -1,4 +1,4 @@
-"""What a what-if came to."""
+"""The result of a what-if."""
 
 from __future__ import annotations
 

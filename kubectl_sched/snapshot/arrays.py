@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 Codes: TypeAlias = npt.NDArray[np.int32]
-"""Which distinct value each row has."""
+"""The index of each row's distinct value."""
 
 Integers: TypeAlias = npt.NDArray[np.int64]
 """Quantities and scores, in Go's int64."""

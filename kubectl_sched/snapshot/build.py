@@ -95,7 +95,7 @@ def _pod_table(
 
 
 def _once_per_key(options: PodResourcesOptions) -> Callable[[Pod], PodResource]:
-    """What a pod on a node counts as, computed once for all pods that ask for the same."""
+    """Compute the resources of a pod on a node once for all pods with the same requests."""
     known: dict[Hashable, PodResource] = {}
 
     def resource_of(pod: Pod) -> PodResource:

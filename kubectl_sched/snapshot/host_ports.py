@@ -18,7 +18,7 @@ class HostPort(NamedTuple):
     port: int
 
     def conflicts_with(self, other: HostPort) -> bool:
-        """Whether both cannot be had at once (CheckConflict)."""
+        """Report whether both cannot be had at once (CheckConflict)."""
         if (self.port, self.protocol) != (other.port, other.protocol):
             return False
         return self.ip == other.ip or ALL_ADDRESSES in {self.ip, other.ip}

@@ -1,4 +1,4 @@
-"""Which nodes a pod's nodeSelector and required node affinity select, asked once per distinct label value."""
+"""Nodes that a pod's nodeSelector and required node affinity select, asked once per distinct label value."""
 
 from __future__ import annotations
 

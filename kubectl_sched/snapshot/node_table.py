@@ -1,4 +1,4 @@
-"""What is known of the nodes themselves, whatever runs on them."""
+"""Columns of the Node objects, independent of the pods that run there."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ImageState(NamedTuple):
-    """What the whole cluster knows of one image name."""
+    """The size of one image, and the rows of the nodes that have it."""
 
     size: int
     rows: list[int]
@@ -145,5 +145,5 @@ class NodeTable:
 
     @cached_property
     def known_allocatable(self) -> Column[frozenset[str]]:
-        """Which resources each node's allocatable names at all, even with 0."""
+        """Resources that each node's allocatable names at all, even with 0."""
         return Column.of(frozenset(node.status.allocatable) for node in self.objects)

@@ -63,7 +63,7 @@ class PodTable:
 
     @cached_property
     def _visible(self) -> Mask | None:
-        """Which pods of the store this version sees, None for all up to its size."""
+        """The pods of the store that this version sees; None for all up to its size."""
         if self._renumbered is None:
             return self._kept
         on_known_row: Mask = self._renumbered[self._store.rows[: self._size]] >= 0

@@ -82,7 +82,7 @@ class Snapshot:
     pending: tuple[Pod, ...]
     objects: Objects
     resource_of: Callable[[Pod], PodResource]
-    """What a pod that runs on a node is counted with there; computed once per distinct pod."""
+    """Returns the resources that a pod on a node counts with; computed once per distinct pod."""
 
     stranded: tuple[Pod, ...] = ()
     """Pods that are bound to nodes that are not there: no node counts them, but their groups do."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TopologyCounts:
-    """How much of something each value of one node label has: `counts[i]` belongs to `values[i]`.
+    """A count for each value of one node label: `counts[i]` belongs to `values[i]`.
 
     It knows nothing of rows, so it holds for any snapshot. What lies on nodes without the label is not counted.
     """
@@ -53,7 +53,7 @@ class TopologyCounts:
 
     @cached_property
     def is_empty(self) -> bool:
-        """Whether nothing is counted anywhere."""
+        """Report whether nothing is counted anywhere."""
         return not self.counts.any()
 
     def at(self, value: str) -> int:

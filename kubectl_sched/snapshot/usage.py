@@ -1,4 +1,4 @@
-"""How much of each node is asked for: the sums that NodeInfo keeps in Requested and NonZeroRequested."""
+"""Requested resources of each node: the sums that NodeInfo keeps in Requested and NonZeroRequested."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class PodResource(Record, frozen=True):
-    """What one pod asks for, in the scheduler's units: cpu in millicores, all others in their own unit.
+    """The resources that one pod requests, in the scheduler's units: cpu in millicores, all others in their own unit.
 
     `non_zero` holds cpu and memory only, with 100m and 200Mi for each container that does not say.
     """

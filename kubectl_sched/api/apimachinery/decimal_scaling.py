@@ -28,7 +28,7 @@ def scaled_up(number: int, digits: int) -> int:
 
 
 def fits_in_units(number: int, scale: int) -> bool:
-    """Whether whole units are an exact int64, without which int64Amount.Mul gives up."""
+    """Report whether whole units are an exact int64, without which int64Amount.Mul gives up."""
     return is_int64(number * ten_to(scale)) if scale >= 0 else number % ten_to(-scale) == 0
 
 

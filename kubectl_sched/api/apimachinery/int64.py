@@ -14,7 +14,7 @@ _UINT64: Final = re.compile("0*([0-9]{1,20})")
 
 
 def is_int64(number: int) -> bool:
-    """Whether an int64 holds the number."""
+    """Report whether an int64 holds the number."""
     return MIN_INT64 <= number <= MAX_INT64
 
 

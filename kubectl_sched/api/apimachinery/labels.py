@@ -1,4 +1,4 @@
-"""What a label selector selects.
+"""Label selectors, ready to match labels.
 
 Answers to k8s.io/apimachinery/pkg/labels/selector.go and LabelSelectorAsSelector of pkg/apis/meta/v1/helpers.go. The
 textual form has its parser in `selector_text`.
@@ -72,7 +72,7 @@ class Requirement(msgspec.Struct, frozen=True):
         msgspec.structs.force_setattr(self, "_lookup", frozenset(self.values) if many else self.values)
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether labels meet the condition (Requirement.Matches)."""
+        """Report whether labels meet the condition (Requirement.Matches)."""
         value = labels.get(self.key)
         if self.operator in _HOLDS_VALUE:
             return value is not None and value in self._lookup
@@ -108,7 +108,7 @@ class Selector(msgspec.Struct, frozen=True):
     nothing: bool = False
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether labels are selected."""
+        """Report whether labels are selected."""
         if self.nothing:
             return False
         for requirement in self.requirements:  # noqa: SIM110 - asked for every distinct label set
@@ -118,7 +118,7 @@ class Selector(msgspec.Struct, frozen=True):
 
     @property
     def is_empty(self) -> bool:
-        """Whether it restricts nothing (Empty); false for the selector of nothing."""
+        """Report whether it restricts nothing (Empty); false for the selector of nothing."""
         return not self.requirements and not self.nothing
 
     def add(self, *requirements: Requirement) -> Selector:
@@ -145,7 +145,7 @@ def requirement(key: str, operator: str, values: Collection[str] = ()) -> Requir
 
 
 def requirement_errors(key: str, operator: str, values: tuple[str, ...], path: str = "") -> list[str]:
-    """What NewRequirement has against a requirement, in its words and order, naming fields below `path`."""
+    """Return the errors of NewRequirement, in its words and order, naming fields below `path`."""
     errors = []
     if wrong := label_key_errors(key):
         errors.append(invalid(child(path, "key"), key, "; ".join(wrong)))
@@ -161,7 +161,7 @@ def requirement_errors(key: str, operator: str, values: tuple[str, ...], path: s
 
 
 def selector_of(selector: LabelSelector | None) -> Selector:
-    """What a stored selector means (LabelSelectorAsSelector): None is nothing, an empty one everything.
+    """Return a stored selector ready to match (LabelSelectorAsSelector): None matches nothing, an empty one all.
 
     Raise InvalidSelector with the words of 1.36.
     """

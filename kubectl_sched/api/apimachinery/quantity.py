@@ -1,4 +1,4 @@
-"""What a quantity such as `1500m` or `4Gi` means.
+"""Quantities such as `1500m` or `4Gi`.
 
 Answers to k8s.io/apimachinery/pkg/api/resource (quantity.go, amount.go, suffix.go). Upstream holds an amount as an
 int64 with a scale as long as that fits, else as an arbitrary decimal; where an amount overflows int64 the two answer
@@ -41,7 +41,7 @@ _WRONG_SUFFIX: Final = "unable to parse quantity's suffix"
 
 
 class Format(Enum):
-    """How a quantity is written."""
+    """The notation of a quantity."""
 
     DECIMAL_SI = "DecimalSI"
     BINARY_SI = "BinarySI"
@@ -96,7 +96,7 @@ class Quantity:
 
     @property
     def is_zero(self) -> bool:
-        """Whether the amount is nothing."""
+        """Report whether the amount is nothing."""
         return self.unscaled == 0
 
     def value(self) -> int:
@@ -316,7 +316,7 @@ def _signed(shape: re.Match[str], number: int) -> int:
 
 
 def _hint(text: str) -> str:
-    """What the writer may have meant."""
+    """Suggest the quantity that the writer may have meant."""
     if "," in text:
         return "; write it without commas, with a point before the fraction"
     unit = re.fullmatch(r"[+-]?[0-9.]+(\s*)([A-Za-z]+)", text)

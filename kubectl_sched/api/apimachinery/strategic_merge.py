@@ -109,6 +109,6 @@ def _field_difference(key: str, before: Any, after: Any) -> Any:
 
 
 def _are_told_apart(items: list[Any], merge_key: str) -> bool:
-    """Whether each item has a value of the merge key that no other has: only then does a patch find it."""
+    """Report whether each item has a value of the merge key that no other has: only then does a patch find it."""
     names = [item.get(merge_key) for item in items]
     return None not in names and len(set(names)) == len(names)

@@ -17,6 +17,6 @@ def moment(text: str | None) -> datetime | None:
 
 
 def seconds_between(earlier: str | None, later: str | None) -> float | None:
-    """How long after the one the other was, None where one is not known."""
+    """Return the seconds from one time to the other; None if one is unknown."""
     first, second = moment(earlier), moment(later)
     return None if first is None or second is None else (second - first).total_seconds()

@@ -1,4 +1,4 @@
-"""What Kubernetes accepts as names, label keys, label values and integers, and its sentences about those it refuses.
+"""The rules of Kubernetes for names, label keys, label values and integers, and its error texts.
 
 Answers to k8s.io/apimachinery/pkg/api/validate/content, pkg/util/validation/field and pkg/util/errors, in the words of
 1.36.
@@ -43,7 +43,7 @@ _ESCAPES: Final = {
 
 
 def label_key_errors(key: str) -> list[str]:
-    """What is wrong with a label key (IsLabelKey); nothing if it is valid."""
+    """Return the errors of a label key (IsLabelKey); nothing if it is valid."""
     parts = key.split("/")
     if len(parts) > 2:
         with_prefix = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
@@ -60,7 +60,7 @@ def label_key_errors(key: str) -> list[str]:
 
 
 def label_value_errors(value: str) -> list[str]:
-    """What is wrong with a label value (IsLabelValue); nothing if it is valid."""
+    """Return the errors of a label value (IsLabelValue); nothing if it is valid."""
     errors = ["must be no more than 63 bytes"] if _too_long(value, 63) else []
     if value and not _NAME.fullmatch(value):
         errors.append(_VALUE_IS_WRONG)
@@ -68,7 +68,7 @@ def label_value_errors(value: str) -> list[str]:
 
 
 def subdomain_errors(name: str) -> list[str]:
-    """What is wrong with the name of most objects (IsDNS1123Subdomain); nothing if it is valid."""
+    """Return the errors of most objects' names (IsDNS1123Subdomain); nothing if it is valid."""
     errors = ["must be no more than 253 characters"] if _too_long(name, 253) else []
     if not _SUBDOMAIN.fullmatch(name):
         errors.append(_SUBDOMAIN_IS_WRONG)
@@ -76,7 +76,7 @@ def subdomain_errors(name: str) -> list[str]:
 
 
 def dns_label_errors(name: str) -> list[str]:
-    """What is wrong with a name that may have no dots (IsDNS1123Label); nothing if it is valid."""
+    """Return the errors of a name that may have no dots (IsDNS1123Label); nothing if it is valid."""
     errors = ["must be no more than 63 characters"] if _too_long(name, 63) else []
     if not _DNS_LABEL.fullmatch(name):
         errors.append("must not contain dots" if _SUBDOMAIN.fullmatch(name) else _DNS_LABEL_IS_WRONG)
@@ -84,7 +84,7 @@ def dns_label_errors(name: str) -> list[str]:
 
 
 def is_decimal_integer(text: str) -> bool:
-    """Whether a text is a canonical decimal: no plus, no leading zeros, no negative zero (IsDecimalInteger)."""
+    """Report whether a text is a canonical decimal: no plus, no leading zeros, no negative zero (IsDecimalInteger)."""
     return _DECIMAL.fullmatch(text) is not None
 
 
@@ -99,7 +99,7 @@ def text_problems(path: str, text: str, errors: Callable[[str], list[str]]) -> I
 
 
 def unique_name_problems(name: str, path: str, taken: Container[str], *, doubled_is_all: bool = False) -> Iterator[str]:
-    """What is wrong with a name that is a DNS label, and stands once; `taken` are the names before it.
+    """Return the errors of a name that must be a DNS label and unique; `taken` holds the names before it.
 
     `doubled_is_all` says nothing else of a name that stands twice.
     """

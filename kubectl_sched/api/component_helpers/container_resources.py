@@ -55,7 +55,7 @@ def largest(*lists: Mapping[str, Quantity]) -> Resources:
 
 
 def is_resize_infeasible(pod: Pod) -> bool:
-    """Whether the kubelet has refused a resize for good (IsPodResizeInfeasible)."""
+    """Report whether the kubelet has refused a resize for good (IsPodResizeInfeasible)."""
     for condition in pod.status.conditions:
         if condition.type == "PodResizePending":
             return condition.reason == "Infeasible"
@@ -63,7 +63,7 @@ def is_resize_infeasible(pod: Pod) -> bool:
 
 
 def aggregate_container_requests(pod: Pod, options: PodResourcesOptions) -> Resources:
-    """What all containers request together (AggregateContainerRequests)."""
+    """Return the sum of all containers' requests (AggregateContainerRequests)."""
     if options.use_status_resources and options.sums_status_per_pod:
         return _requests_summed_per_pod(pod, options)
     effective = _effective_requests(pod) if options.use_status_resources else _spec_requests
@@ -73,7 +73,7 @@ def aggregate_container_requests(pod: Pod, options: PodResourcesOptions) -> Reso
 
 
 def aggregate_container_limits(pod: Pod, options: PodResourcesOptions) -> Resources:
-    """What all containers are limited to together (AggregateContainerLimits)."""
+    """Return the sum of all containers' limits (AggregateContainerLimits)."""
     if options.sums_status_per_pod:
         return _limits_summed_per_pod(pod, options)
     return _aggregated(pod, _effective_limits(pod) if options.use_status_resources else _spec_limits)
@@ -191,7 +191,7 @@ def _effective_limits(pod: Pod) -> _OfContainer:
 def _with_reached(
     pod: Pod, of_spec: Callable[[Container], Resources], reached: Callable[[ContainerStatus], Resources | None]
 ) -> _OfContainer:
-    """What a resize has reached counts beside the spec, and instead of it where the resize is infeasible."""
+    """Count the resources that a resize reached beside the spec, or instead of it if the resize is infeasible."""
     statuses = _statuses(pod)
     infeasible = is_resize_infeasible(pod)
     once = {id(container) for container in pod.spec.init_containers if not _is_sidecar(container)}
@@ -240,7 +240,7 @@ def _requests_summed_per_pod(pod: Pod, options: PodResourcesOptions) -> Resource
 
 
 def _reported_requests(pod: Pod, infeasible: bool, *, actuated: bool) -> _OfContainer:
-    """What the kubelet reports, else the spec, which an infeasible resize has made worthless."""
+    """Count the resources that the kubelet reports, else the spec unless a resize of it is infeasible."""
     statuses = _first_statuses(pod)
 
     def of_container(container: Container) -> Resources:
@@ -284,7 +284,7 @@ def _reported_limits(pod: Pod, infeasible: bool) -> _OfContainer:
 
 
 def _claimed(pod: Pod, options: PodResourcesOptions) -> Resources:
-    """What claims take from the node's own resources, where that counts."""
+    """Return the amounts that claims take from the node's own resources, if the options count them."""
     total: Resources = {}
     if options.use_dra_node_allocatable_resource_claim_status:
         for claim in pod.status.node_allocatable_resource_claim_statuses:

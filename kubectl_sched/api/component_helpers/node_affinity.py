@@ -1,4 +1,4 @@
-"""Which nodes a pod's node affinity, or a volume's, selects.
+"""Node affinity of pods and volumes, ready to match nodes.
 
 Answers to k8s.io/component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go. Nodes are given as their labels and
 name. A term that cannot be parsed matches nothing; whether its error is reported differs by who asks.
@@ -48,7 +48,7 @@ class FieldRequirement(msgspec.Struct, frozen=True):
     equal: bool
 
     def matches(self, name: str) -> bool:
-        """Whether a node of this name meets the condition; any other field is empty."""
+        """Report whether a node of this name meets the condition; any other field is empty."""
         return ((name if self.field == METADATA_NAME else "") == self.value) == self.equal
 
 
@@ -60,7 +60,7 @@ class Term(msgspec.Struct, frozen=True):
     errors: tuple[str, ...] = ()
 
     def matches(self, labels: Mapping[str, str], name: str) -> bool:
-        """Whether a node is selected."""
+        """Report whether a node is selected."""
         if self.errors or not self.labels.matches(labels):
             return False
         return not name or all(requirement.matches(name) for requirement in self.fields)
@@ -72,7 +72,7 @@ class NodeSelector(msgspec.Struct, frozen=True):
     terms: tuple[Term, ...] = ()
 
     def matches(self, labels: Mapping[str, str], name: str) -> bool:
-        """Whether a node is selected; terms that cannot be parsed match nothing (Match, its error ignored)."""
+        """Report whether a node is selected; terms that cannot be parsed match nothing (Match, its error ignored)."""
         return any(term.matches(labels, name) for term in self.terms)
 
     @property
@@ -102,7 +102,7 @@ class RequiredNodeAffinity(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, pod: api.Pod) -> RequiredNodeAffinity:
-        """What a pod requires of its node (GetRequiredNodeAffinity)."""
+        """Return the node affinity and node selector that a pod requires (GetRequiredNodeAffinity)."""
         node_affinity = pod.spec.affinity.node_affinity if pod.spec.affinity else None
         required = node_affinity.required if node_affinity else None
         return cls(
@@ -112,11 +112,11 @@ class RequiredNodeAffinity(msgspec.Struct, frozen=True):
 
     @property
     def is_empty(self) -> bool:
-        """Whether it admits every node."""
+        """Report whether it admits every node."""
         return self.label_selector is None and self.node_selector is None
 
     def matches(self, labels: Mapping[str, str], name: str) -> bool:
-        """Whether a node satisfies both; parse errors match nothing (Match, its error ignored)."""
+        """Report whether a node satisfies both; parse errors match nothing (Match, its error ignored)."""
         if self.label_selector is not None and not self.label_selector.matches(labels):
             return False
         return self.node_selector is None or self.node_selector.matches(labels, name)

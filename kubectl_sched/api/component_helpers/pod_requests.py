@@ -1,4 +1,4 @@
-"""How much a pod requests, and what the scheduler makes of it.
+"""The resources that a pod requests, and the amounts that the scheduler counts.
 
 Answers to PodRequests and PodLimits of k8s.io/component-helpers/resource/helpers.go; PodInfo.CalculateResource of
 pkg/scheduler/framework/types.go; computePodResourceRequest and calculatePodResourceRequest of
@@ -48,7 +48,7 @@ DEFAULT_MEMORY_REQUEST: Final = 200 * 1024 * 1024
 _DEFAULT_CPU: Final = (CPU, of_milli_value(DEFAULT_MILLI_CPU_REQUEST))
 _DEFAULT_MEMORY: Final = (MEMORY, of_value(DEFAULT_MEMORY_REQUEST))
 DEFAULT_REQUESTS: Final = (_DEFAULT_CPU, _DEFAULT_MEMORY)
-"""What a container without requests counts as where scores are computed: 100m and 200Mi."""
+"""The requests that scoring assumes for a container without requests: 100m and 200Mi."""
 
 _COUNTED_BY_NAME: Final = frozenset({CPU, MEMORY, EPHEMERAL_STORAGE})
 
@@ -83,7 +83,7 @@ def _naming_the_pod(count: Callable[Concatenate[Pod, P], R]) -> Callable[Concate
 
 @_naming_the_pod
 def pod_requests(pod: Pod, options: PodResourcesOptions = PodResourcesOptions()) -> Resources:  # noqa: B008 - frozen
-    """What a pod requests, overhead included (PodRequests); raise InvalidQuantity."""
+    """Return the requests of a pod, overhead included (PodRequests); raise InvalidQuantity."""
     requests = {} if options.skip_container_level_resources else aggregate_container_requests(pod, options)
     if not options.skip_pod_level_resources and is_pod_level_requests_set(pod):
         requests |= effective_pod_level_requests(pod, options)
@@ -94,7 +94,7 @@ def pod_requests(pod: Pod, options: PodResourcesOptions = PodResourcesOptions())
 
 @_naming_the_pod
 def pod_limits(pod: Pod, options: PodResourcesOptions = PodResourcesOptions()) -> Resources:  # noqa: B008 - frozen
-    """What a pod is limited to; overhead raises only limits that are set (PodLimits); raise InvalidQuantity."""
+    """Return the limits of a pod; overhead raises only limits that are set (PodLimits); raise InvalidQuantity."""
     limits = aggregate_container_limits(pod, options)
     if not options.skip_pod_level_resources and is_pod_level_resources_set(pod):
         limits |= effective_pod_level_limits(pod, options)
@@ -106,12 +106,12 @@ def pod_limits(pod: Pod, options: PodResourcesOptions = PodResourcesOptions()) -
 
 
 def is_pod_level_requests_set(pod: Pod) -> bool:
-    """Whether the pod as a whole requests something (IsPodLevelRequestsSet)."""
+    """Report whether the pod as a whole requests something (IsPodLevelRequestsSet)."""
     return pod.spec.resources is not None and any(map(is_supported_pod_level_resource, pod.spec.resources.requests))
 
 
 def is_pod_level_resources_set(pod: Pod) -> bool:
-    """Whether the pod as a whole requests or is limited to something (IsPodLevelResourcesSet)."""
+    """Report whether the pod as a whole requests or is limited to something (IsPodLevelResourcesSet)."""
     resources = pod.spec.resources
     return is_pod_level_requests_set(pod) or (
         resources is not None and any(map(is_supported_pod_level_resource, resources.limits))
@@ -119,7 +119,7 @@ def is_pod_level_resources_set(pod: Pod) -> bool:
 
 
 def pod_resource(pod: Pod, options: PodResourcesOptions) -> tuple[dict[str, int], dict[str, int]]:
-    """What a pod on a node counts as: requested, and cpu and memory with defaults (CalculateResource).
+    """Return the resources of a pod on a node, and its cpu and memory with defaults (CalculateResource).
 
     In the scheduler's units: cpu in millicores, all others in their own unit. Resources that NodeInfo does not count
     are left out. Raise InvalidQuantity.
@@ -138,7 +138,7 @@ def pod_resource(pod: Pod, options: PodResourcesOptions) -> tuple[dict[str, int]
 
 
 def fit_request(pod: Pod, options: PodResourcesOptions) -> dict[str, int]:
-    """What NodeResourcesFit asks of a node for a pod that has none yet, whose status says nothing.
+    """Return the amounts that NodeResourcesFit needs for a pod without a node, whose status says nothing.
 
     In the scheduler's units (computePodResourceRequest).
     """
@@ -147,7 +147,7 @@ def fit_request(pod: Pod, options: PodResourcesOptions) -> dict[str, int]:
 
 
 def scoring_request(pod: Pod, options: PodResourcesOptions, *, use_requested: bool) -> dict[str, int]:
-    """What the scorers of node resources take a pod to request, in the scheduler's units (calculatePodResourceRequest).
+    """Return the requests that the scorers of node resources count for a pod (calculatePodResourceRequest).
 
     Without `use_requested`, containers that do not say count with DEFAULT_REQUESTS. Holds every resource by name.
     """
@@ -184,7 +184,7 @@ def request_key(pod: Pod) -> Hashable:
 
 
 def _status_differs(pod: Pod) -> bool:
-    """Whether the status says something else than the spec, as it does only around a resize."""
+    """Report whether the status says something else than the spec, as it does only around a resize."""
     spec, status = pod.spec, pod.status
     if status.resources is not None or status.allocated_resources is not None or is_resize_infeasible(pod):
         return True
@@ -235,5 +235,5 @@ def _counted(requests: Resources) -> dict[str, int]:
 
 
 def _non_missing(requests: Resources, pod_level: bool) -> tuple[tuple[str, Quantity], ...]:
-    """What containers that do not say count with (getNonMissingContainerRequests)."""
+    """Return the requests assumed for containers without requests (getNonMissingContainerRequests)."""
     return tuple(default for default in DEFAULT_REQUESTS if not pod_level or default[0] not in requests)

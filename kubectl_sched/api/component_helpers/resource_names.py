@@ -1,4 +1,4 @@
-"""Which kind of resource a name stands for.
+"""Kinds of resources, told by their names.
 
 Answers to pkg/apis/core/v1/helper/helpers.go, IsScalarResourceName and IsDRAExtendedResourceName of
 pkg/scheduler/util/utils.go, and k8s.io/component-helpers/resource/helpers.go.
@@ -25,20 +25,20 @@ _DEVICE_CLASS: Final = "deviceclass.resource.kubernetes.io/"
 
 @lru_cache(maxsize=1 << 12)
 def is_extended_resource_name(name: str) -> bool:
-    """Whether a name such as `nvidia.com/gpu` is of somebody else than Kubernetes (IsExtendedResourceName)."""
+    """Report whether a name such as `nvidia.com/gpu` is of somebody else than Kubernetes (IsExtendedResourceName)."""
     if "/" not in name or _NATIVE in name or name.startswith(_REQUESTS):
         return False
     return not label_key_errors(_REQUESTS + name)
 
 
 def is_huge_page_resource_name(name: str) -> bool:
-    """Whether a resource is huge pages of some size (IsHugePageResourceName)."""
+    """Report whether a resource is huge pages of some size (IsHugePageResourceName)."""
     return name.startswith(_HUGE_PAGES)
 
 
 @lru_cache(maxsize=1 << 12)
 def is_scalar_resource_name(name: str) -> bool:
-    """Whether NodeInfo counts a resource besides cpu, memory and ephemeral-storage (IsScalarResourceName)."""
+    """Report whether NodeInfo counts a resource besides cpu, memory and ephemeral-storage (IsScalarResourceName)."""
     return (
         is_extended_resource_name(name)
         or is_huge_page_resource_name(name)
@@ -48,10 +48,10 @@ def is_scalar_resource_name(name: str) -> bool:
 
 
 def is_dra_extended_resource_name(name: str) -> bool:
-    """Whether devices may back a resource: extended, or named after a device class (IsDRAExtendedResourceName)."""
+    """Report whether devices may back a resource, by its name (IsDRAExtendedResourceName)."""
     return is_extended_resource_name(name) or name.startswith(_DEVICE_CLASS)
 
 
 def is_supported_pod_level_resource(name: str) -> bool:
-    """Whether a pod may ask for a resource as a whole (IsSupportedPodLevelResource)."""
+    """Report whether a pod may ask for a resource as a whole (IsSupportedPodLevelResource)."""
     return name in {CPU, MEMORY} or is_huge_page_resource_name(name)

@@ -1,4 +1,4 @@
-"""Which taints a pod's tolerations tolerate.
+"""Taints, and the tolerations that tolerate them.
 
 Answers to ToleratesTaint of k8s.io/api/core/v1/toleration.go, k8s.io/component-helpers/scheduling/corev1/helpers.go and
 pkg/scheduler/framework/plugins/helper/taint.go. The operators Lt and Gt count only with the feature
@@ -29,7 +29,7 @@ DO_NOT_SCHEDULE: Final = frozenset({NO_SCHEDULE, NO_EXECUTE})
 def tolerates(
     toleration: Toleration | DeviceToleration, taint: Taint | DeviceTaint, *, comparison: bool = False
 ) -> bool:
-    """Whether one toleration tolerates a taint (ToleratesTaint, of nodes and of devices).
+    """Report whether one toleration tolerates a taint (ToleratesTaint, of nodes and of devices).
 
     `comparison` is TaintTolerationComparisonOperators.
     """
@@ -45,7 +45,7 @@ def tolerates(
 
 
 def tolerated(taint: Taint, tolerations: Iterable[Toleration], *, comparison: bool = False) -> bool:
-    """Whether any toleration tolerates a taint (TolerationsTolerateTaint)."""
+    """Report whether any toleration tolerates a taint (TolerationsTolerateTaint)."""
     return any(tolerates(toleration, taint, comparison=comparison) for toleration in tolerations)
 
 
@@ -67,7 +67,7 @@ def prefer_no_schedule_tolerations(tolerations: Iterable[Toleration]) -> tuple[T
 def count_intolerable_prefer_no_schedule(
     taints: Iterable[Taint], tolerations: Collection[Toleration], *, comparison: bool = False
 ) -> int:
-    """How many PreferNoSchedule taints none of `prefer_no_schedule_tolerations` tolerates: TaintToleration's score."""
+    """Count the PreferNoSchedule taints that none of the tolerations tolerates: TaintToleration's score."""
     return sum(
         taint.effect == PREFER_NO_SCHEDULE and not tolerated(taint, tolerations, comparison=comparison)
         for taint in taints
@@ -75,7 +75,7 @@ def count_intolerable_prefer_no_schedule(
 
 
 def _compares(toleration: Toleration | DeviceToleration, taint: Taint | DeviceTaint) -> bool:
-    """Whether the taint's number is below (Lt) or above (Gt) the toleration's; both must be canonical decimals."""
+    """Report whether the taint's number is below (Lt) or above (Gt) the toleration's; both must be canonical."""
     if not is_decimal_integer(toleration.value) or not is_decimal_integer(taint.value):
         return False
     bound, number = parse_int64(toleration.value), parse_int64(taint.value)

@@ -1,4 +1,4 @@
-"""Which claims a pod's volumes are, and whose class, pod and node they fit.
+"""The claims of a pod's volumes, and their classes, owners and nodes.
 
 Answers to k8s.io/component-helpers/storage/volume and storage/ephemeral.
 """
@@ -41,7 +41,7 @@ def claim_uses(pod: Pod) -> tuple[ClaimUse, ...]:
 
 
 def not_owner_error(pod: Pod, claim: PersistentVolumeClaim) -> str | None:
-    """Why an ephemeral volume's claim is not this pod's own, None where it is (ephemeral.VolumeIsForPod)."""
+    """Return the error for an ephemeral volume's claim of another owner, else None (ephemeral.VolumeIsForPod)."""
     owner = claim.metadata.controller
     if claim.namespace == pod.namespace and owner is not None and owner.uid == pod.metadata.uid:
         return None
@@ -61,7 +61,7 @@ def class_of_volume(volume: PersistentVolume) -> str:
 
 
 def is_bound_to(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
-    """Whether the volume is bound to the claim, or set aside for it (IsVolumeBoundToClaim)."""
+    """Report whether the volume is bound to the claim, or set aside for it (IsVolumeBoundToClaim)."""
     reference = volume.spec.claim_ref
     if reference is None or (reference.namespace, reference.name) != (claim.namespace, claim.name):
         return False
@@ -69,7 +69,7 @@ def is_bound_to(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
 
 
 def is_fully_bound(claim: PersistentVolumeClaim) -> bool:
-    """Whether claim and volume have both been bound to each other."""
+    """Report whether claim and volume have both been bound to each other."""
     return bool(claim.spec.volume_name) and claim.metadata.annotations.bind_completed is not None
 
 
@@ -81,15 +81,15 @@ def zones_of_label(value: str) -> frozenset[str] | None:
 
 
 def claim_not_found(name: str) -> str:
-    """What a lister says of a claim that does not exist."""
+    """Return a lister's error for a claim that does not exist."""
     return f"persistentvolumeclaim {quoted(name)} not found"
 
 
 def volume_not_found(name: str) -> str:
-    """What a lister says of a volume that does not exist."""
+    """Return a lister's error for a volume that does not exist."""
     return f"persistentvolume {quoted(name)} not found"
 
 
 def class_not_found(name: str) -> str:
-    """What a lister says of a storage class that does not exist."""
+    """Return a lister's error for a storage class that does not exist."""
     return f"storageclass.storage.k8s.io {quoted(name)} not found"

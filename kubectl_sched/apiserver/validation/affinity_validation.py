@@ -1,4 +1,4 @@
-"""What the API server refuses in a pod's affinity, topology spread constraints and tolerations.
+"""Validation of a pod's affinity, topology spread constraints and tolerations.
 
 Answers to validateAffinity, validateTopologySpreadConstraints and ValidateTolerations of
 pkg/apis/core/validation/validation.go.
@@ -50,7 +50,7 @@ _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
 def affinity_problems(affinity: Affinity | None) -> Iterator[str]:
-    """What is wrong with a pod's affinity to nodes and to pods."""
+    """Yield the errors of a pod's affinity to nodes and to pods."""
     if affinity is None:
         return
     if affinity.node_affinity is not None:
@@ -122,7 +122,7 @@ def _node_term(term: NodeSelectorTerm, path: str, *, required: bool) -> Iterator
 
 
 def _values(expression: NodeSelectorRequirement, path: str, *, required: bool) -> Iterator[str]:
-    """How many values each operator takes; those of preferred terms may be no label values."""
+    """Yield the errors of an operator's values; those of preferred terms need not be label values."""
     number = len(expression.values)
     operator = expression.operator
     for index, value in enumerate(expression.values if required else ()):
@@ -138,7 +138,7 @@ def _values(expression: NodeSelectorRequirement, path: str, *, required: bool) -
 
 
 def spread_constraint_problems(constraints: Sequence[TopologySpreadConstraint]) -> Iterator[str]:
-    """What is wrong with topology spread constraints."""
+    """Yield the errors of topology spread constraints."""
     pairs = [(each.topology_key, each.when_unsatisfiable) for each in constraints]
     for index, each in enumerate(constraints):
         path = f"spec.topologySpreadConstraints[{index}]"
@@ -182,7 +182,7 @@ def doubled_label_key_problems(constraints: Sequence[TopologySpreadConstraint]) 
 
 
 def toleration_problems(tolerations: Sequence[Toleration], *, comparison: bool) -> Iterator[str]:
-    """What is wrong with tolerations; `comparison` is the feature TaintTolerationComparisonOperators."""
+    """Yield the errors of tolerations; `comparison` is the feature TaintTolerationComparisonOperators."""
     operators = _OPERATORS + (_COMPARISONS if comparison else ())
     for index, toleration in enumerate(tolerations):
         yield from _toleration(toleration, f"spec.tolerations[{index}]", operators)
@@ -211,7 +211,7 @@ def _toleration(toleration: Toleration, path: str, operators: tuple[str, ...]) -
 
 
 def _compared(value: str, path: str) -> Iterator[str]:
-    """What Lt and Gt compare is a whole number of 64 bits."""
+    """Yield an error unless the value that Lt or Gt compares is a whole number of 64 bits."""
     if not is_decimal_integer(value):
         yield invalid(path, value, _DECIMAL_IS_WRONG)
     if parse_int64(value) is None:

@@ -1,4 +1,4 @@
-"""What the API server refuses in the fields of a pod that the scheduler reads.
+"""Validation of the pod fields that the scheduler reads.
 
 Answers to pkg/apis/core/validation/validation.go, for these fields only.
 """

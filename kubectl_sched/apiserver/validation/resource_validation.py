@@ -1,4 +1,4 @@
-"""What the API server refuses in what a pod asks for: of its containers, of the pod as a whole, of its overhead.
+"""Validation of requests and limits: of containers, of the pod as a whole, of its overhead.
 
 Answers to validateResourceRequirements and validatePodResources of pkg/apis/core/validation/validation.go, in the words
 of 1.36. All amounts are quantities already.
@@ -56,7 +56,7 @@ _NATIVE: Final = "kubernetes.io/"
 def container_resource_problems(
     resources: ResourceRequirements, path: str, pod_claims: Collection[str] = ()
 ) -> Iterator[str]:
-    """What is wrong with a container's requests, limits and claims, of those that the pod has."""
+    """Yield the errors of a container's requests, limits and claims; `pod_claims` names the pod's claims."""
     yield from _requirements(resources, path, _container_name)
     yield from _claims(resources.claims, f"{path}.claims", pod_claims)
 
@@ -67,7 +67,7 @@ def overhead_problems(overhead: ResourceList, path: str) -> Iterator[str]:
 
 
 def pod_resource_problems(pod: Pod) -> Iterator[str]:
-    """What is wrong with what the pod asks for as a whole."""
+    """Yield the errors of the pod-level requests and limits."""
     resources, path = pod.spec.resources, "spec.resources"
     if resources is None:
         return
@@ -125,7 +125,7 @@ def _value(name: str, quantity: Quantity, path: str) -> Iterator[str]:
 
 
 def _is_divisible(name: str, quantity: Quantity) -> bool:
-    """Whether it is a whole number of pages."""
+    """Report whether it is a whole number of pages."""
     try:
         page = parse_quantity(name.removeprefix("hugepages-"))
     except InvalidQuantity:
@@ -134,7 +134,7 @@ def _is_divisible(name: str, quantity: Quantity) -> bool:
 
 
 def _beside_limit(name: str, quantity: Quantity, limit: Quantity | None, path: str) -> Iterator[str]:
-    """What may not be promised to more than one is asked for exactly as far as it is allowed."""
+    """Yield an error if a resource that cannot be overcommitted has a limit other than its request."""
     exact = not _may_be_overcommitted(name)
     if limit is None:
         if exact:

@@ -1,4 +1,4 @@
-"""What the API server refuses in how a workload is rolled out.
+"""Validation of update strategies of workloads.
 
 Answers to pkg/apis/apps/validation/validation.go, in the words of 1.36.
 """
@@ -28,7 +28,7 @@ _PERCENT_IS_WRONG: Final = (
 
 
 def strategy_problems(item: KubernetesObject) -> Iterator[str]:
-    """What is wrong with the strategy of a workload that has one, and with the order in which a StatefulSet goes."""
+    """Yield the errors of a workload's update strategy and of a StatefulSet's pod management policy."""
     match item:
         case Deployment():
             yield from _of_deployment(item.spec.strategy)
@@ -112,7 +112,7 @@ def _stated(amount: IntOrPercent | None, default: IntOrPercent) -> IntOrPercent:
 
 
 def _share(path: str, amount: IntOrPercent) -> Iterator[str]:
-    """What is neither a number of pods nor a share in percent."""
+    """Yield an error if the amount is neither a number of pods nor a percentage."""
     if isinstance(amount, int):
         yield from not_negative(path, amount)
     elif not _PERCENT.fullmatch(amount):
@@ -125,7 +125,7 @@ def _at_most_all(path: str, amount: IntOrPercent) -> Iterator[str]:
 
 
 def _is_none(amount: IntOrPercent) -> bool:
-    """Whether it is 0 of any number of pods; a text without a percent sign counts as the number that it is, or 0."""
+    """Report whether it is 0 of any number of pods; a text without a percent sign counts as its number, or 0."""
     if isinstance(amount, int):
         return amount == 0
     digits = amount.removesuffix("%")

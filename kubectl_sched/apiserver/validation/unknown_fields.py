@@ -22,7 +22,7 @@ _TABLE_LINE = re.compile(r"^(\w+):((?:.|\n )*)", re.MULTILINE)
 
 
 class UnknownField(NamedTuple):
-    """Where the field stands, and what may have been meant: a name near it, or the place where it belongs."""
+    """The path of an unknown field, and the name or path that was probably meant."""
 
     path: str
     meant: str | None = None

@@ -1,4 +1,4 @@
-"""What the API server refuses in the volumes and the claims that a pod names.
+"""Validation of the volumes and the resource claims that a pod names.
 
 Answers to ValidateVolumes and validatePodResourceClaims of pkg/apis/core/validation/validation.go, in the words of 1.36
 and for the sources that the scheduler reads.
@@ -30,7 +30,7 @@ _VOLUME_MODES: Final = ("Block", "Filesystem")
 
 
 def volume_problems(pod: Pod) -> Iterator[str]:
-    """What is wrong with the names and sources of the pod's volumes."""
+    """Yield the errors of the names and sources of the pod's volumes."""
     volumes, names = pod.spec.volumes, set[str]()
     made = {f"{pod.name}-{volume.name}" for volume in volumes if volume.ephemeral is not None}
     for index, volume in enumerate(volumes):
@@ -46,7 +46,7 @@ def volume_problems(pod: Pod) -> Iterator[str]:
 
 
 def resource_claim_problems(pod: Pod) -> Iterator[str]:
-    """What is wrong with the ResourceClaims that the pod names."""
+    """Yield the errors of the pod's resource claims."""
     names: set[str] = set()
     for index, claim in enumerate(pod.spec.resource_claims):
         path = f"spec.resourceClaims[{index}]"

@@ -1,4 +1,4 @@
-"""What the API server refuses in an object that makes pods, besides what is wrong with the pods themselves.
+"""Validation of the workloads that make pods, apart from the pods themselves.
 
 Answers to pkg/apis/{apps,batch,core}/validation/validation.go, for names, selectors, counts and restart policies.
 """
@@ -75,7 +75,7 @@ def _spec(item: KubernetesObject) -> Iterator[str]:
 
 
 def _noun(item: KubernetesObject) -> str:
-    """What an empty selector is invalid for: of ReplicaSets the API server says that they are deployments."""
+    """Return the kind that the error for an empty selector names: for ReplicaSets the API server says deployments."""
     return "deployment" if isinstance(item, ReplicaSet) else type(item).__name__.lower()
 
 

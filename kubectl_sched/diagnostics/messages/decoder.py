@@ -40,7 +40,7 @@ class Clause(NamedTuple):
 
 
 class FitErrorText(NamedTuple):
-    """What was understood. `total` is the number of nodes, None where the text does not say."""
+    """A decoded message. `total` is the number of nodes, None if the text does not state it."""
 
     available: int | None
     total: int | None
@@ -49,7 +49,7 @@ class FitErrorText(NamedTuple):
 
     @property
     def understood(self) -> bool:
-        """Whether this is a text of a scheduler at all."""
+        """Report whether this is a text of a scheduler at all."""
         return self.total is not None or any(clause.meaning for clause in self.clauses)
 
 
@@ -78,7 +78,7 @@ def _as_far_as_it_goes(text: FitErrorText, flat: str) -> FitErrorText:
 
 
 def _unquoted(flat: str, head: re.Match[str]) -> str:
-    """What follows the head, as far as a log or JSON quotes it."""
+    """Return the text after the head, up to the closing quote if a log or JSON quotes it."""
     body = flat[head.end() :]
     end = _QUOTE_ENDS.search(body) if flat[: head.start()].endswith('"') else None
     return body if end is None else body[: end.start() + 1].replace('\\"', '"')

@@ -107,7 +107,7 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
         return Budgets(nodes.objects, one_violation_is_enough=self._handle.release.one_violated_budget_is_enough)
 
     def _group_in_the_way(self, pod: Pod, nodes: Snapshot) -> str | None:
-        """Why a pod of a group may not preempt by itself, None where nothing forbids it."""
+        """Return the reason for which a pod of a group may not preempt by itself, None if it may."""
         group = pod.spec.scheduling_group
         group_name = group.pod_group_name if group else None
         if group_name is None or not self._handle.release.groups_do_not_preempt:
@@ -123,7 +123,7 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
         return None
 
     def _notes(self, potential: int, candidates: int) -> list[str]:
-        """Where kube-scheduler would have stopped looking for candidates earlier."""
+        """Note it if kube-scheduler would have stopped looking for candidates earlier."""
         args = self._args
         enough = min(
             max(potential * args.min_candidate_nodes_percentage // 100, args.min_candidate_nodes_absolute), potential
@@ -168,7 +168,7 @@ def _said(result: PostFilterResult) -> PostFilterResult:
 
 
 def _per_node(node_count: int, statuses: dict[int, Status]) -> NodeToStatus:
-    """Why preemption does not help on each node: what its dry run said, else that it is not helpful at all."""
+    """Return the status of each node: the dry run's, else that preemption does not help."""
     codes = np.zeros(node_count, dtype=np.int32)
     values = [NOT_HELPFUL]
     for row, status in statuses.items():

@@ -1,4 +1,4 @@
-"""Which pods' disruption would violate a PodDisruptionBudget (filterPodsWithPDBViolation in default_preemption.go)."""
+"""Disruptions that violate a PodDisruptionBudget (filterPodsWithPDBViolation in default_preemption.go)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Budgets:
         )
 
     def violating(self, pods: Sequence[Pod]) -> tuple[list[bool], tuple[str, ...]]:
-        """Which pods would violate a budget if they went in this order, and the names of those budgets."""
+        """Report for each pod whether its eviction in this order violates a budget, and name those budgets."""
         if not self._budgets:
             return [False] * len(pods), ()
         allowed = [budget.status.disruptions_allowed for budget in self._budgets]

@@ -1,4 +1,4 @@
-"""Which pods would have to go on each node (SelectVictimsOnNode in default_preemption.go).
+"""Selection of the victims on each node (SelectVictimsOnNode in default_preemption.go).
 
 Upstream takes one node after the other: remove all pods of lower priority, see whether the pod fits, then give back one
 after the other, the most important first, as long as it still fits. Nodes without a pod on which verdicts elsewhere
@@ -33,7 +33,7 @@ NO_VICTIMS = unresolvable("No preemption victims found for incoming pod")
 
 
 class Outcomes(Struct):
-    """Where preemption would help, and for every other row that was tried, why it does not."""
+    """The candidates, and the status of every other row that was tried."""
 
     candidates: list[Candidate] = field(default_factory=list)
     statuses: dict[int, Status] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class _Trial(Struct, eq=False):
     order: list[Victim]
     """The potential victims: those whose budget would be violated first."""
     violating: list[int]
-    """How many pods of each of the first violate a budget."""
+    """For each of the first pods, the number of victims that violate a budget."""
     violated_budgets: tuple[str, ...]
     victims: list[Victim] = field(default_factory=list)
     violations: int = 0
@@ -156,7 +156,7 @@ class DryRun:
         return {index for trial in trials for index in trial.indices if reaches_far(index)}
 
     def _frees_shared_ports(self, trial: _Trial) -> bool:
-        """Whether pods of the node share a host port, which then is free once one of them goes (freed_ports)."""
+        """Report whether pods of the node share a host port, which then is free once one of them goes (freed_ports)."""
         if not host_ports(self._pod):
             return False
         pods = self._nodes.existing_pods
@@ -229,7 +229,7 @@ class DryRun:
         return self._framework.run_filters_with_nominated_pods(state, self._pod, nodes, verdict)
 
     def _fits(self, trial: _Trial, status: Status) -> bool:
-        """Whether the pod fits with all potential victims gone; if not, that is why preemption does not help."""
+        """Report whether the pod fits with all potential victims gone; if not, that is why preemption does not help."""
         if not status.is_success:
             self._failed(trial.row, status)
         return status.is_success

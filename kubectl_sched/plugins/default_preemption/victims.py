@@ -1,4 +1,4 @@
-"""What preemption ends as one: a pod, or since 1.37 with GenericWorkload all pods of a group that only go together.
+"""Units of preemption: a pod, or since 1.37 with GenericWorkload the pods of a group that is disrupted as a whole.
 
 Answers to getCrossNodesVictims and GetPodPriority of pkg/scheduler/framework/preemption (types.go, util.go).
 """
@@ -41,7 +41,7 @@ class SingleVictims:
         self._nodes = nodes
 
     def priority(self, pod: Pod) -> int:
-        """What the preemptor's priority must be above."""
+        """The priority that the preemptor's must exceed."""
         return pod.priority
 
     def below(self, priority: int, row: int) -> list[Victim]:

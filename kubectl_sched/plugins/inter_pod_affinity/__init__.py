@@ -85,7 +85,7 @@ class InterPodAffinity(
         state.write(filtering.STATE, filtering.with_pod(before, pod, added, nodes, row, 1))
 
     def concerns(self, state: CycleState, pod: Pod, other: Pod) -> bool:
-        """Whether some term of the pod means it, or it has terms that may mean the pod."""
+        """Report whether some term of the pod means it, or it has terms that may mean the pod."""
         del pod
         before = _pre_filter_state(state)
         terms = (*before.required_affinity, *before.required_anti_affinity)

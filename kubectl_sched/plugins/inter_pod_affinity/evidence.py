@@ -1,4 +1,4 @@
-"""Which pods are near, by name, behind a verdict or a score."""
+"""Names the pods behind a verdict or a score."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def _repelled(state: PreFilterState, pod: Pod, nodes: Snapshot, row: int) -> lis
 
 
 def _from_state(rule: str, what: str) -> Evidence:
-    """Where the pods in question are not in the snapshot, but were added to the state (nominated pods)."""
+    """Return evidence for pods that are not in the snapshot but were added to the state (nominated pods)."""
     return Evidence(f"would be near to {what}", {"rule": rule})
 
 

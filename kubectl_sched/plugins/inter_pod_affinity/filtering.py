@@ -1,4 +1,4 @@
-"""Where the pods are that a pod must be near to or away from, and those that must be away from it.
+"""Counts of the pods that a pod must be near to or away from, and of those that must be away from it.
 
 Answers to pkg/scheduler/framework/plugins/interpodaffinity/filtering.go.
 """
@@ -108,7 +108,7 @@ def counted_anti_affinity(state: PreFilterState) -> tuple[AffinityTerm, ...]:
 
 
 def is_counted(state: PreFilterState, term: AffinityTerm) -> bool:
-    """Whether an anti-affinity term is counted by label, not asked of each node's own pods."""
+    """Report whether an anti-affinity term is counted by label, not asked of each node's own pods."""
     return state.host_scoped is None or term.topology_key != HOSTNAME
 
 
@@ -289,7 +289,7 @@ def repelling_keys(state: PreFilterState, pod: Pod, nodes: Snapshot) -> tuple[st
 
 
 def has_host_scoped_anti_affinity(nodes: Snapshot) -> bool:
-    """Whether Filter must look at each node's own pods for anti-affinity (mustEvaluateHostScopedAntiAffinity).
+    """Report whether Filter must look at each node's own pods for anti-affinity (mustEvaluateHostScopedAntiAffinity).
 
     Where a term cannot be parsed, its pod still makes its node one that has anti-affinity.
     """

@@ -1,4 +1,4 @@
-"""Which labels of existing pods a selector that matches none of them may have meant."""
+"""Hints about the labels that a selector without any matching pod was probably meant for."""
 
 from __future__ import annotations
 

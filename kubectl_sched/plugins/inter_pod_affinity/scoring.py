@@ -35,7 +35,7 @@ class Preferences(Record, frozen=True):
     hard_weight: int
 
     def points(self, kind: TermKind, term: AffinityTerm) -> int | None:
-        """What a term of an existing pod that means the pod is worth, None where such terms do not count."""
+        """Return the points for a matching term of an existing pod, None if such terms do not count."""
         match kind:
             case TermKind.REQUIRED_AFFINITY:
                 return self.hard_weight if self.hard_weight > 0 else None

@@ -44,11 +44,11 @@ class AffinityTerm:
     weight: int = 0
 
     def admits_namespace(self, namespace: str, namespace_labels: Labels = _NO_LABELS) -> bool:
-        """Whether pods of a namespace are meant, the namespace having these labels."""
+        """Report whether pods of a namespace are meant, the namespace having these labels."""
         return namespace in self.namespaces or self.namespace_selector.matches(namespace_labels)
 
     def matches(self, pod: Pod, namespace_labels: Labels = _NO_LABELS) -> bool:
-        """Whether a pod is meant, its namespace having these labels."""
+        """Report whether a pod is meant, its namespace having these labels."""
         metadata = pod.metadata
         return self.admits_namespace(metadata.namespace, namespace_labels) and self.selector.matches(metadata.labels)
 
@@ -172,7 +172,7 @@ def namespace_labels(namespace: str, objects: Objects) -> Labels:
 
 
 def matches_all(terms: tuple[AffinityTerm, ...], pod: Pod) -> bool:
-    """Whether there are terms and a pod meets them all (podMatchesAllAffinityTerms)."""
+    """Report whether there are terms and a pod meets them all (podMatchesAllAffinityTerms)."""
     return bool(terms) and all(term.matches(pod) for term in terms)
 
 

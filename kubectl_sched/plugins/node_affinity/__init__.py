@@ -1,4 +1,4 @@
-"""Which nodes a pod requires and prefers by label or name (plugins/nodeaffinity/node_affinity.go)."""
+"""Filters and scores nodes by a pod's node affinity and node selector (plugins/nodeaffinity/node_affinity.go)."""
 
 from kubectl_sched.plugins.node_affinity.plugin import NodeAffinity
 

@@ -1,4 +1,4 @@
-"""Why a node does not match, in terms of what it has."""
+"""Differences between a node's labels and the terms that it does not match."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class _TermResult(NamedTuple):
-    """How one term fares on one node."""
+    """The unmet requirements of one term on one node."""
 
     unmet: tuple[NodeSelectorRequirement, ...]
     unmet_fields: tuple[NodeSelectorRequirement, ...]
@@ -169,7 +169,7 @@ def _meeting(requirement: NodeSelectorRequirement, nodes: Snapshot, rows: Rows) 
 
 
 def _matches_nothing(term: NodeSelectorTerm) -> bool:
-    """Whether it is empty or cannot be parsed."""
+    """Report whether it is empty or cannot be parsed."""
     parsed = parse_node_selector(NodeSelector(node_selector_terms=(term,))).terms
     return not parsed or bool(parsed[0].errors)
 
@@ -205,7 +205,7 @@ def _unmet_labels(
 
 
 def _meets(expression: NodeSelectorRequirement, labels: Mapping[str, str]) -> bool:
-    """Whether labels meet a requirement that is known to be well formed, or comes from a nodeSelector."""
+    """Report whether labels meet a requirement that is known to be well formed, or comes from a nodeSelector."""
     if expression.operator == "In":
         return labels.get(expression.key) in expression.values
     term = NodeSelectorTerm(match_expressions=(expression,))

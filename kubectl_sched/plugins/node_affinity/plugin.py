@@ -78,7 +78,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         return PreFilterResult(node_names=names)
 
     def explain_pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> tuple[Evidence, ...]:
-        """Which terms ask for two names at once."""
+        """Name the terms that ask for two node names at once."""
         del state, nodes
         required = _required(pod)
         return evidence.conflict(required) if required is not None and named_nodes(required) == frozenset() else ()
@@ -95,7 +95,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         return Column(codes, (SUCCESS, _NOT_ENFORCED, _NOT_MATCHED))
 
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
-        """What the node would need, and what it has in place of it."""
+        """Name the labels that the node would need, and those that it has instead."""
         del state
         if self._grows_in_place(pod):
             return ()
@@ -103,7 +103,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         return evidence.unmet(_required(pod), pod.spec.node_selector or {}, added, nodes, row)
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
-        """What these nodes are outside of."""
+        """Name the labels that these nodes lack."""
         del state
         added = self._added.required if self._added else None
         return evidence.summary(_required(pod), pod.spec.node_selector or {}, added, nodes, rows)

@@ -1,1 +1,1 @@
-"""Whether a node has room, and how full or balanced it would be (pkg/scheduler/framework/plugins/noderesources)."""
+"""Checks that nodes have room, and scores how full or balanced they would be (plugins/noderesources)."""

@@ -1,4 +1,4 @@
-"""How many devices stand behind an extended resource on a node, and how many of them are taken.
+"""Counts of the devices that back an extended resource on a node, and of those that are allocated.
 
 Answers to calculateDRAResourceTotals of plugins/noderesources/resource_allocation.go. Devices are
 read only where a class backs a resource that the profile scores.
@@ -66,11 +66,11 @@ class DeviceCounts:
         )
 
     def backs(self, resource: str) -> bool:
-        """Whether a class stands behind the resource."""
+        """Report whether a class stands behind the resource."""
         return self._classes.get(resource) is not None
 
     def of(self, resource: str, node: Node) -> tuple[int, int]:
-        """How many devices of the resource's class the node reaches, and how many of these are allocated.
+        """Count the devices of the resource's class that the node reaches, and those of them that are allocated.
 
         Both are 0 where a selector of a slice or of the class cannot be evaluated.
         """
@@ -97,7 +97,7 @@ class DeviceCounts:
                 yield from one.devices
 
     def _matches(self, device_class: DeviceClass, device: SliceDevice) -> bool | None:
-        """Whether all of the class' expressions hold, None where one fails."""
+        """Report whether all of the class' expressions hold, None where one fails."""
         for selector in device_class.spec.selectors:
             if selector.cel is None:
                 continue

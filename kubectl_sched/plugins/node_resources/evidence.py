@@ -43,7 +43,7 @@ class _User(NamedTuple):
 
 
 def shortage(resource: str, wanted: int, pod: Pod, nodes: Snapshot, row: int) -> Evidence:
-    """What the pod wants of a resource, what the node has of it, and by whom it is held."""
+    """State the wanted amount of a resource, the node's capacity, and the pods that use it."""
     capacity = int(nodes.allocatable(resource)[row])
     used = int(nodes.pod_count[row] if resource == PODS else nodes.requested(resource)[row])
     users = _users(resource, nodes, row)

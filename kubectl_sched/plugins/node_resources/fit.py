@@ -113,7 +113,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         return missing
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
-        """What these nodes have too little of, and the one that has most of it."""
+        """Name the resources that these nodes lack, and the node that has most of them."""
         request = state.get(PRE_FILTER_STATE) or self._pre_filter_state(pod, nodes)
         lacking = {each.resource: each.insufficient for each in self._shortages(request, nodes)}
         return evidence.summary(lacking, request.requests, nodes, rows)
@@ -129,7 +129,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         return SUCCESS
 
     def score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
-        """How empty, full or well used each node would be, by the profile's strategy."""
+        """Score by the profile's strategy: least allocated, most allocated or requested to capacity."""
         if not self._resources:
             raise PluginError("resources not found")
         prepared = state.get(PRE_SCORE_STATE) or self._pre_score_state(pod, nodes)

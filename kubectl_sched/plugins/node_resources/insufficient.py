@@ -1,4 +1,4 @@
-"""Which resources a node has too little of, for all nodes at once (fitsRequest of plugins/noderesources/fit.go)."""
+"""Resources that are insufficient, for all nodes at once (fitsRequest of plugins/noderesources/fit.go)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FIRST: tuple[str, ...] = (CPU, MEMORY, EPHEMERAL_STORAGE)
 
 
 class PreFilterState(Record, frozen=True):
-    """What the pod asks for, in the scheduler's units.
+    """The pod's requests, in the scheduler's units.
 
     Resources that the profile ignores or that are 0 are left out, so all of these are compared.
     """
@@ -47,7 +47,7 @@ class Shortage(Record, frozen=True):
 
     @property
     def reason(self) -> str:
-        """What upstream says of it."""
+        """The reason string of upstream."""
         return "Too many pods" if self.resource == PODS else f"Insufficient {self.resource}"
 
 

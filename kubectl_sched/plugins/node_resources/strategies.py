@@ -1,4 +1,4 @@
-"""How many points a node gets for what would be requested of it.
+"""Scoring strategies: points for the requested share of a node.
 
 Answers to resource_allocation.go, least_allocated.go, most_allocated.go and requested_to_capacity_ratio.go of
 plugins/noderesources, and plugins/helper/shape_score.go.
@@ -30,7 +30,7 @@ _MAX_CUSTOM_PRIORITY_SCORE = 10
 
 
 class PreScoreState(Record, frozen=True):
-    """What the pod asks for as scoring counts it, and the devices that stand behind scored resources, if any do."""
+    """The pod's requests as scoring counts them, and the devices that back scored resources, if there are any."""
 
     requests: Mapping[str, int]
     devices: DeviceCounts | None
@@ -95,7 +95,7 @@ class Strategy(ABC):
     """A scoring strategy."""
 
     wants: ClassVar[str]
-    """Which nodes get more points."""
+    """The nodes that get more points, in words."""
 
     @abstractmethod
     def points(self, requested: Integers, allocatable: Integers) -> Integers:

@@ -1,4 +1,4 @@
-"""Which CSI volumes a pod has attached to its node, by the names that NodeVolumeLimits counts them under."""
+"""CSI volumes that a pod attaches to its node, by the names under which NodeVolumeLimits counts them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class MissingClaimError(Exception):
 
 
 class NodeDrivers(NamedTuple):
-    """What a CSINode says: how many volumes each driver takes, which drivers it has, which plugins are migrated."""
+    """The limits of a CSINode, the drivers it has, and the in-tree plugins that are migrated."""
 
     limits: tuple[tuple[str, int], ...] = ()
     installed: frozenset[str] = frozenset()
@@ -66,7 +66,7 @@ _NO_CSI_NODE: Final = NodeDrivers()
 
 
 def has_attachable_volume(pod: Pod) -> bool:
-    """Whether any volume of the pod may count at all."""
+    """Report whether any volume of the pod may count at all."""
     return any(
         volume.persistent_volume_claim is not None or volume.ephemeral is not None or in_tree_plugin(volume) is not None
         for volume in pod.spec.volumes
@@ -89,7 +89,7 @@ class AttachableVolumes:
         self._attached: dict[str, Volumes] | None = None
 
     def drivers(self, node_name: str) -> NodeDrivers:
-        """What is known of the node's drivers."""
+        """Return the facts known about the node's drivers."""
         return self._drivers.get(node_name, _NO_CSI_NODE)
 
     def _node_drivers(self, node: CSINode) -> NodeDrivers:
@@ -155,7 +155,7 @@ class AttachableVolumes:
         return _named(source.driver, source.volume_handle) if source is not None else {}
 
     def _of_class(self, claim: PersistentVolumeClaim, migrated: frozenset[str]) -> Volumes:
-        """What a claim without a volume will get one of (getCSIDriverInfoFromSC)."""
+        """Return the volume that a claim without one will get from its class (getCSIDriverInfoFromSC)."""
         class_name = class_of_claim(claim)
         storage_class = self._objects.get(StorageClass, class_name) if class_name else None
         if storage_class is None:

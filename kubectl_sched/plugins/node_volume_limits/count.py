@@ -1,4 +1,4 @@
-"""How many volumes of each driver a node would have."""
+"""Counts of the volumes that a node would have of each driver."""
 
 from __future__ import annotations
 

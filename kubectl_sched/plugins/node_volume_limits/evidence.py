@@ -1,4 +1,4 @@
-"""Which limit a node has reached, and who uses it up."""
+"""Evidence about the limit that a node has reached, and the pods that use it up."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def limit_evidence(count: Count, users: Sequence[tuple[Pod, Volumes]], attached: Mapping[str, str]) -> Evidence:
-    """How many volumes of the driver there are, and whose."""
+    """State the number of the driver's volumes, and the pods that they belong to."""
     by_pod = {
         pod.key: number for pod, volumes in users if (number := sum(its == count.driver for its in volumes.values()))
     }

@@ -65,7 +65,7 @@ class PodTopologySpread(
         self._change(state, pod, added, row, nodes, 1)
 
     def concerns(self, state: CycleState, pod: Pod, other: Pod) -> bool:
-        """Whether some constraint selects it."""
+        """Report whether some constraint selects it."""
         return other.metadata.namespace == pod.metadata.namespace and any(
             spread.constraint.selector.matches(other.metadata.labels) for spread in _pre_filter_state(state).spreads
         )
@@ -124,7 +124,7 @@ class PodTopologySpread(
         return scoring.normalized(_pre_score_state(state), nodes, rows, scores)
 
     def pre_score_fewer(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Hashable:
-        """How many domains there are among the feasible nodes decides what a matching pod weighs."""
+        """The weight of a matching pod depends on the number of domains among the feasible nodes."""
         del pod
         before = state.get(scoring.STATE)
         if before is None:

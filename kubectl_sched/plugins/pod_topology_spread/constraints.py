@@ -1,4 +1,4 @@
-"""Which constraints a pod has, its own or the defaults, and which nodes each of them counts.
+"""The constraints of a pod, its own or the defaults, and the nodes that each of them counts.
 
 Answers to common.go and getConstraints in plugin.go of pkg/scheduler/framework/plugins/podtopologyspread, and to
 DefaultSelector in pkg/scheduler/framework/plugins/helper/spread.go.
@@ -74,13 +74,13 @@ class Constraints:
         return self._of(pod, nodes, SCHEDULE_ANYWAY, "soft")
 
     def origin(self, pod: Pod) -> str:
-        """Whose constraints a pod is spread by: its own, a list in the configuration, or the system's."""
+        """Return the source of the pod's constraints: the pod, the configuration, or the system's defaults."""
         if pod.spec.topology_spread_constraints:
             return "pod"
         return "system default" if self._system_defaulted else "configured default"
 
     def requires_all_keys(self, pod: Pod) -> bool:
-        """Whether a node must carry every topology key to be scored; the system's defaults do without."""
+        """Report whether a node must carry every topology key to be scored; the system's defaults do without."""
         return bool(pod.spec.topology_spread_constraints) or not self._system_defaulted
 
     def _of(self, pod: Pod, nodes: Snapshot, action: str, kind: str) -> tuple[Constraint, ...]:
@@ -144,7 +144,7 @@ class Constraints:
         return not constraint.honors_node_taints or self.tolerates(pod, node.spec.taints)
 
     def tolerates(self, pod: Pod, taints: tuple[Taint, ...]) -> bool:
-        """Whether no taint keeps the pod off a node."""
+        """Report whether no taint keeps the pod off a node."""
         return find_untolerated_taint(taints, pod.spec.tolerations, comparison=self._compares) is None
 
 
@@ -173,7 +173,7 @@ def default_selector(pod: Pod, objects: Objects) -> Selector:
 
 
 def selects_itself(pod: Pod, constraint: Constraint) -> bool:
-    """Whether the pod counts in its own constraint once it runs; an empty selector selects it, too."""
+    """Report whether the pod counts in its own constraint once it runs; an empty selector selects it, too."""
     return constraint.selector.matches(pod.metadata.labels)
 
 

@@ -1,4 +1,4 @@
-"""How matching pods are spread now, and where one more would make the skew too large.
+"""Counts of matching pods by domain, and the domains where one more would exceed the skew.
 
 Answers to pkg/scheduler/framework/plugins/podtopologyspread/filtering.go.
 """
@@ -44,7 +44,7 @@ class Spread:
 
     @cached_property
     def domain_count(self) -> int:
-        """How many domains there are."""
+        """The number of domains."""
         return int(np.count_nonzero(self.nodes.counts))
 
     @cached_property

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.arrays import Floats, Integers, Mask, Rows
 
 _INVALID_SCORE: Final = -1
-"""What upstream marks ignored nodes with; a constraint with maxSkew 0 can bring a node there, too."""
+"""Upstream's mark of ignored nodes; a constraint with maxSkew 0 can give a node this score, too."""
 
 
 class SoftSpread(Record, frozen=True):
@@ -50,7 +50,7 @@ class PreScoreState(Record, frozen=True):
     requires_all_keys: bool
 
     def scores_all(self, nodes: Snapshot) -> bool:
-        """Whether no node is ignored."""
+        """Report whether no node is ignored."""
         keys = (spread.constraint.topology_key for spread in self.spreads)
         return not self.requires_all_keys or all(nodes.table.code_without(key) is None for key in keys)
 
@@ -159,7 +159,7 @@ def with_pod(
 
 
 def _is_counted(pod: Pod, added: Pod, constraint: Constraint) -> bool:
-    """Whether the constraint counts the pod, as `matching_pods` has it."""
+    """Report whether the constraint counts the pod, as `matching_pods` has it."""
     return (
         not constraint.selector.is_empty
         and not constraint.selector.nothing

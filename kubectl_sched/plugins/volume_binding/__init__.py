@@ -72,7 +72,7 @@ class PreFilterState(Record, frozen=True):
 
 
 class FilterState(Record, frozen=True):
-    """What Filter has found on the nodes of a table."""
+    """The outcome of Filter on the nodes of a table."""
 
     table: NodeTable
     volumes: Column[PodVolumes]
@@ -211,7 +211,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         return storage_evidence(resources, score(resources, self._points))
 
     def binding_actions(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[BindingAction, ...]:
-        """Which claims would be bound to which volumes or provisioned, and what is waited for."""
+        """Name the claims that would be bound or provisioned, and the conditions to wait for."""
         del pod
         kept, found = state.get(PRE_FILTER_STATE), self._found(state, nodes)
         if kept is None or kept.binder is None or found is None:
@@ -228,7 +228,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         return tuple(reservations(found[row], nodes.names[row])) if found is not None else ()
 
     def _found(self, state: CycleState, nodes: Snapshot) -> Column[PodVolumes] | None:
-        """What Filter found on these nodes; None where it did not run."""
+        """Return the outcome of Filter on these nodes; None if it did not run."""
         kept = state.get(FILTER_STATE)
         if kept is None:
             return None

@@ -1,4 +1,4 @@
-"""What becomes of a pod's claims on a node (plugins/volumebinding/binder.go).
+"""Binding of a pod's claims on a node (plugins/volumebinding/binder.go).
 
 A node matters to volumes only through a few labels, the plugins that its CSINode says are migrated and whether a claim
 has selected it. So nodes are grouped by these, and each group is asked once.
@@ -102,7 +102,7 @@ class Binder:
         return self.kinds(nodes).map(outcome)
 
     def kinds(self, nodes: Snapshot) -> Column[NodeKind]:
-        """What matters of each node."""
+        """Group the nodes by the labels, migrated plugins and selected node that matter to the claims."""
         rows: Column[NodeKind] = Column.filled(len(nodes), NodeKind(()))
         for key in sorted(self._label_keys()):
             rows = _with_label(rows, key, nodes)
@@ -116,7 +116,7 @@ class Binder:
         return rows
 
     def kind_of(self, nodes: Snapshot, row: int) -> NodeKind:
-        """What matters of one node; it may hold more labels than do."""
+        """Return the kind of one node; it may hold more labels than matter."""
         name = nodes.names[row]
         labels = tuple(sorted(nodes.node(row).labels.items()))
         return NodeKind(labels, self.migrated_plugins(name), name)
@@ -155,7 +155,7 @@ class Binder:
         return any(volume is not None and in_tree_plugin(volume.spec) is not None for volume in volumes)
 
     def provisioner(self, claim: PersistentVolumeClaim) -> Provisioner:
-        """How the claim's volume would be made."""
+        """Return the provisioner that would make the claim's volume."""
         found = self._provisioners.get(claim.name)
         if found is None:
             found = self._provisioners[claim.name] = Provisioner(claim, self._objects)
@@ -175,7 +175,7 @@ class Binder:
         return found
 
     def requirements(self, claim: PersistentVolumeClaim) -> ClaimRequirements:
-        """What the claim asks of a volume, apart from the node."""
+        """Return the claim's requirements of a volume, apart from the node."""
         return ClaimRequirements(claim, self._has_attributes_classes)
 
     def on(self, kind: NodeKind) -> PodVolumes:

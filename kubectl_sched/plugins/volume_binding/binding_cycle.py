@@ -1,4 +1,4 @@
-"""What Reserve and PreBind would do for the claims (binder.go, AssumePodVolumes and BindPodVolumes)."""
+"""The part of Reserve and PreBind that writes claims and volumes (binder.go, AssumePodVolumes and BindPodVolumes)."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class PodVolumeClaims(Record, frozen=True):
 
 
 def refusal(pod: Pod, use: ClaimUse, objects: Objects) -> str | None:
-    """Why the pod cannot run with a claim at all, whatever the node (podHasPVCs)."""
+    """Return the error for which the pod cannot run with a claim on any node (podHasPVCs), else None."""
     claim = objects.get(PersistentVolumeClaim, use.claim_name, pod.namespace)
     if claim is None:
         if use.is_ephemeral:
@@ -66,7 +66,7 @@ def pod_volume_claims(pod: Pod, objects: Objects) -> PodVolumeClaims:
 
 
 def is_delayed(claim: PersistentVolumeClaim, objects: Objects) -> bool:
-    """Whether the claim's class waits for the first consumer (IsDelayBindingMode); without a class it does not."""
+    """Report whether the claim's class waits for the first consumer (IsDelayBindingMode)."""
     name = class_of_claim(claim)
     storage_class = objects.get(StorageClass, name) if name else None
     if storage_class is None:

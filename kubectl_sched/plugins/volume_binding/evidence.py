@@ -1,4 +1,4 @@
-"""Which claim stands against a node, and which volume, class or capacity is behind it."""
+"""Evidence about the claim that keeps a pod off a node, and the volume, class or capacity behind it."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def _selected_elsewhere(claim: PersistentVolumeClaim) -> Evidence:
 def _not_provisioned(
     binder: Binder, claim: PersistentVolumeClaim, nodes: Snapshot, labels: Mapping[str, str], taken: Mapping[str, str]
 ) -> Evidence | None:
-    """Why no volume can be made for the claim there; None where one can."""
+    """State the reason for which no volume can be provisioned for the claim there; None if one can."""
     provisioner = binder.provisioner(claim)
     name, size = class_of_claim(claim), str(requested_storage(claim))
     facts: dict[str, JSON] = {"claim": claim.name, "namespace": claim.namespace, "storageClass": name, "wanted": size}
@@ -175,7 +175,7 @@ def _too_little(
 
 
 def _existing_volumes(binder: Binder, claim: PersistentVolumeClaim, taken: Mapping[str, str]) -> dict[str, JSON]:
-    """What stands against each volume of the claim's class, none of which fits on the node."""
+    """State for each volume of the claim's class the reason for which it does not fit on the node."""
     requirements = binder.requirements(claim)
     found: dict[str, JSON] = {}
     for volume in binder.volumes.of_class(class_of_claim(claim)):
@@ -222,7 +222,7 @@ def _local_hint(selectors: Sequence[Selector], volume: str) -> tuple[str, ...]:
 
 
 def common_clause(found: Sequence[Sequence[Evidence]]) -> str | None:
-    """What stands against several nodes alike, given the evidence against each; None if it differs."""
+    """Return the clause that holds for several nodes alike, given the evidence of each; None if they differ."""
     if not found or not all(found):
         return None
     first = [evidence[0] for evidence in found]
@@ -242,7 +242,7 @@ def _volume_and_claim(facts: Mapping[str, JSON]) -> tuple[JSON, JSON]:
 
 
 def storage_evidence(resources: Mapping[str, StorageResource], score: int) -> tuple[Evidence, ...]:
-    """What each class would have used up."""
+    """State the share of each class's capacity that would be used."""
     return tuple(
         Evidence(
             f"{score} points: {bytes_text(resource.requested)} of {bytes_text(resource.capacity)} "

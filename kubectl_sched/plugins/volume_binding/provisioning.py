@@ -1,4 +1,4 @@
-"""Whether a claim's volume can be provisioned for a node (binder.go, checkVolumeProvisions)."""
+"""Provisioning of a claim's volume for a node (binder.go, checkVolumeProvisions)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Offer(NamedTuple):
 
 
 class Provisioner:
-    """How one claim's volume would be made: settled once, then asked for each kind of node."""
+    """The provisioner of one claim's volume: settled once, then asked for each kind of node."""
 
     def __init__(self, claim: PersistentVolumeClaim, objects: Objects) -> None:
         self.claim = claim
@@ -35,7 +35,7 @@ class Provisioner:
 
     @property
     def can_provision(self) -> bool:
-        """Whether the class makes volumes at all."""
+        """Report whether the class makes volumes at all."""
         made_by = self.storage_class.provisioner if self.storage_class is not None else ""
         return made_by not in {"", NOT_SUPPORTED_PROVISIONER}
 
@@ -46,12 +46,12 @@ class Provisioner:
         return {each.key for selector in selectors for each in selector.requirements}
 
     def is_allowed(self, labels: Mapping[str, str]) -> bool:
-        """Whether the class may make volumes there; without allowedTopologies it may everywhere."""
+        """Report whether the class may make volumes there; without allowedTopologies it may everywhere."""
         return self.topologies is None or any(selector.matches(labels) for selector in self.topologies)
 
     @property
     def tracks_capacity(self) -> bool:
-        """Whether there must be a CSIStorageCapacity for the node."""
+        """Report whether there must be a CSIStorageCapacity for the node."""
         return self._offers is not None
 
     def offer(self, labels: Mapping[str, str]) -> CSIStorageCapacity | None:

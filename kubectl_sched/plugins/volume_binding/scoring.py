@@ -1,4 +1,4 @@
-"""How full the storage of a node would be (plugins/volumebinding/scorer.go)."""
+"""Scores the storage usage of a node (plugins/volumebinding/scorer.go)."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def score(resources: dict[str, StorageResource], points: Sequence[tuple[int, int
 
 
 def _class_and_capacity(provision: DynamicProvision) -> tuple[str, int]:
-    """What upstream reads through pointers that nothing promises to be set: without them kube-scheduler crashes."""
+    """Return two values that upstream reads through unchecked pointers: kube-scheduler crashes if one is nil."""
     claim, capacity = provision
     crash = (
         "kube-scheduler crashes while it scores storage capacity (invalid memory address or nil pointer dereference)"

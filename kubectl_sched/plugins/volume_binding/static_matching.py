@@ -1,4 +1,4 @@
-"""Which existing volume a claim would be bound to on a node (component-helpers/storage/volume, FindMatchingVolume).
+"""The existing volume that a claim would be bound to on a node (component-helpers/storage/volume, FindMatchingVolume).
 
 Upstream walks over all volumes of the class for every node. Here all that does not depend on the node is settled once
 per claim, and volumes whose node affinity asks for a label are found by that label, so that thousands of local volumes
@@ -35,7 +35,7 @@ def affinity_of(volume: PersistentVolume) -> NodeSelector | None:
 
 
 def can_be_reached(affinity: NodeSelector | None, labels: Mapping[str, str]) -> bool:
-    """Whether a node of these labels reaches the volume (CheckNodeAffinity); fields of nodes are left aside."""
+    """Report whether a node of these labels reaches the volume (CheckNodeAffinity); fields of nodes are left aside."""
     return affinity is None or affinity.matches(labels, "")
 
 
@@ -46,12 +46,12 @@ def label_keys(affinity: NodeSelector | None) -> set[str]:
 
 
 def requested_storage(claim: PersistentVolumeClaim) -> Quantity:
-    """How much a claim asks for; nothing where it does not say."""
+    """Return the storage that a claim requests; 0 without a request."""
     return _amount(claim.spec.resources.requests, f"PersistentVolumeClaim {claim.key}")
 
 
 def capacity_of(volume: PersistentVolume) -> Quantity:
-    """How much a volume holds."""
+    """Return the storage that a volume holds."""
     return _amount(volume.spec.capacity, f"PersistentVolume {volume.name}")
 
 
@@ -117,7 +117,7 @@ class Candidates:
 
 
 class ClaimRequirements:
-    """What a claim asks of a volume, apart from the node."""
+    """The requirements of a claim for a volume, apart from the node."""
 
     def __init__(self, claim: PersistentVolumeClaim, has_classes: bool) -> None:
         key = f"{claim.namespace}/{claim.name}"
@@ -136,7 +136,7 @@ class ClaimRequirements:
             raise PluginError(f"error creating internal label selector for claim: {key}: {invalid.reason}") from invalid
 
     def objection(self, volume: PersistentVolume) -> str | None:
-        """What the claim has against a volume of its class, None where nothing."""
+        """Return the reason for which a volume of the claim's class does not suit the claim, None if it does."""
         spec, claim = volume.spec, self._claim
         is_reserved = is_bound_to(volume, claim)
         attributes_class = spec.volume_attributes_class_name or ""
@@ -153,7 +153,7 @@ class ClaimRequirements:
         return None if is_reserved else self._objection_to_free(volume)
 
     def _objection_to_free(self, volume: PersistentVolume) -> str | None:
-        """What does not matter of a volume that is set aside for the claim."""
+        """Return the reason for which an unreserved volume does not suit the claim; reserved ones are not asked."""
         if volume.status.phase != "Available":
             return f"is {volume.status.phase or 'not yet Available'}"
         if self._selector is not None and not self._selector.matches(volume.metadata.labels):

@@ -66,6 +66,6 @@ def meaning(text: str) -> Meaning | None:
 
 
 def begins_a_reason(text: str) -> bool:
-    """Whether a reason may go on where this text ends."""
+    """Report whether a reason may go on where this text ends."""
     spellings = (each for reasons in FAMILIES.values() for reason in reasons for each in reason.spellings)
     return any(each.startswith(text) for each in spellings)

@@ -1,4 +1,4 @@
-"""Whether ending other pods would make room: what PostFilter says."""
+"""True if ending other pods would make room: what PostFilter says."""
 
 from __future__ import annotations
 
