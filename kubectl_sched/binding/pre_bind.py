@@ -21,7 +21,7 @@ from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
 from kubectl_sched.binding.api_requests import collection_path, pre_bind
 from kubectl_sched.binding.merge_patch import inverse, merged
 from kubectl_sched.binding.object_reader import find
-from kubectl_sched.dynamic_resource_allocation.configs import device_configs
+from kubectl_sched.dynamic_resource_allocation.device_configs import device_configs
 from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.reservation import Write, renamed
 from kubectl_sched.sources.live.live_errors import LostResponseError, ResponseError

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from kubectl_sched.api.component_helpers.node_affinity import strict_node_selector
-from kubectl_sched.dynamic_resource_allocation.failures import AllocationFailed
+from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

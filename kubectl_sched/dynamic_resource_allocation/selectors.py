@@ -10,7 +10,7 @@ import msgspec
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity, parse_quantity
 from kubectl_sched.api.resource import DeviceAttribute
-from kubectl_sched.dynamic_resource_allocation.failures import AllocationFailed
+from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.resource import Device, DeviceDerivedAttribute, DeviceSelector
     from kubectl_sched.config.device_rules import DeviceRules
     from kubectl_sched.dynamic_resource_allocation.cel import Dialect, Program
-    from kubectl_sched.dynamic_resource_allocation.cel.reads import Read
+    from kubectl_sched.dynamic_resource_allocation.cel.field_references import Read
     from kubectl_sched.dynamic_resource_allocation.devices import SliceDevice
 
 _HINT = (
@@ -151,7 +151,7 @@ class Selectors:
     def derived_attribute(self, derived: DeviceDerivedAttribute, device: SliceDevice) -> DeviceAttribute:
         """The attribute that a request computes; raises AllocationFailed."""
         from kubectl_sched.dynamic_resource_allocation import cel
-        from kubectl_sched.dynamic_resource_allocation.cel.program import compile_value
+        from kubectl_sched.dynamic_resource_allocation.cel.evaluator import compile_value
 
         variables = self._variables(device)
         try:

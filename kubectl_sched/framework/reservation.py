@@ -48,7 +48,7 @@ class Reservation(Record, frozen=True):
 
     `item.metadata.resource_version` is that of the object as the cycle saw it. An item that does not exist yet (the
     claim for extended resources) has an assumed name; `renamed` puts the one that the server drew into later writes.
-    `chosen` is what drivers have to be told besides: see `kubectl_sched.dynamic_resource_allocation.configs`.
+    `chosen` is what drivers have to be told besides: see `kubectl_sched.dynamic_resource_allocation.device_configs`.
     """
 
     item: KubernetesObject

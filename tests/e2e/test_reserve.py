@@ -15,7 +15,7 @@ from kubectl_sched.api.meta import KubernetesObject
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.resource import ResourceClaim
 from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
-from kubectl_sched.dynamic_resource_allocation.configs import device_configs
+from kubectl_sched.dynamic_resource_allocation.device_configs import device_configs
 from kubectl_sched.framework.reservation import Reservation, Write
 from kubectl_sched.scheduler.reserve import reserved
 from kubectl_sched.scheduler.result import ScheduleResult

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from kubectl_sched.api.apimachinery.quantity import parse_quantity
 from kubectl_sched.dynamic_resource_allocation.cel import CelError, CompileError, Dialect, Semver, compile_expression
-from kubectl_sched.dynamic_resource_allocation.cel.reads import reads_of
-from kubectl_sched.dynamic_resource_allocation.cel.syntax import parse
+from kubectl_sched.dynamic_resource_allocation.cel.field_references import reads_of
+from kubectl_sched.dynamic_resource_allocation.cel.parser import parse
 from kubectl_sched.dynamic_resource_allocation.cel.values import DefaultMap
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "cel" / "selectors.json"

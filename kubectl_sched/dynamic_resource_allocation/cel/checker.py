@@ -5,8 +5,8 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kubectl_sched.dynamic_resource_allocation.cel.literals import literal_problems
-from kubectl_sched.dynamic_resource_allocation.cel.tree import (
+from kubectl_sched.dynamic_resource_allocation.cel.lexer import located
+from kubectl_sched.dynamic_resource_allocation.cel.syntax_tree import (
     Bind,
     Call,
     Const,
@@ -37,8 +37,8 @@ from kubectl_sched.dynamic_resource_allocation.cel.types import (
     optional_of,
     signatures,
 )
+from kubectl_sched.dynamic_resource_allocation.cel.validators import literal_problems
 from kubectl_sched.dynamic_resource_allocation.cel.values import CompileError, UInt
-from kubectl_sched.dynamic_resource_allocation.cel.words import located
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

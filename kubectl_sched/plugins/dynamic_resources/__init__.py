@@ -219,7 +219,7 @@ class DynamicResources(
         known = state.get(STATE)
         if known is None or not known.claims.claims:
             return ()
-        from kubectl_sched.plugins.dynamic_resources.binding import actions
+        from kubectl_sched.plugins.dynamic_resources.planned_writes import actions
 
         return tuple(
             actions(self.name, known, pod, self._filtering.outcome(known, pod, nodes.node(row)), self._filtering)

@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.api.resource import ALLOCATION_RESULTS_MAX_SIZE
 from kubectl_sched.config.device_rules import CONSUMABLE_CAPACITY
-from kubectl_sched.dynamic_resource_allocation.failures import AllocationFailed, FailedAllocationOnNode, SearchTooLong
+from kubectl_sched.dynamic_resource_allocation.allocation_errors import (
+    AllocationFailed,
+    FailedAllocationOnNode,
+    SearchTooLong,
+)
 from kubectl_sched.plugins.dynamic_resources.allocation import Allocation
-from kubectl_sched.plugins.dynamic_resources.checked_requests import RequestChecker
+from kubectl_sched.plugins.dynamic_resources.device_allocation import Taking
 from kubectl_sched.plugins.dynamic_resources.eligibility import Eligibility
 from kubectl_sched.plugins.dynamic_resources.pools import Pool, gather_pools
-from kubectl_sched.plugins.dynamic_resources.taking import Taking
+from kubectl_sched.plugins.dynamic_resources.request_validation import RequestChecker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +28,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.core import Node
     from kubectl_sched.api.resource import DeviceClass, ResourceClaim
     from kubectl_sched.config.device_rules import AllocatorChannel, DeviceRules
-    from kubectl_sched.dynamic_resource_allocation.allocated import AllocatedState
+    from kubectl_sched.dynamic_resource_allocation.allocated_devices import AllocatedState
     from kubectl_sched.dynamic_resource_allocation.devices import SliceDevice, SliceIndex
     from kubectl_sched.dynamic_resource_allocation.selectors import Selectors
     from kubectl_sched.plugins.dynamic_resources.counters import CounterLedger

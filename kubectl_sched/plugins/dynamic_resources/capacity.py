@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.int64 import MAX_INT64
 from kubectl_sched.api.apimachinery.quantity import Format, Quantity, of_milli_value, of_value, parse_quantity
-from kubectl_sched.dynamic_resource_allocation.failures import AllocationFailed
+from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed
 from kubectl_sched.framework.golang import truncated_division
 
 if TYPE_CHECKING:

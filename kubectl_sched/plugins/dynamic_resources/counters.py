@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.resource import CounterSet, DeviceCounterConsumption
     from kubectl_sched.config.device_rules import DeviceRules
-    from kubectl_sched.dynamic_resource_allocation.allocated import AllocatedState
+    from kubectl_sched.dynamic_resource_allocation.allocated_devices import AllocatedState
     from kubectl_sched.dynamic_resource_allocation.devices import DeviceID, PoolSlice, SliceDevice
     from kubectl_sched.plugins.dynamic_resources.pools import Pool
 

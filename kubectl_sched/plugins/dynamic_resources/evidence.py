@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.api.resource import DeviceClass, ResourceClaim
 from kubectl_sched.config.device_rules import DEVICE_TAINTS
-from kubectl_sched.dynamic_resource_allocation.failures import AllocationFailed
+from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.near_miss import nearest
+from kubectl_sched.plugins.dynamic_resources.device_allocation import untolerated
 from kubectl_sched.plugins.dynamic_resources.pools import Pool
-from kubectl_sched.plugins.dynamic_resources.taking import untolerated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

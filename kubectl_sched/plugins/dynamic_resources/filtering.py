@@ -9,7 +9,12 @@ from kubectl_sched.api.apimachinery.quantity import InvalidQuantity, parse_quant
 from kubectl_sched.api.component_helpers.node_affinity import strict_node_selector
 from kubectl_sched.api.resource import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice
 from kubectl_sched.config import device_rules as feature
-from kubectl_sched.dynamic_resource_allocation.allocated import gather
+from kubectl_sched.dynamic_resource_allocation.allocated_devices import gather
+from kubectl_sched.dynamic_resource_allocation.allocation_errors import (
+    AllocationFailed,
+    FailedAllocationOnNode,
+    SearchTooLong,
+)
 from kubectl_sched.dynamic_resource_allocation.devices import (
     DeviceID,
     PoolSlice,
@@ -17,7 +22,6 @@ from kubectl_sched.dynamic_resource_allocation.devices import (
     SliceIndex,
     with_taint_rules,
 )
-from kubectl_sched.dynamic_resource_allocation.failures import AllocationFailed, FailedAllocationOnNode, SearchTooLong
 from kubectl_sched.dynamic_resource_allocation.selectors import Selectors
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, error, unresolvable
 from kubectl_sched.plugins.dynamic_resources.allocator import Allocator

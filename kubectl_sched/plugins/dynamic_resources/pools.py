@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.labels import InvalidSelector
 from kubectl_sched.config.device_rules import COMPATIBILITY_GROUPS, PARTITIONABLE
+from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed
 from kubectl_sched.dynamic_resource_allocation.devices import PoolID, node_matches
-from kubectl_sched.dynamic_resource_allocation.failures import AllocationFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

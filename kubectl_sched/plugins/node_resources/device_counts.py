@@ -39,7 +39,7 @@ def device_counts(
     classes = nodes.whole.objects.all(DeviceClass)
     if not names or not classes:
         return None
-    from kubectl_sched.dynamic_resource_allocation.classes import class_of_resource
+    from kubectl_sched.dynamic_resource_allocation.device_classes import class_of_resource
 
     class_name = class_of_resource(classes, handle.release.devices)
     backed = {name: class_name[name] for name in names if name in class_name}
@@ -50,7 +50,7 @@ class DeviceCounts:
     """The devices of one cluster, by class and node."""
 
     def __init__(self, class_of: Mapping[str, str], nodes: Snapshot, handle: Handle, *, selects: bool) -> None:
-        from kubectl_sched.dynamic_resource_allocation.allocated import gather
+        from kubectl_sched.dynamic_resource_allocation.allocated_devices import gather
         from kubectl_sched.dynamic_resource_allocation.devices import SliceIndex
         from kubectl_sched.dynamic_resource_allocation.selectors import Selectors
 

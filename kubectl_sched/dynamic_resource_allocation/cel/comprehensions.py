@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TypeAlias
 
-from kubectl_sched.dynamic_resource_allocation.cel.arguments import no_overload
-from kubectl_sched.dynamic_resource_allocation.cel.frames import Frame, Step, decided, operands, truth
+from kubectl_sched.dynamic_resource_allocation.cel.activation import Frame, Step, decided, operands, truth
+from kubectl_sched.dynamic_resource_allocation.cel.library.arguments import no_overload
 from kubectl_sched.dynamic_resource_allocation.cel.values import CelError, Value, from_key, map_key
 
 Rounds: TypeAlias = Iterator[tuple[Value, ...]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from kubectl_sched.dynamic_resource_allocation.cel.arguments import Function, on_text, want, want_text
+from kubectl_sched.dynamic_resource_allocation.cel.library.arguments import Function, on_text, want, want_text
 from kubectl_sched.dynamic_resource_allocation.cel.values import CelError, Value, equal
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from ipaddress import ip_address, ip_network
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urlsplit
 
-from kubectl_sched.dynamic_resource_allocation.cel.arguments import Function, on, reads, want, want_text
+from kubectl_sched.dynamic_resource_allocation.cel.library.arguments import Function, on, reads, want, want_text
 from kubectl_sched.dynamic_resource_allocation.cel.values import CIDR, IP, URL, CelError, Value
 
 if TYPE_CHECKING:

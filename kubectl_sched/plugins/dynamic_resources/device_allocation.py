@@ -12,11 +12,11 @@ from kubectl_sched.config.device_rules import (
     OPTIONAL_NODE_OPERATIONS,
     PARTITIONABLE,
 )
-from kubectl_sched.dynamic_resource_allocation.failures import AllocationFailed
+from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed
 from kubectl_sched.plugins.dynamic_resources.allocation import AllocatedDevice
 from kubectl_sched.plugins.dynamic_resources.capacity import consumed_capacity
-from kubectl_sched.plugins.dynamic_resources.checked_requests import constraints_of
 from kubectl_sched.plugins.dynamic_resources.counters import CompatibilityGroups, ConsumedCounters, left_over
+from kubectl_sched.plugins.dynamic_resources.request_validation import constraints_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -4,32 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.dynamic_resource_allocation.cel import (
-    amounts,
+from kubectl_sched.dynamic_resource_allocation.cel.library import (
     conversions,
-    formats,
     lists,
     networks,
     operators,
+    quantities,
+    string_format,
     strings,
-    times,
+    timestamps,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_sched.dynamic_resource_allocation.cel.arguments import Function
+    from kubectl_sched.dynamic_resource_allocation.cel.library.arguments import Function
     from kubectl_sched.dynamic_resource_allocation.cel.values import Value
 
 FUNCTIONS: dict[str, Function] = {
     **operators.FUNCTIONS,
     **conversions.FUNCTIONS,
-    **times.FUNCTIONS,
+    **timestamps.FUNCTIONS,
     **strings.FUNCTIONS,
-    **formats.FUNCTIONS,
+    **string_format.FUNCTIONS,
     **lists.FUNCTIONS,
     **networks.FUNCTIONS,
-    **amounts.FUNCTIONS,
+    **quantities.FUNCTIONS,
 }
 
 

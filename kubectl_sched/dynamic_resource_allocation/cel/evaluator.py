@@ -6,16 +6,16 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from kubectl_sched.dynamic_resource_allocation.cel.arguments import no_overload
+from kubectl_sched.dynamic_resource_allocation.cel.activation import Frame, Step, decided, operands
 from kubectl_sched.dynamic_resource_allocation.cel.checker import Checker, Dialect
-from kubectl_sched.dynamic_resource_allocation.cel.costs import call_cost
-from kubectl_sched.dynamic_resource_allocation.cel.folds import FOLDS, pairs
-from kubectl_sched.dynamic_resource_allocation.cel.frames import Frame, Step, decided, operands
-from kubectl_sched.dynamic_resource_allocation.cel.functions import apply
-from kubectl_sched.dynamic_resource_allocation.cel.operators import index, optional_index
-from kubectl_sched.dynamic_resource_allocation.cel.reads import reads_of
-from kubectl_sched.dynamic_resource_allocation.cel.syntax import parse
-from kubectl_sched.dynamic_resource_allocation.cel.tree import (
+from kubectl_sched.dynamic_resource_allocation.cel.comprehensions import FOLDS, pairs
+from kubectl_sched.dynamic_resource_allocation.cel.cost import call_cost
+from kubectl_sched.dynamic_resource_allocation.cel.field_references import reads_of
+from kubectl_sched.dynamic_resource_allocation.cel.library import apply
+from kubectl_sched.dynamic_resource_allocation.cel.library.arguments import no_overload
+from kubectl_sched.dynamic_resource_allocation.cel.library.operators import index, optional_index
+from kubectl_sched.dynamic_resource_allocation.cel.parser import parse
+from kubectl_sched.dynamic_resource_allocation.cel.syntax_tree import (
     Bind,
     Call,
     Const,

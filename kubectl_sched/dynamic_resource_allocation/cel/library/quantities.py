@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from kubectl_sched.api.apimachinery.quantity import Format, InvalidQuantity, Quantity, of_value, parse_quantity
-from kubectl_sched.dynamic_resource_allocation.cel.arguments import Function, no_overload, reads, want, want_text
+from kubectl_sched.dynamic_resource_allocation.cel.library.arguments import (
+    Function,
+    no_overload,
+    reads,
+    want,
+    want_text,
+)
 from kubectl_sched.dynamic_resource_allocation.cel.values import CelError, Semver, Value, equal
 
 INCLUDES_AT_MOST = 48

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.api.apimachinery.int64 import parse_int64, parse_uint64
 from kubectl_sched.config.duration import InvalidDuration, parse_duration
-from kubectl_sched.dynamic_resource_allocation.cel.arguments import Function, int64, uint64, want
+from kubectl_sched.dynamic_resource_allocation.cel.library.arguments import Function, int64, uint64, want
 from kubectl_sched.dynamic_resource_allocation.cel.values import (
     CIDR,
     IP,

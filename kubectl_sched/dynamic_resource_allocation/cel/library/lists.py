@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from kubectl_sched.dynamic_resource_allocation.cel.arguments import Function, no_overload, on, want
-from kubectl_sched.dynamic_resource_allocation.cel.operators import added, contained, less
+from kubectl_sched.dynamic_resource_allocation.cel.library.arguments import Function, no_overload, on, want
+from kubectl_sched.dynamic_resource_allocation.cel.library.operators import added, contained, less
 from kubectl_sched.dynamic_resource_allocation.cel.values import CelError, DefaultMap, Optional, Value, elements, equal
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from kubectl_sched.dynamic_resource_allocation.cel.arguments import Function, want
+from kubectl_sched.dynamic_resource_allocation.cel.library.arguments import Function, want
 from kubectl_sched.dynamic_resource_allocation.cel.values import CelError, Duration, Timestamp, Value
 from kubectl_sched.framework.golang import truncated_division
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kubectl_sched.dynamic_resource_allocation.cel.arguments import no_overload
+from kubectl_sched.dynamic_resource_allocation.cel.library.arguments import no_overload
 from kubectl_sched.dynamic_resource_allocation.cel.values import CelError, Value
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kubectl_sched.dynamic_resource_allocation.cel.tree import Call, Const, Ident, Node, Select, children
+from kubectl_sched.dynamic_resource_allocation.cel.syntax_tree import Call, Const, Ident, Node, Select, children
 
 _WHOLE = frozenset({"driver", "allowMultipleAllocations"})
 _BY_DOMAIN = frozenset({"attributes", "capacity"})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from kubectl_sched.dynamic_resource_allocation.cel.arguments import Function, want_text
-from kubectl_sched.dynamic_resource_allocation.cel.conversions import to_string
+from kubectl_sched.dynamic_resource_allocation.cel.library.arguments import Function, want_text
+from kubectl_sched.dynamic_resource_allocation.cel.library.conversions import to_string
 from kubectl_sched.dynamic_resource_allocation.cel.values import CelError, TypeValue, Value, is_number
 
 _CLAUSE = re.compile(r"%(%|(?:\.(\d+))?([a-zA-Z]))")

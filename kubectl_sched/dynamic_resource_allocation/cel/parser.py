@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.dynamic_resource_allocation.cel.tree import (
+from kubectl_sched.dynamic_resource_allocation.cel.lexer import located, number_of, string_of, tokens
+from kubectl_sched.dynamic_resource_allocation.cel.syntax_tree import (
     Bind,
     Call,
     Const,
@@ -16,12 +17,11 @@ from kubectl_sched.dynamic_resource_allocation.cel.tree import (
     Select,
 )
 from kubectl_sched.dynamic_resource_allocation.cel.values import CompileError, Value
-from kubectl_sched.dynamic_resource_allocation.cel.words import located, number_of, string_of, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kubectl_sched.dynamic_resource_allocation.cel.words import Token
+    from kubectl_sched.dynamic_resource_allocation.cel.lexer import Token
 
 _RESERVED = frozenset({
     "as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop", "package",

@@ -5,7 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from kubectl_sched.dynamic_resource_allocation.cel.arguments import Function, int64, no_overload, on, uint64, want
+from kubectl_sched.dynamic_resource_allocation.cel.library.arguments import (
+    Function,
+    int64,
+    no_overload,
+    on,
+    uint64,
+    want,
+)
 from kubectl_sched.dynamic_resource_allocation.cel.values import (
     CelError,
     DefaultMap,
