@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kubectl_sched.plugins.dynamic_resources.requests import RequestData
 
 
-class Taking:
+class TentativeAllocation:
     """What the search holds at the moment: `results` has a list of devices for each claim."""
 
     def __init__(

@@ -33,6 +33,7 @@ from kubectl_sched.plugins.dynamic_resources.claims import (
     pod_claims,
 )
 from kubectl_sched.plugins.dynamic_resources.counters import CounterLedger
+from kubectl_sched.plugins.dynamic_resources.device_search import allocate
 from kubectl_sched.plugins.dynamic_resources.extended_resources import claim_on_node, extended_resources
 from kubectl_sched.plugins.dynamic_resources.node_allocatable import HeldDevice, NodeAllocatable
 from kubectl_sched.plugins.dynamic_resources.state import NodeOutcome, PreFilterState
@@ -290,7 +291,7 @@ class Filtering:
             for claim in state.claims.to_allocate
         ]
         try:
-            found = state.allocator.allocate(node.node, claims)
+            found = allocate(state.allocator, node.node, claims)
         except FailedAllocationOnNode as failure:
             return unresolvable(str(failure))
         except SearchTooLong:
