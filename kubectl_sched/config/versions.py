@@ -182,6 +182,9 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     preemption_is_announced: bool = False
     """If preemption helps, the message names the node and the number of victims."""
 
+    backoff_counts_rejections: bool = False
+    """A pod's backoff grows with rejections, and apart from them with errors in a row; before, with every attempt."""
+
     @property
     def exact(self) -> bool:
         """Report whether decisions equal the real scheduler's; older minors take the nearest formulas."""
@@ -253,6 +256,7 @@ def _table() -> dict[KubeVersion, Release]:
         },
         34: {
             "namespace_selector_stays": True,
+            "backoff_counts_rejections": True,
             "taint_reason": "node(s) had untolerated taint(s)",
             "dynamic_resources_args": ("filterTimeout",),
             "errors_show_json": True,

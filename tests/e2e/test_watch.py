@@ -74,9 +74,10 @@ def test_while_a_victim_is_terminating_nobody_else_is_preempted(control_plane: C
     for name in ("n1", "n2"):
         node(api, name, "1")
     high_priority(api)
-    create_pods(control_plane, [plain_pod("first", OURS, "900m", nodeName="n1")])
+    create_pods(control_plane, [plain_pod("first", OURS, "900m", nodeName="n1", terminationGracePeriodSeconds=0)])
     api.merge(f"{PODS}/first", {"metadata": {"finalizers": ["example.com/stay"]}})
-    create_pods(control_plane, [plain_pod("cheaper", OURS, "900m", nodeName="n2", priority=0)])
+    cheaper = plain_pod("cheaper", OURS, "900m", nodeName="n2", terminationGracePeriodSeconds=0)
+    create_pods(control_plane, [cheaper])
     api.merge(f"{PODS}/cheaper", {"metadata": {"finalizers": ["example.com/stay"]}})
     with bind_watch(control_plane, "--leader-elect=false", "--preempt") as watcher:
         watcher.until_ready()

@@ -111,7 +111,7 @@ class Oracle:
         process = self._running()
         assert process.stdin is not None
         assert process.stdout is not None
-        expected = len(request.get("pods") or []) + len(request.get("sequence") or [])
+        expected = len(request.get("pods") or []) + len(request.get("sequence") or []) + bool(request.get("queue"))
         try:
             process.stdin.write(msgspec.json.encode(request) + b"\n")
             process.stdin.flush()

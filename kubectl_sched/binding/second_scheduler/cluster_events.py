@@ -1,8 +1,7 @@
-"""What happens in the cluster, in the words in which plugins say what may help a pod that they rejected.
+"""Cluster events, and those that each plugin registers for the pods that it rejected.
 
 Answers to ActionType and ClusterEvent of k8s.io/kube-scheduler/framework/events.go and to the EventsToRegister of each
-plugin with SchedulerQueueingHints on. Kinds of events are compared, no objects: an event that turns out not to help
-costs one more attempt, whereas one that is missed would cost the pod minutes.
+plugin with SchedulerQueueingHints on.
 """
 
 from __future__ import annotations
@@ -15,8 +14,6 @@ from kubectl_sched.api.core import Node
 from kubectl_sched.api.pod import Pod
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from kubectl_sched.api.meta import KubernetesObject
 
 
@@ -31,11 +28,14 @@ class Action(Flag):
     NODE_DECLARED_FEATURE = auto()
     POD_LABEL = auto()
     POD_REQUESTS = auto()
+    POD_TOLERATION = auto()
+    POD_GATES = auto()
+    POD_CLAIMS = auto()
     UPDATE = auto()
 
 
 class ClusterEvent(NamedTuple):
-    """What has been done to an object of that kind; of pods, to one that has a node."""
+    """An action on an object of a kind. `Pod` has a node, `PendingPod` has none; `*` is every kind."""
 
     resource: str
     action: Action
@@ -44,6 +44,7 @@ class ClusterEvent(NamedTuple):
 _ADDED_OR_CHANGED = Action.ADD | Action.UPDATE
 
 REGISTERED: Final[dict[str, tuple[ClusterEvent, ...]]] = {
+    "DefaultPreemption": (ClusterEvent("Pod", Action.DELETE),),
     "DynamicResources": (
         ClusterEvent("Node", Action.ADD | Action.NODE_LABEL | Action.NODE_ALLOCATABLE),
         # A claim that is freed or deleted gives its devices back.
@@ -52,6 +53,7 @@ REGISTERED: Final[dict[str, tuple[ClusterEvent, ...]]] = {
         ClusterEvent("ResourceSlice", _ADDED_OR_CHANGED),
         ClusterEvent("DeviceTaintRule", _ADDED_OR_CHANGED | Action.DELETE),
         ClusterEvent("Pod", Action.DELETE),
+        ClusterEvent("PendingPod", Action.POD_CLAIMS),
     ),
     "GangScheduling": (
         ClusterEvent("Pod", Action.ADD),
@@ -62,6 +64,7 @@ REGISTERED: Final[dict[str, tuple[ClusterEvent, ...]]] = {
     ),
     "InterPodAffinity": (
         ClusterEvent("Pod", Action.ADD | Action.POD_LABEL | Action.DELETE),
+        ClusterEvent("PendingPod", Action.POD_LABEL),
         ClusterEvent("Node", Action.ADD | Action.NODE_LABEL),
         ClusterEvent("Namespace", _ADDED_OR_CHANGED),
     ),
@@ -71,10 +74,14 @@ REGISTERED: Final[dict[str, tuple[ClusterEvent, ...]]] = {
     "NodePorts": (ClusterEvent("Pod", Action.DELETE), ClusterEvent("Node", Action.ADD)),
     "NodeResourcesFit": (
         ClusterEvent("Pod", Action.DELETE | Action.POD_REQUESTS),
+        ClusterEvent("PendingPod", Action.POD_REQUESTS),
         ClusterEvent("Node", Action.ADD | Action.NODE_ALLOCATABLE),
         ClusterEvent("DeviceClass", _ADDED_OR_CHANGED),
     ),
-    "NodeUnschedulable": (ClusterEvent("Node", Action.ADD | Action.NODE_TAINT),),
+    "NodeUnschedulable": (
+        ClusterEvent("Node", Action.ADD | Action.NODE_TAINT),
+        ClusterEvent("PendingPod", Action.POD_TOLERATION),
+    ),
     "NodeVolumeLimits": (
         ClusterEvent("CSINode", _ADDED_OR_CHANGED),
         ClusterEvent("Pod", Action.DELETE),
@@ -83,10 +90,14 @@ REGISTERED: Final[dict[str, tuple[ClusterEvent, ...]]] = {
     ),
     "PodTopologySpread": (
         ClusterEvent("Pod", Action.ADD | Action.POD_LABEL | Action.DELETE),
+        ClusterEvent("PendingPod", Action.POD_LABEL),
         ClusterEvent("Node", Action.ADD | Action.DELETE | Action.NODE_LABEL | Action.NODE_TAINT),
     ),
-    "SchedulingGates": (),
-    "TaintToleration": (ClusterEvent("Node", Action.ADD | Action.NODE_TAINT),),
+    "SchedulingGates": (ClusterEvent("PendingPod", Action.POD_GATES),),
+    "TaintToleration": (
+        ClusterEvent("Node", Action.ADD | Action.NODE_TAINT),
+        ClusterEvent("PendingPod", Action.POD_TOLERATION),
+    ),
     "VolumeBinding": (
         ClusterEvent("StorageClass", _ADDED_OR_CHANGED),
         ClusterEvent("PersistentVolumeClaim", _ADDED_OR_CHANGED),
@@ -108,23 +119,21 @@ REGISTERED: Final[dict[str, tuple[ClusterEvent, ...]]] = {
         ClusterEvent("PersistentVolume", _ADDED_OR_CHANGED),
     ),
 }
-"""What may make a pod schedulable that the plugin has rejected. A change of the pod itself always may."""
+"""The events that may make a pod schedulable which the plugin has rejected (EventsToRegister)."""
 
 ASSUMED_POD_FORGOTTEN = ClusterEvent("Pod", Action.DELETE)
 
 
-def may_help(event: ClusterEvent, rejected_by: Iterable[str]) -> bool:
-    """Whether a pod that these plugins rejected is worth another attempt; with no plugin to blame anything may help."""
-    plugins = tuple(rejected_by)
-    return not plugins or any(_registered(plugin, event) for plugin in plugins)
+class Happened(NamedTuple):
+    """An event with the object before and after it, if it is about one."""
+
+    event: ClusterEvent
+    old: KubernetesObject | None = None
+    new: KubernetesObject | None = None
 
 
-def _registered(plugin: str, event: ClusterEvent) -> bool:
-    """A plugin that says nothing of itself (one of out of tree) is taken to care for everything, as upstream does."""
-    events = REGISTERED.get(plugin)
-    return events is None or any(
-        each.resource == event.resource and bool(each.action & event.action) for each in events
-    )
+EVERYTHING: Final = ClusterEvent("*", Action(0))
+"""An event that every plugin takes for its own."""
 
 
 def cluster_event(old: KubernetesObject | None, new: KubernetesObject | None) -> ClusterEvent | None:
@@ -174,3 +183,16 @@ def _pod_event(old: KubernetesObject | None, new: KubernetesObject | None) -> Cl
     if request_key(before) != request_key(after):
         action |= Action.POD_REQUESTS
     return ClusterEvent("Pod", action) if action else None
+
+
+def pending_pod_events(before: Pod, after: Pod) -> list[ClusterEvent]:
+    """The events of a change of a pending pod, in upstream's order (PodSchedulingPropertiesChange)."""
+    changes = {
+        Action.POD_LABEL: before.metadata.labels != after.metadata.labels,
+        Action.POD_REQUESTS: request_key(before) != request_key(after),
+        Action.POD_GATES: bool(before.spec.scheduling_gates) and not after.spec.scheduling_gates,
+        Action.POD_TOLERATION: len(before.spec.tolerations) != len(after.spec.tolerations),
+        Action.POD_CLAIMS: before.status.resource_claim_statuses != after.status.resource_claim_statuses,
+    }
+    actions = [action for action, changed in changes.items() if changed] or [Action.UPDATE]
+    return [ClusterEvent("PendingPod", action) for action in actions]

@@ -21,6 +21,7 @@ from kubectl_sched.binding.second_scheduler.leader_fence import FencedServer
 from kubectl_sched.binding.second_scheduler.loop_messages import Led, Stop
 from kubectl_sched.binding.second_scheduler.metrics import Metrics
 from kubectl_sched.binding.second_scheduler.preflight import confirm, others, plan, refuse_if_served
+from kubectl_sched.binding.second_scheduler.queueing_hints import PluginHints
 from kubectl_sched.binding.second_scheduler.scheduling_loop import Watcher
 from kubectl_sched.binding.second_scheduler.scheduling_queue import SchedulingQueue
 from kubectl_sched.binding.second_scheduler.settings import settings
@@ -104,7 +105,7 @@ class _Program:
         self._metrics = Metrics(settings.names, election.name if election is not None else "")
         cache = Cache(pod_options)
         frameworks = _frameworks(settings, cache)
-        queue = SchedulingQueue(_order(frameworks), _gated_by(frameworks, cache), settings.backoff)
+        queue = SchedulingQueue(_order(frameworks), _gated_by(frameworks, cache), _hints(settings), settings.backoff)
         self._binder = Binder(
             Writer(self._server),
             self._tell,
@@ -207,6 +208,11 @@ def _frameworks(settings: Settings, cache: Cache) -> dict[str, Framework]:
 def _order(frameworks: dict[str, Framework]) -> Callable[[Pod], tuple[int | float | str, ...]]:
     """All profiles of a configuration have the same QueueSort, since they share one queue."""
     return next(iter(frameworks.values())).queue_sort_plugins[0].queue_key
+
+
+def _hints(settings: Settings) -> PluginHints:
+    profiles = (settings.configuration.profiles[name] for name in settings.names)
+    return PluginHints(ref.name for profile in profiles for refs in profile.plugins.values() for ref in refs)
 
 
 def _gated_by(frameworks: dict[str, Framework], cache: Cache) -> Callable[[Pod], str | None]:

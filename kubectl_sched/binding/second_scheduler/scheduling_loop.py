@@ -31,6 +31,7 @@ from kubectl_sched.binding.second_scheduler.loop_messages import (
 from kubectl_sched.binding.second_scheduler.metrics import ERROR, SCHEDULED, UNSCHEDULABLE
 from kubectl_sched.binding.timestamps import time_now
 from kubectl_sched.config.scheduler_name import scheduler_name_of
+from kubectl_sched.framework.status import Code
 from kubectl_sched.scheduler.reserve import reserved, reserved_pod
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.schedule_one import cycle
@@ -105,7 +106,8 @@ class Watcher:
         """Decide about the next pod; False where there is none, or none may be taken now."""
         if not self._leads or self._unlisted or self._in_flight >= _MOST_IN_FLIGHT:
             return False
-        queued = self._queue.pop(self._clock())
+        self._queue.flush(self._clock())
+        queued = self._queue.pop()
         if queued is not None:
             self._schedule(queued)
         return queued is not None
@@ -154,7 +156,7 @@ class Watcher:
             case LastVictim(pod):
                 self._queue.last_victim(pod)
             case PreemptionEnded(pod, failed):
-                self._queue.preemption_ended(pod, self._clock(), failed=failed)
+                self._queue.preemption_ended(pod, failed=failed)
             case Warned(sentence):
                 self._say.problem(sentence)
             case Led(leads):
@@ -179,7 +181,7 @@ class Watcher:
                 self._queue_pod(delta, now)
             event = cluster_event(delta.old, delta.new)
             if event is not None:
-                self._queue.move(event, now)
+                self._queue.move(event, now, delta.old, delta.new)
 
     def _queue_pod(self, delta: Delta, now: float) -> None:
         """Into the queue with a pod that waits for us, out of it with one that no longer does."""
@@ -194,7 +196,8 @@ class Watcher:
         queued = self._queue.get(item.key)
         self._queue.delete(item.key)
         if new is None and queued is not None and queued.nominated_node:
-            self._queue.move(ASSUMED_POD_FORGOTTEN, now)  # the room that was kept for it is free
+            # The room that was kept for it is free for pods that had to leave it.
+            self._queue.move(ASSUMED_POD_FORGOTTEN, now, item, only=lambda pod: pod.priority <= queued.pod.priority)
 
     def _is_ours(self, pod: Pod) -> bool:
         return scheduler_name_of(pod) in self._frameworks
@@ -220,7 +223,7 @@ class Watcher:
         if result.fits:
             self._bind(queued, result, began)
         elif result.outcome is Outcome.GATED:
-            self._queue.again(queued, began)  # goes where gated pods are
+            self._queue.again(queued)  # goes where gated pods are
         else:
             self._reject(queued, result, began)
 
@@ -252,7 +255,8 @@ class Watcher:
         elif result.outcome is Outcome.DELETING:
             self._queue.drop(queued)
         else:
-            self._queue.rejected(queued, _rejecting_plugins(result), now)
+            rejecting, pending = _rejecting_plugins(result)
+            self._queue.rejected(queued, rejecting, now, pending)
         self._binder.report(result)
 
     def _finish(self, finished: Finished) -> None:
@@ -270,7 +274,7 @@ class Watcher:
             self._say.assigned(queued.pod, outcome.node)
             return
         self._cache.forget(result.pod)
-        self._queue.move(ASSUMED_POD_FORGOTTEN, now)
+        self._queue.move(ASSUMED_POD_FORGOTTEN, now, result.pod)
         self._metrics.attempted(ERROR, _profile(result), now - began)
         match outcome:
             case Taken(node=node):
@@ -293,10 +297,16 @@ class Watcher:
             self._metrics.show(self._queue.counts(), incoming, self._cache.sizes)
 
 
-def _rejecting_plugins(result: ScheduleResult) -> frozenset[str]:
-    """The plugins on whose word no node was found (Diagnosis.UnschedulablePlugins); empty where there are no nodes."""
-    named = {status.plugin for status, _ in result.verdict.counts()} if result.verdict is not None else set()
-    return frozenset(plugin for plugin in (*named, *result.narrowed_by, result.pre_filter.plugin) if plugin)
+def _rejecting_plugins(result: ScheduleResult) -> tuple[frozenset[str], frozenset[str]]:
+    """The plugins that rejected the pod, and those that wait for something (Diagnosis).
+
+    Both are empty if there are no nodes.
+    """
+    counts = result.verdict.counts() if result.verdict is not None else ()
+    statuses = (*(status for status, _ in counts), result.pre_filter)
+    pending = {status.plugin for status in statuses if status.code is Code.PENDING}
+    named = {*(status.plugin for status in statuses), *result.narrowed_by} - pending
+    return frozenset(filter(None, named)), frozenset(filter(None, pending))
 
 
 def _profile(result: ScheduleResult) -> str:

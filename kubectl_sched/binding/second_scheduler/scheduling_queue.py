@@ -1,29 +1,33 @@
-"""Which pod comes next, and what those wait for that did not fit (pkg/scheduler/backend/queue/scheduling_queue.go).
+"""The scheduling queue: activeQ, backoffQ and the unschedulable pods (pkg/scheduler/backend/queue/scheduling_queue.go).
 
-A pod of ours is in exactly one place: active, in backoff, unschedulable, gated or in flight. Nothing here knows a clock
-or a thread: every method is told the time, in seconds of a monotonic clock, and the scheduling loop is its only caller.
+A pod is in exactly one place: active, in backoff, unschedulable, gated or in flight. Nothing here knows a clock or a
+thread: every method is given the time, in seconds of a monotonic clock, and the scheduling loop is its only caller.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections import Counter
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Final
 
-from kubectl_sched.binding.second_scheduler.cluster_events import may_help
-from kubectl_sched.binding.second_scheduler.queued_pod import Backoff, Place, QueuedPod, is_worth_an_attempt
+from kubectl_sched.binding.second_scheduler.cluster_events import EVERYTHING, Happened, pending_pod_events
+from kubectl_sched.binding.second_scheduler.in_flight_events import InFlightEvents
+from kubectl_sched.binding.second_scheduler.queued_pod import Backoff, Place, QueuedPod
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.binding.second_scheduler.cluster_events import ClusterEvent
+    from kubectl_sched.binding.second_scheduler.queueing_hints import QueueingHints
 
 LONGEST_UNSCHEDULABLE_SECONDS: Final = 300.0
-"""Then a pod is tried again whatever has happened (DefaultPodMaxInUnschedulablePodsDuration)."""
+"""After so long a pod is tried again without any event (DefaultPodMaxInUnschedulablePodsDuration)."""
 
 _FLUSH_SECONDS: Final = 30.0
-"""How often it is looked who has waited so long (flushUnschedulablePodsLeftover)."""
+"""The interval of flushUnschedulablePodsLeftover."""
 
 PREEMPTION_PLUGIN: Final = "DefaultPreemption"
 """Holds back a pod while its preemption is under way."""
@@ -31,29 +35,40 @@ PREEMPTION_PLUGIN: Final = "DefaultPreemption"
 _ENTRIES_KEPT: Final = 1_000
 
 _Entry = tuple[Any, int, QueuedPod]
-"""What it is ordered by, the number of the entry, and the pod."""
+"""The key it is ordered by, the number of the entry, and the pod."""
+
+
+class _Strategy(IntEnum):
+    """Upstream's queueingStrategy."""
+
+    SKIP = 0
+    AFTER_BACKOFF = 1
+    IMMEDIATELY = 2
 
 
 class SchedulingQueue:
     """The pods of our profiles that no node has.
 
-    `order` is the profile's QueueSort, `gated_by` PreEnqueue: the plugin that holds a pod back, None where none does.
+    `order` is the profile's QueueSort; `gated_by` gives the PreEnqueue plugin that holds a pod back, or None.
     """
 
     def __init__(
         self,
         order: Callable[[Pod], tuple[int | float | str, ...]],
         gated_by: Callable[[Pod], str | None],
+        hints: QueueingHints,
         backoff: Backoff,
     ) -> None:
         self._order = order
         self._gated_by = gated_by
+        self._hints = hints
         self._backoff = backoff
         self._pods: dict[str, QueuedPod] = {}
         self._active: list[_Entry] = []
         self._backing_off: list[_Entry] = []
+        self._backing_off_after_error: list[_Entry] = []
         self._waiting: dict[str, QueuedPod] = {}
-        self._in_flight: dict[str, QueuedPod] = {}
+        self._in_flight = InFlightEvents()
         self._nominated: dict[str, QueuedPod] = {}
         self._preempting: set[str] = set()
         """UIDs of the pods whose preemption is under way."""
@@ -72,6 +87,10 @@ class SchedulingQueue:
     def get(self, key: str) -> QueuedPod | None:
         """The pod of that key, wherever it is."""
         return self._pods.get(key)
+
+    def keys(self, place: Place) -> set[str]:
+        """The keys of the pods in a place."""
+        return {queued.key for queued in self._pods.values() if queued.place is place}
 
     def counts(self) -> Mapping[Place, int]:
         """How many pods are in each place."""
@@ -92,102 +111,141 @@ class SchedulingQueue:
         else:
             self._nominated.pop(queued.key, None)
 
-    # What the watch tells
+    # News of the watch
 
     def add(self, pod: Pod, now: float) -> None:
-        """A pod that is new to us."""
+        """Take in a pod that is new."""
         self.delete(pod.key)
-        queued = self._pods[pod.key] = QueuedPod(pod, entered=now)
+        queued = self._pods[pod.key] = QueuedPod(pod, entered=now, timestamp=now)
         self._counts[queued.place] += 1
         self.nominate(queued, pod.status.nominated_node_name)
-        self._activate(queued, now, "PodAdd")
+        self._to_active(queued, "PodAdd")
 
     def update(self, pod: Pod, now: float) -> None:
-        """A pod that we have has changed; one of another uid is another pod."""
+        """Take in a change of a pod; one of another UID is another pod."""
         queued = self._pods.get(pod.key)
         if queued is None or queued.pod.metadata.uid != pod.metadata.uid:
             self.add(pod, now)
             return
         before, queued.pod = queued.pod, pod
+        events = [Happened(event, before, pod) for event in pending_pod_events(before, pod)]
         if queued.place is Place.IN_FLIGHT:
-            return  # whatever its verdict, it is put somewhere then; the room for it is assumed, not nominated
+            for happened in events:
+                self._in_flight.record(happened)
+            return  # the room for it is assumed, not nominated
         if pod.status.nominated_node_name != before.status.nominated_node_name:
             self.nominate(queued, pod.status.nominated_node_name)
-        if not is_worth_an_attempt(before, pod):
-            return
-        if queued.place is Place.GATED:
-            self._activate(queued, now, "PodUpdate")
-        elif queued.place is Place.UNSCHEDULABLE:
-            self._retry(queued, now, "PodUpdate")
-        elif queued.place is Place.ACTIVE:
-            self._push_active(queued)  # its priority may be another one
+        if queued.place is Place.ACTIVE:
+            self._push(self._active, queued, self._active_key(queued))  # its priority may be another one
+        elif queued.place is Place.BACKOFF:
+            self._push_backoff(queued)
+        for happened in events:
+            if queued.place in {Place.UNSCHEDULABLE, Place.GATED}:
+                self._requeue(queued, self._strategy(queued, happened), now, "PodUpdate")
 
     def delete(self, key: str) -> None:
-        """A pod that is gone, or that has a node."""
-        queued = self._pods.get(key)
+        """Forget a pod that is gone, or that has a node."""
+        queued = self._pods.pop(key, None)
         if queued is None:
             return
         self._counts[queued.place] -= 1
-        for places in (self._pods, self._waiting, self._in_flight, self._nominated):
-            places.pop(key, None)
+        self._waiting.pop(key, None)
+        self._nominated.pop(key, None)
+        self._preempting.discard(queued.pod.metadata.uid)
+        self._in_flight.end(key)
         self._compact()
 
-    def move(self, event: ClusterEvent, now: float) -> None:
-        """Try again whom the event may help; those in flight are asked once their verdict is known."""
-        for queued in self._in_flight.values():
-            queued.missed.add(event)
-        for queued in [each for each in self._waiting.values() if may_help(event, each.rejected_by)]:
-            if queued.place is Place.GATED:
-                self._activate(queued, now, event.resource)
-            else:
-                self._retry(queued, now, event.resource)
+    def move(
+        self,
+        event: ClusterEvent,
+        now: float,
+        old: KubernetesObject | None = None,
+        new: KubernetesObject | None = None,
+        only: Callable[[Pod], bool] = lambda _: True,
+    ) -> None:
+        """Try again the pods that the event may help, among those that `only` lets through."""
+        if self._hints.is_of_interest(event):
+            waiting = [queued for queued in self._waiting.values() if only(queued.pod)]
+            self._move(waiting, Happened(event, old, new), now)
 
-    # What the scheduling loop asks and tells
+    def _move(self, waiting: Iterable[QueuedPod], happened: Happened, now: float) -> None:
+        for queued in waiting:
+            if queued.gating_plugin and not self._hints.is_registered(queued.gating_plugin, happened.event):
+                continue
+            strategy = self._strategy(queued, happened)
+            if strategy is not _Strategy.SKIP:
+                self._requeue(queued, strategy, now, happened.event.resource)
+        self._in_flight.record(happened)
 
-    def pop(self, now: float) -> QueuedPod | None:
-        """The next pod, which is in flight from now on; None where nobody is due."""
-        self._flush(now)
-        while self._active:
-            _, entry, queued = heapq.heappop(self._active)
-            if self._stands(queued, Place.ACTIVE, entry):
-                self._move_to(queued, Place.IN_FLIGHT)
-                self._in_flight[queued.key] = queued
-                queued.attempts += 1
-                queued.missed = set()
-                return queued
-        return None
+    # Questions and answers of the scheduling loop
+
+    def pop(self) -> QueuedPod | None:
+        """Take out the next pod, which is in flight from now on; None if nobody is due."""
+        queued = self._head(self._active, Place.ACTIVE)
+        if queued is None and self._backoff.is_popped_early:
+            queued = self._head(self._backing_off, Place.BACKOFF)
+        if queued is None:
+            return None
+        self._move_to(queued, Place.IN_FLIGHT)
+        self._in_flight.begin(queued)
+        queued.attempts += 1
+        return queued
 
     def wakes_at(self) -> float | None:
-        """When somebody is due next who is not yet; None where only an event can bring that about."""
-        self._forget_stale(self._backing_off, Place.BACKOFF)
-        times = [self._backing_off[0][0]] if self._backing_off else []
-        times += [self._flushed + _FLUSH_SECONDS] if self._waiting else []
-        return min(times, default=None)
+        """When a pod is due next by time alone; None if only an event can bring that about."""
+        heads = []
+        for heap in (self._backing_off, self._backing_off_after_error):
+            self._forget_stale(heap, Place.BACKOFF)
+            heads += [self._backoff.leaves_at(heap[0][2])] if heap else []
+        heads += [self._flushed + _FLUSH_SECONDS] if self._waiting else []
+        return min(heads, default=None)
 
-    def rejected(self, queued: QueuedPod, plugins: Iterable[str], now: float) -> None:
-        """The pod in flight does not fit, and these plugins say so: it waits for what may help."""
+    def flush(self, now: float) -> None:
+        """Move the pods whose time has come; the loop calls it before it takes one."""
+        self.flush_backoff(now)
+        if now - self._flushed >= _FLUSH_SECONDS:
+            self._flushed = now
+            self.flush_unschedulable(now)
+
+    def rejected(self, queued: QueuedPod, plugins: Iterable[str], now: float, pending: Iterable[str] = ()) -> None:
+        """Take back the pod in flight, which these plugins rejected; without any plugin the attempt failed."""
         if not self._lands(queued):
             return
-        queued.rejected_by = frozenset(plugins)
-        queued.failures += 1
-        queued.backoff_until = now + self._backoff.seconds(queued.failures)
-        if any(may_help(event, queued.rejected_by) for event in queued.missed):
-            self._retry(queued, now, "ScheduleAttemptFailure")
-        else:
-            self._put(queued, Place.UNSCHEDULABLE, now, "ScheduleAttemptFailure")
+        queued.unschedulable_plugins, queued.pending_plugins = frozenset(plugins), frozenset(pending)
+        queued.rejections += bool(queued.rejected_by)
+        queued.errors = 0 if queued.rejected_by else queued.errors + 1
+        queued.timestamp, queued.backoff_until = now, None
+        happened = self._in_flight.since(queued)
+        strategies = (self._strategy(queued, each) for each in happened)
+        strategy = max(strategies, default=_Strategy.SKIP) if queued.rejected_by else _Strategy.AFTER_BACKOFF
+        self._in_flight.end(queued.key)
+        self._requeue(queued, strategy, now, "ScheduleAttemptFailure")
 
     def failed(self, queued: QueuedPod, now: float) -> None:
-        """The attempt came to no verdict, or the binding failed: the pod is tried again after its backoff."""
-        if self._lands(queued):
-            queued.rejected_by = frozenset()
-            queued.failures += 1
-            queued.backoff_until = now + self._backoff.seconds(queued.failures)
-            self._retry(queued, now, "ScheduleAttemptFailure")
+        """Take back the pod in flight, whose attempt came to no verdict, or whose binding failed."""
+        self.rejected(queued, (), now)
 
-    def again(self, queued: QueuedPod, now: float) -> None:
-        """The pod in flight is tried again at once, as nothing was found out about it."""
+    def again(self, queued: QueuedPod) -> None:
+        """Take back the pod in flight, about which nothing was found out."""
         if self._lands(queued):
-            self._activate(queued, now, "Again")
+            self._in_flight.end(queued.key)
+            self._to_active(queued, "Again")
+
+    def drop(self, queued: QueuedPod) -> None:
+        """Forget the pod in flight, which is no longer ours to place."""
+        if self._lands(queued):
+            self.delete(queued.key)
+
+    def activate(self, pod: Pod) -> None:
+        """Try the pod again at once, or after its present attempt (Activate)."""
+        queued = self._pods.get(pod.key)
+        if queued is None or queued.pod.metadata.uid != pod.metadata.uid:
+            return
+        if queued.place is Place.IN_FLIGHT:
+            self._in_flight.record(Happened(EVERYTHING, None, pod))
+        elif queued.place is not Place.ACTIVE:
+            is_admitted = queued.place is Place.BACKOFF and self._backoff.is_popped_early
+            self._to_active(queued, "ForceActivate", is_admitted=is_admitted)
 
     def preemption_began(self, pod: Pod) -> None:
         """Hold the pod back until its last victim is about to be deleted (DefaultPreemption's PreEnqueue)."""
@@ -197,52 +255,68 @@ class SchedulingQueue:
         """The pod's last victim is about to be deleted: from now on any event may bring the pod back."""
         self._preempting.discard(pod.metadata.uid)
 
-    def preemption_ended(self, pod: Pod, now: float, *, failed: bool) -> None:
+    def preemption_ended(self, pod: Pod, *, failed: bool) -> None:
         """The pod's victims are going, or (`failed`) one could not be told to: then it is tried again at once."""
         self._preempting.discard(pod.metadata.uid)
         queued = self._pods.get(pod.key)
-        if queued is None or queued.pod.metadata.uid != pod.metadata.uid or queued.place is Place.IN_FLIGHT:
-            return
-        held_back = queued.place is Place.GATED and queued.rejected_by == {PREEMPTION_PLUGIN}
-        if held_back or (failed and queued.place is not Place.ACTIVE):
-            self._activate(queued, now, "ForceActivate")
-
-    def drop(self, queued: QueuedPod) -> None:
-        """The pod in flight is no longer ours to place."""
-        if self._lands(queued):
-            self.delete(queued.key)
+        if failed or (queued is not None and queued.gating_plugin == PREEMPTION_PLUGIN):
+            self.activate(pod)
 
     # Between the places
 
     def _lands(self, queued: QueuedPod) -> bool:
-        """Whether the pod in flight is still ours to put somewhere: not if it was deleted, or deleted and made anew."""
+        """Tell whether the pod in flight is still ours: not if it was deleted, or deleted and made anew."""
         return self._pods.get(queued.key) is queued and queued.place is Place.IN_FLIGHT
 
-    def _activate(self, queued: QueuedPod, now: float, why: str) -> None:
+    def _strategy(self, queued: QueuedPod, happened: Happened) -> _Strategy:
+        """Tell how soon to try the pod again after what happened (isPodWorthRequeuing)."""
+        rejected_by = queued.rejected_by
+        if not rejected_by:
+            return _Strategy.AFTER_BACKOFF
+        if happened.event == EVERYTHING:
+            other = happened.new is not None and happened.new.metadata.uid != queued.pod.metadata.uid
+            return _Strategy.SKIP if other else _Strategy.AFTER_BACKOFF
+        helped = {plugin for plugin in rejected_by if self._hints.helps(plugin, queued.pod, happened)}
+        if helped & queued.pending_plugins:
+            return _Strategy.IMMEDIATELY
+        return _Strategy.AFTER_BACKOFF if helped else _Strategy.SKIP
+
+    def _requeue(self, queued: QueuedPod, strategy: _Strategy, now: float, why: str) -> None:
+        if strategy is _Strategy.SKIP:
+            if queued.key not in self._waiting:
+                self._put(queued, Place.UNSCHEDULABLE, why)
+        elif strategy is _Strategy.AFTER_BACKOFF and self._backoff.is_backing_off(queued, now):
+            self._to_backoff(queued, why)
+        else:
+            self._to_active(queued, why)
+
+    def _to_active(self, queued: QueuedPod, why: str, *, is_admitted: bool = False) -> None:
         """To the active queue, unless a PreEnqueue plugin holds the pod back."""
+        if is_admitted or not self._is_gated(queued, why):
+            self._put(queued, Place.ACTIVE, why)
+            self._push(self._active, queued, self._active_key(queued))
+
+    def _to_backoff(self, queued: QueuedPod, why: str) -> None:
+        """To backoffQ. What may be taken out of it at any time must have passed PreEnqueue."""
+        if not (self._backoff.is_popped_early and self._is_gated(queued, why)):
+            self._put(queued, Place.BACKOFF, why)
+            self._push_backoff(queued)
+
+    def _is_gated(self, queued: QueuedPod, why: str) -> bool:
+        """Run PreEnqueue; a pod that is held back is put where it waits."""
         preempting = queued.pod.metadata.uid in self._preempting
         plugin = PREEMPTION_PLUGIN if preempting else self._gated_by(queued.pod)
-        if plugin is not None:
-            queued.rejected_by = frozenset({plugin})
-            self._put(queued, Place.GATED, now, why)
-            return
-        self._put(queued, Place.ACTIVE, now, why)
-        self._push_active(queued)
+        queued.gating_plugin = plugin or ""
+        if plugin is None:
+            return False
+        queued.unschedulable_plugins |= {plugin}
+        self._put(queued, Place.GATED, why)
+        return True
 
-    def _retry(self, queued: QueuedPod, now: float, why: str) -> None:
-        """To the active queue, or first to wait for the end of its backoff."""
-        if queued.backoff_until <= now:
-            self._activate(queued, now, why)
-            return
-        self._put(queued, Place.BACKOFF, now, why)
-        heapq.heappush(self._backing_off, (queued.backoff_until, queued.entry, queued))
-
-    def _put(self, queued: QueuedPod, place: Place, now: float, why: str) -> None:
+    def _put(self, queued: QueuedPod, place: Place, why: str) -> None:
         self._entries += 1
-        queued.entry = self._entries
+        queued.entry = self._entries  # whatever stands in a heap no longer counts
         self._move_to(queued, place)
-        queued.waits_since = now
-        self._in_flight.pop(queued.key, None)
         if place in {Place.UNSCHEDULABLE, Place.GATED}:
             self._waiting[queued.key] = queued
         else:
@@ -254,36 +328,50 @@ class SchedulingQueue:
         self._counts[place] += 1
         queued.place = place
 
-    def _push_active(self, queued: QueuedPod) -> None:
-        self._entries += 1
-        queued.entry = self._entries
+    def _active_key(self, queued: QueuedPod) -> tuple[Any, ...]:
         # QueueSort compares when each pod came into the queue; no object holds that, so it stands after the priority.
         priority, *rest = self._order(queued.pod)
-        heapq.heappush(self._active, ((priority, queued.waits_since, *rest), queued.entry, queued))
+        return (priority, queued.timestamp, *rest)
 
-    def _flush(self, now: float) -> None:
-        """To the active queue with everybody whose time has come."""
-        while self._backing_off and self._backing_off[0][0] <= now:
-            _, entry, queued = heapq.heappop(self._backing_off)
-            if self._stands(queued, Place.BACKOFF, entry):
-                self._activate(queued, now, "BackoffComplete")
-        if now - self._flushed < _FLUSH_SECONDS:
-            return
-        self._flushed = now
-        for queued in list(self._waiting.values()):
-            if queued.place is Place.UNSCHEDULABLE and now - queued.waits_since >= LONGEST_UNSCHEDULABLE_SECONDS:
-                self._retry(queued, now, "UnschedulableTimeout")
+    def _push_backoff(self, queued: QueuedPod) -> None:
+        heap = self._backing_off if queued.rejected_by else self._backing_off_after_error
+        self._push(heap, queued, (self._backoff.until(queued), *self._active_key(queued)))
+
+    def _push(self, heap: list[_Entry], queued: QueuedPod, key: tuple[Any, ...]) -> None:
+        self._entries += 1
+        queued.entry = self._entries
+        heapq.heappush(heap, (key, queued.entry, queued))
+
+    def flush_backoff(self, now: float) -> None:
+        """To the active queue with the pods whose backoff is over."""
+        for heap in (self._backing_off, self._backing_off_after_error):
+            self._forget_stale(heap, Place.BACKOFF)
+            while heap and not self._backoff.is_backing_off(heap[0][2], now):
+                _, _, queued = heapq.heappop(heap)
+                self._to_active(queued, "BackoffComplete", is_admitted=self._backoff.is_popped_early)
+                self._forget_stale(heap, Place.BACKOFF)
+
+    def flush_unschedulable(self, now: float) -> None:
+        """Try again the pods that nothing has helped for long; gated ones stay."""
+        late = [each for each in self._waiting.values() if now - each.timestamp > LONGEST_UNSCHEDULABLE_SECONDS]
+        if late:
+            self._move(late, Happened(EVERYTHING), now)
+
+    def _head(self, heap: list[_Entry], place: Place) -> QueuedPod | None:
+        self._forget_stale(heap, place)
+        return heapq.heappop(heap)[2] if heap else None
 
     def _compact(self) -> None:
-        """Leave out the entries of pods that have gone, which nobody takes out where another replica leads."""
+        """Leave out the entries of pods that have gone, which nobody takes out while another replica leads."""
         most = 2 * len(self._pods) + _ENTRIES_KEPT
-        for heap, place in ((self._active, Place.ACTIVE), (self._backing_off, Place.BACKOFF)):
+        heaps = ((self._active, Place.ACTIVE), (self._backing_off, Place.BACKOFF))
+        for heap, place in (*heaps, (self._backing_off_after_error, Place.BACKOFF)):
             if len(heap) > most:
                 heap[:] = [each for each in heap if self._stands(each[2], place, each[1])]
                 heapq.heapify(heap)
 
     def _stands(self, queued: QueuedPod, place: Place, entry: int) -> bool:
-        """Whether an entry of a heap still stands for where its pod is."""
+        """Tell whether an entry of a heap still stands for where its pod is."""
         return queued.entry == entry and queued.place is place and self._pods.get(queued.key) is queued
 
     def _forget_stale(self, heap: list[_Entry], place: Place) -> None:

@@ -70,7 +70,12 @@ def settings(options: WatchOptions, configuration: Configuration) -> Settings:
     served = served_profiles(configuration, options)
     configuration = replace(configuration, profiles={each.scheduler_name: each for each in served})
     _check(configuration)
-    backoff = Backoff(float(configuration.pod_initial_backoff_seconds), float(configuration.pod_max_backoff_seconds))
+    backoff = Backoff(
+        float(configuration.pod_initial_backoff_seconds),
+        float(configuration.pod_max_backoff_seconds),
+        is_popped_early=configuration.features.enabled("SchedulerPopFromBackoffQ"),
+        counts_every_attempt=not configuration.release.backoff_counts_rejections,
+    )
     return Settings(configuration, election(options, configuration), backoff)
 
 

@@ -12,11 +12,13 @@ from msgspec import structs
 from kubectl_sched.api.component_helpers.pod_requests import scheduler_options
 from kubectl_sched.binding.binding_cycle import Bound, Failed, Taken
 from kubectl_sched.binding.second_scheduler.cache import Cache
+from kubectl_sched.binding.second_scheduler.cluster_events import REGISTERED
 from kubectl_sched.binding.second_scheduler.decision_log import Say
 from kubectl_sched.binding.second_scheduler.followed_kinds import watched_kinds
 from kubectl_sched.binding.second_scheduler.loop_messages import Finished, Led
 from kubectl_sched.binding.second_scheduler.metrics import Metrics
 from kubectl_sched.binding.second_scheduler.queued_pod import Backoff
+from kubectl_sched.binding.second_scheduler.queueing_hints import PluginHints
 from kubectl_sched.binding.second_scheduler.scheduling_loop import Watcher
 from kubectl_sched.binding.second_scheduler.scheduling_queue import SchedulingQueue
 from kubectl_sched.binding.second_scheduler.settings import WatchOptions, served_profiles
@@ -93,7 +95,9 @@ class AnyCourse(RuleBasedStateMachine):
         self.version = 0
         self.recorder = Recorder()
         binder: Binder = self.recorder  # type: ignore[assignment] # the part of it that the loop calls
-        queue = SchedulingQueue(FRAMEWORK.queue_sort_plugins[0].queue_key, lambda _: None, Backoff(1.0, 10.0))
+        queue = SchedulingQueue(
+            FRAMEWORK.queue_sort_plugins[0].queue_key, lambda _: None, PluginHints(REGISTERED), Backoff(1.0, 10.0)
+        )
         self.watcher = Watcher(
             {MINE: FRAMEWORK}, Cache(OPTIONS), queue, binder, Metrics((MINE,)), Say(quiet=True), lambda: self.now
         )

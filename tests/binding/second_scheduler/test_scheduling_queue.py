@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, precondition, rule
 from msgspec import structs
 
-from kubectl_sched.binding.second_scheduler.cluster_events import Action, ClusterEvent
-from kubectl_sched.binding.second_scheduler.queued_pod import Backoff, Place
+from kubectl_sched.binding.second_scheduler.cluster_events import REGISTERED, Action, ClusterEvent
+from kubectl_sched.binding.second_scheduler.queued_pod import Backoff, Place, QueuedPod
+from kubectl_sched.binding.second_scheduler.queueing_hints import PluginHints
 from kubectl_sched.binding.second_scheduler.scheduling_queue import LONGEST_UNSCHEDULABLE_SECONDS, SchedulingQueue
 from kubectl_sched.plugins.priority_sort import PrioritySort
 from tests.plugins.clusters import handle, pod
@@ -18,7 +19,8 @@ from tests.plugins.clusters import handle, pod
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
 
-BACKOFF = Backoff(1.0, 10.0)
+BACKOFF = Backoff(1.0, 10.0, is_popped_early=False)
+POPPED_EARLY = Backoff(1.0, 10.0)
 NODE_ADDED = ClusterEvent("Node", Action.ADD)
 POD_GONE = ClusterEvent("Pod", Action.DELETE)
 
@@ -27,8 +29,14 @@ def gated_by(waiting: Pod) -> str | None:
     return "SchedulingGates" if waiting.spec.scheduling_gates else None
 
 
-def new_queue() -> SchedulingQueue:
-    return SchedulingQueue(PrioritySort(None, handle()).queue_key, gated_by, BACKOFF)
+def new_queue(backoff: Backoff = BACKOFF) -> SchedulingQueue:
+    return SchedulingQueue(PrioritySort(None, handle()).queue_key, gated_by, PluginHints(REGISTERED), backoff)
+
+
+def taken(queue: SchedulingQueue, now: float) -> QueuedPod | None:
+    """What the scheduling loop does to take the next pod."""
+    queue.flush(now)
+    return queue.pop()
 
 
 def waiting(name: str, priority: int = 0, *, gated: bool = False, uid: str = "") -> Pod:
@@ -41,19 +49,19 @@ def test_higher_priority_first_and_then_first_in_first_out() -> None:
     queue = new_queue()
     for second, (name, priority) in enumerate([("b", 0), ("a", 0), ("c", 7)]):
         queue.add(waiting(name, priority), second)
-    assert [queued.pod.name for _ in range(3) if (queued := queue.pop(10))] == ["c", "b", "a"]
-    assert queue.pop(10) is None
+    assert [queued.pod.name for _ in range(3) if (queued := taken(queue, 10))] == ["c", "b", "a"]
+    assert taken(queue, 10) is None
 
 
 def test_a_pod_that_comes_back_stands_behind_those_that_came_meanwhile() -> None:
     queue = new_queue()
     queue.add(waiting("a"), 0)
-    first = queue.pop(0)
+    first = taken(queue, 0)
     assert first is not None
     queue.add(waiting("b"), 1)
     queue.rejected(first, {"NodeResourcesFit"}, 1)
     queue.move(NODE_ADDED, 5)
-    assert [queued.pod.name for _ in range(2) if (queued := queue.pop(5))] == ["b", "a"]
+    assert [queued.pod.name for _ in range(2) if (queued := taken(queue, 5))] == ["b", "a"]
 
 
 @pytest.mark.parametrize(("attempts", "seconds"), [(0, 0), (1, 1), (2, 2), (3, 4), (4, 8), (5, 10), (2000, 10)])
@@ -64,22 +72,63 @@ def test_backoff_doubles_up_to_its_maximum(attempts: int, seconds: float) -> Non
 def test_what_helps_a_rejected_pod_wakes_it_after_its_backoff_and_nothing_else_does() -> None:
     queue = new_queue()
     queue.add(waiting("a"), 0)
-    queued = queue.pop(0)
+    queued = taken(queue, 0)
     assert queued is not None
     queue.rejected(queued, {"NodeAffinity"}, 0)
     queue.move(POD_GONE, 0.1)
     assert queue.counts()[Place.UNSCHEDULABLE] == 1
     queue.move(NODE_ADDED, 0.2)
     assert queue.counts()[Place.BACKOFF] == 1
-    assert queue.wakes_at() == 1.0
-    assert queue.pop(0.9) is None
-    assert queue.pop(1.0) is queued
+    assert queue.wakes_at() == 1.001
+    assert taken(queue, 1.0) is None
+    assert taken(queue, 1.001) is queued
+
+
+def test_with_nothing_active_a_rejected_pod_is_taken_before_its_backoff_ends() -> None:
+    queue = new_queue(POPPED_EARLY)
+    for name in ("a", "b"):
+        queue.add(waiting(name), 0)
+    first, second = taken(queue, 0), taken(queue, 0)
+    assert first is not None
+    assert second is not None
+    queue.rejected(first, {"NodeAffinity"}, 0)
+    queue.failed(second, 0)
+    queue.move(NODE_ADDED, 0.1)
+    assert queue.counts()[Place.BACKOFF] == 2
+    assert taken(queue, 0.2) is first
+    assert taken(queue, 0.2) is None, "an attempt that failed waits for the end of its backoff"
+    assert taken(queue, 1.9) is None
+    assert taken(queue, 2.0) is second, "and leaves with its whole window"
+
+
+def test_what_a_pending_plugin_waited_for_skips_the_backoff() -> None:
+    queue = new_queue()
+    queue.add(waiting("a"), 0)
+    queued = taken(queue, 0)
+    assert queued is not None
+    queue.rejected(queued, {"NodeResourcesFit"}, 0, pending={"NodeAffinity"})
+    queue.move(NODE_ADDED, 0.1)
+    assert taken(queue, 0.1) is queued
+
+
+def test_backoff_grows_with_rejections_and_errors_apart() -> None:
+    queue = new_queue()
+    queue.add(waiting("a"), 0)
+    queued = taken(queue, 0)
+    assert queued is not None
+    for _ in range(3):
+        queue.rejected(queued, {"NodeAffinity"}, 0)
+        queue.activate(queued.pod)
+        assert taken(queue, 0) is queued
+    queue.failed(queued, 0)
+    assert BACKOFF.until(queued) == 1.0
+    assert Backoff(1.0, 10.0, is_popped_early=False, counts_every_attempt=True).seconds(queued.attempts) == 8.0
 
 
 def test_an_event_during_the_attempt_is_not_missed() -> None:
     queue = new_queue()
     queue.add(waiting("a"), 0)
-    queued = queue.pop(0)
+    queued = taken(queue, 0)
     assert queued is not None
     queue.move(NODE_ADDED, 0.1)
     queue.rejected(queued, {"NodeAffinity"}, 0.2)
@@ -89,17 +138,17 @@ def test_an_event_during_the_attempt_is_not_missed() -> None:
 def test_a_pod_that_nothing_helps_is_tried_again_all_the_same() -> None:
     queue = new_queue()
     queue.add(waiting("a"), 0)
-    queued = queue.pop(0)
+    queued = taken(queue, 0)
     assert queued is not None
     queue.rejected(queued, {"NodeAffinity"}, 0)
-    assert queue.pop(LONGEST_UNSCHEDULABLE_SECONDS - 1) is None
-    assert queue.pop(LONGEST_UNSCHEDULABLE_SECONDS + 60) is queued
+    assert taken(queue, LONGEST_UNSCHEDULABLE_SECONDS - 1) is None
+    assert taken(queue, LONGEST_UNSCHEDULABLE_SECONDS + 60) is queued
 
 
 def test_a_pod_whose_preemption_is_under_way_waits_until_its_last_victim_goes() -> None:
     queue = new_queue()
     queue.add(waiting("a"), 0)
-    queued = queue.pop(0)
+    queued = taken(queue, 0)
     assert queued is not None
     queue.preemption_began(queued.pod)
     queue.rejected(queued, {"NodeResourcesFit"}, 0)
@@ -107,41 +156,41 @@ def test_a_pod_whose_preemption_is_under_way_waits_until_its_last_victim_goes() 
     assert queue.counts()[Place.GATED] == 1
     queue.last_victim(queued.pod)
     queue.move(POD_GONE, 21)
-    assert queue.pop(21) is queued
+    assert taken(queue, 21) is queued
 
 
 @pytest.mark.parametrize("failed", [False, True])
 def test_a_pod_whose_preemption_has_ended_is_not_held_back_for_good(*, failed: bool) -> None:
     queue = new_queue()
     queue.add(waiting("a"), 0)
-    queued = queue.pop(0)
+    queued = taken(queue, 0)
     assert queued is not None
     queue.preemption_began(queued.pod)
     queue.rejected(queued, {"NodeResourcesFit"}, 0)
     queue.move(POD_GONE, 20)
-    queue.preemption_ended(queued.pod, 20, failed=failed)
-    assert queue.pop(20) is queued
+    queue.preemption_ended(queued.pod, failed=failed)
+    assert taken(queue, 20) is queued
 
 
 def test_a_preemption_that_failed_brings_its_pod_back_at_once() -> None:
     queue = new_queue()
     queue.add(waiting("a"), 0)
-    queued = queue.pop(0)
+    queued = taken(queue, 0)
     assert queued is not None
     queue.preemption_began(queued.pod)
     queue.rejected(queued, {"NodeResourcesFit"}, 0)
-    queue.preemption_ended(queued.pod, 0, failed=True)
-    assert queue.pop(0) is queued
+    queue.preemption_ended(queued.pod, failed=True)
+    assert taken(queue, 0) is queued
 
 
 def test_a_gated_pod_waits_until_its_last_gate_is_gone() -> None:
     queue = new_queue()
     held = waiting("a", gated=True)
     queue.add(held, 0)
-    assert queue.pop(0) is None
+    assert taken(queue, 0) is None
     assert queue.counts()[Place.GATED] == 1
     queue.update(structs.replace(held, spec=structs.replace(held.spec, scheduling_gates=())), 1)
-    queued = queue.pop(1)
+    queued = taken(queue, 1)
     assert queued is not None
     assert queued.pod.name == "a"
 
@@ -149,11 +198,11 @@ def test_a_gated_pod_waits_until_its_last_gate_is_gone() -> None:
 def test_a_verdict_on_a_pod_of_the_same_name_that_is_gone_says_nothing_of_the_new_one() -> None:
     queue = new_queue()
     queue.add(waiting("a", uid="1"), 0)
-    old = queue.pop(0)
+    old = taken(queue, 0)
     assert old is not None
     queue.update(waiting("a", uid="2"), 1)
     queue.rejected(old, {"NodeAffinity"}, 2)
-    new = queue.pop(3)
+    new = taken(queue, 3)
     assert new is not None
     assert new.pod.metadata.uid == "2"
 
@@ -161,18 +210,18 @@ def test_a_verdict_on_a_pod_of_the_same_name_that_is_gone_says_nothing_of_the_ne
 def test_what_is_written_about_a_pod_is_no_reason_to_try_it_again() -> None:
     queue = new_queue()
     queue.add(waiting("a"), 0)
-    queued = queue.pop(0)
+    queued = taken(queue, 0)
     assert queued is not None
     queue.rejected(queued, {"NodeAffinity"}, 0)
     told = structs.replace(queued.pod, status=structs.replace(queued.pod.status, message="0/1 nodes are available"))
     queue.update(told, 5)
-    assert queue.pop(5) is None
+    assert taken(queue, 5) is None
 
 
 def test_room_is_kept_for_who_was_nominated_until_it_is_gone() -> None:
     queue = new_queue()
     queue.add(waiting("a"), 0)
-    queued = queue.pop(0)
+    queued = taken(queue, 0)
     assert queued is not None
     queue.nominate(queued, "w1")
     assert queue.nominated() == {"w1": (queued.pod,)}
@@ -191,7 +240,7 @@ def test_pods_that_another_replica_binds_leave_nothing_behind() -> None:
 def test_a_pod_whose_room_is_assumed_is_not_nominated_besides() -> None:
     queue = new_queue()
     queue.add(waiting("a"), 0)
-    queued = queue.pop(0)
+    queued = taken(queue, 0)
     assert queued is not None
     told = structs.replace(queued.pod, status=structs.replace(queued.pod.status, nominated_node_name="w1"))
     queue.update(told, 1)
@@ -239,12 +288,12 @@ class AnyQueue(RuleBasedStateMachine):
 
     @rule(target=taken)
     def is_taken(self) -> object:
-        queued = self.queue.pop(self.now)
+        queued = taken(self.queue, self.now)
         if queued is not None:
             assert queued.key in self.there
             assert queued.key not in self.out
             assert not queued.pod.spec.scheduling_gates
-            assert queued.backoff_until <= self.now
+            assert not BACKOFF.is_backing_off(queued, self.now)
             self.out.add(queued.key)
         return queued
 
@@ -259,7 +308,7 @@ class AnyQueue(RuleBasedStateMachine):
             case "failed":
                 self.queue.failed(queued, self.now)  # type: ignore[arg-type]
             case "again":
-                self.queue.again(queued, self.now)  # type: ignore[arg-type]
+                self.queue.again(queued)  # type: ignore[arg-type]
             case _:
                 self.queue.drop(queued)  # type: ignore[arg-type]
         if ours:
@@ -280,14 +329,14 @@ class AnyQueue(RuleBasedStateMachine):
         gated = {key for key in self.there if (queued := self.queue.get(key)) and queued.pod.spec.scheduling_gates}
         self.now += LONGEST_UNSCHEDULABLE_SECONDS + 60
         popped = []
-        while (queued := self.queue.pop(self.now)) is not None:
+        while (queued := taken(self.queue, self.now)) is not None:
             popped.append(queued)
         assert {queued.key for queued in popped} == set(self.there) - self.out - gated
         assert [queued.pod.priority for queued in popped] == sorted(
             (each.pod.priority for each in popped), reverse=True
         )
         for queued in popped:
-            self.queue.again(queued, self.now)
+            self.queue.again(queued)
 
 
 TestAnyQueue = AnyQueue.TestCase

@@ -46,6 +46,16 @@ func answer(line []byte, write func(*Response) error) error {
 	session := &session{request: &request}
 	err := session.prepare()
 	defer session.stop()
+	if len(request.Queue) > 0 {
+		response := newResponse(request.ID, "")
+		if err == nil {
+			response.Queue, err = queueStates(request.Queue)
+		}
+		if err != nil {
+			response.Error = err.Error()
+		}
+		return write(response)
+	}
 	for _, key := range request.Pods {
 		response := newResponse(request.ID, key)
 		if err == nil {

@@ -15,6 +15,8 @@ type Request struct {
 	// StartIndexes asks, for each of Pods, what SchedulePod finds when its search begins there, with the configuration's own
 	// percentageOfNodesToScore. The search is the same each time where parallelism is 1.
 	StartIndexes []int `json:"startIndexes"`
+	// Queue is answered instead of Pods where it is set: what the scheduling queue holds after each step.
+	Queue []QueueStep `json:"queue"`
 	// Extenders lets the configuration have extenders, which are then asked.
 	Extenders bool `json:"extenders"`
 }
@@ -66,6 +68,8 @@ type Response struct {
 	ScoreError           string               `json:"scoreError,omitempty"`
 	// Searches are in the order of the request's StartIndexes.
 	Searches []Search `json:"searches,omitempty"`
+	// Queue is the queue after each of the request's steps.
+	Queue []QueueState `json:"queue,omitempty"`
 	// Kept says where a sequence put the pod.
 	Kept *Kept `json:"kept,omitempty"`
 }
