@@ -370,17 +370,17 @@ class WhatIf:
 
     @property
     def placements(self) -> tuple[Placement, ...]:
-        """Where each pod goes, in scheduling order."""
+        """The node of each pod, in scheduling order."""
         return tuple(self._answer.result.simulated.placements)
 
     @property
     def placed(self) -> int:
-        """How many pods have a node."""
+        """The number of pods with a node."""
         return self._answer.result.simulated.placed
 
     @property
     def unplaced(self) -> int:
-        """How many pods have none."""
+        """The number of pods without a node."""
         return self._answer.result.simulated.unplaced
 
     @property

@@ -44,7 +44,7 @@ class Question(Record, frozen=True):
     sampling: bool = False
     start_index: int | None = None
     suggesting: bool = True
-    """Whether changes that would help are searched for; they are for one pod alone, since each takes replays."""
+    """Search for changes that would help. This is for one pod alone, since each takes replays."""
 
     @property
     def is_about_one_pod(self) -> bool:

@@ -32,7 +32,7 @@ class Explanation:
     """The pod's place in the queue; None if it is bound, gated or served by nobody."""
 
     stage: Stage | None = None
-    """How far the pod has come in the cluster."""
+    """The pod's stage in the cluster."""
 
     history: History | None = None
     """The placement of a bound pod against the replay."""
@@ -41,7 +41,7 @@ class Explanation:
     """Events about a pending pod."""
 
     sampling: Sampling | None = None
-    """How often each node wins over the starts of the search, if that was asked for."""
+    """The share of the search's starts from which each node wins, if that was asked for."""
 
     suggestions: tuple[Suggestion, ...] = ()
     """Changes after which the pod fits, each replayed, the one that touches least first."""

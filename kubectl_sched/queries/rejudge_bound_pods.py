@@ -1,4 +1,4 @@
-"""What becomes of each of many pods; those of one owner that are alike share what they can of a cycle."""
+"""Replays of many pods, each off its own node. Those of one owner that are alike share what they can of a cycle."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 
 _KINDS_OF_ONE_OWNER = 4
-"""How many unlike pods of an owner are remembered: a DaemonSet's are all unlike, a rollout's are of two kinds."""
+"""The unlike pods of an owner that are remembered: a DaemonSet's are all unlike, a rollout's are of two kinds."""
 
 _OWNERS = 64
-"""How many owners are remembered; pods are mostly listed by name, and so by owner."""
+"""The owners that are remembered. Pods are mostly listed by name, and so by owner."""
 
 _Key: TypeAlias = tuple[str, str, str, str]
 
@@ -41,7 +41,7 @@ class Rejudging:
         self._owners: dict[_Key, list[_Alike]] = {}
 
     def of(self, pod: Pod) -> Rejudged:
-        """What becomes of the pod, taken off its node; every fate equals that of a cycle of its own."""
+        """Replay the pod, taken off its node. The outcome equals that of a cycle of its own."""
         whole = partial(self._schedulers.cycle, pod)
         alike = self._alike(pod)
         return self._shared(pod, alike) or _own(whole()) if alike is not None else _own(whole())

@@ -1,4 +1,4 @@
-"""What two replays of one pod differ in, and which plugin makes the difference."""
+"""The difference between two replays of one pod, and the plugin that makes it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class ReplaySummary:
-    """What became of a pod. It holds no columns, of which tens of thousands of results would fill the memory."""
+    """The outcome for a pod without columns, of which tens of thousands of results would fill the memory."""
 
     outcome: Outcome
     best: tuple[str, ...]
@@ -51,7 +51,7 @@ class ReplaySummary:
 
     @property
     def fits(self) -> bool:
-        """Whether a node was found."""
+        """Report whether a node was found."""
         return self.outcome is Outcome.SCHEDULABLE
 
 
@@ -74,7 +74,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Rejudged:
-    """What becomes of a pod, by a cycle of its own or shared with its like, and that cycle for who needs all of it."""
+    """The outcome for a pod, from a cycle of its own or a shared one, with that cycle on demand."""
 
     summary: ReplaySummary
     whole: Callable[[], ScheduleResult]
@@ -103,7 +103,7 @@ class Rejudged:
 
 
 def difference_of(pod: Pod, before: Rejudged, after: Rejudged) -> Difference | None:
-    """What differs, None where outcome and best nodes are the same."""
+    """Return the difference; None if outcome and best nodes are the same."""
     first, second = before.summary, after.summary
     if (first.outcome, first.best) == (second.outcome, second.best):
         return None
@@ -118,7 +118,7 @@ def difference_of(pod: Pod, before: Rejudged, after: Rejudged) -> Difference | N
 
 
 def difference(before: ScheduleResult, after: ScheduleResult) -> Difference | None:
-    """What differs, None where outcome and best nodes are the same."""
+    """Return the difference; None if outcome and best nodes are the same."""
     if before.outcome is after.outcome and _winners(before) == _winners(after):
         return None
     pod, first, second = before.pod.metadata, ReplaySummary.of(before), ReplaySummary.of(after)
@@ -154,7 +154,7 @@ def _causes(before: ScheduleResult, after: ScheduleResult) -> Iterator[Cause]:
 
 
 def _stops_the_cycle(result: ScheduleResult) -> Cause | None:
-    """What ends the cycle for the pod as a whole."""
+    """Return the reason that ends the cycle for the pod as a whole."""
     match result.outcome:
         case Outcome.ERROR:
             found = _PLUGIN.search(result.error or "")
@@ -175,7 +175,7 @@ def _first(names: tuple[str, ...], others: tuple[str, ...]) -> str | None:
 
 
 def _against(result: ScheduleResult, name: str) -> Cause | None:
-    """What keeps the pod off a node, None where nothing does."""
+    """Return the reason that keeps the pod off a node; None if there is none."""
     row = result.nodes.row_of.get(name)
     if row is None:
         return Cause(None, f"there is no node {name}")

@@ -116,7 +116,7 @@ def _unseen(schedulers: ClusterSchedulers, asked: Mapping[str, tuple[int, int]])
 def _by_lease(
     name: str, asked: Mapping[str, tuple[int, int]], schedulers: ClusterSchedulers
 ) -> Iterator[dict[str, Any]]:
-    """Who serves the name without a pod to be seen, such as `bind --watch` outside of the cluster."""
+    """Yield the scheduler that serves the name without a visible pod, such as `bind --watch` outside of the cluster."""
     lease = schedulers.seen.lease_of_unseen(name) if schedulers.seen.owner(name) is None else None
     if lease is not None:
         assumed = schedulers.assumed(name)

@@ -266,7 +266,7 @@ def _pending_besides(materialized: _Materialized) -> list[Pod]:
 
 
 def is_in_cluster(target: str) -> bool:
-    """Whether a target is `deployment/web` of the cluster rather than a path."""
+    """Report whether a target is `deployment/web` of the cluster rather than a path."""
     word, slash, name = target.partition("/")
     known = word.lower().split(".")[0] in {*WORKLOAD_WORDS, "cronjob", "cronjobs", "cj"}
     return bool(slash) and known and "/" not in name and not Path(target).exists()

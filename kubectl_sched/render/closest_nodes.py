@@ -1,4 +1,4 @@
-"""Which of the rejected nodes came closest."""
+"""The rejected nodes that came closest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many nodes are left after each step of the pipeline."""
+"""The number of nodes left after each step of the pipeline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many nodes each reason keeps out, as kube-scheduler counts them, with what the reason means."""
+"""The number of nodes for each reason, as kube-scheduler counts them, with the reason's meaning."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _bar(result: ScheduleResult, plugin: str, reason: str, rows: list[int]) -> B
 
 
 def _summary(result: ScheduleResult, plugin: str, rows: list[int]) -> str:
-    """What the plugin says of those of the nodes that it rejects on its own; empty where there are none."""
+    """Return the plugin's clause about the nodes that it rejects on its own; empty if there are none."""
     mask = result.rejection_masks.get(plugin)
     own = [row for row in rows if mask is not None and mask[row]]
     if not own:

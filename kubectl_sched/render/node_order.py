@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.arrays import Integers
 
 _CLOSEST = 10
-"""How many of the rejected nodes are put in front by their evidence; the others by how many plugins reject them."""
+"""The number of rejected nodes that are ordered by their evidence; the others by how many plugins reject them."""
 
 
 def best_first(result: ScheduleResult) -> list[int]:

@@ -1,4 +1,4 @@
-"""What is said of one node, wherever it is shown: its verdict, what preemption would do there, the evidence."""
+"""Sentences about one node: its verdict, what preemption would do there, the evidence."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WHY_LENGTH = 300
 
 
 def verdict_in_words(result: ScheduleResult, row: int) -> str:
-    """What follows `web-0 on w1: `."""
+    """Return the words that follow `web-0 on w1: `."""
     name = result.nodes.names[row]
     if result.verdict is None:
         return decision(result)
@@ -42,7 +42,7 @@ def verdict_in_words(result: ScheduleResult, row: int) -> str:
 
 
 def rejected_by(result: ScheduleResult, row: int) -> str:
-    """Who keeps the node out: the plugin that kube-scheduler names, else PreFilter's narrowing or an extender."""
+    """Name what keeps the node out: kube-scheduler's plugin, else PreFilter's narrowing or an extender."""
     status = result.verdict[row] if result.verdict is not None else SUCCESS
     if status.plugin is not None:
         return status.plugin
@@ -52,7 +52,7 @@ def rejected_by(result: ScheduleResult, row: int) -> str:
 
 
 def why_not(result: ScheduleResult, row: int) -> str:
-    """What stands against a rejected node: the evidence of each plugin, and the first near miss."""
+    """Return the evidence of each plugin against a rejected node, and the first near miss."""
     told = []
     for status in result.rejections(row):
         evidence = result.filter_evidence(status.plugin or "", row)
@@ -64,7 +64,7 @@ def why_not(result: ScheduleResult, row: int) -> str:
 
 
 def preemption_there(result: ScheduleResult, row: int) -> str | None:
-    """Whom preemption would evict on the node, or why it does not help there; None where nothing is known of it."""
+    """Return the pods that preemption would evict on the node, or why it does not help; None if it was not tried."""
     post_filter = result.post_filter
     if post_filter is None:
         return None

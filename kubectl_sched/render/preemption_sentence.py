@@ -1,4 +1,4 @@
-"""What preemption would do, in a sentence: who would go, from where, whose budget that breaks, and why there."""
+"""Preemption in a sentence: its victims, their node, the budgets it violates, and why it chose that node."""
 
 from __future__ import annotations
 

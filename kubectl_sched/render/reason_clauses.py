@@ -1,4 +1,4 @@
-"""What stands against nodes, many at a time, in clauses with names and numbers."""
+"""The reasons against many nodes at a time, in clauses with names and numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OUTSIDE = "are outside "
 
 
 def clauses(result: ScheduleResult) -> list[str]:
-    """What each plugin says of the nodes that were left when its turn came, in run order, each with its subject."""
+    """Return each plugin's clause about the nodes left at its turn, in run order, with its subject."""
     told: list[str] = []
     rest = "others"
     left = len(result.nodes) - len(result.feasible)
@@ -42,7 +42,7 @@ def last_first(result: ScheduleResult) -> list[str]:
 
 
 def _told(result: ScheduleResult) -> list[tuple[Rows, str]]:
-    """Which nodes are out for what; the plugins that there is no room for together, before the last."""
+    """Return rows with their clause. Plugins for which there is no room stand together before the last."""
     left: Mask = np.ones(len(result.nodes), dtype=np.bool_)
     left[result.feasible] = False
     dropped = _dropped(result, left)
@@ -59,7 +59,7 @@ def _told(result: ScheduleResult) -> list[tuple[Rows, str]]:
 
 
 def _dropped(result: ScheduleResult, left: Mask) -> list[tuple[str, Rows]]:
-    """Which of the nodes that are left each plugin drops when its turn comes; what PreFilter leaves out comes first."""
+    """Return the rows that each plugin drops at its turn. The nodes that PreFilter leaves out come first."""
     left = left.copy()
     dropped: list[tuple[str, Rows]] = []
     for plugin, mask in (*_narrowing(result), *result.rejection_masks.items()):
@@ -81,7 +81,7 @@ def _narrowing(result: ScheduleResult) -> Iterator[tuple[str, Mask]]:
 
 
 def _worth_telling(sizes: list[int]) -> list[int]:
-    """Which of them: those that drop the most nodes, and the last, which leaves none; in run order."""
+    """Return the indexes of those that drop the most nodes and of the last, which leaves none, in run order."""
     if len(sizes) <= _CLAUSES_SHOWN:
         return list(range(len(sizes)))
     *others, last = range(len(sizes))
@@ -111,12 +111,12 @@ def _subject(result: ScheduleResult, dropped: Rows, before: int, rest: str, *, f
 
 
 def of_one(result: ScheduleResult, row: int) -> str:
-    """What is said of one node that no filter plugin keeps out on its own."""
+    """Return the clause for one node that no filter plugin keeps out on its own."""
     return agreeing(1, _kept_out_otherwise(result, row))
 
 
 def reason(result: ScheduleResult, plugin: str, rows: Rows) -> str:
-    """What one plugin says of nodes that it rejects; its first verb is in the plural."""
+    """Return one plugin's clause about nodes that it rejects. Its first verb is in the plural."""
     filter_plugin = result.framework.plugins.get(plugin) if result.framework else None
     if result.state is None or not isinstance(filter_plugin, FilterPlugin):
         return f"fail {plugin}"
@@ -124,7 +124,7 @@ def reason(result: ScheduleResult, plugin: str, rows: Rows) -> str:
 
 
 def _left_over(result: ScheduleResult, rows: Rows) -> list[tuple[Rows, str]]:
-    """What is said of nodes that no filter plugin keeps out on its own."""
+    """Return the clauses for nodes that no filter plugin keeps out on its own."""
     kinds: dict[str, list[int]] = {}
     for row in rows.tolist():
         kinds.setdefault(_kept_out_otherwise(result, row), []).append(row)
@@ -157,7 +157,7 @@ def nominated_to(result: ScheduleResult, row: int) -> str:
 
 
 def main_reason(result: ScheduleResult, rows: Rows) -> str:
-    """What is said of most of these rejected nodes: the first plugin against each of them counts."""
+    """Return the clause for most of these rejected nodes. The first plugin against each of them counts."""
     left: Mask = np.zeros(len(result.nodes), dtype=np.bool_)
     left[rows] = True
     dropped = _dropped(result, left)

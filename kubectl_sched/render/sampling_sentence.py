@@ -1,4 +1,4 @@
-"""Who wins from how many of kube-scheduler's starts, in words."""
+"""The share of kube-scheduler's search starts from which each node wins, in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is true of the pod besides the replay: how far it has come, how it got its node, what others said of it."""
+"""Sentences about the pod besides the replay: its stage, its placement, and events about it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SAID = {
 
 
 def stage_words(explanation: Explanation) -> str | None:
-    """What is said first where it is no scheduling problem."""
+    """Return the words for the pod's stage if scheduling is not its problem, else None."""
     stage, result = explanation.stage, explanation.result
     if stage is None or stage.name in {"NotCreated", "Unschedulable"} or (stage.name == "Nominated" and result.fits):
         return None
@@ -42,7 +42,7 @@ def said_of(stage: Stage) -> str | None:
 
 
 def status_parts(explanation: Explanation) -> Iterator[Part]:
-    """How the replay relates to what happened, a line each."""
+    """Yield a line for the pod's placement and for each event that differs from the replay."""
     from rich.text import Text  # not needed for JSON
 
     from kubectl_sched.render.text.screen_fitting import Part

@@ -1,4 +1,4 @@
-"""What a what-if came to: as data, as names, and as a page for people."""
+"""The answer of `whatif`: as data, as names, and as pages."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def show_what_if(what_if: Answer, display: Display) -> int:
 
 
 def _without_node(placements: Sequence[Placement]) -> Iterator[str]:
-    """Why pods have no node, a sentence for each reason."""
+    """Yield a sentence for each reason why pods have no node."""
     waiting: dict[str, list[str]] = {}
     for each in placements:
         if not each.is_placed:

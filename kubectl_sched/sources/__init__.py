@@ -1,4 +1,4 @@
-"""Where state comes from: dumps of every layout, and what is found in them."""
+"""The sources of state: dumps of every layout, and running clusters."""
 
 from kubectl_sched.sources.dump.dump import Dump
 from kubectl_sched.sources.dump.reader import read

@@ -1,4 +1,4 @@
-"""What can be wrong with a dump."""
+"""The errors of reading a dump."""
 
 from __future__ import annotations
 

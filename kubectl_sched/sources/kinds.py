@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Kind(NamedTuple):
-    """What a reader must know of a kind.
+    """The facts about a kind that a reader needs.
 
     `also` are further names of its folder or file in the layouts that do not use the plural (all in lower case, without
     `-`, `_` and the group). `served_everywhere` says that every supported version of Kubernetes knows it, so that
@@ -122,7 +122,7 @@ SERVED = {
 
 @cache
 def serves(kind: Kind, api_version: str) -> bool:
-    """Whether an object of that apiVersion is of this kind, and not of a namesake of another group.
+    """Report whether an object of that apiVersion is of this kind, and not of a namesake of another group.
 
     An absent apiVersion is taken as the kind's own: lists of some layouts have none.
     """

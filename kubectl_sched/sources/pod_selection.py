@@ -1,4 +1,4 @@
-"""Which pods a command is about: by name, by label, by workload, or all that are pending."""
+"""The pods that a command is about: by name, by label, by workload, or all that are pending."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WORKLOAD_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What was asked for. A namespace of None means all of them; `also` are kinds to read whatever the pods need.
+    """The pods that were asked for. A namespace of None means all; `also` are kinds to read whatever the pods need.
 
     Without `replays` no pod is to be replayed, so that nodes, pods and their schedulers are all that is needed.
     """
@@ -53,13 +53,13 @@ class Selection:
 
     @property
     def is_one_pod(self) -> bool:
-        """Whether exactly one pod was named."""
+        """Report whether exactly one pod was named."""
         names = self.named
         return len(names) == 1 and names[0][0] == "Pod" and not self.pending and self.label_selector is None
 
     @property
     def means_all_pending(self) -> bool:
-        """Whether nothing more was asked for than what is pending."""
+        """Report whether nothing more was asked for than what is pending."""
         return self.pending and not self.targets and self.label_selector is None
 
 
@@ -89,7 +89,7 @@ def select(
 
 
 def about_none(objects: Sequence[KubernetesObject], selection: Selection, *, is_live: bool = False) -> Iterator[str]:
-    """What is there instead, where nothing was found; of a cluster that runs only what may be it was read."""
+    """Yield what there is instead if nothing was found. Of a running cluster only what the question needs was read."""
     if not any(isinstance(item, Pod) for item in objects):
         if not is_live:
             yield "no pods at all were read (`kubectl get pods -A -o json` has them)"
@@ -209,7 +209,7 @@ def _of_workload(
 
 
 def _names_of(kind: str, pods: list[Pod], objects: Sequence[KubernetesObject], namespace: str | None) -> list[str]:
-    """What is called so of that kind, as objects and the owners of pods show."""
+    """Return the names of that kind, as objects and the owners of pods show them."""
     there = [item for item in objects if namespace in {None, item.namespace}]
     names = {item.name for item in there if type(item).__name__ == kind}
     for item in (*pods, *there):

@@ -1,4 +1,4 @@
-"""What is known around a pod besides what its scheduler reads: events, other pods by UID, who serves whom."""
+"""Facts around a pod that its scheduler does not read: events, other pods by UID, the schedulers there are."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Surroundings:
         return next((item for item in self.objects if isinstance(item, Pod) and item.key == key), None)
 
     def since(self, time: str) -> tuple[int, int]:
-        """How many of the pods that are on a node, and how many nodes, are younger than that."""
+        """Count the bound pods and the nodes that are younger than that."""
         then = moment(time)
         if then is None:
             return 0, 0

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Kind(IntEnum):
-    """What is changed, in the order in which changes are offered: what touches little, and gives little up, first."""
+    """The kinds of changes, in the order in which they are tried: what touches little, and gives little up, first."""
 
     CORRECT = auto()
     """A name or value in the pod that is nearly right."""
@@ -85,10 +85,10 @@ class Change(Record, frozen=True):
     evicts: tuple[Pod, ...] = ()
     weight: tuple[str, int] | None = None
     caution: str | None = None
-    """What the change gives up, where it weakens something."""
+    """The loss, if the change weakens something."""
 
     cost: tuple[float, ...] = ()
-    """How much it touches, to be compared with that of others of its kind."""
+    """The amount that it touches, to be compared with others of its kind."""
 
     @property
     def touches(self) -> tuple[Kind, tuple[float, ...], str]:
@@ -125,7 +125,7 @@ class Manual(Record, frozen=True):
 
 
 class Promise(Enum):
-    """What the replay with the changes showed of the node."""
+    """The result that the replay with the changes showed for the node."""
 
     FITS = "Fits"
     """The pod fits there; another node may be better."""
@@ -152,26 +152,26 @@ class Suggestion(Record, frozen=True):
     """The node that was asked about, else the one where the pod would land (the first by name of the tied)."""
 
     nodes: tuple[str, ...]
-    """Where the pod would land: all nodes tied at the highest total, sorted."""
+    """The nodes on which the pod would land: all that are tied at the highest total, sorted."""
 
     feasible_count: int
     """On how many nodes it would fit."""
 
     victims: tuple[str, ...] = ()
-    """Whom preemption would evict, as `namespace/name`."""
+    """The pods that preemption would evict, as `namespace/name`."""
 
     asked: bool = False
-    """Whether the question was about this node, or about any."""
+    """The question was about this node, not about any."""
 
     stays_on: str | None = None
     """The node that the pod runs on, where the changes do not have it made again."""
 
     is_outdone: bool = False
-    """Whether a change of one thing is suggested besides."""
+    """A change of one thing is suggested besides."""
 
     @property
     def caution(self) -> str | None:
-        """What the changes give up, if anything."""
+        """The things that the changes give up, if any."""
         cautions = dict.fromkeys(change.caution for change in self.changes if change.caution)
         if self.stays_on is not None:
             cautions[f"it stays on {self.stays_on} until it is made again"] = None
@@ -179,7 +179,7 @@ class Suggestion(Record, frozen=True):
 
     @property
     def commands_below(self) -> tuple[ShellCommand, ...]:
-        """What to paste: all commands, so that none is forgotten; nothing where the sentence holds them all."""
+        """The commands to paste: all, so that none is forgotten; none if the sentence holds them all."""
         said = self.text
         return () if all(str(command) in said for command in self.commands) else self.commands
 

@@ -38,7 +38,7 @@ _LEAVES_PENDING_PODS = frozenset({"StatefulSet", "ReplicaSet", "ReplicationContr
 """These do not replace a pod that never became ready, whatever becomes of their template."""
 
 _FROM_PRIORITY_CLASS = frozenset({"priority", "preemptionPolicy"})
-"""What admission fills in from a template's priorityClassName."""
+"""The fields that admission fills in from a template's priorityClassName."""
 
 _ADDED_BY_ADMISSION = frozenset({"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"})
 
@@ -138,7 +138,7 @@ def _in_place(pod: Pod, spec: dict[str, Any]) -> ShellCommand | None:
 
 
 def _only_adds_tolerations(pod: Pod, spec: dict[str, Any]) -> bool:
-    """Whether that is all, and the pod has no owner in which it would be changed instead."""
+    """Report whether that is all, and the pod has no owner in which it would be changed instead."""
     if set(spec) != {"tolerations"} or pod.metadata.controller is not None:
         return False
     present = plain(pod)["spec"].get("tolerations", [])
@@ -182,7 +182,7 @@ def _as_written(value: Any) -> Any:
 
 
 def _is_added(toleration: dict[str, Any], kind: str | None) -> bool:
-    """Whether admission adds it to every pod, or the DaemonSet controller to its own."""
+    """Report whether admission adds it to every pod, or the DaemonSet controller to its own."""
     key = toleration.get("key", "")
     if kind == "DaemonSet":
         return key.startswith("node.kubernetes.io/") and toleration.get("operator") == "Exists"

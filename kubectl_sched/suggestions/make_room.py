@@ -1,4 +1,4 @@
-"""Which pods of a node would have to go to make room on it: as few as do, and those that matter least."""
+"""The pods of a node that would have to go to make room on it: as few as possible, the least important first."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _share(freed: Mapping[str, int], missing: Mapping[str, int]) -> float:
 
 
 def _excess(some: Iterable[tuple[Pod, Mapping[str, int]]], missing: Mapping[str, int]) -> float:
-    """How much more is freed than is missing."""
+    """Return the amount that is freed beyond what is missing."""
     return sum(freed[resource] / amount for _, freed in some for resource, amount in missing.items())
 
 
@@ -133,7 +133,7 @@ def in_one(result: ScheduleResult, way: Way) -> Way:
 
 
 def _caution(result: ScheduleResult, victims: Sequence[Pod]) -> str:
-    """Who dies, who is not made again, and whose budget is not asked."""
+    """Name the pods that end, those that are not made again, and the budgets that are not asked."""
     assert result.framework is not None  # noqa: S101 - asked only of results of a cycle
     told = [f"this ends {', '.join(f'{pod.metadata.name} of priority {pod.priority}' for pod in victims[:_NAMED])}"]
     if len(victims) > _NAMED:

@@ -1,4 +1,4 @@
-"""What it would take: each candidate is replayed, and only those that do what is promised are said."""
+"""The search for changes that help. Each candidate is replayed, and only those that keep their promise are returned."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 _REPLAYS = 24
 _REPLAYS_OF_ONE_KIND = 4
-"""How many candidates are replayed at most: each takes as long as filtering and scoring do."""
+"""The most candidates that are replayed. Each takes as long as filtering and scoring do."""
 
 _CLASSES_TRIED = 2
 _COMBINATIONS = 24
-"""How many for one node, of which most touch more than others and are never replayed."""
+"""The most combinations for one node. Most touch more than others and are never replayed."""
 
 _ASKED = frozenset({Outcome.SCHEDULABLE, Outcome.UNSCHEDULABLE, Outcome.GATED})
 
@@ -58,7 +58,7 @@ class _Search:
         self._seen: set[tuple[str, ...]] = set()
 
     def found(self) -> tuple[Suggestion, ...]:
-        """What helps, the least first."""
+        """Return the suggestions, the one that touches least first."""
         result = self._result
         if result.outcome is Outcome.GATED:
             return self._ungated()
@@ -73,13 +73,13 @@ class _Search:
         return _fewer_first(self._among_rows(result, ()), tuple(self._preempting()))
 
     def _unnamed(self, name: str) -> tuple[Suggestion, ...]:
-        """What would become of the pod if it did not name a node that is not there."""
+        """Suggest that the pod name no node, if it names one that is not there."""
         naming = structs.replace(self._base.pod, spec=structs.replace(self._base.pod.spec, node_name=name))
         once = verified(structs.replace(self._base, pod=naming), unname(name), self._row, frozenset(Promise))
         return (once,) if once is not None else ()
 
     def _ungated(self) -> tuple[Suggestion, ...]:
-        """What would become of the pod without its gates, and what else it would then need."""
+        """Suggest to remove the pod's gates, with what else it would then need."""
         way = ungate(self._result.pod)
         if not way:
             return ()
@@ -93,7 +93,7 @@ class _Search:
         return self._among_rows(self._result, way)
 
     def _winning(self, row: int) -> tuple[Suggestion, ...]:
-        """What makes a feasible node the best: alone if something does, else one of the best."""
+        """Suggest what makes a feasible node the best: alone if something does, else one of the best."""
         if self._result.best == (self._result.nodes.names[row],) or self._result.nominated_first:
             return ()
         found = self._first_of_each_kind(self._ways_to_win(row))
@@ -107,7 +107,7 @@ class _Search:
         return ways_to_win(self._result, row)
 
     def _past_pre_filter(self, before: Way) -> tuple[Suggestion, ...]:
-        """What lets the pod past the plugin that rejects it as a whole, with what else is then needed."""
+        """Suggest what lets the pod past the plugin that rejects it as a whole, with what else is then needed."""
         remedy = PRE_FILTER_REMEDIES.get(self._result.pre_filter.plugin or "")
         ways = [before + way for way in remedy(self._result)] if remedy is not None else []
         found = self._first_of_each_kind(ways)
@@ -194,14 +194,14 @@ class _Search:
 
 
 def _fewer_first(fitting: tuple[Suggestion, ...], preempting: tuple[Suggestion, ...]) -> tuple[Suggestion, ...]:
-    """What makes room at once first, unless it touches more than what makes it by preemption."""
+    """Put what makes room at once first, unless it touches more than what makes it by preemption."""
     if preempting and any(len(each.changes) > 1 for each in fitting):
         return (*preempting, *(structs.replace(each, is_outdone=True) for each in fitting))
     return fitting + preempting
 
 
 def _promises(result: ScheduleResult, row: int | None) -> frozenset[Promise]:
-    """What would be more than there is: of a node that fits, that it wins; of one that ties, that it does so alone."""
+    """Return the promises worth more than what is: a feasible node is to win, a tied one to win alone."""
     if row is None or row not in result.total_of:
         return frozenset({Promise.FITS, Promise.TIES, Promise.WINS})
     if result.nodes.names[row] in result.best:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Trial(Record, frozen=True):
-    """What a cycle is run over: the pod, on no node, and the cluster without it."""
+    """The input of a cycle: the pod, on no node, and the cluster without it."""
 
     pod: Pod
     nodes: Snapshot
@@ -37,7 +37,7 @@ class Trial(Record, frozen=True):
 
     @classmethod
     def of(cls, result: ScheduleResult) -> Trial:
-        """What the result's own cycle was run over."""
+        """Return the input of the result's own cycle."""
         assert result.framework is not None  # noqa: S101 - asked only of results of a cycle
         return cls(result.pod, result.nodes, result.framework, result.current_node)
 
@@ -62,7 +62,7 @@ class Trial(Record, frozen=True):
         return cycle(self.pod, self.nodes, self.framework if preempting else _without_post_filter(self.framework))
 
     def fits_on(self, row: int) -> bool:
-        """Whether the row's node passes PreFilter and every filter; the other nodes' filters are not run."""
+        """Report whether the row's node passes PreFilter and every filter; the other nodes' filters are not run."""
         state = CycleState()
         outcome = self.framework.run_pre_filter(state, self.pod, self.nodes)
         name = self.nodes.names[row]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def verified(base: Trial, way: Way, row: int | None, wanted: Collection[Promise]) -> Suggestion | None:
-    """What becomes of the pod with the changes; None where it does not fit, on the row's node if there is one.
+    """Replay the pod with the changes; None if it does not fit, on the row's node if there is one.
 
     None, too, where nothing that is wanted can be promised of that node, and where scoring then fails: with one
     feasible node that does no harm, with the next it will.

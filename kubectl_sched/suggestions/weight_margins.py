@@ -1,4 +1,4 @@
-"""How much a score plugin's weight decides: what it would have to be for another node to win.
+"""The weight that a score plugin would need for another node to win.
 
 A node's total is the sum of normalized * weight over the score plugins, so with every other weight left alone it is a
 straight line over the weight of one plugin. All of it is exact integer arithmetic over arrays of the feasible nodes.
@@ -85,12 +85,12 @@ def points_lost(result: ScheduleResult, row: int) -> list[tuple[str, int]]:
 
 
 def positions(result: ScheduleResult, row: int) -> tuple[int, int]:
-    """Where the row's node and the winner stand in the arrays of scores; the row must be feasible."""
+    """Return the positions of the row's node and of the winner in the arrays of scores. The row must be feasible."""
     return result.position_of[row], result.position_of[result.nodes.row_of[result.best[0]]]
 
 
 def scores_of(result: ScheduleResult, plugin: str) -> PluginScores | None:
-    """What the plugin gave to the feasible nodes, None where it did not score this pod."""
+    """Return the plugin's scores of the feasible nodes; None if it did not score this pod."""
     return next((each for each in result.scores if each.plugin == plugin), None)
 
 

@@ -1,4 +1,4 @@
-"""What the page says of one pod: the words of the first screen, and every number behind them."""
+"""The content of one pod's page: the words of the first screen, and every number behind them."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def answer_view(explanation: Explanation, room: Room, *, node: str | None = None
 
 
 def _lines(explanation: Explanation) -> Iterator[str]:
-    """What is said below the sentence, as on the first screen."""
+    """Yield the lines below the sentence, as on the first screen."""
     for part in status_parts(explanation):
         yield from map(str, part.full)
     wins = sampling_words(explanation)
@@ -130,13 +130,13 @@ def _lines(explanation: Explanation) -> Iterator[str]:
 
 
 def _about(result: ScheduleResult, node: str | None) -> Iterator[str]:
-    """What becomes of the node that was asked for."""
+    """Yield the verdict on the node that was asked for."""
     if node is not None:
         yield f"On {node}: {verdict_in_words(result, result.nodes.row_of[node])}."
 
 
 def _facts(explanation: Explanation) -> Iterator[tuple[str, str]]:
-    """What was replayed, and where the pod stands."""
+    """Yield facts about the replay and the pod, each with its label."""
     result, stage, place, history = explanation.result, explanation.stage, explanation.queue_place, explanation.history
     if result.kubernetes_version:
         yield "Replayed as", f"kube-scheduler {result.kubernetes_version}"
@@ -184,7 +184,7 @@ def _stops(result: ScheduleResult) -> Iterator[Stop]:
 
 
 def _preemption_message(result: ScheduleResult) -> str | None:
-    """What PostFilter said, unless the event says it, too."""
+    """Return PostFilter's message, unless the event holds it as well."""
     said = result.post_filter.status.message if result.post_filter is not None else ""
     return said if said and said not in (result.event or "") else None
 

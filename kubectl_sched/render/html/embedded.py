@@ -1,4 +1,4 @@
-"""What makes it safe to put data, scripts and style sheets into one page."""
+"""Safe embedding of data, scripts and style sheets in one page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 from markupsafe import Markup
 
 _ESCAPES = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
-"""What could end a script element, or a line of JavaScript; inside JSON these stand only in strings."""
+"""Characters that could end a script element or a line of JavaScript. Inside JSON they stand only in strings."""
 
 
 def as_json(data: Any) -> Markup:
@@ -19,5 +19,5 @@ def as_json(data: Any) -> Markup:
 
 
 def source_hash(text: str) -> str:
-    """What a Content-Security-Policy calls an inline script or style sheet of exactly this text."""
+    """Return the hash by which a Content-Security-Policy allows an inline script or style sheet of this text."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -1,4 +1,4 @@
-"""What unfolds below a node: every plugin's verdict or points there, with the evidence."""
+"""The details that unfold below a node: every plugin's verdict or points there, with the evidence."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
 
 _LEVELS = 10
-"""How many shades a score has, from 0 to this."""
+"""The number of shades of a score, from 0 to this."""
 
 FEASIBLE = "feasible"
 REJECTED = "rejected"
@@ -25,7 +25,7 @@ NOT_REACHED = "not reached"
 
 
 class Verdict(Record, frozen=True):
-    """What became of a node: `best`, `tied`, `feasible`, `rejected` by a plugin with its reasons, or `not reached`."""
+    """The verdict on a node: `best`, `tied`, `feasible`, `rejected` by a plugin with its reasons, or `not reached`."""
 
     word: str
     plugin: str = ""
@@ -33,7 +33,7 @@ class Verdict(Record, frozen=True):
 
     @property
     def group(self) -> str:
-        """What the page's choice of verdicts calls it."""
+        """The name of the verdict in the page's choice of verdicts."""
         if self.word == REJECTED:
             return f"{REJECTED} by {self.plugin}"
         return self.word if self.word == NOT_REACHED else FEASIBLE
@@ -82,17 +82,17 @@ class NodeTable(Record, frozen=True):
 
     @property
     def hidden(self) -> int:
-        """How many nodes have no row."""
+        """The number of nodes without a row."""
         return self.nodes - len(self.rows)
 
     @property
     def with_details(self) -> int:
-        """How many rows unfold."""
+        """The number of rows that unfold."""
         return sum(row.details is not None for row in self.rows)
 
 
 class Room(Record, frozen=True):
-    """How many nodes a table has rows for, and of how many all have details."""
+    """The number of nodes that a table has rows for, and the number up to which all have details."""
 
     rows: int
     details: int

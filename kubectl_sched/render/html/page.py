@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kubectl_sched.simulation.what_if_result import WhatIfResult
 
 _ROWS = 10_000
-"""How many rows all tables of a page have together, so that a browser opens it at once."""
+"""The number of rows that all tables of a page have together, so that a browser opens it at once."""
 
 _LEAST_ROWS = 20
 
@@ -66,7 +66,7 @@ def explanation_page(answer: Answer, display: Display, supposed: str = "") -> st
 
 
 def what_if_html(answer: WhatIfResult, version: str, warnings: Sequence[str]) -> str:
-    """Where the pods go, and why the first that does not fit does not."""
+    """Return the page of a what-if: where the pods go, and why the first that does not fit does not."""
     view = what_if_view(answer, version, warnings, Room(_ROWS, EXAMINED_ALL))
     return _rendered("what_if.html.jinja", view=view)
 

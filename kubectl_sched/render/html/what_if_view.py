@@ -1,4 +1,4 @@
-"""What the page says of a what-if."""
+"""The content of a what-if's page."""
 
 from __future__ import annotations
 

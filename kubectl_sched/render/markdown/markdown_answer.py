@@ -54,7 +54,7 @@ def explanation_markdown(answer: Answer, display: Display) -> str:
 
 
 def what_if_markdown(answer: WhatIfResult, version: str, warnings: Sequence[str]) -> str:
-    """How many pods would be placed, where, and why the first that does not fit does not."""
+    """Return the numbers of placed pods, their nodes, and why the first that does not fit does not."""
     simulated = answer.simulated
     first = simulated.first_unplaced
     notes = list(dict.fromkeys((*about_chance(simulated.placements), *answer.warnings, *warnings)))
@@ -162,7 +162,7 @@ def _closest(result: ScheduleResult, display: Display) -> Iterator[str]:
 
 
 def _reasons(result: ScheduleResult) -> Iterator[str]:
-    """What stands against how many nodes, in kube-scheduler's words and in plain ones."""
+    """Yield a table of the reasons with their numbers of nodes, in kube-scheduler's words and in plain ones."""
     bars = histogram(result)
     if bars:
         rows = [(f"{bar.nodes:,}", text(bar.plugin), text(bar.reason), text(bar.says)) for bar in bars]

@@ -1,4 +1,4 @@
-"""What `bind` is about to do, before it asks."""
+"""The plan that `bind` shows before it asks."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class BindingPlan(Record, frozen=True):
     leftovers: tuple[str, ...] = ()
     victims: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
-    """Why the filters speak against the node, where they are ignored."""
+    """The reasons of the filters against the node, if they are ignored."""
 
     notes: tuple[str, ...] = ()
-    """What the explanation rests on."""
+    """Sentences about the state that the explanation rests on."""
 
     clears: bool = False
-    """Whether what an earlier attempt left is removed first, as no node fits beside it."""
+    """Report whether what an earlier attempt left is removed first, as no node fits beside it."""
 
 
 def plan_lines(plan: BindingPlan, width: int | None = None) -> Iterator[str]:
@@ -84,7 +84,7 @@ def _parts(plan: BindingPlan, width: int | None) -> Iterator[tuple[str, Sequence
 
 
 def _writes(writes: Sequence[PlannedWrite], width: int | None) -> Iterator[str]:
-    """What each does and its request: beside each other, or below where that is too wide."""
+    """Yield each write's purpose and its request: beside each other, or below if that is too wide."""
     lines = [(safe(write.what), safe(f"{write.method} {write.path}")) for write in writes]
     what_width = max((len(what) for what, _ in lines), default=0)
     request_width = max((len(request) for _, request in lines), default=0)
@@ -98,7 +98,7 @@ def _writes(writes: Sequence[PlannedWrite], width: int | None) -> Iterator[str]:
 
 
 def question(plan: BindingPlan) -> str:
-    """What the user is asked; not knowing who else may bind the pod is a warning in it."""
+    """Return the question to the user. It warns if another scheduler may bind the pod."""
     state, evidence = plan.serving
     warning = f"Whether a scheduler serves it is not known ({safe(evidence)}).\n" if state == "unknown" else ""
     if plan.victims:

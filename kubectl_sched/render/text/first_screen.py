@@ -173,7 +173,7 @@ def _short(plugin: str) -> str:
 
 
 def _out(result: ScheduleResult) -> Iterator[Part]:
-    """What stands against the nodes that are not feasible."""
+    """Yield the closest of the rejected nodes with their reasons, and their pools."""
     total = len(result.nodes)
     rejected = total - len(result.feasible)
     told = f"{count(rejected, 'node')} {'is' if rejected == 1 else 'are'} out: {'; '.join(clauses(result))}"

@@ -66,7 +66,7 @@ def message_lines(text: FitErrorText) -> Iterator[RenderableType]:
 
 
 def _more(clauses: Sequence[Clause]) -> Iterator[RenderableType]:
-    """Where there is more to read on each of them."""
+    """Yield the pages that explain each reason."""
     anchors = list(dict.fromkeys(f"#{clause.meaning.anchor}" for clause in clauses if clause.meaning))
     if anchors:
         yield Text()

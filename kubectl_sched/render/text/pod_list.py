@@ -32,7 +32,7 @@ _WARNINGS_SHOWN = 5
 def pods_table(
     explanations: Sequence[Explanation], notes: Sequence[str], width: int, together: Together | None = None
 ) -> Iterator[RenderableType]:
-    """What becomes of each pod or group of pods, and why."""
+    """Yield a line for each pod or group of pods with its outcome and the reason."""
     rows = [(group_name(group), group[0].result.outcome.value, why(group[0])) for group in grouped(explanations)]
     yield from one_line_each(("Pod", "Outcome", "Why"), rows, width)
     yield Text(f"\n{in_sum(explanations, together)}")
@@ -40,7 +40,7 @@ def pods_table(
 
 
 def in_sum(explanations: Sequence[Explanation], together: Together | None = None) -> str:
-    """How many would land, each on its own; what becomes of all one after the other, and who is served before."""
+    """Count the pods that would land on their own, those that fit together, and those that are served before."""
     fitting = sum(each.result.fits for each in explanations)
     alone = f"{count(len(explanations), 'pod')}, each on its own against the same state: {fitting:,} would land."
     return f"{alone}{_together(together)}"
@@ -58,7 +58,7 @@ def _together(together: Together | None) -> str:
 
 
 def pod_notes(explanations: Sequence[Explanation]) -> Iterator[str]:
-    """What is to know beside the verdicts, with the pods that it is about."""
+    """Yield the warnings, each with the pods that it is about."""
     about: dict[str, list[Explanation]] = {}
     for explanation in explanations:
         for warning in (each for each in explanation.warnings if each != NOT_SCORED):  # a list shows no points

@@ -63,7 +63,7 @@ def _without_doubled_blanks(lines: Lines) -> Lines:
 
 
 def lines_of(shown: Iterable[RenderableType], console: Console) -> Lines:
-    """What is shown as lines of this console, without the blanks at the ends of lines."""
+    """Return the parts as lines of this console, without the blanks at the ends of lines."""
     return [_stripped(line) for each in shown for line in _rendered(each, console)]
 
 
@@ -83,7 +83,7 @@ def _spread_out(shown: dict[int, Lines], parts: Sequence[Part], lines: int, widt
 
 
 def _height(shown: dict[int, Lines], width: int) -> int:
-    """How many of a terminal's lines they take; one that must not be wrapped may take several."""
+    """Count the terminal lines that they take. A line that must not be wrapped may take several."""
     return sum(max(-(-Segment.get_line_length(line) // width), 1) for lines in shown.values() for line in lines)
 
 

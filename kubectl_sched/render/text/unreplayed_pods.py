@@ -1,4 +1,4 @@
-"""What was said of pods whose scheduling cannot be replayed, and what would be needed to do so."""
+"""Pods whose scheduling cannot be replayed: what schedulers said of them, and what a replay would need."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OTHER_EVENTS = 3
 
 
 class Limits(NamedTuple):
-    """What could not be read: as sentences, as RBAC rules, and the command for somebody who may."""
+    """The kinds that could not be read: as sentences, as RBAC rules, and the command for somebody who may."""
 
     sentences: Sequence[str]
     rules: Sequence[str]

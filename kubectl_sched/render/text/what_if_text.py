@@ -23,10 +23,10 @@ _ZONE = "topology.kubernetes.io/zone"
 _NODES_SHOWN = 20
 _EVENT_LENGTH = 300
 _BARS = (8, 5, 3, 0)
-"""How long bars may be; the longest that the terminal has room for is taken."""
+"""The lengths that bars may have. The longest that the terminal has room for is taken."""
 
 _WIDTH = 200
-"""Where nothing says how wide a line may be."""
+"""The width of lines without a terminal."""
 
 
 def page(answer: WhatIfResult, warnings: Sequence[str], width: int) -> Iterator[Text]:
@@ -56,7 +56,7 @@ def page(answer: WhatIfResult, warnings: Sequence[str], width: int) -> Iterator[
 
 
 def what_if_sentence(answer: WhatIfResult) -> str:
-    """How many would be placed, and on how many nodes."""
+    """Return the sentence with the numbers of placed pods and of their nodes."""
     simulated = answer.simulated
     placed, unplaced = simulated.placed, simulated.unplaced
     where = len({each.node for each in simulated.placements if each.node})
@@ -72,7 +72,7 @@ def what_if_sentence(answer: WhatIfResult) -> str:
 
 
 def about_rollout(rollout: RolledOut) -> str:
-    """How many steps a rollout takes, or where it gets stuck."""
+    """Return the number of steps that a rollout takes, or the step at which it gets stuck."""
     done = f"The rollout of {safe(rollout.owner)} ({rollout.strategy})"
     skew = "".join(
         f" Skew over {safe(each.topology_key)}: {each.before} before, {each.after} after." for each in rollout.skew
@@ -106,7 +106,7 @@ def workloads(placements: Sequence[Placement]) -> Iterator[tuple[str, int, int, 
 
 
 def _without_number(name: str) -> str:
-    """What the copies of a bare pod have in common."""
+    """Return the common name of the copies of a bare pod."""
     base, dash, number = name.rpartition("-")
     return base if dash and number.isdecimal() else name
 
@@ -185,7 +185,7 @@ def _by_zone(simulated: Simulated) -> Iterator[Text]:
 
 
 def zones_in_words(simulated: Simulated) -> str | None:
-    """How many pods each zone gets; None where there is one at most."""
+    """Return the number of pods for each zone; None if there is one zone at most."""
     zones = simulated.after.label(_ZONE)
     per_zone: dict[str, int] = {}
     for each in simulated.placements:
@@ -199,7 +199,7 @@ def zones_in_words(simulated: Simulated) -> str | None:
 
 
 def about_chance(placements: Sequence[Placement]) -> Iterator[str]:
-    """What of the placements is left to chance."""
+    """Yield a note on the placements that are left to chance."""
     tied = sum(each.tied_count > 1 for each in placements)
     beyond = sum(each.beyond_sampling for each in placements)
     if tied:

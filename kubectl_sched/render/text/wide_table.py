@@ -80,7 +80,7 @@ def _cells(scores: PluginScores, order: list[int]) -> list[str]:
 
 
 def _that_fit(columns: list[tuple[str, list[str]]], room: int) -> int:
-    """How many of the first columns fit side by side, at least one."""
+    """Count the first columns that fit side by side, at least one."""
     taken = 0
     for heading, texts in columns:
         room -= max(len(heading), *map(len, texts)) + 2

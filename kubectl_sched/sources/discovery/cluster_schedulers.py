@@ -71,7 +71,7 @@ class ClusterSchedulers:
         self.left_out: dict[str, None] = {}
         self.seen = SeenSchedulers(dump)
         self.used: dict[str, Assumed] = {}
-        """What was assumed for each schedulerName that was asked for."""
+        """The configuration that was assumed for each schedulerName."""
 
     def schedule_one(self, pod: Pod) -> ScheduleResult:
         """Run the cycle for the pod by the scheduler that serves it."""
@@ -225,7 +225,7 @@ class ClusterSchedulers:
         return scheduler
 
     def missing_scheduler(self, pod: Pod) -> tuple[str, ...]:
-        """Why nobody serves the pod, and who there is; nothing where somebody does or must be assumed to."""
+        """Return why no scheduler serves the pod, and which there are; empty if one does or must be assumed to."""
         seen, name = self.seen, scheduler_name_of(pod)
         owner = seen.owner(name)
         if owner is not None:
@@ -251,7 +251,7 @@ class ClusterSchedulers:
 
     @property
     def _of_others(self) -> Iterator[str]:
-        """Who serves, or may serve, the pods that cannot be replayed."""
+        """Yield the schedulers that serve, or may serve, the pods that cannot be replayed."""
         for name in self.used:
             pods = product_pods(name, self.seen.pods) if self.seen.owner(name) is None else []
             if pods:
@@ -265,7 +265,7 @@ class ClusterSchedulers:
 
     @property
     def warnings(self) -> list[str]:
-        """What the readers of these configurations warn of, and what had to be left out."""
+        """The warnings of these configurations, and what had to be left out."""
         return [*(warning for each in self._taken for warning in each.configuration.warnings), *self.left_out]
 
     @property
@@ -274,7 +274,7 @@ class ClusterSchedulers:
 
     @property
     def _passes_over_own(self) -> bool:
-        """Whether a configuration lies in the dump, and every scheduler that was asked for has another."""
+        """Report whether a configuration lies in the dump, and every scheduler that was asked for has another."""
         own = self.dump.scheduler_configuration
         if own is None or self._replay.config is not None or not self.used:
             return False

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ConfigurationFile(NamedTuple):
-    """What `--config` named: the document, not yet looked at, and what is said of the file."""
+    """The document of `--config`, not yet decoded, and the warnings about its file."""
 
     document: Mapping[str, Any]
     warnings: tuple[str, ...] = ()
@@ -76,7 +76,7 @@ def first_document(data: bytes, where: str) -> ConfigurationFile:
 
 
 def _json(data: bytes, where: str) -> Any:
-    """What begins with a brace, which is JSON to kube-scheduler, and never YAML."""
+    """Read a text that begins with a brace, which is JSON to kube-scheduler and never YAML."""
     try:
         return json.loads(data.decode(errors="replace"), object_pairs_hook=lambda pairs: unique(pairs, where))
     except json.JSONDecodeError as error:

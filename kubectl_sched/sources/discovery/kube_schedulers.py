@@ -44,7 +44,7 @@ class FoundScheduler(Record, frozen=True):
 
     lease: Lease | None = None
     problems: tuple[str, ...] = ()
-    """Why it serves nobody, a sentence each."""
+    """The reasons why it serves no pods, a sentence each."""
 
     @property
     def key(self) -> str:
@@ -53,12 +53,12 @@ class FoundScheduler(Record, frozen=True):
 
     @property
     def serves(self) -> bool:
-        """Whether anything is known that keeps it from serving."""
+        """Report whether anything is known that keeps it from serving."""
         return not self.problems
 
     @property
     def is_known(self) -> bool:
-        """Whether its profiles are those that it has, and not assumed for want of its configuration."""
+        """Report whether its profiles are those that it has, and not assumed for want of its configuration."""
         return self.configuration.document is not None or self.configuration.is_known
 
     @property
@@ -75,7 +75,7 @@ class FoundScheduler(Record, frozen=True):
 
     @property
     def holds_lease(self) -> bool | None:
-        """Whether one of its pods holds its Lease, None where that cannot be told."""
+        """Report whether one of its pods holds its Lease, None where that cannot be told."""
         if self.lease is None or not self.lease.spec.holder_identity:
             return None
         holder = self.lease.spec.holder_identity.rpartition("_")[0] or self.lease.spec.holder_identity
@@ -83,7 +83,7 @@ class FoundScheduler(Record, frozen=True):
 
 
 def _is_host(holder: str, pod: Pod) -> bool:
-    """Whether the pod's host name is the holder's: its own name, or on the host's network the node's."""
+    """Report whether the pod's host name is the holder's: its own name, or on the host's network the node's."""
     if not pod.spec.host_network:
         return holder == pod.metadata.name
     node = pod.spec.node_name
@@ -171,7 +171,7 @@ def _own_problems(found: FoundScheduler) -> Iterator[str]:
 
 
 def _unreadable(document: Mapping[str, Any], version: KubeVersion, gates: str | None) -> Iterator[str]:
-    """Why the scheduler's own image cannot read its configuration."""
+    """Return the reason why the scheduler's own image cannot read its configuration."""
     from kubectl_sched.config.decoding import serving
 
     api_version = str(document.get("apiVersion"))

@@ -1,4 +1,4 @@
-"""Which Kubernetes minor a cluster's scheduler is, from what the cluster's objects say."""
+"""The Kubernetes minor of a cluster's scheduler, as the cluster's objects show it."""
 
 from __future__ import annotations
 

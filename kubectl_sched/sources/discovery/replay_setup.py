@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Replay(Record, frozen=True):
-    """Whose scheduler to replay: the flags of the same names, None where they are not given.
+    """The scheduler to replay: the flags of the same names, None for those not given.
 
     `config_flag` is the flag that named the configuration, for what is said of its file.
     """
@@ -53,7 +53,7 @@ def configuration_for(dump: Dump, replay: Replay) -> Configuration:
 
 
 def _selects_version(document: Mapping[str, Any] | None) -> bool:
-    """Whether the document's own apiVersion says which minor to replay."""
+    """Report whether the document's own apiVersion says which minor to replay."""
     return document is not None and not str(document.get("apiVersion", "")).endswith("/v1")
 
 

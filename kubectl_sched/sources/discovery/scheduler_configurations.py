@@ -1,4 +1,4 @@
-"""Where a kube-scheduler has its configuration from, and the command that fetches it where it is elsewhere."""
+"""The source of a kube-scheduler's configuration, and the command that fetches one that was not read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _API_VERSIONS = tuple(f"kubescheduler.config.k8s.io/{version}" for version in ("v1", "v1beta3", "v1beta2"))
 
 _STATIC_POD_CONFIG_MAPS = "/static-pod-resources/configmaps/"
-"""Where OpenShift's operator writes ConfigMaps to the host of a static pod, each in a folder of its name."""
+"""The folder on a static pod's host in which OpenShift's operator writes each ConfigMap under its name."""
 
 _MANAGED = {
     "eks.amazonaws.com/": "EKS runs kube-scheduler where it cannot be seen, with the default profile",
@@ -41,13 +41,13 @@ class ConfigurationSource(Record, frozen=True):
 
     document: Mapping[str, Any] | None = None
     commands: tuple[ShellCommand, ...] = ()
-    """What fetches it, where it is not among the objects: any one of them."""
+    """Commands that fetch a configuration that is not among the objects. Any one of them is enough."""
 
     problem: str | None = None
 
     @property
     def is_known(self) -> bool:
-        """Whether nothing has to be assumed."""
+        """Report whether nothing has to be assumed."""
         return not self.commands and self.problem is None
 
 
@@ -96,7 +96,7 @@ def _of_file(pod: Pod, path: str, dump: Dump) -> ConfigurationSource:
 
 
 def _fetched_by(source: str, *commands: ShellCommand | None) -> ConfigurationSource:
-    """What the commands fetch; there is none with a name that Kubernetes would not accept."""
+    """Return the commands. There is none with a name that Kubernetes would not accept."""
     given = tuple(command for command in commands if command is not None)
     problem = None if given else "no command fetches it, since Kubernetes would not accept a name in it"
     return ConfigurationSource(source, commands=given, problem=problem)
@@ -170,7 +170,7 @@ def parsed(text: str, source: str) -> Mapping[str, Any]:
 
 
 def of_unseen_scheduler(dump: Dump) -> ConfigurationSource:
-    """What is known of a scheduler whose pod is not among the objects."""
+    """Return the configuration source of a scheduler whose pod is not among the objects."""
     for item in dump.objects:
         if isinstance(item, SchedulerConfiguration):
             source = f"SchedulerConfiguration {item.metadata.name} of AKS"

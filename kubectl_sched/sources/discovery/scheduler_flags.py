@@ -1,4 +1,4 @@
-"""Which containers are kube-schedulers, and the flags that say whom they serve.
+"""The containers that are kube-schedulers, and the flags that tell which pods they serve.
 
 Of other command lines nothing is kept, but for the admission plugins that a kube-apiserver turns on, and of other pods
 nothing of the ConfigMaps that they mount.
@@ -79,7 +79,7 @@ def _keep(spec: PodSpec) -> None:
 
 
 def is_scheduler(container: Container) -> bool:
-    """Whether the container runs kube-scheduler, as its command or else its image says."""
+    """Report whether the container runs kube-scheduler, as its command or else its image says."""
     return container.command[:1] == (NAME,) or bool(_IMAGE.search(container.image))
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MARK = b"Using component config"
 
 LOG_BYTES = 256 << 10
-"""How much of a log's beginning is read; the configuration of ten profiles ends at about 60 KiB."""
+"""The bytes of a log's beginning that are read. The configuration of ten profiles ends at about 60 KiB."""
 
 _CONTAINER = "kube-scheduler"
 _PATHS = (
@@ -45,7 +45,7 @@ _AMONG_OBJECTS = re.compile(
 _LOGGED = re.compile(rb"^==== START logs for container \S+ of pod ([^/\s]+)/", re.MULTILINE)
 
 _WRITTEN_AT = re.compile(r"^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)(?: (?:std(?:out|err) [FP] )?|$)", re.MULTILINE)
-"""What container runtimes and `--timestamps` put before every line."""
+"""The prefix that container runtimes and `--timestamps` put before every line."""
 
 _BLOCK = re.compile(r'Using component config" config=<\n(?P<text>(?:\t.*\n)+) >')
 _QUOTED = re.compile(r'Using component config" config=(?P<text>"(?:[^"\\\n]|\\.)*")')
@@ -109,7 +109,7 @@ def _of_json(found: re.Match[str]) -> str | None:
 
 
 def scheduler_log(namespace: str, pod: str, log: bytes) -> SchedulerLog | None:
-    """What the log of the pod's kube-scheduler tells of its configuration, None where it does not."""
+    """Return the configuration that the log of the pod's kube-scheduler shows; None if it shows none."""
     text = logged_configuration(log.decode(errors="replace")) if MARK in log else None
     if text is None:
         return None

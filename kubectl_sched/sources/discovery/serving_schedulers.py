@@ -1,4 +1,4 @@
-"""Who serves whose pods in a cluster, as far as a dump shows it: by the pods of schedulers, and by Leases."""
+"""The schedulers that serve a cluster's pods, as far as a dump shows it: by their own pods and by Leases."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class SeenSchedulers:
 
     @cached_property
     def lacks_default(self) -> bool:
-        """Whether there is no default scheduler: the control plane can be seen without one, or nobody looks at pods."""
+        """Report whether there is no default scheduler: a visible control plane lacks one, or no pod is looked at."""
         if self._dump.scheduler_configuration is not None:
             return False
         if any(DEFAULT_SCHEDULER_NAME in each.profiles for each in self.found) or self.renewed_lease is not None:
@@ -113,7 +113,7 @@ class SeenSchedulers:
 
 
 def _never_looked_at(pod: Pod, taken_at: str | None) -> bool:
-    """Whether the pod has waited for minutes without the condition that a scheduler's first attempt leaves."""
+    """Report whether the pod has waited for minutes without the condition that a scheduler's first attempt leaves."""
     if any(condition.type == "PodScheduled" for condition in pod.status.conditions) or not pod.status.qos_class:
         return False  # without the class that the API server gives every pod, it never was in a cluster
     age = seconds_between(pod.metadata.creation_timestamp, taken_at)

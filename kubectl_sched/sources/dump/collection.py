@@ -136,7 +136,7 @@ class Collection:
         return tuple(self._warnings)
 
     def __bool__(self) -> bool:
-        """Whether there is anything of a cluster in it."""
+        """Report whether there is anything of a cluster in it."""
         return bool(self._objects or self._present)
 
 
@@ -153,7 +153,7 @@ def _is_wanted(item: KubernetesObject) -> bool:
 
 
 def _same_revision(one: KubernetesObject, other: KubernetesObject) -> bool:
-    """Whether both are the same version of the same object, which only differ in what their layouts leave out."""
+    """Report whether both are one version of one object, and differ only in what their layouts leave out."""
     return (
         bool(one.metadata.resource_version)
         and one.metadata.resource_version == other.metadata.resource_version

@@ -1,4 +1,4 @@
-"""What a dump does not have, in which direction the answer errs without it, and how old it is."""
+"""The kinds that a dump lacks, the direction in which the answer errs without them, and the dump's age."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _has_claims(result: ScheduleResult) -> bool:
 
 
 def _spreads_by_default(result: ScheduleResult) -> bool:
-    """Whether PodTopologySpread's default constraints count: where there is a choice, and the pod has none itself."""
+    """Report whether PodTopologySpread's default constraints count: there is a choice, and the pod has none itself."""
     return len(result.feasible) > 1 and not result.pod.spec.topology_spread_constraints
 
 
@@ -77,11 +77,11 @@ _NEEDS: tuple[tuple[frozenset[str], Callable[[ScheduleResult], bool], str], ...]
     (frozenset({"Namespace"}), _has_namespace_selector, "a namespaceSelector sees every namespace without labels"),
     (frozenset({"PodDisruptionBudget"}), _preempts, "preemption may choose another node"),
 )
-"""Which kinds are needed, by which results, and what their absence means."""
+"""The kinds that are needed, the results that need them, and the meaning of their absence."""
 
 
 def completeness(dump: Dump, results: Sequence[ScheduleResult], now: datetime | None = None) -> list[str]:
-    """What the dump lacks for these pods, and how old it is, in at most two lines; a running cluster lacks nothing."""
+    """Return what the dump lacks for these pods, and its age, in at most two lines. A running cluster lacks nothing."""
     if dump.is_live:
         return []
     lines = []

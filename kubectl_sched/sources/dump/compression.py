@@ -28,7 +28,7 @@ def without_suffix(name: str) -> str:
 
 
 class Allowance:
-    """How many bytes may still come out of something compressed, whose size is given."""
+    """Return the number of bytes that may come out of something compressed of this size."""
 
     def __init__(self, compressed_size: int) -> None:
         self._left = max(LEAST_ALLOWANCE, compressed_size * LARGEST_RATIO)

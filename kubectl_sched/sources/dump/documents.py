@@ -70,7 +70,7 @@ def _values(data: bytes, name: str) -> Iterator[Any]:
 
 
 def _is_flow(data: bytes) -> bool:
-    """Whether what begins with a brace is YAML's flow style rather than JSON: its first key is not quoted."""
+    """Report whether what begins with a brace is YAML's flow style rather than JSON: its first key is not quoted."""
     return data.lstrip()[1:].lstrip()[:1] not in {b'"', b"}", b""}
 
 

@@ -1,4 +1,4 @@
-"""What was read."""
+"""The objects that were read, and what could not be."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Dump:
 
     @property
     def can_replay(self) -> bool:
-        """Whether nodes and pods may be read; else only what was said of the pods can be told."""
+        """Report whether nodes and pods may be read; else only what was said of the pods can be told."""
         return not ESSENTIAL & {forbidden.kind for forbidden in self.forbidden}
 
     @cached_property

@@ -30,7 +30,7 @@ class NotAList(Exception):  # noqa: N818 - no error, only a file of another shap
 
 
 class SnapshotMetadata(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """What a List that was written by `snapshot` says besides its objects; all others leave these empty."""
+    """The metadata of a List that `snapshot` wrote. All other Lists leave these empty."""
 
     snapshot: str = ""
     """The version of what is said: `kubectl-sched/v1`."""
@@ -43,7 +43,7 @@ class SnapshotMetadata(msgspec.Struct, frozen=True, rename="camel", omit_default
 
 
 class Header(msgspec.Struct, frozen=True, rename="camel"):
-    """What a List says of itself."""
+    """The metadata of a List."""
 
     kind: str = ""
     api_version: str = ""
@@ -51,7 +51,7 @@ class Header(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Frame(NamedTuple):
-    """Where in the file the items are, and how one is told from the next."""
+    """The place of the items in the file, and the text between two of them."""
 
     header: Header
     start: int

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.dump.raw_values import Head, Value
 
 _DEPTH = 3
-"""How deep maps of lists may be nested: {"items": {"pods": [..]}} and no further."""
+"""The depth to which maps of lists may be nested: {"items": {"pods": [..]}} and no further."""
 
 CONFIGURATION = "KubeSchedulerConfiguration"
 OTHER_KINDS = (CONFIGURATION, "ResourcePatch")
@@ -67,7 +67,7 @@ def kind_of_path(path: str) -> Kind | None:
 
 
 def layout_notes(paths: Sequence[str]) -> Iterator[str]:
-    """What a bundle of this layout leaves out by design, as the paths of its files show."""
+    """Return the kinds that a bundle of this layout leaves out by design, as the paths of its files show."""
     if any(_MUST_GATHER.search(path) for path in paths):
         yield "a must-gather leaves out the namespaces of applications: nodes may be fuller than they seem here"
     gathered = sorted({match[1] for path in paths if (match := _GATHERED.search(path))})
@@ -80,7 +80,7 @@ def layout_notes(paths: Sequence[str]) -> Iterator[str]:
 
 
 def cluster_info_note(dumped: set[str]) -> Iterator[str]:
-    """What `kubectl cluster-info dump` leaves out, where it wrote no more namespaces than it does by itself."""
+    """Return the kinds that `kubectl cluster-info dump` leaves out if it wrote no more namespaces than by default."""
     if dumped and len(dumped) <= _DEFAULT_NAMESPACES:
         yield (
             f"`kubectl cluster-info dump` wrote only the namespaces {', '.join(sorted(dumped))}: nodes may be fuller "
@@ -159,7 +159,7 @@ def take_object(
 
 
 def _take_failure(status: Any, source: str, collection: Collection) -> None:
-    """What the API server answers instead of objects."""
+    """An answer of the API server that holds an error instead of objects."""
     message = status.get("message")
     if status.get("status") == "Failure" and isinstance(message, str) and message:
         collection.refusals.setdefault(message)
@@ -169,7 +169,7 @@ def _take_failure(status: Any, source: str, collection: Collection) -> None:
 
 
 def in_words(error: Exception) -> str:
-    """What is wrong with an object, with the path of the field first: `spec.priority: expected int, got str`."""
+    """Return the error of an object with the path of the field first: `spec.priority: expected int, got str`."""
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
     problem, _, path = str(error).replace("`", "").partition(" - at ")

@@ -22,14 +22,14 @@ _ELEMENTS = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 class HeadMetadata(msgspec.Struct, frozen=True):
-    """How an object is called."""
+    """The name and the namespace of an object."""
 
     name: str | None = None
     namespace: str | None = None
 
 
 class Head(msgspec.Struct, frozen=True, rename="camel"):
-    """What an object or a list says of itself; what it does not say is empty."""
+    """The metadata of an object or a list. Missing fields are empty."""
 
     kind: str | None = None
     api_version: str | None = None
@@ -108,7 +108,7 @@ def without_nulls(value: Any) -> Any:
 
 
 def is_mapping(value: Value) -> bool:
-    """Whether the value has fields."""
+    """Report whether the value has fields."""
     return _starts_with(value, b"{") if isinstance(value, msgspec.Raw) else isinstance(value, dict)
 
 

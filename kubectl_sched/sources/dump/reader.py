@@ -99,7 +99,7 @@ def _read_other(source: Source, collection: Collection) -> None:
 
 
 def _take_errors(data: bytes, source: Source, collection: Collection) -> None:
-    """What a support bundle could not collect: a list of texts, null where all went well."""
+    """The errors of a support bundle's collectors: a list of texts, or null."""
     try:
         errors = msgspec.json.decode(data, type=list[str] | None)
     except msgspec.DecodeError:

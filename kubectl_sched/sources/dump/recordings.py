@@ -21,7 +21,7 @@ _PATCH = "ResourcePatch"
 
 
 def holds_changes(value: Value) -> bool:
-    """Whether the document is a change to an object instead of an object."""
+    """Report whether the document is a change to an object instead of an object."""
     about = head(value)
     return about is not None and (about.kind == _PATCH or (about.kind is None and _is_record(fields(value) or {})))
 

@@ -31,7 +31,7 @@ def _without_marks(data: bytes) -> bytes:
 
 
 def _unmarked_utf_16(data: bytes) -> str | None:
-    """Which of the two it is, where every other byte of the beginning is zero, as in English text."""
+    """Tell UTF-16 from plain text by its beginning: in English text every other byte is zero."""
     start = data[:_TELLING]
     if len(start) < _TELLING:
         return None

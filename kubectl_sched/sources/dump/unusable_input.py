@@ -1,4 +1,4 @@
-"""What to say of files that hold nothing to go on with, and the command that makes a dump that does."""
+"""The message for files without a usable dump, with the command that makes one."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def good_dump() -> str:
 
 
 def foreign_text(data: bytes) -> str | None:
-    """What a file is that people take for a dump, None if it is nothing known."""
+    """Name the kind of a file that people take for a dump; None if it is none of the known ones."""
     start = data[:4096]
     said = _KUBECTL_SAID.search(start)
     if said is not None:
@@ -68,7 +68,7 @@ def foreign_text(data: bytes) -> str | None:
 
 
 def refusal(paths: Sequence[str], met: Sequence[str], collection: Collection) -> DumpError:
-    """Why there is nothing to go on with, and how to make a dump."""
+    """Return the reason why the files are unusable, and the command that makes a dump."""
     return DumpError(f"{', '.join(paths)}: {_reason(paths, met, collection)}; a good dump is made by `{good_dump()}`")
 
 

@@ -120,7 +120,7 @@ class _Builder:
         self._from_aliases = 0
 
     def error(self, problem: str, mark: Any) -> YamlError:
-        """What is wrong, and on which line."""
+        """The error and its line."""
         place = f" at line {self._line + mark.line}" if mark is not None else ""
         return YamlError(f"{self._source}: it is not YAML{place}: {problem}")
 

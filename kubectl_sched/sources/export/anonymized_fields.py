@@ -229,4 +229,4 @@ NAMING_FIELDS: dict[str, Change] = {
     "PodDisruptionBudgetStatus.disrupted_pods": _names_as_keys,
     "SchedulerSpec.default_node_selector": _selector_text,
 }
-"""What becomes of each, by the name of its type and its own."""
+"""The treatment of each field, by the name of its type and its own."""

@@ -74,7 +74,7 @@ def _inside(new: Pseudonyms, value: Any) -> Any:
 
 @cache
 def _change(kind: type[msgspec.Struct], field: str) -> Change | None:
-    """What FIELDS says of a field of that type, or of the one that it comes from."""
+    """Return the entry of FIELDS for a field of that type, or of the type that it derives from."""
     names = (f"{base.__name__}.{field}" for base in kind.__mro__)
     return next((FIELDS[name] for name in names if name in FIELDS), None)
 
@@ -139,4 +139,4 @@ FIELDS: dict[str, Change] = {
     "ConfigMap.data": _data,
     "SchedulerConfigurationSpec.raw_config": _configuration_text,
 }
-"""What becomes of each field that may say whose cluster it is; all others stay."""
+"""The treatment of each field that may identify the cluster. All others stay."""

@@ -33,7 +33,7 @@ class HTTPExtenders:
         self._read = documents
         self._documents: Mapping[tuple[str, str], dict[str, Any]] | None = None
         self.sent_in_part = False
-        """Whether some object was sent with those fields alone that a replay reads."""
+        """Report whether some object was sent with those fields alone that a replay reads."""
 
     def send(self, extender: Extender, verb: str, arguments: Mapping[str, Any]) -> Any:
         """The decoded JSON answer. Raises ExtenderError in the words of Go's client."""

@@ -66,7 +66,7 @@ class _Deadline:
 
     @property
     def passed(self) -> bool:
-        """Whether the time is over."""
+        """Report whether the time is over."""
         return self._until is not None and monotonic() >= self._until
 
     def watch(self, connection: socket.socket) -> None:
@@ -208,7 +208,7 @@ class _RedirectHandler(urllib.request.HTTPRedirectHandler):
 
 
 def _reason(error: Exception, parts: SplitResult) -> str:
-    """What went wrong, in the words of Go's client where it has its own for it."""
+    """Return the failure in a sentence."""
     cause = error.reason if isinstance(error, urllib.error.URLError) else error
     match cause:
         case TimeoutError():

@@ -41,7 +41,7 @@ def _match(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
 
 
 class _Wrong(Exception):  # noqa: N818 - ends the scan
-    """What is wrong, in Go's words."""
+    """The error, in the words of Go's decoder."""
 
 
 class _Scanner:

@@ -1,4 +1,4 @@
-"""Which changes might make a node take a pod, by the plugin that keeps it out.
+"""Changes that might let a pod on a node, by the plugin that keeps it out.
 
 Nothing of this is shown before a replay with the changes applied has said that it helps.
 """

@@ -83,7 +83,7 @@ def _in_a_domain_of_its_own(result: ScheduleResult, row: int, key: str) -> Chang
 
 
 def is_free(key: str) -> bool:
-    """Whether people may label nodes as they like: what Kubernetes and clouds say of a node is not theirs to change."""
+    """Report whether people may set the label as they like. Labels of Kubernetes and of clouds are not theirs."""
     domain = key.rpartition("/")[0]
     return not domain.endswith(("kubernetes.io", "k8s.io"))
 

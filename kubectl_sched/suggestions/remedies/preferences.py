@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 HOSTNAME = "kubernetes.io/hostname"
 _NODE_AFFINITY = "NodeAffinity"
 _WEIGHTS = range(1, 101)
-"""What the API server accepts as the weight of a preference."""
+"""The weights of a preference that the API server accepts."""
 
 
 def prefer(result: ScheduleResult, row: int) -> Iterator[Change]:

@@ -1,4 +1,4 @@
-"""What keeps a pod from being tried, or from pushing others aside: gates, a node's name, its priority."""
+"""Changes of what keeps a pod from being tried or from preempting: gates, a node's name, its priority."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def match(result: ScheduleResult, row: int) -> Iterator[Way]:
 
 
 def ask_less(result: ScheduleResult) -> Iterator[Way]:
-    """Where no node at all can have what is required of it, such as two names: prefer it."""
+    """Prefer what no node at all can have, such as two names, instead of requiring it."""
     required = _required(result.pod)
     if required is not None and not _is_of_daemon_set(result.pod):
         yield (_required_softly(required),)
@@ -67,7 +67,7 @@ def _required(pod: Pod) -> NodeSelector | None:
 
 
 def _is_of_daemon_set(pod: Pod) -> bool:
-    """Whether the node that it requires is set by its controller, for this one pod."""
+    """Report whether the node that it requires is set by its controller, for this one pod."""
     owner = pod.metadata.controller
     return owner is not None and owner.kind == "DaemonSet"
 
@@ -172,7 +172,7 @@ def _requires(required: NodeSelector | None) -> Callable[[Pod], Pod]:
 
 
 def _required_softly(required: NodeSelector) -> Change:
-    """What was required, as preferences."""
+    """Return the requirements as preferences."""
     terms = required.node_selector_terms
     added = tuple(PreferredSchedulingTerm(weight=_WEIGHT, preference=term) for term in terms)
 

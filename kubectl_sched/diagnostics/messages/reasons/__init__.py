@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 __all__ = ["FAMILIES", "PAGE", "Meaning", "Reason", "meaning"]
 
 PAGE: Final = "docs/reasons.md"
-"""Where each reason has its entry, under its anchor."""
+"""The page with an entry for each reason, under its anchor."""
 
 _PREEMPTION = "preemption: "
-"""What DefaultPreemption puts before all that it says."""
+"""The prefix of all messages of DefaultPreemption."""
 
 FAMILIES: Final[dict[str, tuple[Reason, ...]]] = {
     "Room on nodes": RESOURCES,
@@ -56,7 +56,7 @@ def _vagueness(spelling: str) -> tuple[bool, int, int]:
 
 @cache
 def meaning(text: str) -> Meaning | None:
-    """What a reason says; None if it is no text of kube-scheduler's own plugins."""
+    """Return the meaning of a reason; None if it is no text of kube-scheduler's own plugins."""
     for spelling, reason in _patterns():
         found = spelling.fullmatch(text)
         if found is not None:

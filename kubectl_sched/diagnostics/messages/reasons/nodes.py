@@ -1,4 +1,4 @@
-"""What a node is, or is said to be: taints, cordons, labels, names, ports, features."""
+"""Reasons about a node: taints, cordons, labels, names, ports, features."""
 
 from __future__ import annotations
 

@@ -16,12 +16,12 @@ BEFORE = "before 1.22"
 
 _PLACE = re.compile(r"<(\.\.\.|[a-z_]+)>")
 _BEFORE_NOTHING = " :="
-"""What may be left over at the end where a spelling lacks the place that comes last."""
+"""Text that may be left over at the end if a spelling lacks its last place."""
 _NOT_OF_A_SLUG = re.compile(r"[^a-z0-9 -]")
 
 
 class Meaning(NamedTuple):
-    """What one text means: its plugin, what it says, what usually helps (empty where nothing need be done)."""
+    """The meaning of one text: its plugin, plain words, and what usually helps (empty if nothing need be done)."""
 
     plugin: str
     says: str
@@ -46,11 +46,11 @@ class Reason(NamedTuple):
 
     @property
     def anchor(self) -> str:
-        """What a link to it ends in, which is what the heading of its title becomes on common hosts of Markdown."""
+        """The end of a link to it: the anchor that common hosts of Markdown make of its title."""
         return _NOT_OF_A_SLUG.sub("", self.title.lower()).replace(" ", "-")
 
     def meaning(self, places: Mapping[str, str]) -> Meaning:
-        """What a text with these places means."""
+        """Return the meaning of a text with these places."""
         known = _Places(places)
         says = self.says.format_map(known).rstrip(_BEFORE_NOTHING)
         return Meaning(self.plugin.format_map(known), says, self.helps.format_map(known), self.anchor)
@@ -64,7 +64,7 @@ class _Places(dict[str, str]):
 
 
 def pattern(spelling: str) -> re.Pattern[str]:
-    """What a spelling's texts look like; a double quote may have been escaped, as in a copied line of a log."""
+    """Return the pattern of a spelling's texts. A double quote may be escaped, as in a copied line of a log."""
     parts: list[str] = []
     end = 0
     for place in _PLACE.finditer(spelling):
