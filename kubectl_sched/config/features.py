@@ -1,28 +1,37 @@
 """Feature gates: which exist in a minor, their defaults, and what `--feature-gates` makes of them.
 
-Answers to k8s.io/component-base/featuregate/feature_gate.go; the facts are in gate_table.py.
+Answers to k8s.io/component-base/featuregate/feature_gate.go; the table is feature_gates.txt.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Final, Literal, TypeAlias
+from pathlib import Path
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from kubectl_sched.config.gate_table import DEPENDENCIES, GATES
 from kubectl_sched.config.refusal import FeatureGateError
 from kubectl_sched.config.versions import KubeVersion
 
 Stage: TypeAlias = Literal["Alpha", "Beta", "GA", "Deprecated"]
 
+_TABLE: Final = Path(__file__).with_name("feature_gates.txt")
 _STAGES: Final[dict[str, Stage]] = {"A": "Alpha", "B": "Beta", "G": "GA", "D": "Deprecated"}
 _ALL: Final[dict[str, Stage]] = {"AllAlpha": "Alpha", "AllBeta": "Beta"}
 _CHECKS_DEPENDENCIES: Final = KubeVersion(1, 35)
 _COMPONENT: Final = "kube"
 _TRUE: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 _FALSE: Final = frozenset({"0", "f", "F", "FALSE", "false", "False"})
+
+
+class Row(NamedTuple):
+    """A line of the table: changes and dependencies by minor, and a mark of the gates that the scheduler reads."""
+
+    changes: str
+    dependencies: str = ""
+    reader: str = ""
 
 
 class Gate(msgspec.Struct, frozen=True):
@@ -60,8 +69,7 @@ class Features(msgspec.Struct, frozen=True):
 
 def known_gate(name: str, version: KubeVersion) -> Gate | None:
     """Return a gate as `version` knows it, None if it does not."""
-    row = _rows().get(name)
-    state = _state(row, version.minor) if row else ""
+    state = _state(row_of(name).changes, version.minor) if name in _lines() else ""
     if state in {"", "x"}:
         return None
     return Gate(name, _STAGES[state[0]], state[1] == "+", state.endswith("!"))
@@ -69,7 +77,7 @@ def known_gate(name: str, version: KubeVersion) -> Gate | None:
 
 def known_gates(version: KubeVersion) -> tuple[Gate, ...]:
     """Return every gate of kube-scheduler's binary in `version`, by name, without AllAlpha and AllBeta."""
-    return tuple(gate for name in _rows() if (gate := known_gate(name, version)) is not None)
+    return tuple(gate for name in _lines() if (gate := known_gate(name, version)) is not None)
 
 
 def parse_feature_gates(text: str) -> dict[str, bool]:
@@ -105,16 +113,28 @@ def _of_kubernetes(text: str) -> list[str]:
     return [item for items in by_component.values() for item in items]
 
 
+def gates_of_scheduler() -> tuple[str, ...]:
+    """Return the gates that the scheduler or one of its plugins reads; others change nothing here."""
+    return tuple(name for name in _lines() if row_of(name).reader)
+
+
 @cache
-def _rows() -> dict[str, str]:
-    """Return the table's lines by gate."""
-    return dict(line.split(" ", 1) for line in GATES.splitlines())
+def _lines() -> dict[str, str]:
+    """Read the table: by gate the rest of its line."""
+    lines = _TABLE.read_text("utf-8").splitlines()
+    return dict(line.split(" | ", 1) for line in lines if not line.startswith("#"))
 
 
-def _state(row: str, minor: int) -> str:
-    """Return the state, such as `B-` or `G+!`, that a line gives for a minor: empty before the gate exists."""
+@cache
+def row_of(name: str) -> Row:
+    """Return a gate's row. A name that never was a gate is a KeyError."""
+    return Row(*(cell.strip() for cell in _lines()[name].split("|")))
+
+
+def _state(changes: str, minor: int) -> str:
+    """Return the last change up to a minor, such as `B-` or `:GateThatItNeeds`; empty before the first."""
     state = ""
-    for change in row.split():
+    for change in changes.split():
         if int(change[:2]) > minor:
             break
         state = change[2:]
@@ -124,10 +144,10 @@ def _state(row: str, minor: int) -> str:
 @cache
 def _last_default(name: str, minor: int) -> bool:
     """Return a gate's default, off before it exists and as it last was once it is gone."""
-    row = _rows()[name]
-    state = _state(row, minor)
+    changes = row_of(name).changes
+    state = _state(changes, minor)
     if state == "x":
-        state = row.split()[-2][2:]
+        state = changes.split()[-2][2:]
     return state[1:2] == "+"
 
 
@@ -155,15 +175,11 @@ def _switched(version: KubeVersion, overrides: Mapping[str, bool]) -> dict[str, 
 
 def _check_dependencies(features: Features) -> None:
     errors: list[str] = []
-    for line in DEPENDENCIES.splitlines():
-        name, *changes = line.split()
-        needs = ""
-        for change in changes:
-            if int(change[:2]) <= features.version.minor:
-                needs = change[3:]
-        if known_gate(name, features.version) is None or not features.enabled(name):
+    for name in _lines():
+        needs = _state(row_of(name).dependencies, features.version.minor).removeprefix(":")
+        if not needs or known_gate(name, features.version) is None or not features.enabled(name):
             continue
-        off = [need for need in filter(None, needs.split(",")) if not features.enabled(need)]
+        off = [need for need in needs.split(",") if not features.enabled(need)]
         if off:
             errors.append(f"{name} is enabled, but depends on features that are disabled: [{' '.join(off)}]")
     _raise_aggregated(errors)
@@ -177,10 +193,9 @@ def _raise_aggregated(errors: list[str]) -> None:
 
 def _hint(name: str, version: KubeVersion) -> str:
     """Say when Kubernetes has such a gate, or which name was meant."""
-    row = _rows().get(name)
-    if row is not None:
-        first = row.split()[0]
-        since = f"from 1.{first[:2]}" if int(first[:2]) > version.minor else f"until 1.{int(row.split()[-1][:2]) - 1}"
+    if name in _lines():
+        minors = [int(change[:2]) for change in row_of(name).changes.split()]
+        since = f"from 1.{minors[0]}" if minors[0] > version.minor else f"until 1.{minors[-1] - 1}"
         return f"Kubernetes has it {since}, this is {version}"
     from difflib import get_close_matches
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import msgspec
 
 from kubectl_sched.config import versions
-from kubectl_sched.config.features import known_gate
-from kubectl_sched.config.gate_table import READ_BY_SCHEDULER
+from kubectl_sched.config.features import gates_of_scheduler, known_gate
 from kubectl_sched.config.plugin_table import extension_points, in_tree_plugins
 from kubectl_sched.config.versions import PATCHES, RELEASES, SUPPORTED, KubeVersion, Release
 
@@ -116,7 +115,7 @@ def _gates() -> Iterator[str]:
     yield "\nOn or off by default, `!` where that cannot be changed; nothing where the gate is not known.\n"
     shown = [version for version in SUPPORTED if RELEASES[version].exact]
     yield f"| Gate | {' | '.join(map(str, shown))} |\n| --- |{' --- |' * len(shown)}"
-    for name in READ_BY_SCHEDULER.split():
+    for name in gates_of_scheduler():
         cells = [_gate(name, version) for version in shown]
         if any(cells):
             yield f"| {name} | {' | '.join(cells)} |"

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_sched.config import SUPPORTED, FeatureGateError, Features, KubeVersion, parse_feature_gates
-from kubectl_sched.config.features import known_gate, known_gates
-from kubectl_sched.config.gate_table import DEPENDENCIES, GATES, READ_BY_SCHEDULER
+from kubectl_sched.config.features import gates_of_scheduler, known_gate, known_gates, row_of
 
 versions = st.sampled_from(SUPPORTED)
 
@@ -124,10 +123,12 @@ def test_every_default_is_accepted_as_an_override_and_changes_nothing(version: K
     assert [spelled.enabled(gate.name) for gate in gates] == [usual.enabled(gate.name) for gate in gates]
 
 
-def test_the_tables_name_known_gates() -> None:
-    names = {line.split()[0] for line in GATES.splitlines()}
-    needs = {
-        name for line in DEPENDENCIES.splitlines() for change in line.split()[1:] for name in change[3:].split(",")
+def test_the_table_names_known_gates() -> None:
+    rows = {gate.name: row_of(gate.name) for version in SUPPORTED for gate in known_gates(version)}
+    needed = {
+        name for row in rows.values() for change in row.dependencies.split() for name in change[3:].split(",") if name
     }
-    assert {line.split()[0] for line in DEPENDENCIES.splitlines()} | needs - {""} <= names
-    assert set(READ_BY_SCHEDULER.split()) <= names
+    assert len(needed) > 10
+    assert needed <= set(rows)
+    assert {row.reader for row in rows.values()} == {"", "scheduler"}
+    assert len(gates_of_scheduler()) > 50

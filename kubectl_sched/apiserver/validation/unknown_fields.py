@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kubectl_sched.apiserver.validation.field_table import FIELDS
 from kubectl_sched.apiserver.what_if_limits import few
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     Types = Mapping[str, Mapping[str, str]]
 
+_TABLE = Path(__file__).with_name("fields.txt")
 _TABLE_LINE = re.compile(r"^(\w+):((?:.|\n )*)", re.MULTILINE)
 
 
@@ -117,9 +118,9 @@ def _below(path: str, name: str) -> str:
 
 @cache
 def types_known() -> Types:
-    """By type each field, with the type that it holds: empty where it holds none of the table."""
+    """Read the table: by type each field, with the type that it holds, empty if that is not in the table."""
     found: dict[str, dict[str, str]] = {}
-    for name, fields in _TABLE_LINE.findall(FIELDS):
+    for name, fields in _TABLE_LINE.findall(_TABLE.read_text("utf-8")):
         pairs = (field.partition("=") for field in fields.split())
         found[name] = {field: held for field, _, held in pairs}
     return found

@@ -12,8 +12,8 @@ import pytest
 
 import kubectl_sched
 from kubectl_sched.config.versions import RELEASES
-from kubectl_sched.diagnostics.messages.reasons import FAMILIES, meaning
-from kubectl_sched.diagnostics.messages.reasons.reasons_page import page
+from kubectl_sched.diagnostics.messages.reasons import families, meaning
+from kubectl_sched.diagnostics.messages.reasons_page import page
 from kubectl_sched.framework.interface import FilterPlugin, PreEnqueuePlugin
 from kubectl_sched.plugins import REGISTRY
 from tests.decisions import recorded
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[3]
 SOURCES = Path(kubectl_sched.__file__).parent
-REASONS = [reason for family in FAMILIES.values() for reason in family]
+REASONS = [reason for family in families().values() for reason in family]
 SPELLINGS = [(reason, spelling) for reason in REASONS for spelling in reason.spellings]
 
 REFUSING = {"unschedulable", "unresolvable", "ClaimProblem", "FailedAllocationOnNode"}
@@ -31,7 +31,7 @@ REFUSING = {"unschedulable", "unresolvable", "ClaimProblem", "FailedAllocationOn
 
 
 def test_the_page_is_current() -> None:
-    """`python -m kubectl_sched.diagnostics.messages.reasons.reasons_page > docs/reasons.md`."""
+    """`python -m kubectl_sched.diagnostics.messages.reasons_page > docs/reasons.md`."""
     assert (ROOT / "docs" / "reasons.md").read_text() == page()
 
 

@@ -1,6 +1,6 @@
 """Writes docs/reasons.md out of the table.
 
-Run `python -m kubectl_sched.diagnostics.messages.reasons.reasons_page > docs/reasons.md`.
+Run `python -m kubectl_sched.diagnostics.messages.reasons_page > docs/reasons.md`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.config.versions import NEWEST, OLDEST
-from kubectl_sched.diagnostics.messages.reasons import FAMILIES
+from kubectl_sched.diagnostics.messages.reasons import families
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _HEAD: Final = f"""\
 # Reasons
 
-<!-- Written by `python -m kubectl_sched.diagnostics.messages.reasons.reasons_page`; do not edit. -->
+<!-- Written by `python -m kubectl_sched.diagnostics.messages.reasons_page`; do not edit. -->
 
 Every reason that kube-scheduler gives, from {OLDEST} to {NEWEST}: what it means, how people get there, what usually
 helps, and where it comes from (paths are below `pkg/scheduler` or `pkg/scheduler/framework` of k8s.io/kubernetes).
@@ -50,13 +50,13 @@ _NOTHING: Final = "Nothing by itself: look at the other reasons of the message."
 
 def page() -> str:
     """The page as Markdown."""
-    return "\n\n".join([_HEAD, _contents(), *(_family(name, reasons) for name, reasons in FAMILIES.items())]) + "\n"
+    return "\n\n".join([_HEAD, _contents(), *(_family(name, reasons) for name, reasons in families().items())]) + "\n"
 
 
 def _contents() -> str:
     return "## All of them\n\n" + "\n".join(
         f"- {name}: {', '.join(f'[{reason.title}](#{reason.anchor})' for reason in reasons)}"
-        for name, reasons in FAMILIES.items()
+        for name, reasons in families().items()
     )
 
 

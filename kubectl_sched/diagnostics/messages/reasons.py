@@ -1,0 +1,129 @@
+"""The reasons that kube-scheduler gives, from 1.22 on, with explanations for `explain message` and docs/reasons.md.
+
+The table is reasons.json. Its texts were read from the last patch release of each minor: pkg/scheduler and the modules
+that it takes reasons from.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from kubectl_sched.api.decoders import decoder
+from kubectl_sched.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PAGE: Final = "docs/reasons.md"
+"""The page that has an entry for each reason, under its anchor."""
+
+_TABLE: Final = Path(__file__).with_name("reasons.json")
+_PREEMPTION: Final = "preemption: "
+"""The prefix of all that DefaultPreemption says."""
+
+_PLACE = re.compile(r"<(\.\.\.|[a-z_]+)>")
+_SEPARATORS = " :="
+"""Characters left over at the end if a spelling lacks the place that comes last."""
+
+_AFTER_HEAD = re.compile(r'[<"].*', re.DOTALL)
+_NOT_OF_A_SLUG = re.compile(r"[^a-z0-9 -]")
+
+
+class Meaning(Record, frozen=True):
+    """The explanation of one text: its plugin, its meaning, and the usual remedy (empty if none is needed)."""
+
+    plugin: str
+    says: str
+    helps: str = ""
+    anchor: str = ""
+
+
+class Reason(Record, frozen=True):
+    """An entry of the table and of docs/reasons.md. The words are ours; the spellings are kube-scheduler's.
+
+    A spelling maps to the minors that use it, such as `1.24 to 1.33`; empty if all supported ones do. `<name>` in it is
+    a place that holds anything; `plugin`, `says` and `helps` may repeat its text as `{name}`. Nothing repeats `<...>`.
+    """
+
+    title: str
+    plugin: str
+    spellings: dict[str, str]
+    says: str
+    how: str
+    helps: str
+    upstream: str
+
+    @property
+    def anchor(self) -> str:
+        """The anchor of its heading, as common hosts of Markdown derive it from the title."""
+        return _NOT_OF_A_SLUG.sub("", self.title.lower()).replace(" ", "-")
+
+    def meaning(self, places: Mapping[str, str]) -> Meaning:
+        """Explain a text with these places."""
+        known = _Places(places)
+        says = self.says.format_map(known).rstrip(_SEPARATORS)
+        return Meaning(self.plugin.format_map(known), says, self.helps.format_map(known), self.anchor)
+
+
+class _Places(dict[str, str]):
+    """A place that this spelling lacks is empty."""
+
+    def __missing__(self, key: str) -> str:
+        return ""
+
+
+@cache
+def families() -> dict[str, tuple[Reason, ...]]:
+    """Read the table: the reasons by heading, in the order of the page."""
+    return decoder(dict[str, tuple[Reason, ...]]).decode(_TABLE.read_bytes())
+
+
+@cache
+def meaning(text: str) -> Meaning | None:
+    """Explain a reason; None if it is no text of kube-scheduler's own plugins."""
+    for head, spelling, reason in _by_exactness():
+        found = _pattern(spelling).fullmatch(text) if text.startswith(head) else None
+        if found is not None:
+            return reason.meaning(found.groupdict())
+    said = text.removeprefix(_PREEMPTION)
+    return meaning(said) if said != text else None
+
+
+def begins_a_reason(text: str) -> bool:
+    """Report whether a reason may go on where this text ends."""
+    return any(spelling.startswith(text) for spelling, _ in _spellings())
+
+
+@cache
+def _spellings() -> tuple[tuple[str, Reason], ...]:
+    return tuple((each, reason) for reasons in families().values() for reason in reasons for each in reason.spellings)
+
+
+@cache
+def _by_exactness() -> list[tuple[str, str, Reason]]:
+    """Return every spelling after its literal head, the most exact first, lest a text is taken for something vaguer.
+
+    Most texts are told apart by their heads, so that few spellings need be compiled.
+    """
+    spellings = sorted(_spellings(), key=lambda each: _vagueness(each[0]))
+    return [(_AFTER_HEAD.sub("", spelling), spelling, reason) for spelling, reason in spellings]
+
+
+def _vagueness(spelling: str) -> tuple[bool, int, int]:
+    """Sort spellings with a literal beginning first, then those without an open place, then the longest."""
+    return spelling.startswith("<"), spelling.count("<...>"), -len(spelling)
+
+
+@cache
+def _pattern(spelling: str) -> re.Pattern[str]:
+    """Compile a spelling; a double quote may have been escaped, as in a copied line of a log."""
+    parts: list[str] = []
+    end = 0
+    for place in _PLACE.finditer(spelling):
+        parts += [re.escape(spelling[end : place.start()]), "(.*)" if place[1] == "..." else f"(?P<{place[1]}>.*?)"]
+        end = place.end()
+    parts.append(re.escape(spelling[end:]))
+    return re.compile("".join(parts).replace('"', r'\\?"'), re.DOTALL)
