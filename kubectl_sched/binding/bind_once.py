@@ -11,7 +11,7 @@ from kubectl_sched.api.core import Event as ClusterEvent
 from kubectl_sched.binding.api_requests import collection_path
 from kubectl_sched.binding.bind_context import Situation, against, refusal
 from kubectl_sched.binding.binding_cycle import Bound, Failed, Gone, is_judged_alike
-from kubectl_sched.binding.binding_outcome import Answer
+from kubectl_sched.binding.binding_outcome import INTERRUPTED, Answer
 from kubectl_sched.binding.node_recheck import is_as_judged, overcommitted, read_node
 from kubectl_sched.binding.object_reader import read_pod
 from kubectl_sched.binding.preemption_executor import await_gone, preempt, victims_of, without_preemption
@@ -81,7 +81,7 @@ class _Once:
                 return self._ended("Refused", 1, said, plan, situation, situation.result.current_node)
             if self._tools.stop.is_set():
                 said = f"interrupted: pod {situation.pod.key} has no node"
-                return self._ended("Interrupted", 3, said, plan, situation)
+                return self._ended("Interrupted", INTERRUPTED, said, plan, situation)
             self._show(plan)
             answer = self._one_round(situation, plan)
             if isinstance(answer, Answer):
@@ -184,7 +184,7 @@ class _Once:
         pod, left = situation.pod.key, failed.left
         if failed.interrupted:
             said = f"interrupted: pod {pod} has no node{'' if left else ', and nothing is left of the attempt'}"
-            return self._ended("Interrupted", 3, said, plan, situation, None, left)
+            return self._ended("Interrupted", INTERRUPTED, said, plan, situation, None, left)
         if self._order.dry_run == "none":
             self._warn(*report_failure(self._tools.writer, self._tools.recorder, situation.result, failed))
         return self._ended("Failed", 3, f"pod {pod}: {failed.status.message}", plan, situation, None, left)
@@ -227,7 +227,9 @@ class _Once:
         there = await_gone(tools.writer, done.victims, tools.stop)
         if there:
             said = f"pod {situation.pod.key} is nominated to {done.node}, where {', '.join(there)} did not go in time"
-            return self._ended("Interrupted" if tools.stop.is_set() else "Failed", 3, said, plan, situation)
+            if tools.stop.is_set():
+                return self._ended("Interrupted", INTERRUPTED, said, plan, situation)
+            return self._ended("Failed", 3, said, plan, situation)
         self._confirmed = (done.node, ())
         return self._look()
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.render.text.binding_plan import BindingPlan
+
+INTERRUPTED: Final = 130
+"""The exit code after Ctrl-C, as shells have it: 128 and SIGINT."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TextIO
 from kubectl_sched.binding.bind_context import situation_of
 from kubectl_sched.binding.bind_once import Tools, bind_once
 from kubectl_sched.binding.binding_cycle import BindingCycle
-from kubectl_sched.binding.binding_outcome import as_data
+from kubectl_sched.binding.binding_outcome import INTERRUPTED, as_data
 from kubectl_sched.binding.event_recorder import EventRecorder
 from kubectl_sched.binding.writer import Writer
 from kubectl_sched.errors import SchedError
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 class GivenUpError(SchedError):
     """Ctrl-C before anything was written, or a second one before it was taken back."""
 
-    exit_code = 3
+    exit_code = INTERRUPTED
 
 
 def run_once(targets: tuple[str, ...], namespace: str, order: Order, output: str, connection: Connection) -> int:

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.reservation import Reservation
     from kubectl_sched.scheduler.result import ScheduleResult
 
-_BINDING_THREADS: Final = 100
-"""A binding cycle may wait minutes for a volume, and has a thread for so long."""
+_BINDING_THREADS: Final = 16
+_WAITING_THREADS: Final = 48
+"""For pods with volumes or devices: their binding cycles may wait minutes, and nobody else waits with them."""
 
 _REPORTING_THREADS: Final = 4
 
@@ -40,13 +41,15 @@ class Binder:
         self._tell = tell
         self._stopping = threading.Event()
         self._binding = ThreadPoolExecutor(_BINDING_THREADS, thread_name_prefix="bind")
+        self._waiting = ThreadPoolExecutor(_WAITING_THREADS, thread_name_prefix="bind-waiting")
         self._reporting = ThreadPoolExecutor(_REPORTING_THREADS, thread_name_prefix="report")
 
     def bind(
         self, queued: QueuedPod, result: ScheduleResult, node: str, reservations: Sequence[Reservation], began: float
     ) -> None:
         """Begin the pod's binding cycle; a Finished tells how it ended."""
-        self._binding.submit(self._bind, queued, result, node, reservations, began)
+        pool = self._waiting if reservations else self._binding
+        pool.submit(self._bind, queued, result, node, reservations, began)
 
     def report(self, result: ScheduleResult, failed: Failed | None = None) -> None:
         """Write why the pod has no node, then preempt its victims if it has any."""
@@ -59,8 +62,8 @@ class Binder:
     def close(self) -> None:
         """Take nothing more on; what has not begun is left."""
         self._stopping.set()
-        self._binding.shutdown(wait=False, cancel_futures=True)
-        self._reporting.shutdown(wait=False, cancel_futures=True)
+        for pool in (self._binding, self._waiting, self._reporting):
+            pool.shutdown(wait=False, cancel_futures=True)
 
     def _bind(
         self, queued: QueuedPod, result: ScheduleResult, node: str, reservations: Sequence[Reservation], began: float

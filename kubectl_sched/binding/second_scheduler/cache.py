@@ -49,6 +49,8 @@ class Cache:
         self._reservations = Reservations(self._stored)
         self._snapshot, _ = build((), options)
         self._pending: dict[str, Pod] = {}
+        self._placed: set[str] = set()
+        """Keys of the pods that have a node or are assumed to."""
         self._shown: dict[str, Pod] = {}
         """The pods on nodes as they are in the snapshot."""
         self._stale_pods: set[str] = set()
@@ -107,6 +109,10 @@ class Cache:
 
     def _sort_out(self, key: str) -> None:
         """Among the pending pods are those that neither have a node nor are assumed to."""
+        if self._effective(key) is not None:
+            self._placed.add(key)
+        else:
+            self._placed.discard(key)
         stored = self._stored[Pod].get(key)
         if isinstance(stored, Pod) and not stored.spec.node_name and key not in self._assumed:
             self._pending[key] = stored
@@ -159,7 +165,7 @@ class Cache:
     @property
     def sizes(self) -> Mapping[str, int]:
         """scheduler_cache_size by its label: nodes, pods on them, and those of them that are only assumed."""
-        return {"nodes": len(self._snapshot), "pods": len(self._shown), "assumed_pods": len(self._assumed)}
+        return {"nodes": len(self._stored[Node]), "pods": len(self._placed), "assumed_pods": len(self._assumed)}
 
     def snapshot(self, nominated: Mapping[str, tuple[Pod, ...]]) -> Snapshot:
         """The cluster with everything that has been told until now, and with these nominations."""

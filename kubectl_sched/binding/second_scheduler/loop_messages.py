@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from kubectl_sched.sources.live.reflector import Changed, Disturbed, Replaced
+from kubectl_sched.sources.live.reflector import Changed, Disturbed, Replaced, Resumed
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
@@ -54,4 +54,5 @@ class Stop(NamedTuple):
     exit_code: int = 0
 
 
-Message: TypeAlias = Changed | Replaced | Disturbed | Finished | LastVictim | PreemptionEnded | Warned | Led | Stop
+News: TypeAlias = Changed | Replaced | Disturbed | Resumed
+Message: TypeAlias = News | Finished | LastVictim | PreemptionEnded | Warned | Led | Stop

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import os
 import signal
 import time
@@ -11,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.api.component_helpers.pod_requests import scheduler_options
+from kubectl_sched.binding.binding_outcome import INTERRUPTED
 from kubectl_sched.binding.second_scheduler.binding_workers import Binder
 from kubectl_sched.binding.second_scheduler.cache import Cache
 from kubectl_sched.binding.second_scheduler.decision_log import Say
@@ -19,6 +21,7 @@ from kubectl_sched.binding.second_scheduler.followed_kinds import NOT_ENDED, wat
 from kubectl_sched.binding.second_scheduler.leader_elector import Elector
 from kubectl_sched.binding.second_scheduler.leader_fence import FencedServer
 from kubectl_sched.binding.second_scheduler.loop_messages import Led, Stop
+from kubectl_sched.binding.second_scheduler.loop_thread import run_in_thread
 from kubectl_sched.binding.second_scheduler.metrics import Metrics
 from kubectl_sched.binding.second_scheduler.preflight import confirm, others, plan, refuse_if_served
 from kubectl_sched.binding.second_scheduler.queueing_hints import PluginHints
@@ -47,7 +50,8 @@ if TYPE_CHECKING:
 _STOP_SECONDS: Final = 25.0
 """How long binding cycles may take to end; a pod has 30 s from SIGTERM to SIGKILL."""
 
-_INTERRUPTED: Final = 3
+_HEARD_SECONDS: Final = 10.0
+"""The longest that a cycle may go on after a signal."""
 
 _STUCK_SECONDS: Final = 60.0
 """A loop that has not gone round for so long is taken to hang."""
@@ -90,7 +94,7 @@ def _state(endpoint: Endpoint, *, takes_over: bool) -> Dump:
 
 
 class _Program:
-    """All parts of one run. The scheduling loop has the main thread, which signals reach."""
+    """All parts of one run. The main thread is there for signals."""
 
     def __init__(self, endpoint: Endpoint, options: WatchOptions, settings: Settings, say: Say) -> None:
         configuration, election = settings.configuration, settings.election
@@ -122,7 +126,9 @@ class _Program:
             for kind in kinds
         ]
         self._listen = options.listen
-        self._asked_to_stop = False
+        self._asked_to_stop = self._interrupted = False
+        self._stop_by = math.inf
+        """The time by which the loop has to have heard of a signal."""
 
     def run(self) -> int:
         checks = {"/healthz": self._ill, "/livez": self._ill, "/readyz": self._unready}
@@ -137,7 +143,7 @@ class _Program:
                     self._elector.start()
                 else:
                     self._on_change(leads=True)
-                stop = self._watcher.run()
+                stop = run_in_thread(self._watcher.run, lambda: self._stop_by)
                 return self._end(stop)
         finally:
             if serving is not None:
@@ -157,14 +163,16 @@ class _Program:
         self._lister.close()
         if self._elector is not None:
             self._elector.stop()
-        return stop.exit_code
+        return stop.exit_code or (INTERRUPTED if self._interrupted else 0)
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
         def stop(number: int, _: object) -> None:
             if self._asked_to_stop:
-                os._exit(_INTERRUPTED)  # asked for twice: at once, whatever is under way
+                os._exit(INTERRUPTED)  # asked for twice: at once, whatever is under way
             self._asked_to_stop = True
+            self._interrupted = number == signal.SIGINT
+            self._stop_by = time.monotonic() + _HEARD_SECONDS
             self._watcher.inbox.put(Stop(f"{signal.Signals(number).name}: ends once what is under way is over"))
 
         before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
@@ -195,8 +203,10 @@ class _Program:
         return ""
 
     def _unready(self) -> str:
-        waits_for = self._watcher.waits_for
-        return self._ill() or (f"not listed yet: {', '.join(waits_for)}" if waits_for else "")
+        waits_for, down = self._watcher.waits_for, self._watcher.down
+        if waits_for:
+            return self._ill() or f"not listed yet: {', '.join(waits_for)}"
+        return self._ill() or (f"not followed at the moment: {', '.join(down)}" if down else "")
 
 
 def _frameworks(settings: Settings, cache: Cache) -> dict[str, Framework]:

@@ -36,7 +36,7 @@ from kubectl_sched.scheduler.reserve import reserved, reserved_pod
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.schedule_one import cycle
 from kubectl_sched.sources.live.list_paths import group_of
-from kubectl_sched.sources.live.reflector import Changed, Disturbed, Replaced
+from kubectl_sched.sources.live.reflector import Changed, Disturbed, Replaced, Resumed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -75,6 +75,7 @@ class Watcher:
         self.inbox: SimpleQueue[Message] = SimpleQueue()
         self._frameworks = frameworks
         self._unlisted = {kind.name for kind in watched_kinds(each.profile for each in frameworks.values())}
+        self._down: set[str] = set()
         self._cache = cache
         self._queue = queue
         self._binder = binder
@@ -92,6 +93,11 @@ class Watcher:
     def waits_for(self) -> tuple[str, ...]:
         """The kinds of which nothing is known yet: until there are none, nothing is decided."""
         return tuple(sorted(self._unlisted))
+
+    @property
+    def down(self) -> tuple[str, ...]:
+        """The resources that cannot be followed at the moment."""
+        return tuple(sorted(self._down))
 
     def run(self) -> Stop:
         """Go on until told to stop."""
@@ -131,28 +137,33 @@ class Watcher:
             due = self._queue.wakes_at() if self._leads else None
             pause = _TICK_SECONDS if due is None else min(max(due - self._clock(), 0.0), _TICK_SECONDS)
             try:
-                self.take(self.inbox.get(timeout=pause))
+                self._take_safely(self.inbox.get(timeout=pause))
             except Empty:
                 return
         while self._stop is None:
             try:
-                self.take(self.inbox.get_nowait())
+                self._take_safely(self.inbox.get_nowait())
             except Empty:
                 return
+
+    def _take_safely(self, message: Message) -> None:
+        """A message that nobody has thought of must not end the program, which would meet it again."""
+        try:
+            self.take(message)
+        except Exception as failure:  # noqa: BLE001 - as above
+            what = type(message).__name__
+            if isinstance(message, Changed):
+                what = f"a change of {message.kind.name} {message.object.key}"
+            said = f"{type(failure).__name__}: {failure}"
+            self._say.problem(f"{what} could not be taken in, by a bug in kubectl-sched ({said})")
 
     def take(self, message: Message) -> None:
         """Take in one thing that has come."""
         match message:
-            case Changed(_, item, gone):
-                delta = self._cache.change(item, gone=gone)
-                self._apply([delta] if delta is not None else [])
-            case Replaced(kind, objects):
-                self._apply(self._cache.replace(kind.type, objects))
-                self._unlisted.discard(kind.name)
+            case Changed() | Replaced() | Resumed() | Disturbed():
+                self._take_news(message)
             case Finished():
                 self._finish(message)
-            case Disturbed():
-                self._disturbed(message)
             case LastVictim(pod):
                 self._queue.last_victim(pod)
             case PreemptionEnded(pod, failed):
@@ -165,8 +176,24 @@ class Watcher:
             case Stop():
                 self._stop = self._stop or message
 
+    def _take_news(self, message: Changed | Replaced | Resumed | Disturbed) -> None:
+        match message:
+            case Changed(_, item, gone):
+                delta = self._cache.change(item, gone=gone)
+                self._apply([delta] if delta is not None else [])
+            case Replaced(kind, objects):
+                self._apply(self._cache.replace(kind.type, objects))
+                self._unlisted.discard(kind.name)
+                self._down.discard(kind.plural)
+            case Resumed(kind):
+                self._down.discard(kind.plural)
+            case Disturbed():
+                self._disturbed(message)
+
     def _disturbed(self, message: Disturbed) -> None:
         self._metrics.disturbed(message.kind.plural)
+        if message.is_down:
+            self._down.add(message.kind.plural)
         if message.status == HTTPStatus.FORBIDDEN and message.kind.name in self._unlisted:
             group = group_of(message.kind) or '""'
             rule = f"{{apiGroups: [{group}], resources: [{message.kind.plural}], verbs: [list, watch]}}"
@@ -209,7 +236,10 @@ class Watcher:
         try:
             self._attempt(queued, self._clock())
         except Exception as failure:  # noqa: BLE001 - one pod that nobody has thought of must not stop all others
-            self._say.problem(f"pod {queued.key} cannot be judged: {type(failure).__name__}: {failure}")
+            self._say.problem(
+                f"pod {queued.key} cannot be judged, by a bug in kubectl-sched ({type(failure).__name__}: {failure}); "
+                "other pods are served as before"
+            )
             self._queue.failed(queued, self._clock())
 
     def _attempt(self, queued: QueuedPod, began: float) -> None:

@@ -62,7 +62,15 @@ class Disturbed(NamedTuple):
     kind: Kind
     sentence: str
     status: int = 0
-    """HTTP's, 0 where there was no answer."""
+    """HTTP's, 0 if there was no answer."""
+    is_down: bool = False
+    """Whether the kind is not followed for now; Resumed or Replaced ends that."""
+
+
+class Resumed(NamedTuple):
+    """The kind is followed again after a disturbance."""
+
+    kind: Kind
 
 
 class _ExpiredError(Exception):
@@ -96,7 +104,7 @@ class Reflector:
         server: Server,
         lister: Lister,
         kind: Kind,
-        put: Callable[[Replaced | Changed | Disturbed], None],
+        put: Callable[[Replaced | Changed | Disturbed | Resumed], None],
         fields: str = "",
     ) -> None:
         self._server = server
@@ -181,6 +189,8 @@ class Reflector:
                 raise _ExpiredError from None
             raise
         self._response = response
+        if self._failures:
+            self._put(Resumed(self._kind))
         try:
             lines = iter(()) if self._stopped.is_set() else _lines(response)
             for line in lines:
@@ -221,7 +231,8 @@ class Reflector:
     def _disturbed(self, error: ClusterError) -> None:
         if self._stopped.is_set():
             return
-        self._put(Disturbed(self._kind, str(error), error.status if isinstance(error, ResponseError) else 0))
+        status = error.status if isinstance(error, ResponseError) else 0
+        self._put(Disturbed(self._kind, str(error), status, is_down=True))
         self._wait()
 
     def _wait(self) -> None:

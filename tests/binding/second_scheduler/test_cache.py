@@ -238,3 +238,18 @@ def test_many_pods_that_come_and_go_do_not_make_it_grow() -> None:
         cache.snapshot({})
     assert len(cache.snapshot({}).existing_pods) == 0
     assert len(cache.snapshot({}).existing_pods._store.pods) <= 1_002  # noqa: SLF001 - the store is what would grow
+
+
+def test_sizes_count_what_is_known_before_any_snapshot_is_taken() -> None:
+    cache = Cache(OPTIONS)
+    cache.change(node("n1"), gone=False)
+    cache.change(pod("there", on="n1"), gone=False)
+    coming = pod("coming")
+    cache.change(coming, gone=False)
+    assert cache.sizes == {"nodes": 1, "pods": 1, "assumed_pods": 0}
+    cache.assume(coming, "n1")
+    assert cache.sizes == {"nodes": 1, "pods": 2, "assumed_pods": 1}
+    cache.change(pod("coming", on="n1"), gone=False)
+    assert cache.sizes == {"nodes": 1, "pods": 2, "assumed_pods": 0}
+    cache.change(pod("there", on="n1"), gone=True)
+    assert cache.sizes == {"nodes": 1, "pods": 1, "assumed_pods": 0}

@@ -15,7 +15,7 @@ from kubectl_sched.binding.second_scheduler.cache import Cache
 from kubectl_sched.binding.second_scheduler.cluster_events import REGISTERED
 from kubectl_sched.binding.second_scheduler.decision_log import Say
 from kubectl_sched.binding.second_scheduler.followed_kinds import watched_kinds
-from kubectl_sched.binding.second_scheduler.loop_messages import Finished, Led
+from kubectl_sched.binding.second_scheduler.loop_messages import Finished, Led, Stop
 from kubectl_sched.binding.second_scheduler.metrics import Metrics
 from kubectl_sched.binding.second_scheduler.queued_pod import Backoff
 from kubectl_sched.binding.second_scheduler.queueing_hints import PluginHints
@@ -26,12 +26,14 @@ from kubectl_sched.config import load_configuration
 from kubectl_sched.framework.status import error
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.sources.kinds import BY_NAME
-from kubectl_sched.sources.live.reflector import Changed, Replaced
+from kubectl_sched.sources.live.reflector import Changed, Disturbed, Replaced, Resumed
 from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import pytest
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.binding.second_scheduler.binding_workers import Binder
@@ -295,3 +297,41 @@ def test_what_is_said_late_of_a_pod_that_we_have_bound_is_no_reason_to_decide_ag
     course.deliver(course.late.pop(0))
     assert not on(course.delivered[name])
     assert not course.watcher.decide()
+
+
+def test_a_kind_that_cannot_be_followed_is_named_until_it_is_followed_again() -> None:
+    course = AnyCourse()
+    course.begin()
+    nodes = BY_NAME["Node"]
+    course.watcher.take(Disturbed(nodes, "Node odd was skipped"))
+    seen = [course.watcher.down]
+    for message in (Disturbed(nodes, "connection refused", is_down=True), Resumed(nodes)):
+        course.watcher.take(message)
+        seen.append(course.watcher.down)
+    assert seen == [(), ("nodes",), ()]
+
+
+def test_a_pod_that_no_cycle_can_judge_is_told_and_the_others_are_bound(capsys: pytest.CaptureFixture[str]) -> None:
+    course = AnyCourse()
+    course.begin()
+    course.node_comes_or_changes("n1", 4)
+    course.pods_come([1, 1], mine=True)
+    broken, sound = course.server.values()
+    unlike_any = structs.replace(broken, spec=structs.replace(broken.spec, affinity=7))
+    course.watcher.take(Changed(BY_NAME["Pod"], unlike_any, gone=False))
+    course.watcher.take(Changed(BY_NAME["Pod"], sound, gone=False))
+    while course.watcher.decide():
+        pass
+    assert [item.name for item, _ in course.recorder.decided] == [sound.name]
+    assert "a bug in kubectl-sched" in capsys.readouterr().err
+
+
+def test_news_that_cannot_be_taken_in_are_told_and_do_not_end_the_loop(capsys: pytest.CaptureFixture[str]) -> None:
+    course = AnyCourse()
+    course.begin()
+    course.pods_come([1], mine=True)
+    (item,) = course.server.values()
+    course.watcher.inbox.put(Changed(BY_NAME["Pod"], structs.replace(item, spec=None), gone=False))
+    course.watcher.inbox.put(Stop("SIGTERM"))
+    assert course.watcher.run() == Stop("SIGTERM")
+    assert "a change of Pod default/" in capsys.readouterr().err

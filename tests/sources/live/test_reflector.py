@@ -17,12 +17,12 @@ from kubectl_sched.sources.live import reflector
 from kubectl_sched.sources.live.client import Server
 from kubectl_sched.sources.live.endpoint import Endpoint
 from kubectl_sched.sources.live.lister import Lister
-from kubectl_sched.sources.live.reflector import Changed, Disturbed, Reflector, Replaced
+from kubectl_sched.sources.live.reflector import Changed, Disturbed, Reflector, Replaced, Resumed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Message = Replaced | Changed | Disturbed
+Message = Replaced | Changed | Disturbed | Resumed
 
 
 def pod(name: str, version: int) -> dict[str, Any]:
@@ -119,6 +119,8 @@ def words(message: Message) -> str:
             return f"{'gone' if gone else 'now'}: {item.name}@{item.metadata.resource_version}"
         case Disturbed(status=status):
             return f"disturbed {status}"
+        case Resumed():
+            return "resumed"
 
 
 def asked_from(script: Script) -> list[str]:
@@ -165,7 +167,7 @@ def test_a_state_that_is_forgotten_is_listed_anew(follow: SimpleQueue[Message], 
     indirect=True,
 )
 def test_what_fails_is_tried_again_from_the_same_state(follow: SimpleQueue[Message], script: Script) -> None:
-    assert names(follow, 5) == ["disturbed 500", "all: ", "disturbed 429", "disturbed 503", "now: a@6"]
+    assert names(follow, 6) == ["disturbed 500", "all: ", "disturbed 429", "disturbed 503", "resumed", "now: a@6"]
     assert asked_from(script)[:5] == ["list", "list", "5", "5", "5"]
 
 
@@ -189,7 +191,7 @@ def test_an_object_that_cannot_be_read_is_named_and_left_out(follow: SimpleQueue
     indirect=True,
 )
 def test_what_is_no_event_ends_the_watch_and_not_the_following(follow: SimpleQueue[Message], script: Script) -> None:
-    assert names(follow, 3) == ["all: ", "disturbed 0", "now: a@6"]
+    assert names(follow, 4) == ["all: ", "disturbed 0", "resumed", "now: a@6"]
     assert asked_from(script)[:3] == ["list", "5", "5"]
 
 
