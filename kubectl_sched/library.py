@@ -233,7 +233,7 @@ class _Shown:
         from rich.console import Console
         from rich.text import Text
 
-        from kubectl_sched.render.show import Display
+        from kubectl_sched.render.display import Display
         from kubectl_sched.render.text.terminal import rendered
 
         console = Console(file=StringIO(), width=_WIDTH, force_terminal=True, markup=False, highlight=False)
@@ -247,8 +247,8 @@ class _Shown:
 
     def to_html(self) -> str:
         """Return the page of `-o html`: one file that needs no network."""
+        from kubectl_sched.render.display import Display
         from kubectl_sched.render.html.page import explanation_page
-        from kubectl_sched.render.show import Display
 
         return explanation_page(self._answer, Display("html", node=self._node))
 
@@ -261,8 +261,8 @@ class _Shown:
 
     def to_markdown(self) -> str:
         """Return the answer as `-o markdown` prints it."""
+        from kubectl_sched.render.display import Display
         from kubectl_sched.render.markdown.markdown_answer import explanation_markdown
-        from kubectl_sched.render.show import Display
 
         return explanation_markdown(self._answer, Display("markdown", node=self._node))
 

@@ -19,9 +19,9 @@ from kubectl_sched.binding.writer import Writer
 from kubectl_sched.errors import SchedError
 from kubectl_sched.output import write_error, write_text
 from kubectl_sched.render.data.explanation_data import explanation_data
+from kubectl_sched.render.data.writers import write_data
 from kubectl_sched.render.headline import headline
 from kubectl_sched.render.safe_text import safe
-from kubectl_sched.render.show import write_data
 from kubectl_sched.render.text.binding_plan import plan_lines, question
 from kubectl_sched.render.text.progress_bar import progress
 from kubectl_sched.sources.live.client import Server

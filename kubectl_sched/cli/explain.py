@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_sched.queries.explain import Question
-    from kubectl_sched.render.show import Display
+    from kubectl_sched.render.display import Display
     from kubectl_sched.sources.dump.dump import Dump
     from kubectl_sched.sources.extender.extender_client import HTTPExtenders
     from kubectl_sched.sources.pod_selection import Selection
@@ -95,7 +95,7 @@ def explain(
     if call_extenders:
         _check_extender_flags(config, sampling=sampling or start_index is not None)
     from kubectl_sched.queries.explain import Question
-    from kubectl_sched.render.show import Display
+    from kubectl_sched.render.display import Display
     from kubectl_sched.sources.discovery.replay_setup import Replay
     from kubectl_sched.sources.pod_selection import Selection
 

@@ -28,7 +28,7 @@ def message(
 def explain_message(words: Sequence[str], output: str, color: str) -> None:
     """Print what each clause of the text means; `-` reads it from standard input."""
     from kubectl_sched.diagnostics.messages.decoder import parse
-    from kubectl_sched.render.show import write_data
+    from kubectl_sched.render.data.writers import write_data
     from kubectl_sched.render.text.message_text import message_data, message_lines
 
     if output not in {"table", "json", "yaml"}:

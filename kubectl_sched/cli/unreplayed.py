@@ -18,7 +18,8 @@ def show_decoded(dump: Dump, selection: Selection, output: str, color: str) -> i
     """Print it; the exit code is that of something forbidden, since nothing was replayed."""
     from kubectl_sched.diagnostics.pods_not_created import never_created
     from kubectl_sched.diagnostics.scheduler_statements import told_of
-    from kubectl_sched.render.show import PAGES, write_data
+    from kubectl_sched.render.data.writers import write_data
+    from kubectl_sched.render.display import PAGES
     from kubectl_sched.render.text.unreplayed_pods import Limits, decoded_data, decoded_lines
     from kubectl_sched.sources.pod_selection import select
     from kubectl_sched.sources.surroundings import Surroundings

@@ -91,7 +91,7 @@ def whatif(
     from kubectl_sched.cli.edit_flags import in_order
     from kubectl_sched.cli.state_source import read_whole
     from kubectl_sched.queries.whatif import Question, what_if
-    from kubectl_sched.render.show import Display
+    from kubectl_sched.render.display import Display
     from kubectl_sched.render.text.placement_progress import placing
     from kubectl_sched.render.what_if_output import show_what_if
     from kubectl_sched.simulation.placed_workloads import Sizing

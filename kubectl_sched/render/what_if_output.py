@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.output import write_page
+from kubectl_sched.render.data.writers import warn, write_data, write_names
 from kubectl_sched.render.safe_text import count
-from kubectl_sched.render.show import warn, write_data, write_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_sched.queries.whatif import Answer
-    from kubectl_sched.render.show import Display
+    from kubectl_sched.render.display import Display
     from kubectl_sched.simulation.placement import Placement
     from kubectl_sched.simulation.rollout import RolledOut
     from kubectl_sched.simulation.what_if_result import WhatIfResult

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.queries.explain import Answer
-    from kubectl_sched.render.show import Display
+    from kubectl_sched.render.display import Display
     from kubectl_sched.scheduler.scheduler import Scheduler
 
 

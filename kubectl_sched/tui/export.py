@@ -11,9 +11,10 @@ from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.explain import Answer
 from kubectl_sched.record import Record
 from kubectl_sched.render.data.explanation_data import explanation_data
+from kubectl_sched.render.data.writers import as_json, as_yaml
+from kubectl_sched.render.display import Display
 from kubectl_sched.render.headline import headline
 from kubectl_sched.render.safe_text import count, safe
-from kubectl_sched.render.show import Display, as_json, as_yaml
 from kubectl_sched.tui.edits import texts
 from kubectl_sched.tui.lines.line import plain
 from kubectl_sched.tui.lines.node_columns import NodeLines, columns, heading

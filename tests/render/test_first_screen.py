@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kubectl_sched.render.display import Display
 from kubectl_sched.render.safe_text import safe
-from kubectl_sched.render.show import Display
 from kubectl_sched.render.text.screen_fitting import LINES
 from tests.plugins.clusters import node, pod, requests
 from tests.render.worlds import explained, gpu_cluster, gpu_pod, gpu_users, shown

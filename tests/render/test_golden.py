@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_sched.render.show import Display
+from kubectl_sched.render.display import Display
 from kubectl_sched.suggestions.search import suggest
 from tests.plugins.clusters import node, pod, requests
 from tests.render.worlds import explained, gpu_cluster, gpu_pod, gpu_users, shown

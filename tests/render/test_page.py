@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 from kubectl_sched.framework.status import Code, Status
 from kubectl_sched.queries.explain import Answer
 from kubectl_sched.render.data.explanation_data import explanation_data
+from kubectl_sched.render.display import Display
 from kubectl_sched.render.funnel import funnel
 from kubectl_sched.render.headline import headline
 from kubectl_sched.render.html.embedded import as_json
 from kubectl_sched.render.html.page import explanation_page
 from kubectl_sched.render.safe_text import safe
-from kubectl_sched.render.show import Display
 from kubectl_sched.snapshot import Column
 from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests

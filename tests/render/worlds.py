@@ -12,7 +12,7 @@ from kubectl_sched.api.pod import Pod
 from kubectl_sched.config import KubeVersion, load_configuration
 from kubectl_sched.queries.explain import Answer
 from kubectl_sched.queries.explanation import Explanation, explanation_of
-from kubectl_sched.render.show import Display
+from kubectl_sched.render.display import Display
 from kubectl_sched.render.text.screen_fitting import LINES
 from kubectl_sched.render.text.terminal import rendered
 from kubectl_sched.scheduler.scheduler import Scheduler

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from kubectl_sched.queries.explain import Answer
-    from kubectl_sched.render.show import Display
+    from kubectl_sched.render.display import Display
     from kubectl_sched.simulation.what_if_result import WhatIfResult
 
 _ROWS = 10_000

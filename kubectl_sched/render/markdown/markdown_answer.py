@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.queries.explain import Answer
     from kubectl_sched.queries.explanation import Explanation
-    from kubectl_sched.render.show import Display
+    from kubectl_sched.render.display import Display
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.simulation.placement import Simulated
     from kubectl_sched.simulation.what_if_result import WhatIfResult

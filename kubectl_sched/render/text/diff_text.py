@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.render.data.explanation_data import API_VERSION
+from kubectl_sched.render.data.writers import warn, write_data, write_names
 from kubectl_sched.render.safe_text import clipped, count, listed, safe
-from kubectl_sched.render.show import warn, write_data, write_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.config.comparison import args_document, compare, differing_args
 from kubectl_sched.render.data.explanation_data import API_VERSION
+from kubectl_sched.render.data.writers import warn, write_data, write_names
 from kubectl_sched.render.safe_text import safe
-from kubectl_sched.render.show import warn, write_data, write_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from kubectl_sched.render.data.writers import warn, write_data, write_names
 from kubectl_sched.render.safe_text import count, safe
-from kubectl_sched.render.show import warn, write_data, write_names
 from kubectl_sched.render.text.suggestion_text import command_lines, unbroken
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from kubectl_sched.queries.explain import Answer
-    from kubectl_sched.render.show import Display
+    from kubectl_sched.render.display import Display
     from kubectl_sched.render.text.screen_fitting import Lines
 
 _PIPED_WIDTH = 100_000

@@ -1,0 +1,76 @@
+"""Writes data as JSON and YAML, names as lines, and warnings to stderr."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kubectl_sched.output import safe, safe_json, write_error, write_json, write_page, write_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+
+def warn(sentences: Sequence[str]) -> None:
+    """Write each of the sentences once on stderr."""
+    write_error("".join(f"warning: {safe(sentence)}\n" for sentence in dict.fromkeys(sentences)))
+
+
+def write_names(names: Iterable[str]) -> None:
+    """Print `-o name`: a line each."""
+    write_text("".join(f"{safe(name)}\n" for name in names))
+
+
+def write_data(data: dict[str, Any], output: str) -> None:
+    """Print the data on stdout as `json` or `yaml`."""
+    if output == "json":
+        write_json(as_json(data))
+    else:
+        write_page(as_yaml(data))
+
+
+def as_json(data: dict[str, Any]) -> bytes:
+    """The data as indented JSON with a line's end."""
+    return safe_json(_formatted(data)) + b"\n"
+
+
+def as_yaml(data: dict[str, Any]) -> str:
+    """The data as YAML, each text on a line of its own however long."""
+    import yaml
+
+    encoded = msgspec.json.encode(data).decode()
+    text: str = yaml.dump(
+        msgspec.to_builtins(data),
+        Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper),  # the one in C is several times as fast
+        sort_keys=False,
+        allow_unicode=safe(encoded) == encoded,
+        width=2**16,
+    )
+    return text
+
+
+def write_data_list(data: Mapping[str, Any], items: Iterable[dict[str, Any]]) -> None:
+    """Print JSON as `write_data` does, with these `items`, of which only one at a time is in memory.
+
+    An answer about thousands of nodes is megabytes, and a list may have thousands of those.
+    """
+    for position, (key, value) in enumerate(data.items()):
+        write_json(b'%s\n  "%s": ' % (b"," if position else b"{", key.encode()))
+        if key != "items":
+            write_json(_indented(value, 2))
+            continue
+        opened = False
+        for item in items:
+            write_json((b"," if opened else b"[") + b"\n    " + _indented(item, 4))
+            opened = True
+        write_json(b"\n  ]" if opened else b"[]")
+    write_json(b"\n}\n")
+
+
+def _indented(value: Any, columns: int) -> bytes:
+    return _formatted(value).replace(b"\n", b"\n" + b" " * columns)
+
+
+def _formatted(value: Any) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2)

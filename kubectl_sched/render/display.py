@@ -1,0 +1,18 @@
+"""The form of an answer's output."""
+
+from __future__ import annotations
+
+from kubectl_sched.record import Record
+
+PAGES = frozenset({"html", "markdown"})
+"""The formats that are whole pages to hand on."""
+
+
+class Display(Record, frozen=True):
+    """The form of the output: the flags of the same names."""
+
+    output: str = "table"
+    color: str = "auto"
+    all_nodes: bool = False
+    node: str | None = None
+    evidence: bool = False
