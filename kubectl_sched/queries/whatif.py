@@ -17,9 +17,9 @@ from kubectl_sched.controllers.ordered_ready import predecessors, sets_in_order
 from kubectl_sched.controllers.pod_creation import Making, Workload
 from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
+from kubectl_sched.scheduler.scheduler import SeveralSchedulers
 from kubectl_sched.simulation.capacity_search import Filling
 from kubectl_sched.simulation.existing_workloads import existing_item, plan_of
-from kubectl_sched.simulation.multi_scheduler import SeveralSchedulers
 from kubectl_sched.simulation.node_edits import Cluster, node_meant
 from kubectl_sched.simulation.placed_workloads import PlacedWorkloads, Sizing
 from kubectl_sched.simulation.placement import QueuedPod

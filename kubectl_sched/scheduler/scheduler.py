@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kubectl_sched.config.scheduler_name import scheduler_name_of
+from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.framework.handle import Handle
 from kubectl_sched.framework.runtime import Framework
 from kubectl_sched.plugins import make_plugins
@@ -14,6 +15,8 @@ from kubectl_sched.scheduler.queue_position import QueuePlace, place_in_queue
 from kubectl_sched.scheduler.schedule_one import cycle, no_profile, schedule_one
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.config import Configuration
     from kubectl_sched.framework.handle import ExtenderClient
@@ -84,3 +87,27 @@ class Scheduler:
         if framework is None:
             return no_profile(pod, nodes, str(self.configuration.version))
         return cycle(pod, nodes, framework)
+
+
+class SeveralSchedulers(Scheduler):
+    """Several schedulers over one cluster as one; `configuration` is that of default-scheduler.
+
+    `configuration_of` gives the configuration in force for a schedulerName, the same object for the same scheduler.
+    """
+
+    def __init__(self, configuration_of: Callable[[str], Configuration], nodes: Snapshot) -> None:
+        self._configuration_of = configuration_of
+        self._given = nodes
+        self._others: list[Scheduler] = []
+        super().__init__(configuration_of(DEFAULT_SCHEDULER_NAME), nodes)
+
+    def framework(self, scheduler_name: str) -> Framework | None:
+        """Return the profile of that name in its scheduler's configuration."""
+        configuration = self._configuration_of(scheduler_name)
+        if configuration is self.configuration:
+            return super().framework(scheduler_name)
+        other = next((each for each in self._others if each.configuration is configuration), None)
+        if other is None:
+            other = Scheduler(configuration, self._given)
+            self._others.append(other)
+        return other.framework(scheduler_name)

@@ -8,6 +8,7 @@ import numpy as np
 
 from kubectl_sched.framework.clauses import counted, first_few, missing_key_hints, pods
 from kubectl_sched.framework.evidence import Evidence
+from kubectl_sched.framework.near_miss import nearest
 from kubectl_sched.plugins.inter_pod_affinity.filtering import (
     AFFINITY,
     ANTI_AFFINITY,
@@ -23,21 +24,22 @@ from kubectl_sched.plugins.inter_pod_affinity.filtering import (
     repelling_pods,
     verdicts,
 )
-from kubectl_sched.plugins.inter_pod_affinity.near_selectors import near_selector_hints
 from kubectl_sched.plugins.inter_pod_affinity.terms import HOSTNAME
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from kubectl_sched.api.apimachinery.labels import Selector
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.evidence import JSON
     from kubectl_sched.plugins.inter_pod_affinity.filtering import PreFilterState
     from kubectl_sched.plugins.inter_pod_affinity.scoring import PreScoreState
     from kubectl_sched.plugins.inter_pod_affinity.terms import AffinityTerm
-    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot import PodTable, Snapshot
     from kubectl_sched.snapshot.arrays import Mask, Rows
 
 _PODS_LISTED: Final = 20
+_SEARCHED_AT_MOST: Final = 2000
 
 
 def rejection(state: PreFilterState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
@@ -124,7 +126,7 @@ def _nowhere_hints(term: AffinityTerm, pod: Pod, nodes: Snapshot) -> tuple[str, 
         namespaces = sorted({existing.pods[index].metadata.namespace for index in elsewhere.tolist()})
         hints.append(f"{pods(len(elsewhere))} in {first_few(namespaces)} match, where the term does not look")
     if not term.selector.matches(pod.metadata.labels):
-        hints += near_selector_hints(term.selector, existing)
+        hints += _near_selector_hints(term.selector, existing)
     return tuple(hints)
 
 
@@ -264,3 +266,21 @@ def _preferences(terms: list[AffinityTerm], pod: Pod) -> str:
             for term in terms
         ]
     )
+
+
+def _near_selector_hints(selector: Selector, existing: PodTable) -> list[str]:
+    """Return a hint for each requirement whose value or key is a near miss of one that pods have."""
+    identities = existing.identity.values[:_SEARCHED_AT_MOST]
+    hints = []
+    for requirement in selector.requirements:
+        key = requirement.key
+        values = frozenset(labels[key] for _, labels in identities if key in labels)
+        if not values:
+            meant = nearest(key, frozenset(other for _, labels in identities for other in labels))
+            hints.append(f"no pod has a label {key}" + (f"; did you mean {meant}?" if meant else ""))
+            continue
+        for value in requirement.values:
+            meant = None if value in values else nearest(value, values)
+            if meant is not None:
+                hints.append(f"no pod has {key}={value}; did you mean {key}={meant}?")
+    return hints

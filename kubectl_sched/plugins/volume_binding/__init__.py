@@ -33,7 +33,6 @@ from kubectl_sched.plugins.volume_binding.binder import (
     Binder,
     PodVolumes,
 )
-from kubectl_sched.plugins.volume_binding.binding_cycle import actions
 from kubectl_sched.plugins.volume_binding.claims import pod_volume_claims, refusal
 from kubectl_sched.plugins.volume_binding.evidence import (
     bound_elsewhere,
@@ -43,7 +42,7 @@ from kubectl_sched.plugins.volume_binding.evidence import (
     storage_evidence,
     unbound,
 )
-from kubectl_sched.plugins.volume_binding.reserve import reservations
+from kubectl_sched.plugins.volume_binding.reserve import actions, reservations
 from kubectl_sched.plugins.volume_binding.scoring import class_resources, points_of, score
 from kubectl_sched.plugins.volume_binding.static_matching import VolumeIndex
 from kubectl_sched.record import Record

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubectl_sched.api.component_helpers.volume_claims import is_bound_to
+from kubectl_sched.api.component_helpers.volume_claims import class_of_claim, is_bound_to
 from kubectl_sched.api.core import ObjectReference
 from kubectl_sched.framework.reservation import Reservation, Write
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
-    from kubectl_sched.plugins.volume_binding.binder import PodVolumes
+    from kubectl_sched.plugins.volume_binding.binder import Binder, PodVolumes
 
 
 def reservations(volumes: PodVolumes, node_name: str) -> Iterator[Reservation]:
@@ -91,3 +91,24 @@ def _bound(claim: PersistentVolumeClaim, volume: PersistentVolume) -> Persistent
         spec=replace(claim.spec, volume_name=volume.name),
         status=replace(claim.status, phase="Bound", capacity=volume.spec.capacity),
     )
+
+
+def actions(binder: Binder, volumes: PodVolumes, node_name: str, timeout_seconds: int) -> Iterator[tuple[str, str]]:
+    """Yield each action with its extension point, in order; none if all claims are bound."""
+    for claim, volume in volumes.static_bindings:
+        yield "reserve", f"assume volume {volume.name} bound to claim {claim.key}"
+    for claim, _ in volumes.dynamic_provisions:
+        yield "reserve", f"assume node {node_name} selected for claim {claim.key}"
+    for claim, volume in volumes.static_bindings:
+        yield "preBind", f"bind volume {volume.name} to claim {claim.key}"
+    for claim, capacity in volumes.dynamic_provisions:
+        storage_class = binder.provisioner(claim).storage_class
+        by_whom = storage_class.provisioner if storage_class is not None else ""
+        made = f"a volume of class {class_of_claim(claim)}"
+        if capacity is not None:
+            made += f" out of CSIStorageCapacity {capacity.key}"
+        yield "preBind", f"select {node_name} for claim {claim.key}, for which {by_whom} provisions {made}"
+    waited_for = [claim.key for claim, _ in (*volumes.static_bindings, *volumes.dynamic_provisions)]
+    if waited_for:
+        are = "is" if len(waited_for) == 1 else "are"
+        yield "preBind", f"wait up to {timeout_seconds} s until {', '.join(waited_for)} {are} bound"
