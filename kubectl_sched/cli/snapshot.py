@@ -23,6 +23,7 @@ def snapshot(
 ) -> None:
     """Save what a replay needs and nothing that is secret, for --from."""
     from kubectl_sched.cli.state_source import read_replayable
+    from kubectl_sched.diagnostics.messages.own_reasons import own_reasons
     from kubectl_sched.output import write_error
     from kubectl_sched.render.data.writers import warn
     from kubectl_sched.shell_commands import explain_from
@@ -37,7 +38,7 @@ def snapshot(
         from kubectl_sched.sources.export.anonymizer import anonymized
 
         dump = anonymized(dump)
-    size = write_snapshot(dump, file)
+    size = write_snapshot(dump, file, own_reasons)
     command = explain_from(file)
     use = f": {command}" if command is not None else ""
     write_error(f"{len(dump.objects):,} objects, {size:,} bytes{use}\n")

@@ -69,7 +69,7 @@ def _keep(spec: PodSpec) -> None:
         if container.command or container.args:
             force_setattr(container, "command", tuple(_kept(container)))
             force_setattr(container, "args", ())
-    for container in spec.init_containers:
+    for container in (*spec.init_containers, *spec.ephemeral_containers):
         if container.command or container.args:
             force_setattr(container, "command", ())
             force_setattr(container, "args", ())

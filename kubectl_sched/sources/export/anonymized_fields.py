@@ -193,6 +193,15 @@ NAMING_FIELDS: dict[str, Change] = {
         "NodeSelectorRequirement.values",
         "TopologySelectorLabelRequirement.values",
     ),
+    **_fields(
+        Pseudonyms.uid,
+        "ObjectMeta.uid",
+        "ObjectReference.uid",
+        "OwnerReference.uid",
+        "ResourceClaimConsumerReference.uid",
+    ),
+    "ContainerPort.host_ip": Pseudonyms.address,
+    "ObjectMeta.creation_timestamp": Pseudonyms.creation_time,
     **_fields(Pseudonyms.image, "Container.image", "ContainerStatus.image", "ImageVolumeSource.reference"),
     **_fields(
         _gone,

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
+
+from kubectl_sched.api.apimachinery import timestamps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,6 +26,7 @@ _KEPT_KEYS = frozenset(
     {"component", "controller-revision-hash", "metadata.name", "pod-template-generation", "pod-template-hash", "tier"}
 )
 _KEPT_DOMAINS = ("kubernetes.io", "k8s.io")
+_KEPT_ADDRESSES = frozenset({"0.0.0.0", "::", "127.0.0.1", "::1"})  # noqa: S104 - nothing listens here
 _INTEGER = re.compile(r"-?\d+\Z")
 _NAME = re.compile(r"(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]\Z")
 _MOST_PARTS = 12
@@ -43,13 +47,34 @@ class Pseudonyms:
         self._parts: dict[str, str] = {}
         self._noted: set[str] = set()
         self._settled = False
+        self._uids: dict[str, str] = {}
+        self._times: dict[str, str] = {}
+        self._addresses: dict[str, str] = {}
 
     def settle(self) -> None:
         """Choose the pseudonym of each part that was noted."""
         parts = sorted(self._noted)
         width = max(2, len(_base36(len(parts))))
         self._parts = {part: f"n{_base36(index).zfill(width)}" for index, part in enumerate(parts)}
+        self._uids = {uid: f"00000000-0000-4000-8000-{index:012x}" for index, uid in enumerate(sorted(self._uids))}
+        self._times = _later_and_later(self._times)
+        self._addresses = {
+            address: f"10.{index >> 16 & 255}.{index >> 8 & 255}.{index & 255}"
+            for index, address in enumerate(sorted(self._addresses), start=1)
+        }
         self._settled = True
+
+    def uid(self, text: str) -> str:
+        """Of an object; UIDs keep their order."""
+        return self._uids.setdefault(text, text)
+
+    def creation_time(self, text: str) -> str:
+        """Of an object: objects stay older or younger than each other, and as old as their cluster in years."""
+        return self._times.setdefault(text, text)
+
+    def address(self, text: str) -> str:
+        """Of a host; one that means every address, or the host itself, stays."""
+        return text if text in _KEPT_ADDRESSES else self._addresses.setdefault(text, text)
 
     def _part(self, part: str) -> str:
         if not part or part in KEPT_WORDS:
@@ -73,6 +98,8 @@ class Pseudonyms:
 
     def value(self, text: str) -> str:
         """Of a label or a taint. Numbers stay, as they may be compared; so does what is no valid value."""
+        if text in self._uids:
+            return self._uids[text]
         if _INTEGER.match(text) or not _is_label(text):
             return text
         return "__".join(map(self.name, text.split("__")))
@@ -90,6 +117,19 @@ class Pseudonyms:
     def names(self, texts: Iterable[str]) -> tuple[str, ...]:
         """Several names."""
         return tuple(map(self.name, texts))
+
+
+def _later_and_later(times: Iterable[str]) -> dict[str, str]:
+    """A second apart from the beginning of the oldest one's year on, in their order."""
+    moments = {time: moment for time in times if (moment := timestamps.moment(time)) is not None}
+    if not moments:
+        return dict.fromkeys(times, "")
+    start = datetime(min(moments.values()).year, 1, 1, tzinfo=UTC)
+    rank = {moment: index for index, moment in enumerate(sorted(set(moments.values())))}
+    return {
+        time: (start + timedelta(seconds=rank[moments[time]])).strftime("%Y-%m-%dT%H:%M:%SZ") if time in moments else ""
+        for time in times
+    }
 
 
 def _is_label(text: str) -> bool:

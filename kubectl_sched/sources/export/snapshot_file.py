@@ -6,25 +6,27 @@ nobody's business, and no verdict depends on it.
 
 from __future__ import annotations
 
-import re
+import os
+import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from msgspec import structs
 
-from kubectl_sched.api.core import ConfigMap, Event
+from kubectl_sched.api.core import ConfigMap, Event, Node
 from kubectl_sched.api.pod import ContainerStatus, Pod
 from kubectl_sched.api.schedulers import SchedulerConfiguration, SchedulerLog
 from kubectl_sched.config.config_map import configuration_keys
 from kubectl_sched.errors import SchedError
 from kubectl_sched.output import safe_json, write_json
-from kubectl_sched.sources.discovery.scheduler_configurations import parsed
 from kubectl_sched.sources.dump.json_lists import SnapshotMetadata
+from kubectl_sched.sources.export.kept_configuration import kept_document, kept_text
+from kubectl_sched.sources.export.kept_texts import condition_text, event_text, pod_text, without_credentials
 from kubectl_sched.sources.kinds import BY_TYPE, KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from kubectl_sched.api.meta import Condition, KubernetesObject
     from kubectl_sched.sources.dump.dump import Dump
@@ -57,16 +59,6 @@ EVENT_REASONS = frozenset(
 BEGINNINGS = frozenset({"Created", "Pulled", "Pulling", "Started"})
 """They show whether a scheduler's event is missing because it is old; what they say is dropped."""
 
-_KEY_MATERIAL = re.compile(r"""(["']?\b(?:keyData|certData|token|password)["']?\s*:\s*)(?:"[^"]*"|'[^']*'|[^\s,}]+)""")
-_SECRET = re.compile(
-    r"(?:keyData|certData|token|password|passwd|secret|credentials?|(?:api|access|private)[-_]?key)\Z", re.IGNORECASE
-)
-_USER_IN_URL = re.compile(r"(?<=://)[^/\s@'\"]+@")
-_SECRET_IN_TEXT = re.compile(r"(?i)([\w-]*(?:password|passwd|secret|token|credentials?|api[-_]?key)=)[^\s&,;'\"]+")
-_TOLD_BY_SCHEDULERS = frozenset({"FailedScheduling", "Preempted", "Scheduled"})
-"""Events that are compared word by word, and hold no command lines."""
-
-_CONDITIONS_READ = frozenset({"DisruptionTarget", "PodResizePending", "PodScheduled"})
 _PLACE = {kind.type: place for place, kind in enumerate(KINDS)}
 
 
@@ -76,10 +68,13 @@ def check_name(path: str) -> None:
         raise SchedError(f"{path}: a snapshot is written to a file that ends in .json or .json.gz, or to - for stdout")
 
 
-def write_snapshot(dump: Dump, path: str) -> int:
-    """Write the dump to the file (`-`: stdout); returns how many bytes that were."""
+def write_snapshot(dump: Dump, path: str, own_reasons: Callable[[str], str]) -> int:
+    """Write the dump to the file (`-`: stdout) and return how many bytes that were.
+
+    `own_reasons` cuts a scheduler's message to the reasons that are kube-scheduler's.
+    """
     check_name(path)
-    data = encoded(dump)
+    data = encoded(dump, own_reasons)
     if path.endswith(".gz"):
         import gzip
 
@@ -88,13 +83,25 @@ def write_snapshot(dump: Dump, path: str) -> int:
         if path == "-":
             write_json(data)
         else:
-            Path(path).write_bytes(data)
+            _put(data, Path(path))
     except OSError as error:
         raise SchedError(f"{path}: {error.strerror}") from None
     return len(data)
 
 
-def encoded(dump: Dump) -> bytes:
+def _put(data: bytes, path: Path) -> None:
+    """Write a file that its owner alone may read, beside the path, and rename it: a link there is replaced."""
+    number, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    try:
+        with os.fdopen(number, "wb") as file:
+            file.write(data)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def encoded(dump: Dump, own_reasons: Callable[[str], str]) -> bytes:
     """The same bytes for the same dump: kinds in one order, the objects of each as they were read."""
     metadata = msgspec.json.encode(
         SnapshotMetadata(VERSION, dump.server_version, tuple(sorted(dump.present)), dump.warnings),
@@ -104,91 +111,82 @@ def encoded(dump: Dump) -> bytes:
     inside = metadata[1:-1].replace(b"{", b"\\u007b").replace(b"}", b"\\u007d")
     head = b'{"kind":"List","apiVersion":"v1","metadata":{' + inside + b'},"items":[\n'
     encoder = msgspec.json.Encoder(order="deterministic")
-    items = [encoder.encode(item) for item in without_secrets(dump.objects)]
+    items = [encoder.encode(item) for item in without_secrets(dump.objects, own_reasons)]
     if dump.scheduler_configuration is not None:
         items.append(
-            encoder.encode({"kind": "KubeSchedulerConfiguration", **_without_keys(dump.scheduler_configuration)})
+            encoder.encode({"kind": "KubeSchedulerConfiguration", **kept_document(dump.scheduler_configuration)})
         )
     return safe_json(head + b",\n".join(items) + b"\n]}\n")
 
 
-def without_secrets(objects: Iterable[KubernetesObject]) -> Iterator[KubernetesObject]:
-    """The objects by kind, without anything that a replay does not need and that may be secret."""
+def without_secrets(
+    objects: Iterable[KubernetesObject], own_reasons: Callable[[str], str]
+) -> Iterator[KubernetesObject]:
+    """Yield the objects by kind, without anything that a replay does not need and that may be secret."""
+    texts = Texts(own_reasons)
     for item in sorted(objects, key=lambda item: _PLACE[BY_TYPE[type(item)].type]):
         if isinstance(item, Event):
-            if item.reason in EVENT_REASONS:
-                yield _without_credentials(item)
-            elif item.reason in BEGINNINGS:
-                yield structs.replace(item, message="", note="")
+            if item.reason in EVENT_REASONS | BEGINNINGS:
+                yield texts.event(item)
         elif isinstance(item, Pod):
-            yield _without_last_words(item)
+            yield texts.pod(item)
+        elif isinstance(item, Node):
+            yield texts.node(item)
         elif isinstance(item, ConfigMap):
             keys = configuration_keys(item.data)
-            yield structs.replace(item, data={key: without_key_material(item.data[key]) for key in keys})
+            yield structs.replace(item, data={key: kept_text(item.data[key]) for key in keys})
         elif isinstance(item, SchedulerConfiguration | SchedulerLog):
-            text = without_key_material(item.spec.raw_config)
-            yield structs.replace(item, spec=structs.replace(item.spec, raw_config=text))
+            yield structs.replace(item, spec=structs.replace(item.spec, raw_config=kept_text(item.spec.raw_config)))
         else:
             yield item
 
 
-def without_key_material(text: str) -> str:
-    """A configuration's text without comments and what an extender is spoken to with in secret.
+class Texts(NamedTuple):
+    """Cuts the texts of objects to what is known to be harmless."""
 
-    One that cannot be read, and whose mistakes are told therefore, stays as it is but for these.
-    """
-    try:
-        document = parsed(text, "a configuration")
-    except SchedError:
-        return _USER_IN_URL.sub("", _KEY_MATERIAL.sub(r'\1""', text))
-    without = _without_keys(document)
-    if without == document and "#" not in text:
-        return text
-    return msgspec.json.encode(without, order="deterministic").decode()
+    own_reasons: Callable[[str], str]
 
+    def event(self, event: Event) -> Event:
+        """The event with the known part of its text."""
+        return structs.replace(
+            event, message=self._told(event.reason, event.message), note=self._told(event.reason, event.note)
+        )
 
-def _without_keys(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: "" if _SECRET.search(key) else _without_keys(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_without_keys(each) for each in value]
-    return _told_openly(value) if isinstance(value, str) else value
+    def _told(self, reason: str, text: str) -> str:
+        if reason == "FailedScheduling":
+            return without_credentials(self.own_reasons(text))
+        return event_text(reason, text)
 
+    def pod(self, pod: Pod) -> Pod:
+        """The pod without what containers said, and with the known part of why it waits or has ended."""
+        status = pod.status
+        changed = structs.replace(
+            status,
+            message=pod_text(status.message),
+            conditions=tuple(map(self._condition, status.conditions)),
+            container_statuses=tuple(map(_silent, status.container_statuses)),
+            init_container_statuses=tuple(map(_silent, status.init_container_statuses)),
+        )
+        return pod if changed == status else structs.replace(pod, status=changed)
 
-def _told_openly(text: str) -> str:
-    """A text without the credentials in its addresses and options."""
-    return _SECRET_IN_TEXT.sub(r"\1***", _USER_IN_URL.sub("", text))
+    def node(self, node: Node) -> Node:
+        """The node with the known texts of its conditions."""
+        conditions = tuple(map(self._condition, node.status.conditions))
+        return structs.replace(node, status=structs.replace(node.status, conditions=conditions))
 
-
-def _without_credentials(event: Event) -> Event:
-    if event.reason in _TOLD_BY_SCHEDULERS:
-        return event
-    return structs.replace(event, message=_told_openly(event.message), note=_told_openly(event.note))
-
-
-def _without_last_words(pod: Pod) -> Pod:
-    """A container that ended may have said anything in its message, and so may whoever sets a condition."""
-    status = pod.status
-    changed = structs.replace(
-        status,
-        message=_told_openly(status.message),
-        conditions=tuple(map(_silent_condition, status.conditions)),
-        container_statuses=tuple(map(_silent, status.container_statuses)),
-        init_container_statuses=tuple(map(_silent, status.init_container_statuses)),
-    )
-    return pod if changed == status else structs.replace(pod, status=changed)
-
-
-def _silent_condition(condition: Condition) -> Condition:
-    if not condition.message or condition.type in _CONDITIONS_READ:
-        return condition
-    return structs.replace(condition, message="")
+    def _condition(self, condition: Condition) -> Condition:
+        if not condition.message:
+            return condition
+        known = condition_text(condition.message)
+        if not known and condition.type == "PodScheduled":
+            known = without_credentials(self.own_reasons(condition.message))
+        return structs.replace(condition, message=known)
 
 
 def _silent(status: ContainerStatus) -> ContainerStatus:
     waiting, ended = status.state.waiting, status.state.terminated
     if waiting is not None:
-        waiting = structs.replace(waiting, message=_told_openly(waiting.message))
+        waiting = structs.replace(waiting, message="")
     if ended is not None:
         ended = structs.replace(ended, message="")
     return structs.replace(status, state=structs.replace(status.state, waiting=waiting, terminated=ended))

@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from kubectl_sched.config import KubeVersion, load_configuration
+from kubectl_sched.diagnostics.messages.own_reasons import own_reasons
 from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.schedulers import scheduler_report
 from kubectl_sched.sources import read
@@ -133,7 +134,7 @@ def test_a_snapshot_keeps_what_the_log_said_and_an_anonymized_one_too(tmp_path: 
     dump = with_log(tmp_path / "d", "podlogs/kube-system/kube-scheduler-n1/logs/kube-scheduler.txt")
     for number, kept in enumerate((dump, anonymized(dump))):
         path = str(tmp_path / f"{number}.json")
-        write_snapshot(kept, path)
+        write_snapshot(kept, path, own_reasons)
         source, names = source_and_names(read([path]))
         assert source.startswith("the log of ")
         assert names == source_and_names(kept)[1]

@@ -65,7 +65,6 @@ KEPT = frozenset(
         "consumed_capacity",
         "counter_set",
         "counters",
-        "creation_timestamp",
         "declared_features",
         "default",
         "default_request",
@@ -88,7 +87,6 @@ KEPT = frozenset(
         "field_path",
         "first_timestamp",
         "hard",
-        "host_ip",
         "image_pull_policy",
         "kind",
         "kubelet_version",
@@ -154,7 +152,6 @@ KEPT = frozenset(
         "string_values",
         "time_added",
         "type",
-        "uid",
         "used",
         "valid_values",
         "value",
@@ -317,7 +314,7 @@ def test_no_name_is_left(read_text: Callable[..., Dump]) -> None:
     }
     configured = {**obj("ConfigMap", "acme", "kube-system"), "data": {"config.yaml": config}}
     event = {**obj("Event", "acme", "acme"), "reason": "Scheduled", "message": "acme", "source": {"host": "acme"}}
-    data = encoded(anonymized(read_text(listing(NODE, pod, configured, event))))
+    data = encoded(anonymized(read_text(listing(NODE, pod, configured, event))), lambda _: "")
     assert b"acme" not in data
     assert b":1.2" in data
 
@@ -370,3 +367,22 @@ def test_numbers_well_known_keys_and_what_is_invalid_stay(text: str) -> None:
     new = settled([text])
     assert new.key(text) == text or text.lstrip("-").isdigit()
     assert new.value(text) == text or "/" not in text
+
+
+def test_uids_creation_times_and_addresses_are_replaced_and_stay_related(read_text: Callable[..., Dump]) -> None:
+    uid, other = "5f0d8a3e-1111-4222-8333-444455556666", "0a1b2c3d-1111-4222-8333-444455556666"
+    times = ("2026-05-06T07:08:09Z", "2026-05-06T07:08:10Z")
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": uid, "controller": True}
+    job = obj("Job", "j", "shop", "batch/v1")
+    job["metadata"] |= {"uid": uid, "creationTimestamp": times[0]}
+    pod = {**obj("Pod", "j-1", "shop"), "spec": {"containers": [{"name": "c", "ports": [{"hostIP": "192.0.2.7"}]}]}}
+    pod["metadata"] |= {"uid": other, "creationTimestamp": times[1], "ownerReferences": [owner]}
+    pod["metadata"]["labels"] = {"controller-uid": uid}
+    items = json.loads(encoded(anonymized(read_text(listing(NODE, job, pod))), lambda _: ""))["items"]
+    of = {item["kind"]: item for item in items}
+    text = json.dumps(items)
+    assert not any(told in text for told in (uid, other, *times, "192.0.2.7"))
+    assert of["Pod"]["metadata"]["ownerReferences"][0]["uid"] == of["Job"]["metadata"]["uid"]
+    assert of["Job"]["metadata"]["uid"] in of["Pod"]["metadata"]["labels"].values()
+    assert of["Pod"]["metadata"]["uid"] < of["Job"]["metadata"]["uid"]
+    assert of["Job"]["metadata"]["creationTimestamp"] < of["Pod"]["metadata"]["creationTimestamp"]

@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kubectl_sched.api.core import ConfigMap
 from kubectl_sched.api.pod import Pod
+from kubectl_sched.config.config_map import configuration_keys
+from kubectl_sched.diagnostics.messages.own_reasons import own_reasons
 from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.explanation import Explanation
 from kubectl_sched.render.data.explanation_data import explanation_data
 from kubectl_sched.sources import Dump, read
 from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
+from kubectl_sched.sources.discovery.scheduler_configurations import parsed
 from kubectl_sched.sources.export.snapshot_file import encoded, write_snapshot
 from tests.apiserver.manifests import NODE, POD, listing, obj
 from tests.decisions import Recorded, recorded
@@ -57,10 +61,10 @@ def test_the_replay_of_a_snapshot_is_the_replay_of_the_dump(
 ) -> None:
     request = case.request
     dump = read_text(listing(*request["objects"]))
-    write_snapshot(dump, str(tmp_path / "again.json"))
+    write_snapshot(dump, str(tmp_path / "again.json"), own_reasons)
     again = read([str(tmp_path / "again.json")])
     assert explanations(again, request["pods"]) == explanations(dump, request["pods"])
-    assert encoded(again) == encoded(dump)
+    assert encoded(again, own_reasons) == encoded(dump, own_reasons)
 
 
 def cluster_with_secrets() -> dict[str, Any]:
@@ -107,7 +111,7 @@ def cluster_with_secrets() -> dict[str, Any]:
 
 
 def test_nothing_secret_is_in_it(read_text: Callable[..., Dump]) -> None:
-    data = encoded(read_text(cluster_with_secrets()))
+    data = encoded(read_text(cluster_with_secrets()), own_reasons)
     assert SECRET.encode() not in data
     items = {f"{item['kind']} {item['metadata']['name']}": item for item in json.loads(data)["items"]}
     assert set(items) == {
@@ -119,8 +123,8 @@ def test_nothing_secret_is_in_it(read_text: Callable[..., Dump]) -> None:
         "CronJob c",
         "Event e2",
     }
-    assert items["Event e2"]["message"] == "mount failed: mount -o user=me,password=*** //srv/share"
-    assert "topologyKey" in items["ConfigMap config"]["data"]["a"]
+    assert "message" not in items["Event e2"]
+    assert json.loads(items["ConfigMap config"]["data"]["a"])["profiles"] == [{"pluginConfig": [{"name": "Own"}]}]
     (scheduler,) = items["Pod kube-scheduler-n1"]["spec"]["containers"]
     assert scheduler["command"] == ["kube-scheduler", "--config=/etc/k/config.yaml"]
 
@@ -129,7 +133,7 @@ def test_it_keeps_what_is_not_in_the_objects(read_text: Callable[..., Dump], tmp
     config = {"kind": "KubeSchedulerConfiguration", "apiVersion": "kubescheduler.config.k8s.io/v1"}
     dump = read_text({"nodes": [NODE], "pvs": [], "schedulerConfig": config})
     dump = Dump(dump.objects, ("said {before}",), dump.present, dump.scheduler_configuration, server_version="v1.35.1")
-    write_snapshot(dump, str(tmp_path / "s.json"))
+    write_snapshot(dump, str(tmp_path / "s.json"), own_reasons)
     again = read([str(tmp_path / "s.json")])
     assert again == dump
 
@@ -140,13 +144,89 @@ def test_it_is_compressed_where_its_name_says_so_and_the_bytes_are_always_the_sa
     dump = read_text(listing(NODE, POD))
     files = [tmp_path / "one.json.gz", tmp_path / "two.json.gz"]
     for file in files:
-        write_snapshot(dump, str(file))
+        write_snapshot(dump, str(file), own_reasons)
     assert files[0].read_bytes() == files[1].read_bytes()
-    assert gzip.decompress(files[0].read_bytes()) == encoded(dump)
-    assert read([str(files[0])]) == read_text(encoded(dump))
+    assert gzip.decompress(files[0].read_bytes()) == encoded(dump, own_reasons)
+    assert read([str(files[0])]) == read_text(encoded(dump, own_reasons))
 
 
 @pytest.mark.parametrize(("name", "said"), [("dump.yaml", r"ends in \.json"), ("absent/dump.json", "No such file")])
 def test_a_file_that_cannot_be_written_is_named(read_text: Callable[..., Dump], name: str, said: str) -> None:
     with pytest.raises(SchedError, match=said):
-        write_snapshot(read_text(listing(NODE)), name)
+        write_snapshot(read_text(listing(NODE)), name, own_reasons)
+
+
+SPELLINGS = [
+    f"password: {SECRET}",
+    f"password={SECRET}",
+    f'"password":"{SECRET}"',
+    f"'token' : '{SECRET}'",
+    f"Authorization: Bearer {SECRET}",
+    f"AccountName=a;AccountKey={SECRET}",
+    f"https://a.example.com/b?sig={SECRET}&sv=1",
+    f"X-Amz-Signature={SECRET}",
+    f"aws_secret_access_key={SECRET}",
+    f"bearer {SECRET}/{SECRET}",
+    f"https://me:{SECRET}@example.com",
+    f"eyJhbGciOiJIUzI1NiJ9.{SECRET}.{SECRET}",
+]
+BROKEN = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n# {}\nprofiles: [{{\n"
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_no_text_of_anybody_is_in_it(read_text: Callable[..., Dump], spelling: str) -> None:
+    message = f"0/1 nodes are available: 1 Insufficient cpu, 1 own plugin said {spelling}."
+    conditions = [{"type": name, "status": "False", "message": spelling} for name in ("Ready", "PodScheduled", "Own")]
+    node = {**NODE, "status": {**NODE.get("status", {}), "conditions": conditions}}
+    state = {"waiting": {"reason": "ErrImagePull", "message": spelling}}
+    pods = []
+    for index, told in enumerate((spelling, message)):
+        scheduled = {"type": "PodScheduled", "status": "False", "message": told}
+        status = {"message": told, "conditions": [scheduled], "containerStatuses": [{"name": "c", "state": state}]}
+        debugging = {"name": "e", "command": ["sh", spelling], "args": [spelling]}
+        spec = {"containers": [{"name": "c"}], "ephemeralContainers": [debugging]}
+        pods.append({**obj("Pod", f"web-{index}", "shop"), "spec": spec, "status": status})
+    events = [
+        {**obj("Event", f"{reason.lower()}-{index}", "shop"), "reason": reason, "message": told}
+        for reason in ("FailedScheduling", "FailedMount", "FailedCreate", "NotTriggerScaleUp", "Scheduled")
+        for index, told in enumerate((spelling, message, f"pod didn't trigger scale-up: 1 {spelling}"))
+    ]
+    config = {**obj("ConfigMap", "broken", "kube-system"), "data": {"a": BROKEN.format(spelling)}}
+    data = encoded(read_text(listing(node, *pods, *events, config)), own_reasons)
+    assert SECRET.encode() not in data
+    assert b"0/1 nodes are available: 1 Insufficient cpu, 1 another reason." in data
+
+
+def test_a_broken_configuration_is_as_broken_in_it(read_text: Callable[..., Dump]) -> None:
+    config = {**obj("ConfigMap", "broken", "kube-system"), "data": {"a": BROKEN}}
+    (again,) = read_text(encoded(read_text(listing(NODE, config)), own_reasons)).objects[1:]
+    assert isinstance(again, ConfigMap)
+    assert configuration_keys(again.data) == ("a",)
+    with pytest.raises(SchedError):
+        parsed(again.data["a"], "a")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated taint {dedicated: gpu}.",
+        "0/1 nodes are available: 1 Too many pods. preemption: not eligible due to preemptionPolicy=Never.",
+        "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector.",
+    ],
+)
+def test_a_message_of_the_scheduler_itself_stays_as_it_is(message: str) -> None:
+    assert own_reasons(message) == message
+
+
+def test_the_file_is_its_owners_alone_and_a_link_is_not_followed(
+    read_text: Callable[..., Dump], tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.write_text("untouched")
+    path = tmp_path / "s.json"
+    path.symlink_to(other)
+    write_snapshot(read_text(listing(NODE)), str(path), own_reasons)
+    assert other.read_text() == "untouched"
+    assert not path.is_symlink()
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert not [each for each in tmp_path.iterdir() if each.name.startswith(".s.json")]
