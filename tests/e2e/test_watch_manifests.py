@@ -200,12 +200,12 @@ def test_every_write_is_documented(audit_log: Path) -> None:
         assert any(method == known and re.fullmatch(pattern, path) for known, pattern in documented), f"{method} {path}"
 
 
-def test_the_commands_of_the_dockerfile_run_in_an_empty_folder(tmp_path: Path) -> None:
+def test_the_commands_of_the_containerfile_run_in_an_empty_folder(tmp_path: Path) -> None:
     """As far as they can without an image: its Python is ours, and its root a folder."""
     environment, source = tmp_path / "environment", tmp_path / "src"
     subprocess.run([sys.executable, "-m", "venv", environment], check=True)
     path = {**os.environ, "PATH": f"{environment / 'bin'}:/usr/bin:/bin", "HOME": str(tmp_path)}
-    lines = (MANIFESTS / "Dockerfile").read_text().replace("\\\n", " ").splitlines()
+    lines = (MANIFESTS / "Containerfile").read_text().replace("\\\n", " ").splitlines()
     commands = [line.split(maxsplit=1) for line in lines if line and not line.startswith("#")]
     source.mkdir()
     for instruction, rest in commands:
