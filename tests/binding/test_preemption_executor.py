@@ -2,74 +2,22 @@
 
 from __future__ import annotations
 
-import http.server
-import json
-import threading
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from kubectl_sched.binding.event_recorder import EventRecorder
 from kubectl_sched.binding.preemption_executor import preempt, preemption_requests
-from kubectl_sched.binding.writer import Writer
-from kubectl_sched.sources.live.client import Server
-from kubectl_sched.sources.live.endpoint import Endpoint
 from tests.plugins.clusters import node, pod, requests
 from tests.scheduler.cycles import explain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+    from kubectl_sched.binding.writer import Writer
     from kubectl_sched.scheduler.result import ScheduleResult
+    from tests.binding.api_server import ApiServer
 
-Sent = tuple[str, str, dict[str, Any]]
 POD = "/api/v1/namespaces/default/pods"
-
-
-class ApiServer:
-    """Notes the requests that it gets, and refuses those to certain paths."""
-
-    def __init__(self) -> None:
-        self.sent: list[Sent] = []
-        self.refused: dict[tuple[str, str], int] = {}
-        listening = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def answer(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                listening.sent.append((self.command, self.path, body))
-                self.send_response(listening.refused.get((self.command, self.path), 200))
-                self.send_header("Content-Length", "2")
-                self.end_headers()
-                self.wfile.write(b"{}")
-
-            do_POST = do_PATCH = do_DELETE = answer  # noqa: N815 - http.server's names
-
-            def log_message(self, *_: object) -> None:
-                """No log."""
-
-        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-
-    @property
-    def writes(self) -> list[tuple[str, str]]:
-        return [(method, path) for method, path, _ in self.sent if "/events" not in path]
-
-
-@pytest.fixture
-def server() -> Iterator[ApiServer]:
-    made = ApiServer()
-    thread = threading.Thread(target=made.http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    yield made
-    made.http.shutdown()
-    thread.join()
-    made.http.server_close()
-
-
-@pytest.fixture
-def writer(server: ApiServer) -> Writer:
-    return Writer(Server(Endpoint(f"http://127.0.0.1:{server.http.server_address[1]}"), environment={}))
 
 
 def preemption(*, going: bool = False, asynchronous: bool = True) -> ScheduleResult:

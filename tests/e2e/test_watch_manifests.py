@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -45,11 +44,13 @@ PATHS = {
     "ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
     "Role": "/apis/rbac.authorization.k8s.io/v1/namespaces/kube-system/roles",
     "RoleBinding": "/apis/rbac.authorization.k8s.io/v1/namespaces/kube-system/rolebindings",
+    "PodDisruptionBudget": "/apis/policy/v1/namespaces/kube-system/poddisruptionbudgets",
     "Deployment": "/apis/apps/v1/namespaces/kube-system/deployments",
 }
 SELDOM_USED = {
     ("resource.k8s.io", "resourceclaims", "delete"),
     ("events.k8s.io", "events", "patch"),
+    ("events.k8s.io", "events", "list"),
     ("", "persistentvolumeclaims", "get"),
     ("", "persistentvolumes", "get"),
     ("", "pods", "get"),
@@ -201,27 +202,49 @@ def test_every_write_is_documented(audit_log: Path) -> None:
 
 
 def test_the_commands_of_the_containerfile_run_in_an_empty_folder(tmp_path: Path) -> None:
-    """As far as they can without an image: its Python is ours, and its root a folder."""
-    environment, source = tmp_path / "environment", tmp_path / "src"
-    subprocess.run([sys.executable, "-m", "venv", environment], check=True)
-    path = {**os.environ, "PATH": f"{environment / 'bin'}:/usr/bin:/bin", "HOME": str(tmp_path)}
-    lines = (MANIFESTS / "Containerfile").read_text().replace("\\\n", " ").splitlines()
-    commands = [line.split(maxsplit=1) for line in lines if line and not line.startswith("#")]
-    source.mkdir()
-    for instruction, rest in commands:
+    """As far as they can without an image: each stage is a virtual environment and a folder."""
+    text = (MANIFESTS / "Containerfile").read_text().replace("/wheels", str(tmp_path / "wheels"))
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    variables, source = {"HOME": str(tmp_path)}, tmp_path / "src"
+    stages = 0
+    for instruction, rest in (line.split(maxsplit=1) for line in lines):
         match instruction:
-            case "COPY":
+            case "FROM":
+                stages += 1
+                environment = tmp_path / f"stage-{stages}"
+                subprocess.run([sys.executable, "-m", "venv", environment], check=True)
+                variables["PATH"] = f"{environment / 'bin'}:/usr/bin:/bin"
+                shutil.rmtree(source, ignore_errors=True)
+                source.mkdir()
+            case "COPY" if not rest.startswith("--from=build"):
                 *files, target = rest.split()
                 for name in files:
                     copy(ROOT / name, source / target / ("" if target.endswith("/") else "."))
             case "RUN":
-                subprocess.run(["/bin/sh", "-c", rest], cwd=source, env=path, check=True)
+                subprocess.run(["/bin/sh", "-c", rest], cwd=source, env={**os.environ, **variables}, check=True)
+            case "ENV":
+                name, _, value = rest.partition("=")
+                variables[name] = value
             case "ENTRYPOINT":
                 entry = [*json.loads(rest), "bind", "--help"]
-                shown = subprocess.run(entry, cwd=tmp_path, env=path, check=True, capture_output=True, text=True)
+                shown = subprocess.run(
+                    entry, cwd=source, env={**os.environ, **variables}, check=True, capture_output=True, text=True
+                )
                 assert "--watch" in shown.stdout
+                assert not list((tmp_path / f"stage-{stages}").rglob("*.whl"))
             case _:
-                assert instruction in {"FROM", "WORKDIR", "USER"}, shlex.join([instruction, rest])
+                assert instruction in {"COPY", "WORKDIR", "USER"}, f"{instruction} {rest}"
+    assert stages == 2
+
+
+def test_the_deployment_may_be_drained_and_runs_confined() -> None:
+    by_kind = {each["kind"]: each for each in manifest()}
+    pods = by_kind["Deployment"]["spec"]["template"]
+    assert by_kind["PodDisruptionBudget"]["spec"]["selector"]["matchLabels"] == pods["metadata"]["labels"]
+    (container,) = pods["spec"]["containers"]
+    assert container["securityContext"]["readOnlyRootFilesystem"] is True
+    assert pods["spec"]["securityContext"]["runAsNonRoot"] is True
+    assert "memory" in container["resources"]["limits"]
 
 
 def copy(what: Path, to: Path) -> None:

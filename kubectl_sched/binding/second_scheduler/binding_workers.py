@@ -11,12 +11,14 @@ from kubectl_sched.binding.event_recorder import EventRecorder
 from kubectl_sched.binding.preemption_executor import preempt, victims_of
 from kubectl_sched.binding.scheduling_failure import report_failure
 from kubectl_sched.binding.second_scheduler.loop_messages import Finished, LastVictim, PreemptionEnded, Warned
+from kubectl_sched.binding.second_scheduler.missing_events import write_missing_events
 from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.status import error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from kubectl_sched.api.pod import Pod
     from kubectl_sched.binding.second_scheduler.loop_messages import Message
     from kubectl_sched.binding.second_scheduler.queued_pod import QueuedPod
     from kubectl_sched.binding.writer import Writer
@@ -54,6 +56,14 @@ class Binder:
     def report(self, result: ScheduleResult, failed: Failed | None = None) -> None:
         """Write why the pod has no node, then preempt its victims if it has any."""
         self._reporting.submit(self._report, result, failed)
+
+    def tell_of(self, bound: Sequence[Pod]) -> None:
+        """Write the Scheduled events that these pods lack."""
+        self._reporting.submit(self._tell_of, bound)
+
+    def _tell_of(self, bound: Sequence[Pod]) -> None:
+        for sentence in write_missing_events(self._writer, self._recorder, bound):
+            self._tell(Warned(sentence))
 
     def stop(self) -> None:
         """Let binding cycles that wait for something take back what they did, and end."""

@@ -162,6 +162,10 @@ class Cache:
         """Whether we hold the pod for bound although the watch does not show it so yet."""
         return key in self._assumed
 
+    def pods(self) -> Iterable[Pod]:
+        """All pods that the watch has shown."""
+        return (item for item in self._stored[Pod].values() if isinstance(item, Pod))
+
     @property
     def sizes(self) -> Mapping[str, int]:
         """scheduler_cache_size by its label: nodes, pods on them, and those of them that are only assumed."""

@@ -29,6 +29,7 @@ from kubectl_sched.binding.second_scheduler.loop_messages import (
     Warned,
 )
 from kubectl_sched.binding.second_scheduler.metrics import ERROR, SCHEDULED, UNSCHEDULABLE
+from kubectl_sched.binding.second_scheduler.missing_events import lately_bound
 from kubectl_sched.binding.timestamps import time_now
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.framework.status import Code
@@ -83,6 +84,7 @@ class Watcher:
         self._say = say
         self._clock = clock
         self._leads = False
+        self._took_over = False
         self._stop: Stop | None = None
         self._in_flight = 0
         self._shown_at = 0.0
@@ -112,11 +114,20 @@ class Watcher:
         """Decide about the next pod; False where there is none, or none may be taken now."""
         if not self._leads or self._unlisted or self._in_flight >= _MOST_IN_FLIGHT:
             return False
+        if not self._took_over:
+            self._take_over()
         self._queue.flush(self._clock())
         queued = self._queue.pop()
         if queued is not None:
             self._schedule(queued)
         return queued is not None
+
+    def _take_over(self) -> None:
+        """Before the first decision: a leader that was killed may have bound pods without telling."""
+        self._took_over = True
+        bound = lately_bound(pod for pod in self._cache.pods() if self._is_ours(pod))
+        if bound:
+            self._binder.tell_of(bound)
 
     def drain(self, seconds: float) -> None:
         """Wait until the binding cycles under way are over; no pod is taken any more."""

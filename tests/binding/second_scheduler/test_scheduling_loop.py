@@ -76,6 +76,9 @@ class Recorder:
         self.flying[uid] = Finished(queued, result, Bound(node=node), began)
         self.decided.append((result.pod, node))
 
+    def tell_of(self, bound: Sequence[Pod]) -> None:
+        """Events change nothing here."""
+
     def report(self, result: ScheduleResult, failed: Failed | None = None) -> None:
         """What is written about a pod changes nothing here."""
 
