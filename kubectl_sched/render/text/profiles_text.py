@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kubectl_sched.config.comparison import args_document, compare, differing_args
+from kubectl_sched.config.profile_differences import args_document, compare, differing_args
 from kubectl_sched.render.data.explanation_data import API_VERSION
 from kubectl_sched.render.data.writers import warn, write_data, write_names
 from kubectl_sched.render.safe_text import safe
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from kubectl_sched.config import Configuration, ResolvedProfile
-    from kubectl_sched.config.comparison import PluginDifference
+    from kubectl_sched.config.profile_differences import PluginDifference
 
 _MARKS = {"added": "+", "removed": "-", "moved": "~", "weight": "~", "": ""}
 

@@ -1,0 +1,136 @@
+"""The layout of the package: small folders, no import circles, one meaning for a file name, docstrings that say."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import kubectl_sched
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PACKAGE = Path(kubectl_sched.__file__).parent
+ARCHITECTURE = (PACKAGE.parent / "docs" / "architecture.md").read_text("utf-8")
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+FOLDERS = sorted({path.parent for path in SOURCES} - {PACKAGE})
+
+MOST_FILES = 24
+
+MEANINGS = {
+    "app": "the program: its commands, or its screen",
+    "arguments": "the arguments of a command or of a CEL function, checked",
+    "claims": "the claims of a pod that a plugin looks at",
+    "constraints": "the constraints of a pod that a plugin keeps",
+    "errors": "exceptions",
+    "evidence": "numbers and objects behind verdicts and scores",
+    "filtering": "a plugin's PreFilter and Filter, as upstream's filtering.go",
+    "node_table": "the nodes: as columns, or as a table of the page",
+    "profiles": "scheduler profiles",
+    "reserve": "objects that the end of a cycle reserves",
+    "schedulers": "the schedulers of a cluster: objects, query and command",
+    "scoring": "a plugin's PreScore and Score, as upstream's scoring.go",
+    "selectors": "label and device selectors",
+    "snapshot": "the picture of a cluster: as columns, or the command that writes one",
+    "timestamps": "RFC 3339",
+    "tolerations": "tolerations of taints",
+    "types": "types, as upstream's types.go",
+    "validation": "validation, as upstream's validation.go",
+    "values": "values of a language or of a completion",
+}
+"""The file names that stand in several folders, each with its one meaning."""
+
+COMMANDS = {path.stem for path in (PACKAGE / "cli").glob("*.py")} & {
+    path.stem for path in (PACKAGE / "queries").glob("*.py")
+}
+"""A command and the query behind it have the same name."""
+
+CIRCLES = {
+    ("kubectl_sched.cli.completion.protocol", "kubectl_sched.cli.app"),
+    ("kubectl_sched.sources.dump.archives", "kubectl_sched.sources.dump.input_files"),
+    ("kubectl_sched.sources.dump.compression", "kubectl_sched.sources.dump.input_files"),
+}
+"""Imports that close a circle, still to be taken apart."""
+
+RIDDLES = {
+    "binding",
+    "cli",
+    "dynamic_resource_allocation",
+    "plugins/dynamic_resources",
+    "sources/live",
+    "tui",
+}
+"""Folders whose docstrings are still to be rewritten."""
+
+QUESTION = re.compile(r'"""(What|Which|How|Who|Whom|Whose|Where|Why|Whether) ')
+
+
+def module_of(path: Path) -> str:
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_of(path): path for path in SOURCES}
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Each module of ours that a file imports, for type checking or within functions, too."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names if name.name in MODULES)
+        elif isinstance(node, ast.ImportFrom) and node.module in MODULES:
+            within = [f"{node.module}.{name.name}" for name in node.names]
+            yield from (name for name in within if name in MODULES)
+            if not all(name in MODULES for name in within):
+                yield node.module
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(PACKAGE)))
+def test_a_folder_is_small(folder: Path) -> None:
+    assert len(list(folder.glob("*.py"))) <= MOST_FILES
+
+
+def test_no_import_closes_a_circle() -> None:
+    graph = {
+        module: {other for other in imported(path) if other != module and (module, other) not in CIRCLES}
+        for module, path in MODULES.items()
+    }
+    assert sum(map(len, graph.values())) > len(graph)
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" imports ".join(reversed(error.args[1])))
+
+
+def test_a_file_name_has_one_meaning() -> None:
+    folders = defaultdict(list)
+    for path in SOURCES:
+        folders[path.stem].append(path.parent.relative_to(PACKAGE).as_posix())
+    several = {name: found for name, found in folders.items() if len(found) > 1 and name not in MEANINGS}
+    assert several.keys() - COMMANDS - {"__init__"} == set(), several
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(PACKAGE)))
+def test_a_folder_has_its_sentence_in_the_documentation(folder: Path) -> None:
+    top, *below = folder.relative_to(PACKAGE).parts
+    row = next((line for line in ARCHITECTURE.splitlines() if re.match(rf"\|.*`{top}/`.* \|", line)), None)
+    assert row is not None, f"docs/architecture.md has no row for {top}/"
+    if below and top != "plugins":  # a plugin's package is a plugin
+        assert f"`{below[-1]}/`" in row
+
+
+def test_docstrings_answer_no_question_that_nobody_asked() -> None:
+    riddles = [
+        f"{path.relative_to(PACKAGE)}:{number}"
+        for path in SOURCES
+        if not any(path.is_relative_to(PACKAGE / folder) for folder in RIDDLES)
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if QUESTION.search(line)
+    ]
+    assert riddles == []
