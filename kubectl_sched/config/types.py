@@ -6,6 +6,7 @@ on another field are in defaults.py.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, Final, TypeAlias
@@ -27,6 +28,9 @@ MAX_CUSTOM_PRIORITY_SCORE: Final = 10
 def _attribute(point: str) -> str:
     """Return the attribute of an extension point: `preFilter` -> `pre_filter`."""
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in point)
+
+
+_USER_IN_URL = re.compile(r"(?:(?<=://)|\A)[^/?#]*@")
 
 
 class Duration(msgspec.Struct, frozen=True, order=True):
@@ -253,6 +257,11 @@ class Extender(Part, frozen=True):
     node_cache_capable: bool = False
     managed_resources: tuple[ExtenderManagedResource, ...] = ()
     ignorable: bool = False
+
+    @property
+    def address(self) -> str:
+        """The urlPrefix as it may be shown: without a user, a password and a query."""
+        return _USER_IN_URL.sub("", self.url_prefix.partition("?")[0])
 
 
 class LeaderElectionConfiguration(Part, frozen=True):

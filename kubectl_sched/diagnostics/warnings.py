@@ -39,7 +39,7 @@ def _all(result: ScheduleResult, configuration: Configuration) -> Iterator[str]:
             f"replayed; a kube-scheduler without it says: {plugin.upstream}"
         )
     if configuration.extenders and result.framework.handle.extender_client is None:
-        names = ", ".join(extender.url_prefix for extender in configuration.extenders)
+        names = ", ".join(extender.address for extender in configuration.extenders)
         yield f"extenders are not asked in a replay, so what they would filter and score is not shown: {names}"
     yield from not_replayed(result)
     yield from _beyond_the_search(result)

@@ -1,4 +1,4 @@
-"""Decodes extenders' answers as Go does: names in any letter case, and Go's words for a wrong type.
+"""Decodes extenders' answers as Go does: names in any letter case.
 
 Answers to k8s.io/kube-scheduler/extender/v1/types.go and encoding/json.
 """
@@ -18,6 +18,9 @@ from kubectl_sched.config.strict import json_kind
 from kubectl_sched.snapshot.node_table import NodeTable
 
 _Item = TypeVar("_Item")
+_KINDS = {
+    "bool": "true or false", "number": "a number", "string": "a string", "object": "an object", "array": "a list",
+}  # fmt: skip
 
 
 class ExtenderError(Exception):
@@ -45,102 +48,99 @@ class MetaVictims:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A value, and Go's innermost struct and the path of fields that lead to it."""
+    """A value, and the fields that lead to it."""
 
     value: Any
-    struct: str = ""
     fields: tuple[str, ...] = ()
 
-    def wrong(self, go_type: str, value: str = "") -> ExtenderError:
-        """The failure to decode the value into a Go type."""
-        into = f"struct field {self.struct}.{'.'.join(self.fields)} of" if self.fields else "value of"
-        return ExtenderError(f"json: cannot unmarshal {value or json_kind(self.value)} into Go {into} type {go_type}")
+    def wrong(self, wanted: str) -> ExtenderError:
+        """The failure to read the value as what is wanted."""
+        where = ".".join(self.fields) or "it"
+        return ExtenderError(f"its answer cannot be read: {where} is {_KINDS[json_kind(self.value)]}, not {wanted}")
 
-    def within(self, struct: str, *fields: str) -> tuple[_Place, ...]:
-        """The fields of the value, which is a struct."""
+    def within(self, *fields: str) -> tuple[_Place, ...]:
+        """The fields of the value, which is an object; their names are compared as Go does, in any case."""
         if self.value is not None and not isinstance(self.value, Mapping):
-            raise self.wrong(f"v1.{struct}")
+            raise self.wrong("an object")
         given = {str(key).lower(): value for key, value in (self.value or {}).items()}
-        return tuple(_Place(given.get(field.lower()), struct, (*self.fields, field)) for field in fields)
+        return tuple(_Place(given.get(field.lower()), (*self.fields, field)) for field in fields)
 
     def text(self) -> str:
         """The value as a string."""
         if self.value is not None and not isinstance(self.value, str):
-            raise self.wrong("string")
+            raise self.wrong("a string")
         return self.value or ""
 
     def number(self) -> int:
         """The value as an int64."""
         if self.value is None:
             return 0
-        if isinstance(self.value, bool) or not isinstance(self.value, int | float):
-            raise self.wrong("int64")
-        if not isinstance(self.value, int) or not is_int64(self.value):
-            raise self.wrong("int64", f"number {self.value}")
+        if isinstance(self.value, bool) or not isinstance(self.value, int) or not is_int64(self.value):
+            raise self.wrong("a whole number of 64 bits")
         return self.value
 
-    def items(self, go_type: str, read: Callable[[_Place], _Item]) -> tuple[_Item, ...] | None:
+    def items(self, read: Callable[[_Place], _Item]) -> tuple[_Item, ...] | None:
         """The value as a list."""
         if self.value is None:
             return None
         if not isinstance(self.value, list):
-            raise self.wrong(go_type)
-        return tuple(read(_Place(item, self.struct, self.fields)) for item in self.value)
+            raise self.wrong("a list")
+        return tuple(read(_Place(item, self.fields)) for item in self.value)
 
-    def entries(self, go_type: str, read: Callable[[_Place], _Item]) -> dict[str, _Item]:
+    def entries(self, read: Callable[[_Place], _Item]) -> dict[str, _Item]:
         """The value as a map."""
         if self.value is None:
             return {}
         if not isinstance(self.value, Mapping):
-            raise self.wrong(go_type)
-        return {key: read(_Place(item, self.struct, self.fields)) for key, item in self.value.items()}
+            raise self.wrong("an object")
+        return {key: read(_Place(item, self.fields)) for key, item in self.value.items()}
 
 
 def filter_result(answer: object) -> FilterResult:
-    """Decode the answer to the filter verb. Raises ExtenderError if Go cannot decode it."""
+    """What the filter verb answered. Raises ExtenderError where kube-scheduler cannot decode it."""
     nodes, names, failed, failed_for_good, error = _Place(answer).within(
-        "ExtenderFilterResult", "Nodes", "NodeNames", "FailedNodes", "FailedAndUnresolvableNodes", "Error"
+        "Nodes", "NodeNames", "FailedNodes", "FailedAndUnresolvableNodes", "Error"
     )
-    (items,) = nodes.within("NodeList", "items")
-    listed = items.items("[]v1.Node", _node) or ()
+    (items,) = nodes.within("items")
+    listed = items.items(_node) or ()
     return FilterResult(
-        names.items("[]string", _Place.text),
+        names.items(_Place.text),
         None if nodes.value is None else listed,
-        failed.entries("v1.FailedNodesMap", _Place.text),
-        failed_for_good.entries("v1.FailedNodesMap", _Place.text),
+        failed.entries(_Place.text),
+        failed_for_good.entries(_Place.text),
         error.text(),
     )
 
 
 def host_priorities(answer: object) -> tuple[tuple[str, int], ...]:
-    """Decode the answer to the prioritize verb, a score for each host. Raises ExtenderError if Go cannot decode it."""
+    """What the prioritize verb answered, a score for each host. Raises ExtenderError likewise."""
 
     def priority(place: _Place) -> tuple[str, int]:
-        host, score = place.within("HostPriority", "Host", "Score")
+        host, score = place.within("Host", "Score")
         return host.text(), score.number()
 
-    return _Place(answer).items("v1.HostPriorityList", priority) or ()
+    return _Place(answer).items(priority) or ()
 
 
 def preemption_result(answer: object) -> dict[str, MetaVictims]:
-    """Decode the answer to the preempt verb, the victims by node. Raises ExtenderError if Go cannot decode it."""
+    """What the preempt verb answered, the victims by node. Raises ExtenderError likewise."""
 
     def uid(place: _Place) -> str:
-        return place.within("MetaPod", "UID")[0].text()
+        return place.within("UID")[0].text()
 
     def victims(place: _Place) -> MetaVictims:
-        pods, violations = place.within("MetaVictims", "Pods", "NumPDBViolations")
-        return MetaVictims(pods.items("[]*v1.MetaPod", uid) or (), violations.number())
+        pods, violations = place.within("Pods", "NumPDBViolations")
+        return MetaVictims(pods.items(uid) or (), violations.number())
 
-    (named,) = _Place(answer).within("ExtenderPreemptionResult", "NodeNameToMetaVictims")
-    return named.entries("map[string]*v1.MetaVictims", victims)
+    (named,) = _Place(answer).within("NodeNameToMetaVictims")
+    return named.entries(victims)
 
 
 def _node(place: _Place) -> tuple[Node, dict[str, Any]]:
     """A Node that can be read, with its quantities."""
-    (metadata,) = place.within("Node", "metadata")
+    (metadata,) = place.within("metadata")
     if metadata.value is not None and not isinstance(metadata.value, Mapping):
-        raise metadata.wrong("v1.ObjectMeta")
+        raise metadata.wrong("an object")
     item = place.value or {}
     try:
         node = msgspec.convert(item, Node, strict=False)
@@ -148,5 +148,5 @@ def _node(place: _Place) -> tuple[Node, dict[str, Any]]:
     except InvalidQuantity as error:
         raise ExtenderError(error.reason) from None
     except msgspec.ValidationError as error:
-        raise ExtenderError(f"json: cannot unmarshal a Node: {error}") from None
+        raise ExtenderError(f"its answer cannot be read: {'.'.join(place.fields)} holds no Node: {error}") from None
     return node, item

@@ -105,7 +105,7 @@ def _filtered(extender: Extender, answer: FilterResult, nodes: Snapshot, before:
         for name in dict.fromkeys(answer.names):
             if nodes.row_of.get(name) not in asked:
                 raise ExtenderError(
-                    f'extender "{extender.url_prefix}" claims a filtered node "{name}" which is not found in the input '
+                    f'extender "{extender.address}" claims a filtered node "{name}" which is not found in the input '
                     "node list"
                 )
             rows.append(nodes.row_of[name])
@@ -114,7 +114,7 @@ def _filtered(extender: Extender, answer: FilterResult, nodes: Snapshot, before:
         for node, item in answer.nodes:
             name = node.metadata.name
             if name not in nodes.row_of:
-                raise ExtenderError(f'extender "{extender.url_prefix}" answers with a node "{name}" that is not there')
+                raise ExtenderError(f'extender "{extender.address}" answers with a node "{name}" that is not there')
             sent[nodes.row_of[name]] = item
         rows = list(sent)
     failed = _statuses(nodes, answer.failed, unschedulable)
@@ -159,7 +159,7 @@ def prioritize(
         except ExtenderError:
             continue
         points = raw * (MAX_NODE_SCORE // MAX_EXTENDER_PRIORITY)
-        scores.append(PluginScores(extender.url_prefix, extender.weight, raw, points))
+        scores.append(PluginScores(extender.address, extender.weight, raw, points))
     return tuple(scores)
 
 
@@ -217,7 +217,7 @@ def _candidates(extender: Extender, answered: Mapping[str, MetaVictims], nodes: 
         for uid in victims.uids:
             if uid not in by_uid:
                 raise ExtenderError(
-                    f"extender: {extender.url_prefix} claims to preempt pod (UID: &{{{uid}}}) on node: {name}, but the "
+                    f"extender: {extender.address} claims to preempt pod (UID: &{{{uid}}}) on node: {name}, but the "
                     "pod is not found on that node"
                 )
         pods = tuple(by_uid[uid] for uid in victims.uids)

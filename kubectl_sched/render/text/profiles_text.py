@@ -43,7 +43,7 @@ def profiles(configuration: Configuration, default: ResolvedProfile) -> dict[str
         "percentageOfNodesToScore": configuration.percentage_of_nodes_to_score,
         "extenders": [
             {
-                "urlPrefix": extender.url_prefix,
+                "urlPrefix": extender.address,
                 "weight": extender.weight,
                 "ignorable": extender.ignorable,
                 "verbs": [
@@ -112,7 +112,7 @@ def _page(configuration: Configuration, default: ResolvedProfile, *, in_full: bo
     if configuration.extenders or configuration.warnings:
         yield Text()
     for extender in configuration.extenders:
-        yield Text(f"extender {safe(extender.url_prefix)}, weight {extender.weight}")
+        yield Text(f"extender {safe(extender.address)}, weight {extender.weight}")
     yield from (Text(f"note: {safe(warning)}", style="dim") for warning in configuration.warnings)
 
 

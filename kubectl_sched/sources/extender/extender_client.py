@@ -40,7 +40,9 @@ class HTTPExtenders:
         url = f"{extender.url_prefix.rstrip('/')}/{verb}"
         status, body = post(url, msgspec.json.encode(arguments), _context(extender), extender.http_timeout.seconds)
         if status != _OK:
-            raise ExtenderError(f"failed {verb} with extender at URL {url}, code {status}")
+            raise ExtenderError(
+                f"failed {verb} with extender at URL {extender.address.rstrip('/')}/{verb}, code {status}"
+            )
         try:
             return first_value(body)
         except GoJSONError as error:

@@ -1,4 +1,7 @@
-"""One POST as Go's http.Client sends it: within one deadline, over redirects, and with its words for what fails."""
+"""One POST as Go's http.Client sends it: within one deadline, and over redirects.
+
+What fails is told in plain sentences, which name the address without its user, its password and its query.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +24,8 @@ from kubectl_sched.framework.extender_answers import ExtenderError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_WHILE_AWAITING: Final = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
-_WHILE_READING: Final = "context deadline exceeded (Client.Timeout or context cancellation while reading body)"
 _KEEP_THE_METHOD: Final = frozenset({307, 308})
-_PORTS: Final = {"http": 80, "https": 443}
+_SCHEMES: Final = frozenset({"http", "https"})
 
 
 def post(url: str, body: bytes, context: ssl.SSLContext, seconds: float) -> tuple[int, bytes]:
@@ -34,7 +35,8 @@ def post(url: str, body: bytes, context: ssl.SSLContext, seconds: float) -> tupl
     """
     parts = _parse(url)
     deadline = _Deadline(seconds if seconds > 0 else None)
-    shown = _masked(url, parts)
+    shown = f"the extender at {parts.scheme}://{_address(parts)}{parts.path}"
+    late = f"{shown} did not answer within {seconds:g} s"
     request = urllib.request.Request(  # noqa: S310 - http or https, as _parse sees to
         _without_user(parts), body, {"Content-Type": "application/json", **_authorization(parts)}, method="POST"
     )
@@ -45,14 +47,16 @@ def post(url: str, body: bytes, context: ssl.SSLContext, seconds: float) -> tupl
             error.close()
             return error.code, b""
         except (OSError, http.client.HTTPException, ValueError) as error:
-            reason = _WHILE_AWAITING if deadline.passed else _reason(error, parts)
-            raise ExtenderError(f'Post "{shown}": {reason}') from None
+            cause = error.reason if isinstance(error, urllib.error.URLError) else error
+            if deadline.passed or isinstance(cause, TimeoutError):
+                raise ExtenderError(late) from None
+            raise ExtenderError(f"{shown} {_reason(cause)}") from None
         with response:
             try:
                 return response.status, response.read()
             except (OSError, http.client.HTTPException) as error:
                 if deadline.passed:
-                    raise ExtenderError(_WHILE_READING) from None
+                    raise ExtenderError(late) from None
                 return response.status, getattr(error, "partial", b"")
 
 
@@ -96,28 +100,23 @@ def _shut(connection: socket.socket) -> None:
 
 
 def _parse(url: str) -> SplitResult:
-    """The parts of a URL that Go's client takes."""
+    """The parts of a URL that names a host to ask over HTTP."""
     try:
         parts = urlsplit(url)
         _ = parts.port
-    except ValueError as error:
-        raise ExtenderError(f'parse "{url}": {str(error).lower()}') from None
-    if not parts.scheme and ":" in url.partition("/")[0]:
-        raise ExtenderError(f'parse "{url}": first path segment in URL cannot contain colon')
-    if parts.scheme not in _PORTS:
-        raise ExtenderError(f'Post "{url}": unsupported protocol scheme "{parts.scheme}"')
-    if not parts.hostname:
-        raise ExtenderError(f'Post "{url}": http: no Host in request URL')
+    except ValueError:
+        raise ExtenderError("the extender's urlPrefix is no URL") from None
+    if parts.scheme not in _SCHEMES or not parts.hostname:
+        raise ExtenderError("the extender's urlPrefix is no URL that begins with http:// or https:// and names a host")
     return parts
 
 
 def _without_user(parts: SplitResult) -> str:
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+    return parts._replace(netloc=_address(parts)).geturl()
 
 
-def _masked(url: str, parts: SplitResult) -> str:
-    """The URL as errors show it, without its password."""
-    return url if parts.password is None else url.replace(f":{parts.password}@", ":***@", 1)
+def _address(parts: SplitResult) -> str:
+    return parts.netloc.rpartition("@")[2]
 
 
 def _authorization(parts: SplitResult) -> dict[str, str]:
@@ -194,50 +193,43 @@ class _HTTPSHandler(urllib.request.HTTPSHandler):
 
 
 class _RedirectHandler(urllib.request.HTTPRedirectHandler):
-    """Sends the same again where the status asks for it, and else a GET."""
+    """Sends the same again where the status asks for it, and else a GET; credentials go to the same host only."""
 
     def redirect_request(
         self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
     ) -> urllib.request.Request | None:
         """The request to the new place."""
-        if code not in _KEEP_THE_METHOD:
-            return super().redirect_request(req, fp, code, msg, headers, newurl)
-        return urllib.request.Request(newurl, req.data, dict(req.header_items()), method=req.get_method())  # noqa: S310
+        again: urllib.request.Request | None
+        if code in _KEEP_THE_METHOD:
+            again = urllib.request.Request(newurl, req.data, dict(req.header_items()), method=req.get_method())  # noqa: S310
+        else:
+            again = super().redirect_request(req, fp, code, msg, headers, newurl)
+        if again is not None and not _may_know_credentials(urlsplit(req.full_url), urlsplit(newurl)):
+            again.remove_header("Authorization")
+        return again
 
     http_error_308 = urllib.request.HTTPRedirectHandler.http_error_302
 
 
-def _reason(error: Exception, parts: SplitResult) -> str:
-    """Return the failure in a sentence."""
-    cause = error.reason if isinstance(error, urllib.error.URLError) else error
+def _may_know_credentials(before: SplitResult, after: SplitResult) -> bool:
+    return before.hostname == after.hostname and (before.scheme, after.scheme) != ("https", "http")
+
+
+def _reason(cause: object) -> str:
+    """What went wrong; an exception's own words may quote an address with its password."""
     match cause:
-        case TimeoutError():
-            reason = _WHILE_AWAITING
+        case ssl.SSLCertVerificationError():
+            reason = f"has a certificate that cannot be verified: {cause.verify_message}"
+        case ssl.SSLError():
+            reason = f"does not speak TLS as it should ({cause.reason})"
         case http.client.RemoteDisconnected():
-            reason = "EOF"
-        case http.client.BadStatusLine():
-            text = str(cause.args[0]).strip("\r\n")
-            reason = f'net/http: HTTP/1.x transport connection broken: malformed HTTP response "{text}"'
+            reason = "ended the connection without an answer"
+        case http.client.HTTPException():
+            reason = "gives an answer that is no HTTP"
         case socket.gaierror():
-            reason = f"dial tcp: lookup {parts.hostname}: no such host"
-        case ConnectionResetError() | BrokenPipeError():
-            reason = f"read tcp: read: {_strerror(cause)}"
-        case OSError(errno=int()) if not isinstance(cause, ssl.SSLError):
-            reason = f"dial tcp {_address(parts)}: connect: {_strerror(cause)}"
+            reason = "cannot be found: its host has no address"
+        case OSError(strerror=str() as words):
+            reason = f"cannot be asked: {words.lower()}"
         case _:
-            reason = str(cause)
+            reason = "cannot be asked, or sends elsewhere to what is no address"
     return reason
-
-
-def _strerror(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
-
-
-def _address(parts: SplitResult) -> str:
-    """The first address of the host, with the port."""
-    port = parts.port or _PORTS[parts.scheme]
-    try:
-        address = str(socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)[0][4][0])
-    except OSError:
-        address = parts.hostname or ""
-    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"

@@ -25,6 +25,8 @@ class ExtenderServer(ThreadingHTTPServer):
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.asked: list[tuple[str, Json]] = []
+        self.authorizations: list[str | None] = []
+        self.moved_to = ""
         scheme = "http"
         if tls is not None:
             scheme = "https"
@@ -38,21 +40,25 @@ class ExtenderServer(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     server: ExtenderServer
 
+    def do_GET(self) -> None:
+        self.server.authorizations.append(self.headers["Authorization"])
+        self.send_error(405)
+
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         verb = self.path.rpartition("/")[2]
         self.server.asked.append((verb, body))
+        self.server.authorizations.append(self.headers["Authorization"])
         status, answer = 200, ANSWERS.get(verb, lambda _: None)(body)
         if verb == "broken":
             status = 500
         if verb == "slow":
             time.sleep(1)
         data = RAW[verb] if verb in RAW else json.dumps(answer).encode()
-        if verb == "moved":
-            status = 307
+        status = {"moved": 307, "moved-for-a-get": 302}.get(verb, status)
         self.send_response(status)
-        if verb == "moved":
-            self.send_header("Location", self.path.replace("moved", "filter"))
+        if status in {302, 307}:
+            self.send_header("Location", self.server.moved_to or self.path.replace("moved", "filter"))
         self.send_header("Content-Length", str(len(data) + (verb == "short")))
         self.end_headers()
         try:

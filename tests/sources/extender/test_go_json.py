@@ -1,4 +1,4 @@
-"""What is no JSON is told in the words of Go's decoder."""
+"""The first value of an answer is read as Go reads it, and what is no JSON is told."""
 
 from __future__ import annotations
 
@@ -20,31 +20,17 @@ json_values = st.recursive(
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (b"", "EOF"),
-        (b" \n", "EOF"),
-        (b"[1", "unexpected EOF"),
-        (b"<html>", "invalid character '<' looking for beginning of value"),
-        (b"[1,]", "invalid character ']' looking for beginning of value"),
-        (b'{"a":1,}', "invalid character '}' looking for beginning of object key string"),
-        (b"{'a':1}", r"invalid character '\'' looking for beginning of object key string"),
-        (b'{"a" 1}', "invalid character '1' after object key"),
-        (b'{"a":1 "b"}', "invalid character '\"' after object key:value pair"),
-        (b"[1 2]", "invalid character '2' after array element"),
-        (b"[01]", "invalid character '1' after array element"),
-        (b"[-x]", "invalid character 'x' in numeric literal"),
-        (b"[1.]", "invalid character ']' after decimal point in numeric literal"),
-        (b"[1.5.2]", "invalid character '.' after array element"),
-        (b"[1e+]", "invalid character ']' in exponent of numeric literal"),
-        (b"[nul]", "invalid character ']' in literal null (expecting 'l')"),
-        (b"NaN", "invalid character 'N' looking for beginning of value"),
-        (b'["a\nb"]', r"invalid character '\n' in string literal"),
-        (b'["\x01"]', r"invalid character '\x01' in string literal"),
-        (b'["\\x"]', "invalid character 'x' in string escape code"),
-        (b'["\\u00g0"]', r"invalid character 'g' in \u hexadecimal character escape"),
-        (b"\xef\xbb\xbf{}", "invalid character 'ï' looking for beginning of value"),
+        (b"", "its answer is empty"),
+        (b" \n", "its answer is empty"),
+        (b"<html>", "its answer is no JSON from character 1 on"),
+        (b"[01]", "its answer is no JSON from character 3 on"),
+        (b"[nul]", "its answer is no JSON from character 2 on"),
+        (b"NaN", "its answer is no JSON: it holds a number that JSON does not have"),
+        (b'["\x01"]', "its answer is no JSON from character 3 on"),
+        (b"[" * 100_000, "its answer is nested too deeply"),
     ],
 )
-def test_a_mistake_is_told_as_go_tells_it(text: bytes, says: str) -> None:
+def test_a_mistake_is_one_sentence(text: bytes, says: str) -> None:
     with pytest.raises(GoJSONError) as told:
         first_value(text)
     assert str(told.value) == says
@@ -58,5 +44,5 @@ def test_the_first_value_is_read_whatever_follows(value: object, following: byte
 @given(json_values, st.data())
 def test_what_is_cut_off_ends_too_soon(value: object, data: st.DataObject) -> None:
     text = json.dumps([value]).encode()
-    with pytest.raises(GoJSONError, match=r"^unexpected EOF$"):
+    with pytest.raises(GoJSONError, match="no JSON"):
         first_value(text[: data.draw(st.integers(1, len(text) - 1))])
