@@ -84,7 +84,10 @@ def _wheels(paths: dict[str, Path], index: dict[str, list[str]]) -> Iterable[Ent
     used = sorted({name for names in index.values() for name in names})
     sums = {name: sha256(paths[name]) for name in used}
     table = {
-        minor: {"id": hashlib.sha256("".join(sums[name] for name in names).encode()).hexdigest()[:16], "wheels": names}
+        minor: {
+            "id": hashlib.sha256("".join(sums[name] for name in names).encode()).hexdigest()[:16],
+            "wheels": {name: sums[name] for name in names},
+        }
         for minor, names in index.items()
     }
     yield from (Entry(f"wheels/{name}", paths[name].read_bytes()) for name in used)

@@ -1,15 +1,18 @@
 """Starts kubectl-sched out of an archive that holds its wheels; needs Python alone, and no network.
 
-The wheels that this Python uses are unpacked once into a cache folder of their own, named by what they are, so that the
-archive itself is never written to. Whoever unpacks does so beside, and the first to be ready puts it into place.
+The wheels that this Python uses are unpacked once into a cache folder of their own, named by what they are, so that
+the archive itself is never written to. Whoever unpacks does so beside, and the first to be ready puts it into place.
+A wheel must have the checksum that the archive names, and a folder that anybody else may write to is not used.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import shutil
+import stat
 import sys
 import tempfile
 import zipfile
@@ -29,8 +32,8 @@ def main() -> None:
     run()
 
 
-def contents() -> tuple[str, list[str]]:
-    """The name of the folder for what this Python uses, and the wheels for it."""
+def contents() -> tuple[str, dict[str, str]]:
+    """The name of the folder for what this Python uses, and the wheels for it with their checksums."""
     minor = f"{sys.version_info.major}.{sys.version_info.minor}"
     index = json.loads((HERE / "wheels" / "index.json").read_text("utf-8"))
     if minor not in index:
@@ -38,21 +41,36 @@ def contents() -> tuple[str, list[str]]:
     return f"python{minor}-{index[minor]['id']}", index[minor]["wheels"]
 
 
-def unpacked(name: str, names: list[str]) -> Path:
+def unpacked(name: str, wheels: dict[str, str]) -> Path:
     """The folder with the contents of the wheels."""
     for base in _bases():
         folder = base / name
-        if (folder / _READY).exists():
-            return folder
         with contextlib.suppress(OSError):
             base.mkdir(mode=0o700, parents=True, exist_ok=True)
-            return _unpack(names, folder)
+            if not _is_ours(base.resolve()) or (folder.exists() and not _is_ours(folder)):
+                continue
+            return folder if (folder / _READY).exists() else _unpack(wheels, folder)
     # Nothing can be kept: it is unpacked for this run alone.
     import atexit
 
     folder = Path(tempfile.mkdtemp(prefix="kubectl-sched-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return _unpack(names, folder / "site")
+    return _unpack(wheels, folder / "site")
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether nobody but the user and root may change the folder, or put another into its place."""
+    if os.name == "nt":
+        return True  # a user's own folders are nobody else's there
+    own = folder.lstat()
+    if not stat.S_ISDIR(own.st_mode) or own.st_uid != os.getuid() or own.st_mode & 0o022:
+        return False
+    return all(_keeps_names(parent.stat()) for parent in folder.parents)
+
+
+def _keeps_names(parent: os.stat_result) -> bool:
+    """Whether others cannot rename what is in the folder."""
+    return parent.st_uid in {0, os.getuid()} and (not parent.st_mode & 0o022 or bool(parent.st_mode & stat.S_ISVTX))
 
 
 def _bases() -> list[Path]:
@@ -69,12 +87,15 @@ def _bases() -> list[Path]:
     return []
 
 
-def _unpack(names: list[str], folder: Path) -> Path:
+def _unpack(wheels: dict[str, str], folder: Path) -> Path:
     """Unpack beside the folder and put it into place at once, unless another process was first."""
     beside = Path(tempfile.mkdtemp(prefix=f"{folder.name}-", dir=folder.parent))
     try:
-        for name in names:
-            _extract(HERE / "wheels" / name, beside)
+        for name, checksum in wheels.items():
+            wheel = HERE / "wheels" / name
+            if hashlib.sha256(wheel.read_bytes()).hexdigest() != checksum:
+                sys.exit(f"error: {wheel} is not the wheel that this archive was built with: unpack the archive anew")
+            _extract(wheel, beside)
         (beside / _READY).touch()
         beside.chmod(0o755)
         beside.rename(folder)
