@@ -77,7 +77,7 @@ def _load(document: object, version: KubeVersion | None, feature_overrides: Mapp
     # Only a document needs these, and most runs have none.
     from kubectl_sched.config import decoding, loading
 
-    document = decoding.configuration_document(document, RELEASES[nearest(version or NEWEST)[0]])
+    document = decoding.configuration_document(document)
     api_version = document["apiVersion"]
     chosen, warning = nearest(version or decoding.serving(api_version)[-1])
     features = Features.for_version(chosen, feature_overrides)

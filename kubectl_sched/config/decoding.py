@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.config.defaults import args_types
 from kubectl_sched.config.refusal import ConfigurationError
-from kubectl_sched.config.strict import StrictReader, UnknownField, WrongType, json_kind
+from kubectl_sched.config.strict import StrictReader, UnknownField, WrongType, json_kind, wrong_type
 from kubectl_sched.config.types import (
     ARGS,
     Args,
@@ -35,9 +35,6 @@ _OLD: Final = {
     f"{_GROUP}/v1alpha2": "is older than Kubernetes 1.22",
     f"{_GROUP}/v1beta1": "was last served by Kubernetes 1.22, which serves v1beta2, too",
 }
-_TYPE_META: Final = (
-    r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
-)
 _POLICY_HELP: Final = (
     "a Policy was last read by kube-scheduler 1.22: write a KubeSchedulerConfiguration instead; its predicates become "
     "plugins enabled or disabled under profiles[].plugins, its priorities the weights under plugins.score, its "
@@ -50,25 +47,21 @@ def serving(api_version: str) -> tuple[KubeVersion, ...]:
     return tuple(version for version, release in RELEASES.items() if api_version in release.config_apis)
 
 
-def configuration_document(document: object, release: Release) -> Mapping[str, Any]:
+def configuration_document(document: object) -> Mapping[str, Any]:
     """Return a document that is a KubeSchedulerConfiguration of a known apiVersion; raise ConfigurationError."""
     if not isinstance(document, Mapping):
-        wrong = f"json: cannot unmarshal {json_kind(document)} into Go value of type {_TYPE_META}"
-        raise ConfigurationError(
-            f"couldn't get version/kind; json parse error: {wrong}", f"the file must hold one {KIND}"
-        )
+        raise ConfigurationError(f"expected an object, got {json_kind(document)}", f"the file must hold one {KIND}")
     if (number := _first_not_a_number(document)) is not None:
-        raise ConfigurationError(f"json: unsupported value: {number}", "YAML has such numbers, JSON has not")
+        raise ConfigurationError(f"{number} is no number of JSON")
     try:
         api_version, kind = _type_meta(document, "apiVersion"), _type_meta(document, "kind")
     except WrongType as error:
         raise ConfigurationError(str(error)) from None
-    for what, value, example in (("Kind", kind, KIND), ("apiVersion", api_version, f"{_GROUP}/v1")):
+    for name, value, example in (("kind", kind, KIND), ("apiVersion", api_version, f"{_GROUP}/v1")):
         if not value:
-            name = what.lower() if what == "Kind" else what
-            raise ConfigurationError(f"Object '{what}' is missing", f"add {name}: {example} to the file")
+            raise ConfigurationError(f"{name} is missing", f"add {name}: {example} to the file")
     if kind != KIND or not serving(api_version):
-        raise _not_registered(kind, api_version, release)
+        raise _not_a_configuration(kind, api_version)
     return {**document, "apiVersion": api_version, "kind": kind}
 
 
@@ -77,15 +70,14 @@ def _type_meta(document: Mapping[str, Any], name: str) -> str:
     values = (value for key, value in document.items() if str(key).lower() == name.lower() and value is not None)
     value = next(values, "")
     if not isinstance(value, str):
-        wrong = f"json: cannot unmarshal {json_kind(value)} into Go struct field .{name} of type string"
-        raise WrongType(f"couldn't get version/kind; json parse error: {wrong}")
+        raise wrong_type(name, "a string", value)
     return value
 
 
 def _first_not_a_number(value: object) -> str | None:
-    """Return the first infinity, or what is not a number at all, as Go writes it."""
+    """Return the first number of YAML that JSON does not have: an infinity, or `nan`."""
     if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
+        return str(value)
     inside = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
     return next((found for item in inside if (found := _first_not_a_number(item)) is not None), None)
 
@@ -98,45 +90,36 @@ def decode(document: Mapping[str, Any], release: Release) -> KubeSchedulerConfig
     api_version = document["apiVersion"]
     served = serving(api_version)
     release = RELEASES[min(max(release.version, served[0]), served[-1])]
-    reader = _reader(api_version, release)
+    reader = StrictReader(_absent_fields(api_version, release))
     readable = {key: value for key, value in document.items() if key not in _dropped_fields(api_version)}
     try:
         config: KubeSchedulerConfiguration = reader.read(readable, KubeSchedulerConfiguration)
     except WrongType as error:
         raise ConfigurationError(str(error)) from None
-    errors = [f'unknown field "{unknown.path}"' for unknown in reader.unknown]
     unknown = list(reader.unknown)
     profiles = []
     raw_profiles = document.get("profiles") or ()
     for index, profile in enumerate(config.profiles):
-        decoded, nested_errors, nested = _plugin_config(index, profile, raw_profiles[index] or {}, api_version, release)
+        decoded, nested = _plugin_config(index, profile, raw_profiles[index] or {}, api_version, release)
         profiles.append(decoded)
-        errors += nested_errors
         unknown += nested
-    if errors:
-        raise ConfigurationError(f"strict decoding error: {', '.join(errors)}", _nearest_names(unknown))
+    if unknown:
+        listed = ", ".join(f'"{field.path}"' for field in unknown)
+        raise ConfigurationError(f"unknown field{'s' * (len(unknown) > 1)} {listed}", _nearest_names(unknown))
     return replace(config, profiles=tuple(profiles))
 
 
-def _not_registered(kind: str, api_version: str, release: Release) -> ConfigurationError:
-    if api_version.count("/") > 1:
-        return ConfigurationError(f"unexpected GroupVersion string: {api_version}")
+def _not_a_configuration(kind: str, api_version: str) -> ConfigurationError:
     group = api_version.partition("/")[0]
-    if serving(api_version) and kind.removesuffix("Args") in ARGS:
-        version = api_version.partition("/")[2]
-        return ConfigurationError(
-            f"couldn't decode as {KIND}, got {group}/{version}, Kind={kind}: ",
-            "arguments of a plugin belong under profiles[].pluginConfig of a KubeSchedulerConfiguration",
-        )
     advice = f"the file must hold a {KIND} of {_GROUP}/v1, v1beta3 or v1beta2"
-    if kind == "Policy":
+    if serving(api_version) and kind.removesuffix("Args") in ARGS:
+        advice = f"arguments of a plugin belong under profiles[].pluginConfig of a {KIND}"
+    elif kind == "Policy":
         advice = _POLICY_HELP
     elif kind == KIND and group == _GROUP:
         age = _OLD.get(api_version, "is served by no Kubernetes")
         advice = f"{api_version} {age}: migrate it to {_GROUP}/v1"
-    return ConfigurationError(
-        f'no kind "{kind}" is registered for version "{api_version}" in scheme "{release.scheme}"', advice
-    )
+    return ConfigurationError(f"{kind} of {api_version} is no configuration of kube-scheduler", advice)
 
 
 def _absent_fields(api_version: str, release: Release) -> frozenset[tuple[str, str]]:
@@ -155,16 +138,6 @@ def _absent_fields(api_version: str, release: Release) -> frozenset[tuple[str, s
     return frozenset(field for field, present in fields.items() if not present)
 
 
-def _reader(api_version: str, release: Release) -> StrictReader:
-    absent = _absent_fields(api_version, release)
-    return StrictReader(_package(api_version), absent, names_embedded=release.errors_name_embedded)
-
-
-def _package(api_version: str) -> str:
-    """Return the Go package of an apiVersion's types."""
-    return api_version.rpartition("/")[2]
-
-
 def _dropped_fields(api_version: str) -> tuple[str, ...]:
     """Return fields that only an old apiVersion has and that change no decision."""
     return ("healthzBindAddress", "metricsBindAddress") if api_version.endswith("/v1beta2") else ()
@@ -172,34 +145,27 @@ def _dropped_fields(api_version: str) -> tuple[str, ...]:
 
 def _plugin_config(
     index: int, profile: KubeSchedulerProfile, raw: Mapping[str, Any], api_version: str, release: Release
-) -> tuple[KubeSchedulerProfile, list[str], list[UnknownField]]:
+) -> tuple[KubeSchedulerProfile, list[UnknownField]]:
     """Decode the arguments of one profile's plugins."""
     configs: list[PluginConfig] = []
-    errors: list[str] = []
     unknown: list[UnknownField] = []
     for at, config in enumerate(profile.plugin_config):
-        place = f"decoding .profiles[{index}].pluginConfig[{at}]"
-        reader = _reader(api_version, release)
+        path = f"profiles[{index}].pluginConfig[{at}].args"
+        reader = StrictReader(_absent_fields(api_version, release))
         raw_args = (raw["pluginConfig"][at] or {}).get("args")
         try:
             args = _args(config.name, raw_args, reader, api_version, release)
         except WrongType as error:
-            raise ConfigurationError(f"{place}: {error}") from None
+            raise ConfigurationError(f"{path}: {error}") from None
         own = raw_args.get("apiVersion") if isinstance(raw_args, Mapping) else None
         if own and own != api_version and not isinstance(args, OutOfTreeArgs):
-            converting = f"converting .Profiles[{index}].PluginConfig[{at}].Args into internal type"
-            kind = f"{_package(own)}.{config.name}Args"
             raise ConfigurationError(
-                f'{converting}: no kind is registered for the type {kind} in scheme "{release.scheme}"',
+                f"{path}.apiVersion: {own} is not the apiVersion of the configuration",
                 f"write {api_version} there too, or leave apiVersion out",
             )
         configs.append(replace(config, args=args))
-        if reader.unknown:
-            listed = ", ".join(f'unknown field "{field.path}"' for field in reader.unknown)
-            decoding = f"strict decoding error: decoding args for plugin {config.name}"
-            errors.append(f"{place}: {decoding}: strict decoding error: {listed}")
-            unknown += reader.unknown
-    return replace(profile, plugin_config=tuple(configs)), errors, unknown
+        unknown += (replace(field, path=f"{path}.{field.path}") for field in reader.unknown)
+    return replace(profile, plugin_config=tuple(configs)), unknown
 
 
 def _args(name: str, raw: object, reader: StrictReader, expected: str, release: Release) -> Args | None:
@@ -209,25 +175,14 @@ def _args(name: str, raw: object, reader: StrictReader, expected: str, release: 
         return OutOfTreeArgs(document=raw) if isinstance(raw, Mapping) else None
     if raw is None:
         return kind()
-    prefix = f"decoding args for plugin {name}"
     if not isinstance(raw, Mapping):
-        wrong = f"json: cannot unmarshal {json_kind(raw)} into Go value of type {_TYPE_META}"
-        raise WrongType(f"{prefix}: couldn't get version/kind; json parse error: {wrong}")
-    try:
-        own_kind, api_version = _type_meta(raw, "kind") or f"{name}Args", _type_meta(raw, "apiVersion") or expected
-    except WrongType as error:
-        raise WrongType(f"{prefix}: {error}") from None
-    registered = {KIND, *(f"{plugin}Args" for plugin in args_types(release))}
-    if api_version not in release.config_apis or own_kind not in registered:
-        raise WrongType(
-            f'{prefix}: no kind "{own_kind}" is registered for version "{api_version}" in scheme "{release.scheme}"'
-        )
+        raise wrong_type("", "an object", raw)
+    own_kind, api_version = _type_meta(raw, "kind") or f"{name}Args", _type_meta(raw, "apiVersion") or expected
+    if api_version not in release.config_apis:
+        raise WrongType(f"apiVersion: kube-scheduler {release.version} does not serve {api_version}")
     if own_kind != f"{name}Args":
-        raise WrongType(f"args for plugin {name} were not of type {name}Args.{_GROUP}, got {own_kind}.{_GROUP}")
-    try:
-        args: Args = reader.read(raw, kind)
-    except WrongType as error:
-        raise WrongType(f"{prefix}: {error}") from None
+        raise WrongType(f"kind: expected {name}Args, got {own_kind}")
+    args: Args = reader.read(raw, kind)
     return args
 
 

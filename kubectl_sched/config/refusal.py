@@ -10,15 +10,15 @@ from kubectl_sched.errors import SchedError
 class RefusalError(SchedError):
     """kube-scheduler would not start like this.
 
-    `upstream` is its own error text; `advice`, where there is any, says in plain words what to do.
+    `reason` is its own error text, or ours if the document cannot be decoded; `advice`, if any, says what to do.
     """
 
     refused: ClassVar[str] = ""
 
-    def __init__(self, upstream: str, advice: str = "") -> None:
-        self.upstream = upstream
+    def __init__(self, reason: str, advice: str = "") -> None:
+        self.reason = reason
         self.advice = advice
-        super().__init__(f"kube-scheduler refuses {self.refused}: {upstream}{advice and f' ({advice})'}")
+        super().__init__(f"kube-scheduler refuses {self.refused}: {reason}{advice and f' ({advice})'}")
 
 
 class ConfigurationError(RefusalError):

@@ -92,8 +92,6 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     """NodeResourcesFit refuses requestedToCapacityRatio beside another strategy, and that strategy without it."""
     errors_show_json: bool = False
     """A validation error shows a value that is no scalar as JSON instead of in Go syntax."""
-    errors_name_embedded: bool = False
-    """A decoding error names the Go struct that a field is embedded by: `DebuggingConfiguration.enableProfiling`."""
     queue_sort_differs: str = "has to match for all profiles"
     """The refusal of a queueSort unlike the first profile's."""
     queue_sort_args_differ: str = "has to match for all profiles"
@@ -104,8 +102,6 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     """Validation takes no resourceLock but leases."""
     lease_too_short: str = "LeaseDuration must be greater than RenewDeadline"
     """The refusal of a leaseDuration that is not longer than renewDeadline."""
-    scheme: str = "pkg/runtime/scheme.go:100"
-    """The source line that decoding names for a kind that is not registered."""
     qualified_name: str = "a qualified name"
     """The name that validation gives to a key with more than one slash."""
     length_unit: str = "characters"
@@ -252,7 +248,6 @@ def _table() -> dict[KubeVersion, Release]:
         33: {
             "volume_scoring_gate": "StorageCapacityScoring",
             "volume_conflict_reason": "node(s) didn't match PersistentVolume's node affinity",
-            "scheme": "pkg/runtime/scheme.go:110",
         },
         34: {
             "namespace_selector_stays": True,
@@ -277,8 +272,6 @@ def _table() -> dict[KubeVersion, Release]:
             "dynamic_resources_args": ("filterTimeout", "bindingTimeout"),
             "qualified_name": "a valid label key",
             "length_unit": "bytes",
-            "errors_name_embedded": True,
-            "scheme": "pkg/runtime/scheme.go:111",
             "devices": RULES_OF_1_35,
             "gangs_are_of_workloads": True,
             "device_class_hides_missing_resource": False,

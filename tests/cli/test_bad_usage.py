@@ -135,7 +135,7 @@ def test_pods_are_named_as_in_kubectl(kubectl_sched: Callable[..., Answer], argu
         ("web-0 --feature-gates DynamicResourceAllocation", "missing bool value"),
         ("web-0 --feature-gates Nope=true --feature-gates AllAlpha=false", "unrecognized feature gate: Nope"),
         ("web-0 --config nothing.yaml", "--config nothing.yaml: No such file"),
-        ("web-0 --config dump.json", 'no kind "List" is registered'),
+        ("web-0 --config dump.json", "List of v1 is no configuration"),
         ("web-0 --from=", "--from is given an empty path"),
         ("web-0 --from nothing.json", "nothing.json: no such file"),
         ("web-0 --from /proc/self/mem", "/proc/self/mem: it cannot be read"),

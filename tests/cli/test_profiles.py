@@ -165,7 +165,7 @@ def test_an_unknown_plugin_is_named_and_the_rest_resolved(tmp_path: Path, capsys
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "Object 'Kind' is missing"),
+        ("", "kind is missing"),
         ("a: 1\n---\nb: 2\n", "it holds 2 documents"),
         ("- a\n", "it is no mapping"),
         (

@@ -69,7 +69,7 @@ def test_the_flag_is_read(text: str, gates: dict[str, bool]) -> None:
 def test_the_flag_is_refused(text: str, upstream: str) -> None:
     with pytest.raises(FeatureGateError) as refused:
         parse_feature_gates(text)
-    assert refused.value.upstream == upstream
+    assert refused.value.reason == upstream
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_the_flag_is_refused(text: str, upstream: str) -> None:
 def test_gates_are_refused(version: str, overrides: dict[str, bool], upstream: str, advice: str) -> None:
     with pytest.raises(FeatureGateError) as refused:
         Features.for_version(KubeVersion.parse(version), overrides)
-    assert refused.value.upstream == upstream
+    assert refused.value.reason == upstream
     assert advice in refused.value.advice
 
 

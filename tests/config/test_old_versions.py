@@ -132,7 +132,7 @@ def test_a_default_plugin_that_is_gone_is_not_called_unknown() -> None:
     ],
 )
 def test_a_field_that_came_later_is_unknown(api: str, version: str, field: str) -> None:
-    with pytest.raises(ConfigurationError, match=r"strict decoding error: .*unknown field"):
+    with pytest.raises(ConfigurationError, match="unknown field"):
         load(api, field, version)
 
 
@@ -146,10 +146,10 @@ def test_addresses_of_v1beta2_are_read_over() -> None:
         ({"apiVersion": "v1", "kind": "Policy"}, "write a KubeSchedulerConfiguration instead"),
         ({"apiVersion": f"{GROUP}/v1beta1", "kind": "KubeSchedulerConfiguration"}, "migrate it to"),
         ({"apiVersion": f"{GROUP}/v1", "kind": "NodeAffinityArgs"}, "belong under profiles"),
-        ({"apiVersion": "v1", "kind": "ConfigMap"}, 'no kind "ConfigMap" is registered for version "v1"'),
-        ({"kind": "KubeSchedulerConfiguration"}, "Object 'apiVersion' is missing"),
-        ({}, "Object 'Kind' is missing"),
-        ([], "cannot unmarshal array"),
+        ({"apiVersion": "v1", "kind": "ConfigMap"}, "ConfigMap of v1 is no configuration of kube-scheduler"),
+        ({"kind": "KubeSchedulerConfiguration"}, "apiVersion is missing"),
+        ({}, "kind is missing"),
+        ([], "expected an object, got array"),
     ],
 )
 def test_other_documents_are_refused(document: Any, says: str) -> None:

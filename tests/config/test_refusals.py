@@ -63,7 +63,7 @@ def test_a_refusal_says_what_to_do(body: str, advice: str) -> None:
         load(body)
     assert advice in refused.value.advice
     assert str(refused.value) == (
-        f"kube-scheduler refuses this configuration: {refused.value.upstream} ({refused.value.advice})"
+        f"kube-scheduler refuses this configuration: {refused.value.reason} ({refused.value.advice})"
     )
 
 
