@@ -97,7 +97,7 @@ class _Place:
 
 
 def filter_result(answer: object) -> FilterResult:
-    """What the filter verb answered. Raises ExtenderError where kube-scheduler cannot decode it."""
+    """Decode the answer to the filter verb. Raises ExtenderError where kube-scheduler cannot decode it."""
     nodes, names, failed, failed_for_good, error = _Place(answer).within(
         "Nodes", "NodeNames", "FailedNodes", "FailedAndUnresolvableNodes", "Error"
     )
@@ -113,7 +113,7 @@ def filter_result(answer: object) -> FilterResult:
 
 
 def host_priorities(answer: object) -> tuple[tuple[str, int], ...]:
-    """What the prioritize verb answered, a score for each host. Raises ExtenderError likewise."""
+    """Decode the answer to the prioritize verb, a score for each host. Raises ExtenderError likewise."""
 
     def priority(place: _Place) -> tuple[str, int]:
         host, score = place.within("Host", "Score")
@@ -123,7 +123,7 @@ def host_priorities(answer: object) -> tuple[tuple[str, int], ...]:
 
 
 def preemption_result(answer: object) -> dict[str, MetaVictims]:
-    """What the preempt verb answered, the victims by node. Raises ExtenderError likewise."""
+    """Decode the answer to the preempt verb, the victims by node. Raises ExtenderError likewise."""
 
     def uid(place: _Place) -> str:
         return place.within("UID")[0].text()

@@ -216,7 +216,7 @@ def _may_know_credentials(before: SplitResult, after: SplitResult) -> bool:
 
 
 def _reason(cause: object) -> str:
-    """What went wrong; an exception's own words may quote an address with its password."""
+    """Describe the failure in our own words: an exception's may quote an address with its password."""
     match cause:
         case ssl.SSLCertVerificationError():
             reason = f"has a certificate that cannot be verified: {cause.verify_message}"
