@@ -12,7 +12,7 @@ from kubectl_sched.binding.api_requests import collection_path
 from kubectl_sched.binding.bind_context import Situation, against, refusal
 from kubectl_sched.binding.binding_cycle import Bound, Failed, Gone, is_judged_alike
 from kubectl_sched.binding.binding_outcome import INTERRUPTED, Answer
-from kubectl_sched.binding.node_recheck import is_as_judged, overcommitted, read_node
+from kubectl_sched.binding.node_recheck import gone_or_replaced, is_as_judged, overcommitted, read_node
 from kubectl_sched.binding.object_reader import read_pod
 from kubectl_sched.binding.preemption_executor import await_gone, preempt, victims_of, without_preemption
 from kubectl_sched.binding.scheduling_failure import report_failure
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from kubectl_sched.binding.binding_cycle import BindingCycle
     from kubectl_sched.binding.event_recorder import EventRecorder
     from kubectl_sched.binding.writer import Writer
-    from kubectl_sched.render.text.binding_plan import BindingPlan
+    from kubectl_sched.render.text.binding_plan import BindingPlan, PlannedWrite
     from kubectl_sched.scheduler.result import ScheduleResult
 
 _ROUNDS = 5
@@ -70,7 +70,7 @@ class _Once:
         self._tools = tools
         self._warnings: dict[str, None] = {}
         self._shown: BindingPlan | None = None
-        self._confirmed: tuple[str | None, tuple[str, ...]] | None = None
+        self._confirmed: _Consent | None = None
 
     def answer(self) -> Answer:
         situation = self._look()
@@ -109,7 +109,7 @@ class _Once:
             return self._rejected(situation, plan)
         if self._order.dry_run == "client":
             return self._ended("Planned", 0, in_words(plan), plan, situation)
-        if not self._may_go_on(plan):
+        if not self._may_go_on(situation, plan):
             return self._ended("Declined", 1, "nothing was written", plan, situation)
         with self._tools.uninterrupted():
             if plan.node is not None:
@@ -134,10 +134,10 @@ class _Once:
             return self._ended("Planned", 0, f"{in_words(plan)}, and the server would do so", plan, situation)
         return self._look()
 
-    def _may_go_on(self, plan: BindingPlan) -> bool:
-        """Ask, unless that was done for this very node already or does not matter."""
-        asked = (plan.node, plan.victims)
-        if self._order.yes or self._order.dry_run != "none" or self._confirmed == asked:
+    def _may_go_on(self, situation: Situation, plan: BindingPlan) -> bool:
+        """Ask, unless exactly this has been confirmed already or nothing is written without asking."""
+        asked = _consent(situation.pod, plan)
+        if self._order.yes or self._order.dry_run != "none" or asked.is_covered_by(self._confirmed):
             return True
         if not self._tools.can_ask:
             raise SchedError(
@@ -204,6 +204,7 @@ class _Once:
             return self._ended("Planned", 0, f"{in_words(plan)}, and the server would do so", plan, situation)
         try:
             now = read_node(self._tools.writer, node)
+            self._warn(*gone_or_replaced(now, situation.result, node))
             configuration = situation.schedulers.scheduler(situation.pod).configuration
             said = overcommitted(now, situation.result, situation.dump, configuration, node)
             self._warn(*([said] if said else []))
@@ -230,7 +231,9 @@ class _Once:
             if tools.stop.is_set():
                 return self._ended("Interrupted", INTERRUPTED, said, plan, situation)
             return self._ended("Failed", 3, said, plan, situation)
-        self._confirmed = (done.node, ())
+        if self._confirmed is not None:
+            # Preemption was for the binding, whose requests can be told only now.
+            self._confirmed = replace(self._confirmed, node=done.node, victims=(), writes=None)
         return self._look()
 
     def _by_whom(self, pod: Pod) -> str:
@@ -257,6 +260,30 @@ class _Once:
         return Answer(
             outcome, exit_code, message, plan, situation.explanation, bound_to, tuple(self._warnings), left, told
         )
+
+
+@dataclass(frozen=True)
+class _Consent:
+    """What the user has confirmed: this very pod as it was, this node, these victims and these requests."""
+
+    pod: Pod
+    node: str | None
+    victims: tuple[str, ...]
+    writes: tuple[PlannedWrite, ...] | None
+    """None: whichever the binding takes."""
+
+    def is_covered_by(self, given: _Consent | None) -> bool:
+        """Tell whether nothing that matters has changed since consent was given."""
+        return (
+            given is not None
+            and is_judged_alike(self.pod, given.pod)
+            and (self.node, self.victims) == (given.node, given.victims)
+            and given.writes in {None, self.writes}
+        )
+
+
+def _consent(pod: Pod, plan: BindingPlan) -> _Consent:
+    return _Consent(pod, plan.node, plan.victims, plan.writes)
 
 
 class _Events(msgspec.Struct, frozen=True):

@@ -217,17 +217,19 @@ class _Run:
         for _ in range(_TRIES):
             try:
                 self._writer.send(bind_pod(self._pod, self._node))
-            except LostResponseError:
-                lost = True
-            except ResponseError as failure:
-                lost = failure.after_lost
-                if not lost and failure.status not in {HTTPStatus.CONFLICT, HTTPStatus.NOT_FOUND}:
-                    return self._refused(failure.message or str(failure))
+            except (LostResponseError, ResponseError) as error_:
+                failure = error_
             else:
                 return Bound(node=self._node)
+            answer = failure if isinstance(failure, ResponseError) else None
+            lost = answer is None or answer.after_lost
+            if answer is not None and not lost and answer.status not in {HTTPStatus.CONFLICT, HTTPStatus.NOT_FOUND}:
+                return self._refused(answer.message or str(answer))
             settled = self._settled(lost=lost)
             if settled is not None:
                 return settled
+            if answer is None or answer.status != HTTPStatus.CONFLICT:
+                return self._refused(str(failure))  # the client has tried again for as long as makes sense
         return self._refused(f"pod {self._pod.key} keeps changing")
 
     def _settled(self, *, lost: bool) -> Bound | Taken | Gone | Failed | None:

@@ -55,6 +55,16 @@ def is_as_judged(now: NodeNow, result: ScheduleResult, name: str) -> bool:
     )
 
 
+def gone_or_replaced(now: NodeNow, result: ScheduleResult, name: str) -> tuple[str, ...]:
+    """Tell that the pod was bound to a node that is not there any more: the binding endpoint asks for no node."""
+    row = result.nodes.row_of.get(name)
+    if now.node is None:
+        return (f"node {name} is gone: pod {result.pod.key} will be deleted by the pod garbage collector",)
+    if row is not None and result.nodes.node_objects[row].metadata.uid != now.node.metadata.uid:
+        return (f"node {name} was replaced by another one of its name: pod {result.pod.key} was not judged for it",)
+    return ()
+
+
 def _identity(pod: Pod) -> tuple[str, bool]:
     return pod.metadata.uid, pod.metadata.deletion_timestamp is not None
 

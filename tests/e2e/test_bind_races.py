@@ -158,9 +158,23 @@ def test_a_verdict_that_no_longer_holds_once_the_answer_is_yes_is_made_again_and
         api.delete(f"{PODS}/{name}", grace_seconds=0)
 
 
+def test_another_pod_of_the_name_is_not_what_was_confirmed(api: Api, control_plane: ControlPlane) -> None:
+    pod(api, "renewed", "600m", **SMALL)
+    with at_a_terminal(control_plane, "renewed") as (process, terminal):
+        read_until(process, "Bind default/renewed to small-1? [y/N] ")
+        api.delete(f"{PODS}/renewed", grace_seconds=0)
+        pod(api, "renewed", "600m", **SMALL)
+        os.write(terminal, b"y\n")
+        read_until(process, "Bind default/renewed to small-1? [y/N] ")
+        os.write(terminal, b"n\n")
+        assert process.wait(timeout=60) == 1
+    assert node_of(api, "renewed") == ""
+    api.delete(f"{PODS}/renewed", grace_seconds=0)
+
+
 @pytest.mark.parametrize(
     ("answer", "code", "said"),
-    [(b"n\n", 1, "error: nothing was written"), (None, 3, "error: interrupted: nothing was written")],
+    [(b"n\n", 1, "error: nothing was written"), (None, 130, "error: interrupted: nothing was written")],
     ids=["no", "ctrl-c"],
 )
 def test_whoever_says_no_or_interrupts_the_question_has_written_nothing(
@@ -235,6 +249,16 @@ def test_a_node_that_a_race_has_overcommitted_is_reported(api: Api, here: Start)
     ) in answer.warnings
     for name in ("racing", "rival"):
         api.delete(f"{PODS}/{name}", grace_seconds=0)
+
+
+def test_a_node_that_is_gone_right_before_the_binding_is_told(api: Api, here: Start) -> None:
+    node(api, "fleeting")
+    pod(api, "stranded", nodeSelector={"kubernetes.io/hostname": "fleeting"})
+    run = here("stranded")
+    answer = run.bind(Rival(run, lambda: api.delete("/api/v1/nodes/fleeting")))
+    assert (answer.outcome, answer.bound_to) == ("Bound", "fleeting")
+    assert any("node fleeting is gone" in warning for warning in answer.warnings)
+    api.delete(f"{PODS}/stranded", grace_seconds=0)
 
 
 def test_a_pod_that_somebody_else_binds_meanwhile_is_left_to_him(api: Api, here: Start) -> None:
