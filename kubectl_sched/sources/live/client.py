@@ -10,7 +10,7 @@ import os
 import random
 import re
 import threading
-import time
+from contextlib import nullcontext
 from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlencode
@@ -27,6 +27,7 @@ from urllib3.exceptions import (
 from kubectl_sched.sources.live.connection_pools import Connections
 from kubectl_sched.sources.live.credentials import Credentials
 from kubectl_sched.sources.live.live_errors import ClusterError, KubeconfigError, LostResponseError
+from kubectl_sched.sources.live.patience import SILENT_SECONDS, Deadline, tell_waiting, told_if_slow
 from kubectl_sched.sources.live.server_refusals import BUSY, Answer, os_reason, plain, refusal, server_name, unreachable
 
 if TYPE_CHECKING:
@@ -66,7 +67,6 @@ class _Request(NamedTuple):
     method: str = "GET"
     body: bytes | None = None
     content: str = ""
-    only_seconds: float | None = None
 
 
 class Server:
@@ -102,7 +102,8 @@ class Server:
         What can be done without may be asked for once only, and for so many seconds. Raises ResponseError for any other
         answer, ClusterError where there is none.
         """
-        request = _Request(self._url(path, query), only_seconds=only_seconds)
+        request = _Request(self._url(path, query))
+        deadline = Deadline(only_seconds or self.endpoint.timeout)
         attempts = self._attempts if only_seconds is None else 1
         renewed = False
         attempt = 0
@@ -110,23 +111,20 @@ class Server:
             attempt += 1
             shown = self._credentials.shown()
             try:
-                answer = self._ask(request, shown, tell or (lambda _: None))
+                answer = self._ask(request, shown, tell or (lambda _: None), deadline)
             except _UnsentError as error:
                 raise ClusterError(f"{self._name}: {error}") from None
             except _BrokenError as error:
-                if attempt >= attempts:
+                if attempt >= attempts or not self._pause(_backoff(attempt), deadline, str(error)):
                     tries = f"{attempt} times in a row" if attempt > 1 else "in the middle of an answer"
                     raise ClusterError(f"{self._name}: the connection broke {tries} ({error})") from None
-                self._wait(_backoff(attempt))
                 continue
             if answer.status == HTTPStatus.OK:
                 return answer.body
             if answer.status == HTTPStatus.UNAUTHORIZED and self._credentials.renewable and not renewed:
                 renewed = True
                 self._credentials.shown(refused=shown)
-            elif answer.status in BUSY and attempt < attempts:
-                self._wait(_asked_for(answer.headers) or _backoff(attempt))
-            else:
+            elif answer.status not in BUSY or attempt >= attempts or not self._pause_for(answer, attempt, deadline):
                 raise refusal(self.endpoint, answer, shown, attempt)
 
     def stream(self, path: str, query: Mapping[str, str]) -> urllib3.BaseHTTPResponse:
@@ -144,7 +142,7 @@ class Server:
             answer = Answer(response.status, response.headers, response.read(decode_content=True))
             response.release_conn()
         except HTTPError as error:
-            failure = self._failure(error)
+            failure = self._failure(error, Deadline(None))
             text = f"{self._name}: the connection broke ({failure})" if isinstance(failure, _BrokenError) else failure
             raise ClusterError(str(text)) from None
         except OSError as error:
@@ -183,6 +181,7 @@ class Server:
         nothing was sent.
         """
         request = _Request(self._url(path, query), method, body, content)
+        deadline = Deadline(self.endpoint.timeout)
         renewed = lost = False
         attempt = 0
         while True:
@@ -190,17 +189,15 @@ class Server:
             last = attempt >= self._attempts
             shown = self._credentials.shown()
             try:
-                answer = self._ask(request, shown, lambda _: None)
+                answer = self._ask(request, shown, lambda _: None, deadline)
             except _UnsentError as error:
-                if last:
+                if last or not self._pause(_backoff(attempt), deadline, str(error)):
                     raise self._gave_up(str(error), lost=lost) from None
-                self._wait(_backoff(attempt))
                 continue
             except (_BrokenError, _TooSlowError) as error:
                 lost = True
-                if last or not repeatable:
+                if last or not repeatable or not self._pause(_backoff(attempt), deadline, str(error)):
                     raise self._gave_up(str(error), lost=True) from None
-                self._wait(_backoff(attempt))
                 continue
             if 200 <= answer.status < 300:
                 return answer.body
@@ -211,11 +208,10 @@ class Server:
             # Of those that are busy, a 429 alone says that nothing was done.
             lost = lost or (answer.status in BUSY and answer.status != HTTPStatus.TOO_MANY_REQUESTS)
             again = answer.status == HTTPStatus.TOO_MANY_REQUESTS or (repeatable and answer.status in BUSY)
-            if last or not again:
+            if last or not again or not self._pause_for(answer, attempt, deadline):
                 refused = refusal(self.endpoint, answer, shown, attempt)
                 refused.after_lost = lost
                 raise refused
-            self._wait(_asked_for(answer.headers) or _backoff(attempt))
 
     def _url(self, path: str, query: Mapping[str, str] | None) -> str:
         return f"{self.endpoint.server}{path}{f'?{urlencode(query)}' if query else ''}"
@@ -229,35 +225,51 @@ class Server:
     def _name(self) -> str:
         return server_name(self.endpoint)
 
+    def _pause_for(self, answer: Answer, attempt: int, deadline: Deadline) -> bool:
+        """Pause as long as a busy server asks for."""
+        return self._pause(_asked_for(answer.headers) or _backoff(attempt), deadline, f"answers {answer.status}")
+
+    def _pause(self, seconds: float, deadline: Deadline, why: str) -> bool:
+        """Wait before another try; False if the request has no time for one."""
+        seconds = min(seconds, LONGEST_WAIT_SECONDS)
+        if not deadline.allows(seconds):
+            return False
+        if seconds > SILENT_SECONDS:
+            tell_waiting(f"{self._name}, which is asked again in {seconds:.0f} s ({why})")
+        self._wait(seconds)
+        return True
+
     def _wait(self, seconds: float) -> None:
-        if self._stopped.wait(min(seconds, LONGEST_WAIT_SECONDS)):
+        if self._stopped.wait(seconds):
             raise ClusterError(f"{self._name}: interrupted")
 
     def _go_on(self) -> None:
         if self._stopped.is_set():
             raise ClusterError(f"{self._name}: interrupted")
 
-    def _ask(self, request: _Request, shown: Shown, tell: Callable[[int], None]) -> Answer:
+    def _ask(self, request: _Request, shown: Shown, tell: Callable[[int], None], deadline: Deadline) -> Answer:
         self._go_on()
 
         def told(count: int) -> None:
             self._go_on()
             tell(count)
 
-        limit = request.only_seconds or self.endpoint.timeout
-        timeout = urllib3.Timeout(connect=limit or CONNECT_SECONDS, read=limit or SILENCE_SECONDS)
-        deadline = time.monotonic() + limit if limit else None
+        left = deadline.left
+        if left == 0:
+            raise _TooSlowError(self._too_slow(deadline))
+        timeout = urllib3.Timeout(connect=left or CONNECT_SECONDS, read=left or SILENCE_SECONDS)
         try:
-            response = self._connections.of(shown).request(
-                request.method,
-                request.url,
-                body=request.body,
-                headers=self._headers(shown, request.content),
-                timeout=timeout,
-                retries=False,
-                redirect=False,
-                preload_content=False,
-            )
+            with told_if_slow(self._name) if request.method == "GET" else nullcontext():
+                response = self._connections.of(shown).request(
+                    request.method,
+                    request.url,
+                    body=request.body,
+                    headers=self._headers(shown, request.content),
+                    timeout=timeout,
+                    retries=False,
+                    redirect=False,
+                    preload_content=False,
+                )
             try:
                 body = _body(response, deadline, told)
             except BaseException:
@@ -265,9 +277,9 @@ class Server:
                 raise
             response.release_conn()
         except TimeoutError:
-            raise _TooSlowError(self._too_slow()) from None
+            raise _TooSlowError(self._too_slow(deadline)) from None
         except HTTPError as error:
-            raise self._failure(error) from None
+            raise self._failure(error, deadline) from None
         except OSError as error:
             raise _BrokenError(os_reason(error)) from None
         return Answer(response.status, response.headers, body)
@@ -283,16 +295,16 @@ class Server:
             headers.add(name, _header(name, value))
         return headers
 
-    def _too_slow(self) -> str:
-        limit = self.endpoint.timeout
+    def _too_slow(self, deadline: Deadline) -> str:
+        limit = deadline.seconds
         if limit:
             return f"{self._name}: no complete answer within {limit:g} s (--request-timeout gives it more)"
         return f"{self._name}: it has said nothing for {SILENCE_SECONDS:g} s"
 
-    def _failure(self, error: HTTPError) -> Exception:
+    def _failure(self, error: HTTPError, deadline: Deadline) -> Exception:
         """What is worth another try is a _BrokenError, all else a sentence."""
         if isinstance(error, ReadTimeoutError):
-            return _TooSlowError(self._too_slow())
+            return _TooSlowError(self._too_slow(deadline))
         if isinstance(error, LocationParseError):
             return ClusterError(f"{self._name}: {plain(error)}")
         said = unreachable(self.endpoint, error)
@@ -311,16 +323,25 @@ def _header(name: str, value: str) -> str:
     return value.encode(errors="surrogateescape").decode("latin-1")
 
 
-def _body(response: urllib3.BaseHTTPResponse, deadline: float | None, tell: Callable[[int], None]) -> bytes:
+def _body(response: urllib3.BaseHTTPResponse, deadline: Deadline, tell: Callable[[int], None]) -> bytes:
     parts = []
     # A deadline is looked at whenever anything comes; without one, only whole chunks are taken.
-    read = response.read if deadline is None else response.read1
+    read = response.read if deadline.seconds is None else response.read1
+    _bound_silence(response, deadline)
     while part := read(_CHUNK, decode_content=True):
         parts.append(part)
         tell(len(part))
-        if deadline is not None and time.monotonic() > deadline:
+        if deadline.left == 0:
             raise TimeoutError
+        _bound_silence(response, deadline)
     return b"".join(parts)
+
+
+def _bound_silence(response: urllib3.BaseHTTPResponse, deadline: Deadline) -> None:
+    """A server that falls silent within its answer has only the time that is left."""
+    sock = getattr(response.connection, "sock", None)
+    if sock is not None and deadline.left:
+        sock.settimeout(deadline.left)
 
 
 def _backoff(attempt: int) -> float:

@@ -14,6 +14,7 @@ import msgspec
 
 from kubectl_sched.api.decoders import decoder
 from kubectl_sched.sources.live.live_errors import ClusterError, KubeconfigError
+from kubectl_sched.sources.live.patience import told_if_slow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,16 +57,17 @@ def run_plugin(config: Mapping[str, Any], endpoint: Endpoint) -> PluginStatus:
         raise ClusterError(f"the credential plugin {command} of user {endpoint.user.name!r} is not there{advice}")
     interactive = _is_interactive(config, command)
     try:
-        done = subprocess.run(  # noqa: S603 - the kubeconfig names it, as for kubectl
-            [program, *(str(argument) for argument in config.get("args") or ())],
-            env=_variables(config, version, endpoint, interactive=interactive),
-            stdin=None if interactive else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            timeout=_PATIENCE_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise ClusterError(f"the credential plugin {command} did not answer within {_PATIENCE_SECONDS} s") from None
+        with told_if_slow(f"the credential plugin {command} of user {endpoint.user.name!r}"):
+            done = subprocess.run(  # noqa: S603 - the kubeconfig names it, as for kubectl
+                [program, *(str(argument) for argument in config.get("args") or ())],
+                env=_variables(config, version, endpoint, interactive=interactive),
+                stdin=None if interactive else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                timeout=endpoint.timeout or _PATIENCE_SECONDS,
+                check=False,
+            )
+    except subprocess.TimeoutExpired as late:
+        raise ClusterError(f"the credential plugin {command} did not answer within {late.timeout:g} s") from None
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
         raise ClusterError(f"the credential plugin {command} cannot be run: {(why or '').lower()}") from None

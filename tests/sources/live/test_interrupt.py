@@ -39,4 +39,6 @@ def test_a_silent_server_is_not_waited_for(arguments: list[str], tmp_path: Path)
                 taken.recv(1)
                 program.send_signal(signal.SIGINT)
                 said = program.communicate(timeout=120)
-    assert (program.returncode, said) == (130, (b"", b""))
+    out, error = said
+    assert (program.returncode, out) == (130, b"")
+    assert all(line.startswith(b"waiting for ") for line in error.splitlines())

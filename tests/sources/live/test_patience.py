@@ -1,0 +1,86 @@
+"""A request ends within --request-timeout, whatever the server does, and no long wait is silent."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_sched.sources.live import client
+from kubectl_sched.sources.live.client import Server
+from kubectl_sched.sources.live.credentials import Credentials
+from kubectl_sched.sources.live.endpoint import Endpoint, User
+from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"
+BUSY = b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n"
+
+
+@contextmanager
+def serving(said: bytes) -> Iterator[str]:
+    """A server that says this on each connection and then nothing more; gives its address."""
+    taken: list[socket.socket] = []
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def answer() -> None:
+            while True:
+                try:
+                    connection, _ = listening.accept()
+                    taken.append(connection)
+                    while connection.recv(1 << 16):
+                        connection.sendall(said)
+                except OSError:
+                    return
+
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        listening.shutdown(socket.SHUT_RDWR)
+        for connection in taken:
+            connection.close()
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Pauses are counted, not waited."""
+    waited: list[float] = []
+    monkeypatch.setattr(client.Server, "_wait", lambda _, seconds: waited.append(seconds))
+    return waited
+
+
+@pytest.mark.parametrize("said", [b"", HEAD, HEAD + b"{"], ids=["nothing", "the head", "a part"])
+def test_a_server_that_falls_silent_is_given_up(said: bytes) -> None:
+    with serving(said) as address:
+        server = Server(Endpoint(address, timeout=0.25), environment={})
+        with pytest.raises(ClusterError, match=r"no complete answer within 0\.25 s \(--request-timeout"):
+            server.get("/x")
+
+
+@pytest.mark.parametrize("method", ["get", "write"])
+def test_a_pause_that_the_request_has_no_time_for_is_not_made(method: str, waits: list[float]) -> None:
+    with serving(BUSY) as address:
+        server = Server(Endpoint(address, timeout=5.0), environment={})
+        with pytest.raises(ResponseError, match="429") as raised:
+            server.get("/x") if method == "get" else server.write("POST", "/x", b"{}")
+    assert (raised.value.status, waits) == (429, [])
+
+
+def test_a_long_pause_says_what_it_waits_for(waits: list[float], capsys: pytest.CaptureFixture[str]) -> None:
+    with serving(BUSY) as address, pytest.raises(ResponseError):
+        Server(Endpoint(address), environment={}, attempts=2).get("/x")
+    assert waits == [7.0]
+    name = f"the server {address.removeprefix('http://')}"
+    assert capsys.readouterr().err == f"waiting for {name}, which is asked again in 7 s (answers 429)\n"
+
+
+def test_a_credential_plugin_that_hangs_is_given_up() -> None:
+    plugin = {"command": "sleep", "args": ["60"], "apiVersion": "client.authentication.k8s.io/v1"}
+    endpoint = Endpoint("https://127.0.0.1:1", User(name="ann", plugin=plugin), timeout=0.25)
+    with pytest.raises(ClusterError, match=r"the credential plugin sleep did not answer within 0\.25 s"):
+        Credentials(endpoint).shown()
