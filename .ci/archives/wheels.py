@@ -48,8 +48,8 @@ PLATFORMS = {
     for platform in (
         Platform("linux", "amd64", _manylinux("x86_64"), _markers("Linux", "linux", "posix", "x86_64")),
         Platform("linux", "arm64", _manylinux("aarch64"), _markers("Linux", "linux", "posix", "aarch64")),
-        Platform("darwin", "amd64", ("macosx_11_0_x86_64",), _markers("Darwin", "darwin", "posix", "x86_64")),
-        Platform("darwin", "arm64", ("macosx_11_0_arm64",), _markers("Darwin", "darwin", "posix", "arm64")),
+        Platform("darwin", "amd64", ("macosx_13_0_x86_64",), _markers("Darwin", "darwin", "posix", "x86_64")),
+        Platform("darwin", "arm64", ("macosx_13_0_arm64",), _markers("Darwin", "darwin", "posix", "arm64")),
         Platform("windows", "amd64", ("win_amd64",), _markers("Windows", "win32", "nt", "AMD64")),
     )
 }

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from kubectl_sched.api.apimachinery.quantity import parse_quantity
 from kubectl_sched.dynamic_resource_allocation.cel import CelError, CompileError, Dialect, Semver, compile_expression
+from kubectl_sched.dynamic_resource_allocation.cel.cost import metered
 from kubectl_sched.dynamic_resource_allocation.cel.field_references import reads_of
 from kubectl_sched.dynamic_resource_allocation.cel.parser import parse
+from kubectl_sched.dynamic_resource_allocation.cel.regex import find_all, matches
 from kubectl_sched.dynamic_resource_allocation.cel.values import DefaultMap
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "cel" / "selectors.json"
@@ -37,6 +39,10 @@ DEVICE: dict[str, Any] = {
 
 
 OLDEST = Dialect()
+
+
+def _refused(text: str) -> dict[str, str]:
+    return {"compileError": f"compilation failed: ERROR: <input>:-1:0: {text}"}
 
 
 def answer(expression: str, dialect: Dialect = OLDEST) -> dict[str, Any]:
@@ -126,6 +132,53 @@ WORDS = st.sampled_from(
      "1", "1.5", 'quantity("1Gi")', "has(", "[", "]", "{", "}", ":", ",", "?", ".?", "in", "null", "'", "\\", "semver(",
      ".exists(x, ", "x", "+", "-", "%", "0", "cel.bind(y, ", "optional.none()", ".orValue(", 'b"x"', "u", "`"]
 )  # fmt: skip
+
+
+def searched(pattern: str, text: str) -> dict[str, Any]:
+    with metered(is_newest=False):
+        try:
+            found = list(find_all(text, pattern, -1))
+            return {"matches": matches(text, pattern), **({"found": found} if found else {})}
+        except CelError as wrong:
+            return {"error": str(wrong)}
+
+
+@pytest.mark.parametrize("case", json.loads((FIXTURE.parent / "patterns.json").read_text("utf-8")))
+def test_patterns_are_those_of_go(case: dict[str, Any]) -> None:
+    assert searched(case["pattern"], case["text"]) == case["answer"]
+
+
+def test_costs_are_those_of_upstream() -> None:
+    for case in json.loads((FIXTURE.parent / "costs.json").read_text("utf-8")):
+        program = compile_expression(case["expression"], OLDEST)
+        assert (program.matches(DEVICE), program.cost(DEVICE)) == (case["matches"], case["cost"]), case["expression"]
+
+
+ELEVENFOLD = "".join(f"cel.bind(v{each}, [v{each - 1}, v{each - 1}], " for each in range(1, 60))
+EXCEEDED = {"error": "operation cancelled: actual cost limit exceeded"}
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("'" + "a" * 40 + "!'.matches('^(a+)+$')", {"matches": False}),
+        ("lists.range(1000000000).size() > 0", EXCEEDED),
+        ("lists.range(300000).sort() == []", EXCEEDED),
+        ("'a'" + f".replace('a', '{'a' * 400}')" * 9 + ".size() > 0", EXCEEDED),
+        ("'%.999999999f'.format([1.0]) == ''", EXCEEDED),
+        (f"cel.bind(v0, [1], {ELEVENFOLD}v59 == v59.map(x, x){')' * 60}", EXCEEDED),
+        (" || ".join(["false"] * 5000) + " || true", {"matches": True}),
+        ("(" * 249 + "true" + ")" * 249, {"matches": True}),
+        ("(" * 3000 + "true" + ")" * 3000, _refused("expression recursion limit exceeded: 250")),
+        ("+".join(["1"] * 400) + " == 400", _refused("max recursion depth exceeded")),
+        ("device" + ".a" * 300, _refused("max recursion depth exceeded")),
+        (f"'{'x' * 100_001}' == ''", _refused("expression code point size exceeds limit: size: 100009, limit 100000")),
+        ("'a'.find('a{1001}') == ''",
+         {"compileError": "program instantiation failed: error parsing regexp: invalid repeat count: `{1001}`"}),
+    ],
+)  # fmt: skip
+def test_hostile_expressions_end_soon(expression: str, expected: dict[str, Any]) -> None:
+    assert answer(expression) == expected
 
 
 @given(st.lists(WORDS, max_size=14))

@@ -1,4 +1,4 @@
-"""An evaluation under way, and what may end it."""
+"""Variables of an evaluation under way, and its logical operators (cel-go interpreter/activation)."""
 
 from __future__ import annotations
 
@@ -6,43 +6,30 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from kubectl_sched.dynamic_resource_allocation.cel.cost import CostExceeded, Meter
 from kubectl_sched.dynamic_resource_allocation.cel.library.arguments import no_overload
 from kubectl_sched.dynamic_resource_allocation.cel.values import CelError, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-COST_LIMIT = 1_000_000
-"""CELSelectorExpressionMaxCost."""
-
 
 class Frame:
-    """One evaluation: its variables, and what it has cost so far."""
+    """Variables of an expression, and the meter of the evaluation."""
 
-    __slots__ = ("cost", "variables")
+    __slots__ = ("meter", "variables")
 
-    def __init__(self, variables: dict[str, Value]) -> None:
+    def __init__(self, variables: dict[str, Value], meter: Meter) -> None:
         self.variables = variables
-        self.cost = 0
+        self.meter = meter
 
     def spend(self, cost: int) -> None:
-        """Raises CelError beyond the limit."""
-        self.cost += cost
-        if self.cost > COST_LIMIT:
-            raise CostExceeded
+        """Add to the cost; raises CostExceeded beyond the limit."""
+        self.meter.spend(cost)
 
     def inner(self, names: Mapping[str, Value]) -> Frame:
-        """A scope with more variables; what it costs has to be taken over."""
-        made = Frame({**self.variables, **names})
-        made.cost = self.cost
-        return made
-
-
-class CostExceeded(CelError):  # noqa: N818 - what happens, not a mistake
-    """Nothing absorbs this, whatever the other side of an `||` says."""
-
-    def __init__(self) -> None:
-        super().__init__("operation cancelled: actual cost limit exceeded")
+        """Return a scope with more variables."""
+        return Frame({**self.variables, **names}, self.meter)
 
 
 Step: TypeAlias = Callable[[Frame], Any]

@@ -193,6 +193,7 @@ class Checker:
                 self._assign(want, have) for want, have in zip(args, types, strict=True)
             ):
                 resolved = self._resolved(made)
+                node.is_resolved = result is None
                 if result is None:
                     result, kept = resolved, dict(self._bound)
                 elif result != resolved:

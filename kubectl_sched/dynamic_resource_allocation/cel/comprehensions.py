@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import TypeAlias
 
-from kubectl_sched.dynamic_resource_allocation.cel.activation import Frame, Step, decided, operands, truth
+from kubectl_sched.dynamic_resource_allocation.cel.activation import Frame, Step, truth
+from kubectl_sched.dynamic_resource_allocation.cel.cost import CostExceeded
 from kubectl_sched.dynamic_resource_allocation.cel.library.arguments import no_overload
 from kubectl_sched.dynamic_resource_allocation.cel.values import CelError, Value, from_key, map_key
 
 Rounds: TypeAlias = Iterator[tuple[Value, ...]]
-FoldBody: TypeAlias = Callable[[Sequence[Step]], Callable[[Frame, Rounds], Value]]
+FoldBody: TypeAlias = Callable[[Sequence[Step], int], Callable[[Frame, Rounds], Value]]
 
 
 def pairs(container: Value) -> Iterator[tuple[Value, Value]]:
@@ -25,43 +25,117 @@ def pairs(container: Value) -> Iterator[tuple[Value, Value]]:
 
 
 def _any_or_all(stops_at: bool) -> FoldBody:
-    def of(steps: Sequence[Step]) -> Callable[[Frame, Rounds], Value]:
+    def of(steps: Sequence[Step], _: int) -> Callable[[Frame, Rounds], Value]:
         def body(frame: Frame, rounds: Rounds) -> bool:
-            return decided(stops_at, (partial(decided, stops_at, operands(frame, steps)) for _ in rounds))
+            failure: CelError | None = None
+            decided = False
+            for _ in rounds:
+                # not_strictly_false(@result), or of !@result, then @result || predicate
+                frame.spend(2 + stops_at)
+                if decided:
+                    break
+                frame.spend(1)
+                try:
+                    decided = truth(steps[0](frame)) is stops_at
+                except CostExceeded:
+                    raise
+                except CelError as wrong:
+                    failure = failure or wrong
+            frame.spend(1)
+            if failure is not None and not decided:
+                raise failure
+            return decided is stops_at
 
         return body
 
     return of
 
 
-def _exists_one(steps: Sequence[Step]) -> Callable[[Frame, Rounds], Value]:
-    return lambda frame, rounds: sum(truth(steps[0](frame)) for _ in rounds) == 1
+def _each(frame: Frame, rounds: Rounds, tests: Sequence[Step], act: Callable[[tuple[Value, ...]], None]) -> None:
+    """Act on each round that passes the test, if there is one; an error ends nothing before the last round."""
+    failure: CelError | None = None
+    for values in rounds:
+        try:
+            if all(truth(test(frame)) for test in tests):
+                act(values)
+        except CostExceeded:
+            raise
+        except CelError as wrong:
+            failure = failure or wrong
+    frame.spend(1)
+    if failure is not None:
+        raise failure
 
 
-def _filter(steps: Sequence[Step]) -> Callable[[Frame, Rounds], Value]:
-    return lambda frame, rounds: [values[0] for values in rounds if truth(steps[0](frame))]
+def _exists_one(steps: Sequence[Step], _: int) -> Callable[[Frame, Rounds], Value]:
+    def body(frame: Frame, rounds: Rounds) -> bool:
+        found: list[Value] = []
+
+        def count(values: tuple[Value, ...]) -> None:
+            frame.spend(2)
+            found.append(values)
+
+        _each(frame, rounds, steps, count)
+        frame.spend(1)
+        return len(found) == 1
+
+    return body
 
 
-def _map_list(steps: Sequence[Step]) -> Callable[[Frame, Rounds], Value]:
-    return lambda frame, rounds: [steps[-1](frame) for _ in rounds if len(steps) == 1 or truth(steps[0](frame))]
+def _filter(steps: Sequence[Step], _: int) -> Callable[[Frame, Rounds], Value]:
+    def body(frame: Frame, rounds: Rounds) -> list[Value]:
+        kept: list[Value] = []
+
+        def keep(values: tuple[Value, ...]) -> None:
+            frame.spend(13)
+            kept.append(values[0])
+
+        _each(frame, rounds, steps, keep)
+        return kept
+
+    return body
 
 
-def _map_values(steps: Sequence[Step]) -> Callable[[Frame, Rounds], Value]:
-    return lambda frame, rounds: {
-        map_key(values[0]): steps[-1](frame) for values in rounds if len(steps) == 1 or truth(steps[0](frame))
-    }
+def _map_list(steps: Sequence[Step], list_cost: int) -> Callable[[Frame, Rounds], Value]:
+    def body(frame: Frame, rounds: Rounds) -> list[Value]:
+        made: list[Value] = []
+
+        def add(_: tuple[Value, ...]) -> None:
+            frame.spend(2 + list_cost)
+            made.append(steps[-1](frame))
+
+        _each(frame, rounds, steps[:-1], add)
+        return made
+
+    return body
 
 
-def _map_entries(steps: Sequence[Step]) -> Callable[[Frame, Rounds], Value]:
+def _map_values(steps: Sequence[Step], _: int) -> Callable[[Frame, Rounds], Value]:
+    def body(frame: Frame, rounds: Rounds) -> dict[Value, Value]:
+        made: dict[Value, Value] = {}
+
+        def insert(values: tuple[Value, ...]) -> None:
+            frame.spend(3)
+            made[map_key(values[0])] = steps[-1](frame)
+
+        _each(frame, rounds, steps[:-1], insert)
+        return made
+
+    return body
+
+
+def _map_entries(steps: Sequence[Step], _: int) -> Callable[[Frame, Rounds], Value]:
     def body(frame: Frame, rounds: Rounds) -> dict[Value, Value]:
         entries: dict[Value, Value] = {}
-        for _ in rounds:
-            if len(steps) > 1 and not truth(steps[0](frame)):
-                continue
+
+        def insert(_: tuple[Value, ...]) -> None:
+            frame.spend(2)
             for key, value in steps[-1](frame).items():
                 if key in entries:
                     raise CelError(f"insert failed: key {from_key(key)} already exists")
                 entries[key] = value
+
+        _each(frame, rounds, steps[:-1], insert)
         return entries
 
     return body

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kubectl_sched.dynamic_resource_allocation.cel.activation import Frame, Step, decided, operands
 from kubectl_sched.dynamic_resource_allocation.cel.checker import Checker, Dialect
 from kubectl_sched.dynamic_resource_allocation.cel.comprehensions import FOLDS, pairs
-from kubectl_sched.dynamic_resource_allocation.cel.cost import call_cost
+from kubectl_sched.dynamic_resource_allocation.cel.cost import CostExceeded, call_cost, metered
 from kubectl_sched.dynamic_resource_allocation.cel.field_references import reads_of
 from kubectl_sched.dynamic_resource_allocation.cel.library import apply
 from kubectl_sched.dynamic_resource_allocation.cel.library.arguments import no_overload
 from kubectl_sched.dynamic_resource_allocation.cel.library.operators import index, optional_index
 from kubectl_sched.dynamic_resource_allocation.cel.parser import parse
+from kubectl_sched.dynamic_resource_allocation.cel.regex import regex
 from kubectl_sched.dynamic_resource_allocation.cel.syntax_tree import (
     Bind,
     Call,
@@ -25,6 +27,7 @@ from kubectl_sched.dynamic_resource_allocation.cel.syntax_tree import (
     MapOf,
     Node,
     Select,
+    children,
 )
 from kubectl_sched.dynamic_resource_allocation.cel.types import BOOL, Type, namespaces, signatures
 from kubectl_sched.dynamic_resource_allocation.cel.values import (
@@ -44,18 +47,28 @@ if TYPE_CHECKING:
 
     from kubectl_sched.dynamic_resource_allocation.cel.types import Type
 
+
+class _Failed(NamedTuple):
+    """A bound name whose value fails, as soon as it is used."""
+
+    failure: CelError
+
+
+_FRAMES = 10_000
 _LIST_COST, _MAP_COST = 10, 30
 
 
 class Program:
     """A compiled expression; `reads` is what it needs to know of a device, None where that may be anything."""
 
-    __slots__ = ("_step", "reads", "text")
+    __slots__ = ("_is_newest", "_step", "reads", "text")
 
-    def __init__(self, text: str, node: Node) -> None:
+    def __init__(self, text: str, node: Node, dialect: Dialect) -> None:
         self.text = text
+        self._is_newest = dialect.includes
         self.reads = reads_of(node)
-        self._step = _compiled(node)
+        with metered(self._is_newest):
+            self._step = _compiled(node)
 
     def matches(self, device: Mapping[str, Value]) -> bool:
         """What the expression says of a device; raises CelError."""
@@ -67,14 +80,14 @@ class Program:
 
     def value(self, device: Mapping[str, Value]) -> Value:
         """The expression's value; raises CelError."""
-        return self._step(Frame({"device": device}))
+        with metered(self._is_newest) as meter:
+            return self._step(Frame({"device": device}, meter))
 
     def cost(self, device: Mapping[str, Value]) -> int:
-        """What the expression costs for the device, an error or not."""
-        frame = Frame({"device": device})
-        with suppress(CelError):
-            self._step(frame)
-        return frame.cost
+        """Return what the expression costs for the device, an error or not."""
+        with metered(self._is_newest) as meter, suppress(CelError):
+            self._step(Frame({"device": device}, meter))
+        return meter.cost
 
 
 def _unconverted(name: str) -> str:
@@ -95,7 +108,7 @@ def compile_expression(text: str, dialect: Dialect) -> Program:
     acceptable = found == BOOL or found.name == "any" or (dialect.lists and found.name == "dyn")
     if not acceptable:
         raise CompileError(f"must evaluate to bool or the unknown type, not {found}")
-    return Program(text, node)
+    return Program(text, node, dialect)
 
 
 @lru_cache(maxsize=4096)
@@ -105,7 +118,7 @@ def compile_value(text: str, dialect: Dialect) -> Program:
     if not (_is_scalar(found) or (found.name == "list" and len(found.params) == 1 and _is_scalar(found.params[0]))):
         kinds = "a primitive scalar (string, integer, boolean, semver) or a list of these scalars"
         raise CompileError(f"must evaluate to {kinds}, not {found}")
-    return Program(text, node)
+    return Program(text, node, dialect)
 
 
 def _is_scalar(kind: Type) -> bool:
@@ -114,10 +127,12 @@ def _is_scalar(kind: Type) -> bool:
 
 def checked(text: str, dialect: Dialect) -> tuple[Node, Type]:
     """The tree and its type; raises CompileError."""
+    # The parser takes about a dozen frames for each of the 250 levels that an expression may have.
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), _FRAMES))
     try:
         node = parse(text)
-        checker = Checker(text, dialect)
-        return node, checker.check(node)
+        with metered(dialect.includes):
+            return node, Checker(text, dialect).check(node)
     except CompileError as wrong:
         raise CompileError(f"compilation failed: {wrong}") from wrong
 
@@ -137,7 +152,10 @@ def _ident(node: Ident) -> Step:
     def step(frame: Frame) -> Value:
         frame.spend(1)
         if name in frame.variables:
-            return frame.variables[name]
+            value = frame.variables[name]
+            if isinstance(value, _Failed):
+                raise value.failure
+            return value
         return TypeValue(name)
 
     return step
@@ -159,10 +177,11 @@ def _select(node: Select) -> Step:
 
     def step(frame: Frame) -> Value:
         container = operand(frame)
-        frame.spend(cost)
         if isinstance(container, Optional):
             found = optional_index(container, name)
+            frame.spend(extra + (found.present and not test))
             return found.present if test else found
+        frame.spend(cost)
         if not isinstance(container, dict):
             raise no_overload()
         if test:
@@ -177,59 +196,153 @@ def _call(node: Call) -> Step:
     if name in {"_&&_", "_||_"}:
         return _logical(name == "_||_", [_compiled(arg) for arg in node.args])
     if name == "_?_:_":
-        return _conditional([_compiled(arg) for arg in node.args])
-    args = list(node.args)
-    if name in _CONVERSIONS and node.target is None and isinstance(args[0], Const):
-        return _converted(name, args[0].value)
-    if node.target is not None:
-        target = node.target
-        if isinstance(target, Ident) and target.name in namespaces() and signatures(f"{target.name}.{name}", True):
-            name = f"{target.name}.{name}"
-        else:
-            args = [target, *args]
+        return _conditional([_compiled(node.args[0]), *map(_branch, node.args[1:])])
+    folded = _folded(node)
+    if folded is not None:
+        return _const(folded)
     if _is_index(node):
         return _indexed(node)
+    if node.function in {"or", "orValue"} and node.target is not None:
+        return _alternative(node.function, _compiled(node.target), _compiled(node.args[0]))
+    return _function_call(node)
+
+
+def _function_call(node: Call) -> Step:
+    name, args = _function(node)
+    if name == "@in" and isinstance(args[1], ListOf) and not args[1].items:
+        return lambda _: False
+    if name in {"find", "findAll"} and isinstance(args[1], Const):
+        _check_pattern(args[1].value)
     steps = [_compiled(arg) for arg in args]
-    free = name == "@in" and isinstance(args[1], ListOf) and all(isinstance(item, Const) for item in args[1].items)
+    resolved, is_global_matches = node.is_resolved, name == "matches" and node.target is None
+    has_pattern = name in {"matches", "find", "findAll"} and isinstance(args[1], Const)
+    free = name == "@in" and isinstance(args[1], ListOf) and _is_constant(args[1])
 
     def step(frame: Frame) -> Value:
-        values = [argument(frame) for argument in steps]
-        answer = apply(name, values)
-        if not free:
-            frame.spend(call_cost(name, values, answer))
+        values, failure = _evaluated(frame, steps)
+        answer: Value = None
+        if failure is None:
+            answer, failure = _applied(name, values)
+        if not free and len(values) == len(steps) and not (failure is not None and has_pattern and values[0] is None):
+            known = resolved and (frame.meter.is_newest or not is_global_matches)
+            frame.spend(call_cost(name, values, answer, known))
+        if failure is not None:
+            raise failure
         return answer
 
     return step
 
 
+def _check_pattern(pattern: Value) -> None:
+    """Raise CompileError for a literal pattern that cannot be compiled (OptimizeRegex)."""
+    try:
+        regex(pattern)
+    except CelError as wrong:
+        raise CompileError(f"program instantiation failed: {wrong}") from wrong
+
+
+def _alternative(name: str, first: Step, second: Step) -> Step:
+    """`or` and `orValue`, which cost nothing and evaluate the second argument only if they need it."""
+
+    def step(frame: Frame) -> Value:
+        value = first(frame)
+        if not isinstance(value, Optional):
+            raise no_overload()
+        if not value.present:
+            return second(frame)
+        return value if name == "or" else value.value
+
+    return step
+
+
+def _function(node: Call) -> tuple[str, list[Node]]:
+    """Return the function's whole name, and its arguments with the target."""
+    name, target = node.function, node.target
+    if target is None:
+        return name, node.args
+    if isinstance(target, Ident) and target.name in namespaces() and signatures(f"{target.name}.{name}", True):
+        return f"{target.name}.{name}", node.args
+    return name, [target, *node.args]
+
+
+def _evaluated(frame: Frame, steps: Sequence[Step]) -> tuple[list[Value], CelError | None]:
+    """Return the arguments, None for those that fail, and the first failure.
+
+    As in cel-go the second of two is evaluated even if the first one fails; of more, none after a failure.
+    """
+    values: list[Value] = []
+    failure: CelError | None = None
+    for step in steps:
+        try:
+            values.append(step(frame))
+        except CostExceeded:
+            raise
+        except CelError as wrong:
+            failure = failure or wrong
+            if len(steps) > 2:
+                break
+            values.append(None)
+    return values, failure
+
+
+def _applied(name: str, values: Sequence[Value]) -> tuple[Value, CelError | None]:
+    try:
+        return apply(name, values), None
+    except CostExceeded:
+        raise
+    except CelError as wrong:
+        return None, wrong
+
+
 _CONVERSIONS = frozenset(["bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"])
 
 
-def _converted(name: str, value: Value) -> Step:
-    """A literal is converted once, and if it cannot be, the program cannot be made."""
+def _folded(node: Node) -> Const | None:
+    """Return a literal, also one that is converted: if it cannot be, the program cannot be made."""
+    if not isinstance(node, Call) or node.function not in _CONVERSIONS or node.target is not None:
+        return node if isinstance(node, Const) else None
+    argument = _folded(node.args[0])
     try:
-        answer = apply(name, [value])
+        return argument and Const(node.at, apply(node.function, [argument.value]))
     except CelError as wrong:
         raise CompileError(f"program instantiation failed: {wrong}") from wrong
-    return lambda _: answer
 
 
 def _indexed(node: Call) -> Step:
     operand, extra = _operand(node.args[0])
-    key = _compiled(node.args[1])
+    key = _branch(node.args[1])
     take = index if node.function == "_[_]" else optional_index
 
     def step(frame: Frame) -> Value:
         container = operand(frame)
         wanted = key(frame)
-        frame.spend(1 + extra)
-        return take(container, wanted)
+        frame.spend(extra)
+        if take is index:
+            frame.spend(1)
+            return index(container, wanted)
+        found = optional_index(container, wanted)
+        frame.spend(found.present)
+        return found
 
     return step
 
 
 def _logical(stops_at: bool, steps: Sequence[Step]) -> Step:
     return lambda frame: decided(stops_at, operands(frame, steps))
+
+
+def _branch(node: Node) -> Step:
+    """Compile a branch of a conditional, where the planner makes an attribute cheaper by one."""
+    step = _compiled(node)
+    is_test = isinstance(node, Select) and node.test
+    if is_test or (not isinstance(node, Ident | Select) and not _is_index(node)):
+        return step
+
+    def cheaper(frame: Frame) -> Value:
+        frame.meter.cost -= 1
+        return step(frame)
+
+    return cheaper
 
 
 def _conditional(steps: Sequence[Step]) -> Step:
@@ -244,11 +357,18 @@ def _conditional(steps: Sequence[Step]) -> Step:
     return step
 
 
+def _is_constant(node: Node) -> bool:
+    """Return whether the planner turns the node into a constant, which costs nothing."""
+    if isinstance(node, ListOf | MapOf):
+        return all(_is_constant(child) for child in children(node))
+    return _folded(node) is not None
+
+
 def _list(node: ListOf) -> Step:
     steps = [(_compiled(item), place in node.optional) for place, item in enumerate(node.items)]
-    cost = 0 if all(isinstance(item, Const) for item in node.items) else _LIST_COST
+    cost = 0 if _is_constant(node) else _LIST_COST
 
-    def step(frame: Frame) -> list[Value]:
+    def build(frame: Frame) -> list[Value]:
         values: list[Value] = []
         for item, optional in steps:
             value = item(frame)
@@ -256,18 +376,16 @@ def _list(node: ListOf) -> Step:
                 values += [value.value] if value.present else []
             else:
                 values.append(value)
-        frame.spend(cost)
         return values
 
-    return step
+    return _constructed(build, cost)
 
 
 def _map(node: MapOf) -> Step:
     steps = [(_compiled(key), _compiled(value), optional) for key, value, optional in node.entries]
-    constant = all(isinstance(key, Const) and isinstance(value, Const) for key, value, _ in node.entries)
-    cost = 0 if constant else _MAP_COST
+    cost = 0 if _is_constant(node) else _MAP_COST
 
-    def step(frame: Frame) -> dict[Value, Value]:
+    def build(frame: Frame) -> dict[Value, Value]:
         values: dict[Value, Value] = {}
         for key, item, optional in steps:
             wrapped = map_key(key(frame))
@@ -277,8 +395,19 @@ def _map(node: MapOf) -> Step:
                     values[wrapped] = value.value
             else:
                 values[wrapped] = value
-        frame.spend(cost)
         return values
+
+    return _constructed(build, cost)
+
+
+def _constructed(build: Step, cost: int) -> Step:
+    """A literal costs the same if one of its elements fails."""
+
+    def step(frame: Frame) -> Value:
+        try:
+            return build(frame)
+        finally:
+            frame.spend(cost)
 
     return step
 
@@ -287,31 +416,38 @@ def _bind(node: Bind) -> Step:
     init, body, name, optional = _compiled(node.init), _compiled(node.body), node.name, node.optional
 
     def step(frame: Frame) -> Value:
-        value = init(frame)
-        frame.spend(1)
+        before = frame.meter.cost
+        try:
+            value = init(frame)
+        except CostExceeded:
+            raise
+        except CelError as wrong:
+            if optional:
+                raise
+            value = _Failed(wrong)
         if optional:
+            # hasValue(), then the target again for value(), and optional.of() or optional.none()
+            spent = frame.meter.cost - before
+            frame.spend(1)
             if not isinstance(value, Optional):
                 raise no_overload()
             if not value.present:
+                frame.spend(1)
                 return value
+            frame.spend(spent + 1)
             value = value.value
-        with_name = frame.inner({name: value})
-        try:
-            answer = body(with_name)
-        finally:
-            frame.cost = with_name.cost
+        frame.spend(optional == "optMap")
+        answer = body(frame.inner({name: value}))
         return Optional(True, answer) if optional == "optMap" else answer
 
     return step
 
 
-_FOLD_COSTS = {"all": 3, "exists": 4, "map": 12, "filter": 0, "exists_one": 0, "existsOne": 0}
-
-
 def _fold(node: Fold) -> Step:
     ranged = _compiled(node.range)
-    body = FOLDS[node.macro]([_compiled(arg) for arg in node.args])
-    names, each = node.names, _FOLD_COSTS.get(node.macro, 2)
+    list_cost = 0 if _is_constant(node.args[-1]) else _LIST_COST
+    body = FOLDS[node.macro]([_compiled(arg) for arg in node.args], list_cost)
+    names = node.names
 
     def step(frame: Frame) -> Value:
         container = ranged(frame)
@@ -320,13 +456,9 @@ def _fold(node: Fold) -> Step:
         def rounds() -> Iterator[tuple[Value, ...]]:
             for values in pairs(container) if len(names) == 2 else ((item,) for item in elements(container)):
                 inner.variables.update(zip(names, values, strict=True))
-                inner.spend(each)
                 yield values
 
-        try:
-            return body(inner, rounds())
-        finally:
-            frame.cost = inner.cost + 1
+        return body(inner, rounds())
 
     return step
 

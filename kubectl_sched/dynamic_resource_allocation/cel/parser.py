@@ -15,11 +15,12 @@ from kubectl_sched.dynamic_resource_allocation.cel.syntax_tree import (
     MapOf,
     Node,
     Select,
+    children,
 )
 from kubectl_sched.dynamic_resource_allocation.cel.values import CompileError, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from kubectl_sched.dynamic_resource_allocation.cel.lexer import Token
 
@@ -32,6 +33,11 @@ _MACROS = {
     "all": (2, 3), "exists": (2, 3), "exists_one": (2,), "existsOne": (2, 3), "map": (2, 3), "filter": (2,),
     "transformList": (3, 4), "transformMap": (3, 4), "transformMapEntry": (3, 4),
 }  # fmt: skip
+_SIZE_LIMIT, _DEPTH_LIMIT = 100_000, 250
+_NOWHERE = "ERROR: <input>:-1:0: "
+_COUNTED = frozenset({f"_{sign}_" for sign in ("+", "-", "*", "/", "%", *_RELATIONS)}) | {
+    "@in", "_?_:_", "_[_]", "_[?_]", "_?._"
+}  # fmt: skip
 _WITH_TWO_NAMES = {("all", 3), ("exists", 3), ("existsOne", 3)}
 
 
@@ -42,6 +48,10 @@ _BEGINNINGS = (
 
 def parse(text: str) -> Node:
     """Parse the whole text; raises CompileError."""
+    if len(text) > _SIZE_LIMIT:
+        raise CompileError(
+            f"{_NOWHERE}expression code point size exceeds limit: size: {len(text)}, limit {_SIZE_LIMIT}"
+        )
     problems: list[str] = []
     reader = _Reader(text, problems)
     try:
@@ -52,7 +62,30 @@ def parse(text: str) -> Node:
         raise CompileError("\n".join([*problems, str(wrong)])) from wrong
     if problems:
         raise CompileError("\n".join(problems))
+    _limit_depth(node)
     return node
+
+
+def _limit_depth(root: Node) -> None:
+    """Raise CompileError if operators, selections and methods nest too deeply (checkAndIncrementRecursionDepth)."""
+    waiting = [(root, 0)]
+    while waiting:
+        node, depth = waiting.pop()
+        depth += isinstance(node, Select | Bind | Fold) or (
+            isinstance(node, Call) and (node.target is not None or node.function in _COUNTED)
+        )
+        if depth > _DEPTH_LIMIT:
+            raise CompileError(f"{_NOWHERE}max recursion depth exceeded")
+        waiting.extend((child, depth) for child in children(node))
+
+
+def _balanced(function: str, terms: Sequence[Node], places: Sequence[int]) -> Node:
+    """Return a chain as a tree of little depth (logicManager)."""
+    if not places:
+        return terms[0]
+    middle = len(places) // 2
+    left = _balanced(function, terms[: middle + 1], places[:middle])
+    return Call(places[middle], function, [left, _balanced(function, terms[middle + 1 :], places[middle + 1 :])])
 
 
 class _Reader:
@@ -62,6 +95,7 @@ class _Reader:
         self._text = text
         self._tokens = list(tokens(text, problems))
         self._next = 0
+        self._depth = 0
 
     @property
     def token(self) -> Token:
@@ -90,24 +124,27 @@ class _Reader:
             raise self.wrong(f"Syntax error: mismatched input '{self.token.text}' expecting '{sign}'")
 
     def conditional(self) -> Node:
-        condition = self._any()
-        if not self._sees("?"):
-            return condition
-        at = self._advance().at
-        then = self._any()
-        self._expect(":")
-        return Call(at, "_?_:_", [condition, then, self.conditional()])
+        self._depth += 1
+        if self._depth > _DEPTH_LIMIT:
+            raise CompileError(f"{_NOWHERE}expression recursion limit exceeded: {_DEPTH_LIMIT}")
+        node = self._any()
+        if self._sees("?"):
+            at = self._advance().at
+            then = self._any()
+            self._expect(":")
+            node = Call(at, "_?_:_", [node, then, self.conditional()])
+        self._depth -= 1
+        return node
 
     def _any(self) -> Node:
         return self._chain("||", "_||_", lambda: self._chain("&&", "_&&_", self._relation))
 
     def _chain(self, sign: str, function: str, read: Callable[[], Node]) -> Node:
-        """Long chains are balanced in cel-go; the tree has no more than their order."""
-        node = read()
+        terms, places = [read()], []
         while self._sees(sign):
-            at = self._advance().at
-            node = Call(at, function, [node, read()])
-        return node
+            places.append(self._advance().at)
+            terms.append(read())
+        return _balanced(function, terms, places)
 
     def _relation(self) -> Node:
         node = self._sum()

@@ -48,6 +48,8 @@ class Call(Node):
     function: str
     args: list[Node]
     target: Node | None = None
+    is_resolved: bool = True
+    """Whether the checker found one overload, not several that only the values decide between."""
 
 
 @dataclass(slots=True)

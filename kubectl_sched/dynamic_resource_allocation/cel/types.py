@@ -119,7 +119,7 @@ sum .(l(A))->A
 min .(l(A))->A
 max .(l(A))->A
 distinct .(l(A))->l(A)
-flatten .(l(A))->l(dyn) .(l(A),int)->l(dyn)
+flatten .(l(l(A)))->l(A) .(l(dyn),int)->l(dyn)
 reverse .(l(A))->l(A)
 slice .(l(A),int,int)->l(A)
 sort .(l(A))->l(A)

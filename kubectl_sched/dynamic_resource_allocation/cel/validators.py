@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.dynamic_resource_allocation.cel.library.conversions import to_duration, to_timestamp
-from kubectl_sched.dynamic_resource_allocation.cel.library.strings import regex
+from kubectl_sched.dynamic_resource_allocation.cel.regex import regex
 from kubectl_sched.dynamic_resource_allocation.cel.syntax_tree import Call, Const, Node, children
 from kubectl_sched.dynamic_resource_allocation.cel.values import CelError
 

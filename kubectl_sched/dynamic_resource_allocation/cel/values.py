@@ -222,21 +222,6 @@ def from_key(key: Value) -> Value:
     return key[1] if isinstance(key, tuple) else key
 
 
-def equal(one: Value, other: Value) -> bool:
-    """CEL's `==`: values of different types differ, numbers compare across types."""
-    if is_number(one) and is_number(other):
-        return bool(one == other)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(equal(a, b) for a, b in zip(one, other, strict=True))
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(equal(one[key], other[key]) for key in one)
-    if isinstance(one, Optional) and isinstance(other, Optional):
-        return one.present == other.present and (not one.present or equal(one.value, other.value))
-    if isinstance(one, OPAQUE) and type(one) is not type(other):
-        raise CelError("no such overload")
-    return type(one) is type(other) and bool(one == other)
-
-
 def size_of(value: Value) -> int:
     """What a value counts in the cost of a call (actualSize)."""
     if isinstance(value, Optional) and value.present:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cmp_to_key
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from kubectl_sched.dynamic_resource_allocation.cel.cost import METER
 from kubectl_sched.dynamic_resource_allocation.cel.library.arguments import Function, no_overload, on, want
-from kubectl_sched.dynamic_resource_allocation.cel.library.operators import added, contained, less
-from kubectl_sched.dynamic_resource_allocation.cel.values import CelError, DefaultMap, Optional, Value, elements, equal
+from kubectl_sched.dynamic_resource_allocation.cel.library.operators import added, contained, equal, less
+from kubectl_sched.dynamic_resource_allocation.cel.values import CelError, DefaultMap, Optional, Value, elements
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,6 +60,7 @@ def _flatten(items: Value, depth: Value = 1) -> list[Value]:
     if depth < 0:
         raise CelError("level must be non-negative")
     flat: list[Value] = []
+    METER.get().work(len(items))
     for item in items:
         flat += _flatten(item, depth - 1) if isinstance(item, list) and depth else [item]
     return flat
@@ -71,21 +74,28 @@ def _slice(items: Value, start: Value, end: Value) -> list[Value]:
         raise CelError(f"cannot slice({start}, {end}), start index must be less than or equal to end index")
     if end > len(items):
         raise CelError(f"cannot slice({start}, {end}), list is length {len(items)}")
+    METER.get().work(end - start)
     return list(items[start:end])
 
 
 def _sort(items: Value) -> list[Value]:
     want(items, list)
-    ordered: list[Value] = []
-    for item in items:
-        place = next((at for at, other in enumerate(ordered) if less(item, other)), len(ordered))
-        ordered.insert(place, item)
-    return ordered
+    METER.get().work(len(items) * len(items).bit_length())
+    return sorted(items, key=cmp_to_key(lambda one, other: less(other, one) - less(one, other)))
 
 
 def _range(count: Value) -> list[Value]:
     want(count, int)
+    meter = METER.get()
+    if meter.is_newest and count < 0:
+        raise CelError(f"lists.range: size must be non-negative, got {count}")
+    if meter.is_newest and count > _LONGEST_RANGE:
+        raise CelError(f"lists.range: size {count} exceeds maximum allowed ({_LONGEST_RANGE})")
+    meter.work(max(count, 0))
     return list(range(count))
+
+
+_LONGEST_RANGE = 1_000_000
 
 
 def _contains_all(one: Value, other: Value) -> bool:
@@ -104,11 +114,6 @@ def _non_zero(value: Value) -> Optional:
     return Optional(True, value) if value else Optional()
 
 
-def _or_value(value: Value, other: Value) -> Value:
-    want(value, Optional)
-    return value.value if value.present else other
-
-
 FUNCTIONS: dict[str, Function] = {
     "size": _size,
     "isSorted": _is_sorted,
@@ -117,7 +122,7 @@ FUNCTIONS: dict[str, Function] = {
     "max": _extreme("max", lambda one, other: less(other, one)),
     "distinct": _distinct,
     "flatten": _flatten,
-    "reverse": on(list, lambda items: items[::-1]),
+    "reverse": on(list, lambda items: _slice(items, 0, len(items))[::-1]),
     "slice": _slice,
     "sort": _sort,
     "first": on(list, lambda items: Optional(bool(items), items[0] if items else None)),
@@ -131,6 +136,4 @@ FUNCTIONS: dict[str, Function] = {
     "optional.none": Optional,
     "hasValue": on(Optional, lambda value: value.present),
     "value": _value,
-    "or": on(Optional, lambda value, other: value if value.present else other),
-    "orValue": _or_value,
 }

@@ -10,7 +10,8 @@ from kubectl_sched.dynamic_resource_allocation.cel.library.arguments import (
     want,
     want_text,
 )
-from kubectl_sched.dynamic_resource_allocation.cel.values import CelError, Semver, Value, equal
+from kubectl_sched.dynamic_resource_allocation.cel.library.operators import equal
+from kubectl_sched.dynamic_resource_allocation.cel.values import CelError, Semver, Value
 
 INCLUDES_AT_MOST = 48
 """ResourceSliceMaxAttributeValuesPerDevice: longer lists are refused by `includes`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from kubectl_sched.dynamic_resource_allocation.cel.cost import METER
 from kubectl_sched.dynamic_resource_allocation.cel.library.arguments import Function, want_text
 from kubectl_sched.dynamic_resource_allocation.cel.library.conversions import to_string
 from kubectl_sched.dynamic_resource_allocation.cel.values import CelError, TypeValue, Value, is_number
@@ -32,6 +33,7 @@ def _formatted(clause: str, precision: str | None, value: Value) -> str:
     if clause in {"d", "b", "o", "x", "X"} and isinstance(value, int):
         return format(int(value), clause)
     if clause in {"f", "e"} and is_number(value):
+        METER.get().work(int(precision or 6) if len(precision or "") < 10 else 10**9)
         return format(float(value), f".{precision or 6}{clause}")
     if clause in {"x", "X"} and isinstance(value, str | bytes):
         digits = (value.encode() if isinstance(value, str) else value).hex()
@@ -42,6 +44,7 @@ def _formatted(clause: str, precision: str | None, value: Value) -> str:
 def _shown(value: Value) -> str:
     if value is None:
         return "null"
+    METER.get().work(1)
     if isinstance(value, list):
         return f"[{', '.join(map(_shown, value))}]"
     if isinstance(value, dict):

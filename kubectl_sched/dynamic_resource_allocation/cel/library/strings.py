@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from kubectl_sched.dynamic_resource_allocation.cel.cost import METER, CostExceeded
 from kubectl_sched.dynamic_resource_allocation.cel.library.arguments import Function, on_text, want, want_text
-from kubectl_sched.dynamic_resource_allocation.cel.values import CelError, Value, equal
+from kubectl_sched.dynamic_resource_allocation.cel.library.operators import equal
+from kubectl_sched.dynamic_resource_allocation.cel.regex import find_all, matches
+from kubectl_sched.dynamic_resource_allocation.cel.values import CelError, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def _matches(text: Value, pattern: Value) -> bool:
-    want_text(text, pattern)
-    return regex(pattern).search(text) is not None
-
-
-def regex(pattern: str) -> re.Pattern[str]:
-    """The pattern as `matches` takes it; raises CelError."""
-    try:
-        return re.compile(re.sub(r"\\z", r"\\Z", pattern), re.ASCII)
-    except re.error as wrong:
-        raise CelError(f"error parsing regexp: {wrong}") from wrong
-
-
 def _find_all(text: Value, pattern: Value, limit: Value = -1) -> list[str]:
     want_text(text, pattern)
     want(limit, int)
-    found = [match[0] for match in regex(pattern).finditer(text)]
-    return found if limit < 0 else found[:limit]
+    try:
+        return list(find_all(text, pattern, limit))
+    except CostExceeded:
+        raise
+    except CelError as wrong:
+        raise CelError(f"Illegal regex: {wrong}") from wrong
 
 
 def _find(text: Value, pattern: Value) -> str:
-    return next(iter(_find_all(text, pattern)), "")
+    return next(iter(_find_all(text, pattern, 1)), "")
 
 
 def _index_of(text: Value, part: Value, start: Value = 0) -> int:
@@ -81,6 +74,7 @@ def _substring(text: Value, start: Value, end: Value = None) -> str:
 
 def _replace(text: Value, old: Value, new: Value, limit: Value = -1) -> str:
     want_text(text, old, new)
+    METER.get().work(len(text) + text.count(old) * len(new))
     return str(text.replace(old, new, limit))
 
 
@@ -97,6 +91,7 @@ def _split(text: Value, separator: Value, limit: Value = -1) -> list[str]:
 def _join(items: Value, separator: Value = "") -> str:
     want(items, list)
     want_text(separator, *items)
+    METER.get().work(sum(map(len, items)) + len(items) * len(separator))
     return str(separator.join(items))
 
 
@@ -123,6 +118,7 @@ _QUOTED = {
 
 def _quote(text: Value) -> str:
     want_text(text)
+    METER.get().work(len(text))
     return '"' + "".join(_QUOTED.get(letter, letter) for letter in text) + '"'
 
 
@@ -130,7 +126,7 @@ _LOWER, _UPPER = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 FUNCTIONS: dict[str, Function] = {
-    "matches": _matches,
+    "matches": on_text(matches),
     "contains": on_text(lambda text, part: part in text),
     "startsWith": on_text(lambda text, part: text.startswith(part)),
     "endsWith": on_text(lambda text, part: text.endswith(part)),

@@ -1,0 +1,132 @@
+# ruff: noqa: RUF001, S311 - pieces of patterns in one line; random cases
+"""Device selectors and regular expressions against k8s.io/dynamic-resource-allocation/cel and Go's regexp."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from random import Random
+from typing import Any
+
+import pytest
+
+from kubectl_sched.dynamic_resource_allocation.cel import CelError, CompileError, Dialect, compile_expression
+from tests.oracle.build import PROGRAM, build, cache_home, fingerprint
+from tests.oracle.expressions import expression
+from tests.plugins.test_cel import DEVICE, searched
+
+pytestmark = pytest.mark.oracle
+
+PIECES = [
+    "a",
+    "b",
+    "é",
+    "K",
+    "\\d",
+    "\\w",
+    "\\pL",
+    "\\p{Greek}",
+    "\\p{lc}",
+    ".",
+    "^",
+    "$",
+    "\\b",
+    "\\B",
+    "\\A",
+    "\\z",
+    "\\C",
+    "(",
+    "(?:",
+    "(?i)",
+    "(?s)",
+    "(?P<n>",
+    "(?<n>",
+    ")",
+    ")",
+    "*",
+    "+",
+    "?",
+    "*?",
+    "??",
+    "{2}",
+    "{1,3}",
+    "{,3}",
+    "{2,1}",
+    "{1000}",
+    "{1001}",
+    "|",
+    "[",
+    "]",
+    "[^",
+    "-",
+    "[a-z]",
+    "[[:alpha:]]",
+    "[:",
+    "\\Q",
+    "\\E",
+    "\\",
+    "\\x41",
+    "\\x{41}",
+    "\\07",
+    "\\1",
+    "\\n",
+    "\\_",
+    "0",
+    "9",
+    "{",
+    "}",
+    ",",
+    "=",
+    "!",
+    "<",
+]
+TEXTS = ["", "a", "abK", "aé\nb", "a100 é Kſk 日", "aaab!", "λΛ٣"]
+
+
+def ask(minor: str, requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    module, sources = PROGRAM / f"v{minor}.mod", [*(PROGRAM / "cel").glob("*.go")]
+    target = cache_home() / "oracle" / f"cel-{minor}-{fingerprint([*sources, module])}" / "cel"
+    if not target.exists():
+        build(module, target, flags=[], package="./cel")
+    lines = "\n".join(map(json.dumps, requests))
+    done = subprocess.run([target], input=lines, capture_output=True, text=True, check=True, encoding="utf-8")
+    return [json.loads(line) for line in done.stdout.split("\n") if line]
+
+
+def answered(text: str, dialect: Dialect) -> dict[str, Any]:
+    try:
+        program = compile_expression(text, dialect)
+    except CompileError as wrong:
+        return {"compileError": str(wrong)}
+    try:
+        return {"matches": program.matches(DEVICE), "cost": program.cost(DEVICE)}
+    except CelError as wrong:
+        return {"error": str(wrong)}
+
+
+@pytest.mark.parametrize("minor", ["1.36", "1.37"])
+def test_selectors_cost_what_they_cost_upstream(minor: str) -> None:
+    random = Random(int(os.environ.get("ORACLE_SEED", "1")))
+    texts = [
+        expression(random, depth=random.randint(1, 4)) for _ in range(int(os.environ.get("ORACLE_EXAMPLES", "500")))
+    ]
+    differing = []
+    for text, real in zip(texts, ask(minor, [{"expression": text} for text in texts]), strict=True):
+        own = answered(text, Dialect(includes=minor == "1.37"))
+        if "cost" in own and "matches" in real and own["matches"] == real["matches"] and own["cost"] != real["cost"]:
+            differing.append((text, real["cost"], own["cost"]))
+    assert not differing
+
+
+def test_patterns_are_taken_as_go_takes_them() -> None:
+    random = Random(int(os.environ.get("ORACLE_SEED", "1")))
+    count = int(os.environ.get("ORACLE_EXAMPLES", "500")) * 10
+    patterns = ["".join(random.choices(PIECES, k=random.randint(1, 8))) for _ in range(count)]
+    asked: list[dict[str, Any]] = [
+        {"isPattern": True, "pattern": pattern, "text": random.choice(TEXTS)} for pattern in patterns
+    ]
+    for request, real in zip(asked, ask("1.36", asked), strict=True):
+        own = searched(request["pattern"], request["text"])
+        assert own.keys() == real.keys(), request
+        assert "error" in own or own == real, request
