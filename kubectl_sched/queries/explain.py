@@ -10,6 +10,7 @@ from kubectl_sched.diagnostics.history import history_of, observed_of, placed_by
 from kubectl_sched.diagnostics.pod_lifecycle import stage_of
 from kubectl_sched.diagnostics.warnings import warnings
 from kubectl_sched.errors import SchedError
+from kubectl_sched.queries.contrast import contrast_of
 from kubectl_sched.queries.explanation import Explanation, explanation_of
 from kubectl_sched.record import Record
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
@@ -153,6 +154,8 @@ class _Asking:
             observed=observed_of(result, self._around),
         )
         found = self._sampled(found, scheduler.configuration)
+        if self._question.is_about_one_pod:
+            found = replace(found, contrast=contrast_of(found.result, self._question.node))
         if not self._suggesting:
             return found
         from kubectl_sched.suggestions.search import suggest  # several pods at once are explained without

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.diagnostics.history import History, Observed
     from kubectl_sched.diagnostics.pod_lifecycle import Stage
+    from kubectl_sched.queries.contrast import Contrast
     from kubectl_sched.scheduler.queue_position import QueuePlace
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
@@ -45,6 +46,9 @@ class Explanation:
 
     suggestions: tuple[Suggestion, ...] = ()
     """Changes after which the pod fits, each replayed, the one that touches least first."""
+
+    contrast: Contrast | None = None
+    """The winner against the runner-up, or against the node that was asked about; None if points do not decide."""
 
     @property
     def pod(self) -> Pod:

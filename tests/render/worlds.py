@@ -10,6 +10,7 @@ from rich.console import Console
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.config import KubeVersion, load_configuration
+from kubectl_sched.queries.contrast import contrast_of
 from kubectl_sched.queries.explain import Answer
 from kubectl_sched.queries.explanation import Explanation, explanation_of
 from kubectl_sched.render.display import Display
@@ -34,7 +35,8 @@ def explained(objects: Sequence[KubernetesObject], name: str = "web-0", *, versi
     scheduler = Scheduler(configuration, snapshot(*objects, version=version))
     incoming = next(each for each in objects if isinstance(each, Pod) and each.metadata.name == name)
     result = scheduler.schedule_one(incoming)
-    return replace(explanation_of(result, scheduler), suggestions=suggest(result))
+    contrast = contrast_of(result)
+    return replace(explanation_of(result, scheduler), suggestions=suggest(result), contrast=contrast)
 
 
 def shown(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.interface import PostFilterResult
     from kubectl_sched.framework.status import Status
+    from kubectl_sched.queries.contrast import Contrast
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.scheduler.queue_position import QueuePlace
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -68,6 +69,7 @@ def explanation_data(
         "observed": _observed(explanation.observed),
         "suggestions": [_suggestion(each) for each in explanation.suggestions],
         "sampling": _sampling(explanation.sampling),
+        "contrast": _contrast(explanation.contrast),
         "warnings": list(explanation.warnings),
     }
 
@@ -159,6 +161,19 @@ def _suggestion(suggestion: Suggestion) -> dict[str, Any]:
         "best": [] if preempts else list(suggestion.nodes),
         "feasible": suggestion.feasible_count,
         "victims": list(suggestion.victims),
+    }
+
+
+def _contrast(contrast: Contrast | None) -> dict[str, Any] | None:
+    if contrast is None:
+        return None
+    return {
+        "node": contrast.node,
+        "other": contrast.other,
+        "lead": contrast.lead,
+        "plugins": [
+            {"plugin": each.plugin, "difference": each.difference, "because": each.because} for each in contrast.plugins
+        ],
     }
 
 

@@ -14,6 +14,7 @@ from kubectl_sched.render.preemption_sentence import preemption
 from kubectl_sched.render.safe_text import count
 from kubectl_sched.render.sampling_sentence import sampling_words
 from kubectl_sched.render.status_sentences import status_parts
+from kubectl_sched.render.waterfall import WaterfallBar, waterfall, waterfall_heading
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
@@ -72,6 +73,10 @@ class AnswerView(Record, frozen=True):
     sentence: str
     lines: tuple[str, ...]
     asked: str | None
+    contrast_heading: str
+    contrast: tuple[WaterfallBar, ...]
+    """The winner against another node, a bar a plugin; empty if points do not decide."""
+
     proposals: tuple[Proposal, ...]
     facts: tuple[tuple[str, str], ...]
     stops: tuple[Stop, ...]
@@ -90,7 +95,7 @@ class AnswerView(Record, frozen=True):
 
 def answer_view(explanation: Explanation, room: Room, *, node: str | None = None) -> AnswerView:
     """`node` is the one that was asked for: its details are there, and unfolded, however many nodes there are."""
-    result = explanation.result
+    result, contrast = explanation.result, explanation.contrast
     candidates = sorted(_candidates(result), key=lambda each: not each.is_chosen)
     return AnswerView(
         key=result.pod.key,
@@ -100,6 +105,8 @@ def answer_view(explanation: Explanation, room: Room, *, node: str | None = None
         sentence=f"{headline(explanation)}.",
         lines=(*_lines(explanation), *_about(result, node)),
         asked=node,
+        contrast_heading=waterfall_heading(contrast) if contrast is not None else "",
+        contrast=tuple(waterfall(contrast)) if contrast is not None else (),
         proposals=tuple(Proposal(each.text, each.commands_below, each.manual) for each in explanation.suggestions),
         facts=tuple(_facts(explanation)),
         stops=tuple(_stops(result)),

@@ -25,6 +25,7 @@ from kubectl_sched.render.text.what_if_text import (
     workloads,
     zones_in_words,
 )
+from kubectl_sched.render.waterfall import waterfall, waterfall_heading
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
@@ -84,6 +85,11 @@ def _head(explanation: Explanation) -> Iterator[str]:
     would = preemption(explanation.result)
     if would is not None:
         yield text(would)
+    contrast = explanation.contrast
+    if contrast is not None and contrast.plugins:
+        rows = [(each.points, text(each.plugin), text(each.because)) for each in waterfall(contrast)]
+        yield text(waterfall_heading(contrast))
+        yield table(("Points", "Plugin", "because"), rows, frozenset({0}))
     for suggestion in explanation.suggestions:
         yield text(suggestion.text)
         yield from (fenced(str(command), "sh") for command in suggestion.commands_below)

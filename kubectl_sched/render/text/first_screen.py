@@ -14,18 +14,20 @@ from kubectl_sched.render.node_pools import pools
 from kubectl_sched.render.node_sentences import why_not
 from kubectl_sched.render.preemption_sentence import preemption
 from kubectl_sched.render.reason_clauses import clauses, main_reason
-from kubectl_sched.render.safe_text import count, safe, shortened
+from kubectl_sched.render.safe_text import clipped, count, safe, shortened
 from kubectl_sched.render.sampling_sentence import sampling_words
 from kubectl_sched.render.status_sentences import status_parts
 from kubectl_sched.render.text.screen_fitting import BLANK, Part
 from kubectl_sched.render.text.suggestion_text import lines_of
 from kubectl_sched.render.text.tables import one_line_each, plain_table
+from kubectl_sched.render.waterfall import waterfall, waterfall_heading
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_sched.framework.runtime import PluginScores
+    from kubectl_sched.queries.contrast import Contrast
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.render.funnel import Step
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -46,6 +48,7 @@ def first_screen(explanation: Explanation, notes: Sequence[str], width: int) -> 
     result = explanation.result
     yield Part((Text(f"{headline(explanation)}.", style="bold green" if result.fits else "bold red"),), rank=8, keep=3)
     yield from status_parts(explanation)
+    yield from _waterfall(explanation.contrast, width)
     wins = sampling_words(explanation)
     if wins is not None:
         yield Part((Text(f"{wins}."),), rank=7, keep=2)
@@ -65,6 +68,24 @@ def first_screen(explanation: Explanation, notes: Sequence[str], width: int) -> 
         tight = "\n".join(event[start : start + width] for start in range(0, len(event), width))
         yield BLANK
         yield Part((heading, Text(event)), rank=10, lean=(heading, Text(tight)), keep=15)
+
+
+def _waterfall(contrast: Contrast | None, width: int) -> Iterator[Part]:
+    """Yield the difference between the first two nodes as bars that add up to the lead."""
+    if contrast is None or not contrast.plugins:
+        return
+    lines = [Text(waterfall_heading(contrast))]
+    bars = waterfall(contrast)
+    points, longest = max(len(bar.points) for bar in bars), max(len(bar.bar) for bar in bars)
+    for bar, each in zip(bars, contrast.plugins, strict=True):
+        style = "green" if each.difference > 0 else "red"
+        line = Text(f"  {bar.points:>{points}} ")
+        line.append(f"{bar.bar:<{longest}}", style)
+        line.append(f" {_short(bar.plugin)}")
+        because = f": {bar.because}" if bar.because else ""
+        line.append(clipped(because, max(width - line.cell_len, 1)))
+        lines.append(line)
+    yield Part(lines, rank=6, keep=2)
 
 
 def _suggestion(suggestions: Sequence[Suggestion], width: int) -> Iterator[Part]:

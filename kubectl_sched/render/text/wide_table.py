@@ -16,6 +16,7 @@ from kubectl_sched.render.sampling_sentence import sampling_words
 from kubectl_sched.render.status_sentences import status_parts
 from kubectl_sched.render.text.suggestion_text import lines_of
 from kubectl_sched.render.text.tables import aligned, plain_table
+from kubectl_sched.render.waterfall import waterfall, waterfall_heading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from kubectl_sched.framework.runtime import PluginScores
+    from kubectl_sched.queries.contrast import Contrast
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.scheduler.result import ScheduleResult
 
@@ -35,6 +37,7 @@ def wide(explanation: Explanation, notes: Sequence[str], width: int) -> Iterator
     yield Text(f"{headline(explanation)}.", style="bold")
     for part in status_parts(explanation):
         yield from part.full
+    yield from _waterfall(explanation.contrast)
     wins = sampling_words(explanation)
     if wins is not None:
         yield Text(f"{wins}.")
@@ -54,6 +57,21 @@ def wide(explanation: Explanation, notes: Sequence[str], width: int) -> Iterator
     if result.event is not None:
         yield Text("\nkube-scheduler's own message:", style="bold")
         yield Text(safe(result.event))
+
+
+def _waterfall(contrast: Contrast | None) -> Iterator[RenderableType]:
+    """Yield the difference between the winner and another node, a bar a plugin."""
+    if contrast is None or not contrast.plugins:
+        return
+    yield Text(f"\n{waterfall_heading(contrast)}", style="bold")
+    table = plain_table()
+    table.add_column("Points", justify="right")
+    for heading in ("", "Plugin"):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("because", overflow="fold")
+    for each in waterfall(contrast):
+        table.add_row(each.points, each.bar, each.plugin, each.because)
+    yield table
 
 
 def _score_tables(result: ScheduleResult, width: int) -> Iterator[RenderableType]:
