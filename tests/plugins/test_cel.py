@@ -181,6 +181,12 @@ def test_hostile_expressions_end_soon(expression: str, expected: dict[str, Any])
     assert answer(expression) == expected
 
 
+def test_a_hundred_syntax_errors_are_enough() -> None:
+    text = answer("#" * 90_000)["compileError"]
+    assert text.count("token recognition error") == 100
+    assert text.endswith("\n1 more errors were truncated")
+
+
 @given(st.lists(WORDS, max_size=14))
 def test_any_text_has_an_answer(words: list[str]) -> None:
     assert len(answer("".join(words))) == 1

@@ -24,6 +24,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _MOST_DIGITS = 21
+_REPORTED_AT_MOST = 100
 _ESCAPES = {
     "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
     "\\": "\\", "'": "'", '"': '"', "`": "`", "?": "?",
@@ -49,7 +50,7 @@ def located(text: str, at: int, message: str) -> str:
 
 
 def tokens(text: str, problems: list[str]) -> Iterator[Token]:
-    """The words and the end; what is none goes to the problems."""
+    """Yield the tokens and the end; anything else goes to the problems. Raises CompileError for over a hundred."""
     at = 0
     while at < len(text):
         found = _TOKEN.match(text, at)
@@ -58,6 +59,8 @@ def tokens(text: str, problems: list[str]) -> Iterator[Token]:
             if wrong in "'\"":
                 wrong = re.split(r"(?<=[\r\n])", text[at:])[0]
             shown = wrong.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+            if len(problems) == _REPORTED_AT_MOST:
+                raise CompileError("\n".join([*problems, "1 more errors were truncated"]))
             problems.append(located(text, at, f"Syntax error: token recognition error at: '{shown}'"))
             at += len(wrong)
             continue
