@@ -21,12 +21,13 @@ _CONDITION: Final = re.compile(
     rf"|{_NAME}: preempting to accommodate a higher priority pod|Preempted in order to admit critical pod"
     r"|Eviction API: evicting|Taint manager: deleting due to NoExecute taint"
     r"|PodGC: node no longer exists|Deleted by garbage collector"
-    rf"|Node didn't have enough (?:resource|capacity): {_NAME}, requested: \d+(?:, used: \d+)?(?:, capacity: \d+)?)"
+    rf"|Node didn't have enough (?:resource|capacity): {_NAME}"
+    r"(?:, requested: \d+(?:, used: \d+)?(?:, capacity: \d+)?)?)"
 )
 
 _POD: Final = re.compile(
     r"(?:Pod was rejected: )?"
-    rf"(?:Node didn't have enough resource: {_NAME}, requested: \d+, used: \d+, capacity: \d+"
+    rf"(?:Node didn't have enough resource: {_NAME}(?:, requested: \d+, used: \d+, capacity: \d+)?"
     r"|Predicate \w+ failed(?:: node\(s\) [\w' /,]+)?"
     r"|The node was low on resource: [\w-]+\.(?: Threshold quantity: [\w.]+, available: [\w.]+\.)?"
     rf"(?: Container {_NAME} was using {_QUANTITY}, request is {_QUANTITY}, has larger consumption of [\w-]+\.)*"

@@ -19,6 +19,7 @@ from kubectl_sched.render.data.explanation_data import explanation_data
 from kubectl_sched.sources import Dump, read
 from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
 from kubectl_sched.sources.discovery.scheduler_configurations import parsed
+from kubectl_sched.sources.export.kept_texts import pod_text
 from kubectl_sched.sources.export.snapshot_file import encoded, write_snapshot
 from tests.apiserver.manifests import NODE, POD, listing, obj
 from tests.decisions import Recorded, recorded
@@ -170,6 +171,7 @@ SPELLINGS = [
     f"https://me:{SECRET}@example.com",
     f"eyJhbGciOiJIUzI1NiJ9.{SECRET}.{SECRET}",
 ]
+REJECTED = "Pod was rejected: Node didn't have enough resource: cpu"
 BROKEN = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n# {}\nprofiles: [{{\n"
 
 
@@ -230,3 +232,16 @@ def test_the_file_is_its_owners_alone_and_a_link_is_not_followed(
     assert not path.is_symlink()
     assert path.stat().st_mode & 0o777 == 0o600
     assert not [each for each in tmp_path.iterdir() if each.name.startswith(".s.json")]
+
+
+@pytest.mark.parametrize(
+    ("told", "kept"),
+    [
+        (REJECTED, REJECTED),
+        ("The node had condition: [MemoryPressure].", "The node had condition: [MemoryPressure]."),
+        ("The node was low on resource: memory. Own words", "The node was low on resource: memory."),
+        ("Own words", ""),
+    ],
+)
+def test_of_why_a_pod_ended_the_kubelets_own_words_stay(told: str, kept: str) -> None:
+    assert pod_text(told) == kept
