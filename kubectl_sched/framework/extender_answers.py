@@ -6,7 +6,6 @@ Answers to k8s.io/kube-scheduler/extender/v1/types.go and encoding/json.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import msgspec
@@ -15,6 +14,7 @@ from kubectl_sched.api.apimachinery.int64 import is_int64
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
 from kubectl_sched.api.core import Node
 from kubectl_sched.config.strict import json_kind
+from kubectl_sched.record import Record
 from kubectl_sched.snapshot.node_table import NodeTable
 
 _Item = TypeVar("_Item")
@@ -27,8 +27,7 @@ class ExtenderError(Exception):
     """An extender failed; the text is what kube-scheduler says of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class FilterResult:
+class FilterResult(Record, frozen=True):
     """An ExtenderFilterResult. `nodes` are Node objects and the same as they were sent; None where there are none."""
 
     names: tuple[str, ...] | None
@@ -38,16 +37,14 @@ class FilterResult:
     error: str
 
 
-@dataclass(frozen=True, slots=True)
-class MetaVictims:
+class MetaVictims(Record, frozen=True):
     """The victims on one node, by UID."""
 
     uids: tuple[str, ...]
     pdb_violations: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Record, frozen=True):
     """A value, and the fields that lead to it."""
 
     value: Any
