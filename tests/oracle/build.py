@@ -104,14 +104,15 @@ class Oracle:
         self._decode = msgspec.json.Decoder(Answer).decode
 
     def ask(self, request: Request) -> list[Answer]:
-        """One answer for each of the request's pods, or for each step of its sequence.
+        """One answer for each of the request's pods, for each step of its sequence, or for each of its groups.
 
         Raises OracleCrashedError where kube-scheduler goes down; the next request starts it again.
         """
         process = self._running()
         assert process.stdin is not None
         assert process.stdout is not None
-        expected = len(request.get("pods") or []) + len(request.get("sequence") or []) + bool(request.get("queue"))
+        expected = sum(len(request.get(asked) or []) for asked in ("pods", "sequence", "groups"))
+        expected += bool(request.get("queue"))
         try:
             process.stdin.write(msgspec.json.encode(request) + b"\n")
             process.stdin.flush()

@@ -20,6 +20,7 @@ from tests.oracle.regressions import Keeper
 
 ROOT = Path(__file__).parents[2]
 FIGURES = ROOT / "fixtures" / "conformance.json"
+GROUP_FIGURES = ROOT / "fixtures" / "conformance_groups.json"
 PAGE = ROOT / "docs" / "conformance.md"
 CYCLE = "whole cycle"
 QUEUE = "scheduling queue (sequences)"
@@ -42,6 +43,17 @@ random sequences of 80 steps (pods come, change and go, are taken out, rejected,
 step both must hold the same pods in activeQ, backoffQ and among the unschedulable, and hand out the same one.
 
     python -m tests.oracle.queue_sequences --sequences 10000 --kube-version 1.36
+
+"""
+
+GROUPS = """
+## Groups
+
+Cycles of generated groups (`explain podgroup`, [groups.md](groups.md)), each compared with the cycle that the real
+kube-scheduler runs: every member's node and ties or its message and nomination, in every placement, scores of
+placements, victims, and the PodGroup's condition. Each cell is *cycles compared / differences*.
+
+    python -m tests.oracle.group_conformance --groups 10000 --kube-version 1.36
 
 """
 
@@ -119,7 +131,23 @@ def page(figures: dict[str, dict[str, list[int]]]) -> str:
     for plugin in [*plugins, CYCLE, QUEUE]:
         cells = ["{:,} / {:,}".format(*figures[minor].get(plugin, [0, 0])) for minor in minors]
         lines.append(f"| {plugin} | " + " | ".join(cells) + " |")
-    return INTRODUCTION + "\n".join(lines) + "\n"
+    return INTRODUCTION + "\n".join(lines) + "\n" + _groups()
+
+
+def _groups() -> str:
+    """The table topic x Kubernetes minor of the cycles of groups."""
+    if not GROUP_FIGURES.exists():
+        return ""
+    figures: dict[str, dict[str, list[int]]] = json.loads(GROUP_FIGURES.read_text())
+    minors = sorted(figures)
+    topics = sorted({topic for found in figures.values() for topic in found})
+    rows = {topic: [figures[minor].get(topic, [0, 0]) for minor in minors] for topic in topics}
+    rows["all"] = [[sum(each) for each in zip(*figures[minor].values(), strict=True)] for minor in minors]
+    lines = ["| Topic | " + " | ".join(minors) + " |", "|---|" + "---:|" * len(minors)]
+    lines += [
+        f"| {topic} | " + " | ".join("{:,} / {:,}".format(*cell) for cell in row) + " |" for topic, row in rows.items()
+    ]
+    return GROUPS + "\n".join(lines) + "\n"
 
 
 def record(minor: str, found: dict[str, list[int]]) -> None:

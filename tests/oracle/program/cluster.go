@@ -6,6 +6,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -31,6 +32,9 @@ type Cluster struct {
 	events    *recorder
 	// writes counts what the scheduler wanted to change; nothing of it reaches the objects.
 	writes atomic.Int64
+	// onWrite is told of each of them where it is set.
+	onWrite func(clienttesting.Action)
+	mutex   sync.Mutex
 }
 
 // allNodes makes kube-scheduler look at every node, however many there are.
@@ -169,6 +173,9 @@ func (c *Cluster) refuseWrites(action clienttesting.Action) (bool, runtime.Objec
 		return false, nil, nil
 	}
 	c.writes.Add(1)
+	if c.onWrite != nil {
+		c.onWrite(action)
+	}
 	switch write := action.(type) {
 	case clienttesting.CreateAction: // also updates: both carry the object
 		return true, write.GetObject(), nil

@@ -20,7 +20,7 @@ func serve(input io.Reader, output *bufio.Writer, encoder *json.Encoder) error {
 	for {
 		line, err := lines.ReadBytes('\n')
 		if len(line) > 1 {
-			if err := answer(line, func(response *Response) error {
+			if err := answer(line, func(response any) error {
 				if err := encoder.Encode(response); err != nil {
 					return err
 				}
@@ -38,7 +38,7 @@ func serve(input io.Reader, output *bufio.Writer, encoder *json.Encoder) error {
 	}
 }
 
-func answer(line []byte, write func(*Response) error) error {
+func answer(line []byte, write func(any) error) error {
 	var request Request
 	if err := json.Unmarshal(line, &request); err != nil {
 		return fmt.Errorf("a request is not JSON: %w", err)
@@ -71,6 +71,17 @@ func answer(line []byte, write func(*Response) error) error {
 		response := newResponse(request.ID, step.Pod)
 		if err == nil {
 			response = session.step(step)
+		} else {
+			response.Error = err.Error()
+		}
+		if err := write(response); err != nil {
+			return err
+		}
+	}
+	for _, key := range request.Groups {
+		response := &GroupResponse{ID: request.ID, Group: key}
+		if err == nil {
+			response = session.scheduleGroup(key)
 		} else {
 			response.Error = err.Error()
 		}

@@ -12,6 +12,8 @@ type Request struct {
 	Pods []string `json:"pods"`
 	// Sequence is answered instead of Pods where it is set: each pod sees those placed before it.
 	Sequence []Step `json:"sequence"`
+	// Groups are answered after Pods and Sequence: the cycle of each PodGroup, against the same state.
+	Groups []string `json:"groups"`
 	// StartIndexes asks, for each of Pods, what SchedulePod finds when its search begins there, with the configuration's own
 	// percentageOfNodesToScore. The search is the same each time where parallelism is 1.
 	StartIndexes []int `json:"startIndexes"`
@@ -148,4 +150,55 @@ type Kept struct {
 	Nominated string `json:"nominated,omitempty"`
 	// Error is what Reserve said where a given node does not suit the pod; it is put there all the same.
 	Error string `json:"error,omitempty"`
+}
+
+// GroupResponse says what the cycle of a group does: one JSON line of standard output.
+type GroupResponse struct {
+	ID    string `json:"id"`
+	Group string `json:"group"`
+	// Members are in the order of the cycle; Gated those that PreEnqueue keeps out of it.
+	Members []*GroupMember `json:"members"`
+	Gated   []string       `json:"gated"`
+	// Attempts are all calls of SchedulePod, over placements and trials of preemption, in their order.
+	Attempts []*Attempt `json:"attempts"`
+	// Placements are those that were scored: several, and all of them feasible.
+	Placements []PlacementView `json:"placements"`
+	// Conditions are those that were written, by the namespace/name of the PodGroup.
+	Conditions map[string]GroupCondition `json:"conditions"`
+	Victims    []string                  `json:"victims"`
+	Error      string                    `json:"error,omitempty"`
+}
+
+// GroupMember is what becomes of one pod: a node, or why it has none.
+type GroupMember struct {
+	Pod           string  `json:"pod"`
+	Node          string  `json:"node,omitempty"`
+	Code          string  `json:"code,omitempty"`
+	Message       string  `json:"message,omitempty"`
+	NominatedNode *string `json:"nominatedNode"`
+	// Skipped: the pod is being deleted.
+	Skipped bool `json:"skipped,omitempty"`
+}
+
+// Attempt is one call of SchedulePod: the first of the tied nodes is taken.
+type Attempt struct {
+	Pod     string   `json:"pod"`
+	Node    string   `json:"node,omitempty"`
+	Tied    []string `json:"tied,omitempty"`
+	Message string   `json:"message,omitempty"`
+}
+
+// PlacementView is the score of one domain.
+type PlacementView struct {
+	Domain string           `json:"domain"`
+	Total  int64            `json:"total"`
+	Scores map[string]int64 `json:"scores"`
+}
+
+// GroupCondition is a condition as it is written to a PodGroup.
+type GroupCondition struct {
+	Type    string `json:"type"`
+	Status  string `json:"status"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
 }

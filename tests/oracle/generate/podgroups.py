@@ -1,0 +1,141 @@
+"""Groups for the cycle that places them as a whole: alike members, topology, running members and victims."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from tests.oracle.generate.clusters import budgets, namespace_objects
+from tests.oracle.generate.nodes import nodes
+from tests.oracle.generate.pods import pod, specs
+from tests.oracle.generate.values import HOSTNAME, ZONE, Json, labels, metadata, without_nothing
+
+TOPICS: dict[str, frozenset[str]] = {
+    "group-resources": frozenset({"resources", "topology"}),
+    "group-nodes": frozenset({"nodes", "taints", "topology"}),
+    "group-spread": frozenset({"spread", "topology", "taints"}),
+    "group-interpod": frozenset({"interpod", "topology", "ports"}),
+    "group-preemption": frozenset({"resources", "budgets", "victims"}),
+    "group-victims": frozenset({"budgets", "victims"}),
+    "group-mixed": frozenset({"resources", "taints", "topology", "spread", "interpod", "ports", "images", "victims"}),
+}
+
+GROUP, OTHER, NAMESPACE = "train", "batch", "default"
+
+_ON = ("GenericWorkload", "GangScheduling")
+_SOMETIMES = ("TopologyAwareWorkloadScheduling", "WorkloadAwarePreemption", "PodGroupPreemptionPolicy")
+
+
+def _policies(members: int) -> st.SearchStrategy[Json]:
+    """Now and then there are too few members."""
+    counts = st.one_of(*[st.integers(1, members)] * 7, st.integers(1, 5))
+    gangs = st.builds(lambda count: {"gang": {"minCount": count}}, counts)
+    return st.one_of(st.just({"basic": {}}), *[gangs] * 3)
+
+
+@st.composite
+def group_requests(draw: st.DrawFn, topic: str, gates: frozenset[str]) -> Json:
+    """A request for the cycle of one group in a cluster of the topic."""
+    about = TOPICS[topic]
+    is_newer = "CompositePodGroup" in gates
+    cluster = draw(nodes(about, up_to=2 if "victims" in about else 6))
+    count = draw(st.integers(1, 8))
+    names = [node["metadata"]["name"] for node in cluster]
+    enabled = {gate: True for gate in _ON if gate in gates}
+    enabled |= {gate: draw(st.booleans()) for gate in _SOMETIMES if gate in gates}
+    by_topology = enabled.get("TopologyAwareWorkloadScheduling", False)
+    objects = [*namespace_objects(draw), *cluster, *(draw(budgets()) if "budgets" in about else [])]
+    priority = draw(st.sampled_from([0, 50, 500, 500])) if "victims" in about else 0
+    for name in (GROUP, OTHER):
+        own = priority if name == GROUP else draw(st.sampled_from([0, 0, 50]))
+        objects.append(draw(_group(name, own, count, is_newer=is_newer, by_topology=by_topology)))
+    running = range(draw(st.integers(0, 8 if "victims" in about else 3)))
+    objects += [draw(_running(about, names, index, priority, is_newer=is_newer)) for index in running]
+    # Up to 1.36 a member that came before the gang was complete loses its nomination, which chance decides.
+    gang = objects[-2 - len(running)]["spec"]["schedulingPolicy"].get("gang", {"minCount": 1})
+    objects += draw(_members(about, names, priority, count, may_be_nominated=is_newer or gang["minCount"] == 1))
+    return {
+        "id": topic,
+        "objects": objects,
+        "config": "",
+        "featureGates": {**enabled, "SchedulerAsyncPreemption": False, "OpportunisticBatching": False},
+        "pods": [],
+        "groups": [f"{NAMESPACE}/{GROUP}"],
+    }
+
+
+@st.composite
+def _group(draw: st.DrawFn, name: str, priority: int, members: int, *, is_newer: bool, by_topology: bool) -> Json:
+    key = draw(st.sampled_from([None, ZONE, ZONE, HOSTNAME])) if by_topology else None
+    whole: object = {"all": {}} if is_newer else "PodGroup"
+    single: object = {"single": {}} if is_newer else "Pod"
+    spec = without_nothing(
+        {
+            "schedulingPolicy": draw(_policies(members)),
+            "schedulingConstraints": {"topology": [{"key": key}]} if key is not None else None,
+            "disruptionMode": draw(st.sampled_from([None, whole, whole, single])),
+            "priority": priority or None,
+        }
+    )
+    kind = "PodGroupInitiallyScheduled" if is_newer else "PodGroupScheduled"
+    said = {"type": kind, "status": draw(st.sampled_from(["True", "False", "False"])), "reason": "x", "message": "y"}
+    return {
+        "apiVersion": f"scheduling.k8s.io/{'v1beta1' if is_newer else 'v1alpha2'}",
+        "kind": "PodGroup",
+        "metadata": metadata(name, f"uid-{name}", NAMESPACE),
+        "spec": spec,
+        "status": {"conditions": [said]} if draw(st.integers(0, 7)) == 0 else {},
+    }
+
+
+@st.composite
+def _running(
+    draw: st.DrawFn, about: frozenset[str], names: list[str], index: int, priority: int, *, is_newer: bool
+) -> Json:
+    """A pod on a node; none started at the same time as another, as chance orders those."""
+    spec = draw(_specs(about)) | {"nodeName": draw(st.sampled_from([*names * 6, "gone"]))}
+    member = draw(st.sampled_from([None, None, OTHER, GROUP]))
+    if member is not None:
+        spec["schedulingGroup"] = {"podGroupName": member}
+    own = priority if member == GROUP and (is_newer or draw(st.booleans())) else draw(st.sampled_from([0, 0, 50]))
+    status = {"phase": "Running", "startTime": f"2026-01-01T00:0{0 if member == OTHER else index + 1}:00Z"}
+    return pod(f"run-{index}", NAMESPACE, draw(labels), {**spec, "priority": own}, status)
+
+
+def _specs(about: frozenset[str]) -> st.SearchStrategy[Json]:
+    """Pods' specs; where preemption is the topic, of pods that fill a node soon."""
+    if "victims" not in about or "resources" in about:
+        return specs(about)
+    wants = st.sampled_from(["1", "1500m", "2"])
+    return st.builds(
+        lambda cpu, spec: {**spec, "containers": [{"name": "c0", "resources": {"requests": {"cpu": cpu}}}]},
+        wants,
+        specs(about),
+    )
+
+
+@st.composite
+def _members(
+    draw: st.DrawFn, about: frozenset[str], names: list[str], priority: int, count: int, *, may_be_nominated: bool
+) -> list[Json]:
+    """Pending members of one or two shapes."""
+    shapes = [(draw(_specs(about)), draw(labels)) for _ in range(draw(st.integers(1, 2)))]
+    never = draw(st.integers(0, 12)) == 0
+    members = []
+    for index in range(count):
+        spec, with_labels = draw(st.sampled_from(shapes))
+        spec = {**spec, "schedulingGroup": {"podGroupName": GROUP}, "priority": priority}
+        if draw(st.integers(0, 40)) == 0:
+            spec["priority"] = draw(st.sampled_from([0, 50]))
+        if draw(st.integers(0, 40)) == 0:
+            spec["schedulerName"] = "another"
+        if never or draw(st.integers(0, 40)) == 0:
+            spec["preemptionPolicy"] = "Never"
+        if draw(st.integers(0, 60)) == 0:
+            spec["schedulingGates"] = [{"name": "a.io/x"}]
+        status: Json = {"phase": "Pending"}
+        if may_be_nominated and draw(st.integers(0, 9)) == 0:
+            status["nominatedNodeName"] = draw(st.sampled_from(names))
+        deleted = "2026-01-01T01:00:00Z" if draw(st.integers(0, 40)) == 0 else None
+        about_pod = {"deletionTimestamp": deleted} if deleted else {}
+        members.append(pod(f"pend-{index}", NAMESPACE, with_labels, spec, status, **about_pod))
+    return members

@@ -1,0 +1,42 @@
+"""The cycle of a group agrees with the real kube-scheduler's, on groups that nobody thought of (1.36 and 1.37).
+
+pytest -m oracle tests/oracle/test_groups.py
+ORACLE_EXAMPLES=3500 ORACLE_VERSIONS=1.36,1.37 pytest -m oracle tests/oracle/test_groups.py
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from tests.oracle.generate.podgroups import TOPICS, group_requests
+from tests.oracle.group_decisions import differences, replay
+
+if TYPE_CHECKING:
+    from tests.oracle.build import Oracle, Request
+
+pytestmark = pytest.mark.oracle
+
+EXAMPLES = int(os.environ.get("ORACLE_EXAMPLES", "200"))
+TOO_MUCH = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_the_cycle_of_a_group_is_the_real_schedulers(oracle: Oracle, gates: frozenset[str], topic: str) -> None:
+    if "TopologyAwareWorkloadScheduling" not in gates:
+        pytest.skip("this Kubernetes schedules pod by pod")
+
+    @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=TOO_MUCH)
+    @given(group_requests(topic, gates))
+    def agrees(request: Request) -> None:
+        (answer,) = oracle.ask(request)
+        assert not answer.get("error"), answer["error"]
+        result = replay(request, oracle.minor)[answer["group"]]
+        wrong = differences(answer, result)
+        assert not wrong, json.dumps(wrong, indent=1)
+
+    agrees()
