@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kubectl_sched.api.meta import Int32, KubernetesObject, Part
+from kubectl_sched.api.meta import Condition, Int32, KubernetesObject, Part
 from kubectl_sched.api.pod import PodResourceClaim, PodResourceClaimStatus
 
 
@@ -68,13 +68,15 @@ class PodGroupSpec(Part, frozen=True):
     scheduling_constraints: PodGroupSchedulingConstraints | None = None
     resource_claims: tuple[PodResourceClaim, ...] = ()
     disruption_mode: DisruptionMode | str | None = None
-    """A word in 1.36, where nothing follows from it."""
+    """A word in 1.36: `Pod` or `PodGroup`."""
     priority: Int32 | None = None
+    preemption_policy: str | None = None
 
 
 class PodGroupStatus(Part, frozen=True):
-    """The claims that were made for the group."""
+    """The claims that were made for the group, and the conditions that were written."""
 
+    conditions: tuple[Condition, ...] = ()
     resource_claim_statuses: tuple[PodResourceClaimStatus, ...] = ()
 
 
@@ -83,6 +85,11 @@ class PodGroup(KubernetesObject, frozen=True, tag_field="kind", tag="PodGroup"):
 
     spec: PodGroupSpec = PodGroupSpec()
     status: PodGroupStatus = PodGroupStatus()
+
+    @property
+    def priority(self) -> int:
+        """Return the priority, 0 where none is set."""
+        return self.spec.priority or 0
 
 
 class CompositePodGroup(KubernetesObject, frozen=True, tag_field="kind", tag="CompositePodGroup"):

@@ -162,6 +162,18 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     groups_do_not_preempt: bool = False
     """DefaultPreemption leaves pods of a group alone where workload-aware features are on."""
 
+    pod_group_condition: str = "PodGroupScheduled"
+    """The condition that the cycle of a group writes."""
+
+    groups_have_cycle: bool = False
+    """Pods of a group are scheduled in one cycle of the group."""
+
+    groups_have_placement_feasible: bool = False
+    """PlacementFeasible plugins judge a group's progress instead of Permit; preemption is for the whole group alone."""
+
+    groups_wait_for_gated: bool = False
+    """A member that a PreEnqueue plugin holds back holds back its whole group."""
+
     groups_are_victims: bool = False
     """With GenericWorkload, DefaultPreemption takes pods by the priority of their group, and groups as a whole where
     their disruptionMode is `all`."""
@@ -284,6 +296,7 @@ def _table() -> dict[KubeVersion, Release]:
             "gangs_are_of_workloads": False,
             "ratio_belongs_to_its_strategy": True,
             "overflow_names_point": True,
+            "groups_have_cycle": True,
             "groups_do_not_preempt": True,
             "portworx_limits_ask_csi_node": False,
             "missing_driver_needs_opt_in": True,
@@ -301,6 +314,9 @@ def _table() -> dict[KubeVersion, Release]:
             "status_requests_summed_per_pod": True,
             "groups_do_not_preempt": False,
             "groups_are_victims": True,
+            "groups_have_placement_feasible": True,
+            "groups_wait_for_gated": True,
+            "pod_group_condition": "PodGroupInitiallyScheduled",
             "one_violated_budget_is_enough": True,
             "unstarted_victims_keep_their_order": True,
             "gated_pods_are_nominated": True,

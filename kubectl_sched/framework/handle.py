@@ -37,3 +37,5 @@ class Handle(Record, frozen=True):
     parallelism: int = 16
     extender_client: ExtenderClient | None = None
     """None if extenders are not asked."""
+    scheduler_names: frozenset[str] = frozenset()
+    """The profiles of the configuration: pods that ask for another scheduler never come to the queue."""

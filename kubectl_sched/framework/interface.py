@@ -17,12 +17,19 @@ from kubectl_sched.framework.status import SUCCESS, Status
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Sequence
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.podgroup_info import (
+        GroupCycle,
+        Placement,
+        PodGroupInfo,
+        PodGroupPostFilterResult,
+        ProposedAssignment,
+    )
     from kubectl_sched.framework.preemption import Candidate, Choice
     from kubectl_sched.framework.reservation import Reservation
     from kubectl_sched.framework.status import NodeToStatus
@@ -195,6 +202,16 @@ class PostFilterPlugin(Plugin):
         """Try to make the pod schedulable; `statuses` is the verdict on each node."""
 
 
+class PodGroupPostFilterPlugin(Plugin):
+    """Runs when a group does not fit as a whole."""
+
+    @abstractmethod
+    def pod_group_post_filter(
+        self, info: PodGroupInfo, nodes: Snapshot, framework: PluginsRunner, cycle: GroupCycle
+    ) -> PodGroupPostFilterResult:
+        """Try to make the group schedulable."""
+
+
 class PreScorePlugin(Plugin):
     """Prepares scoring, knowing which nodes are feasible."""
 
@@ -264,3 +281,41 @@ class BindingCyclePlugin(Plugin):
         """
         del state, pod, nodes, row, now
         return ()
+
+
+class PermitPlugin(Plugin):
+    """Lets a pod that has its node wait for others; asked in the cycle of a group up to 1.36."""
+
+    @abstractmethod
+    def permit(self, pod: Pod, nodes: Snapshot, scheduled: int) -> Status:
+        """Success or WAIT; `scheduled` is how many members of the pod's group have a node, this one counted."""
+
+
+class PlacementGeneratePlugin(Plugin):
+    """Says which sets of nodes a group is tried on."""
+
+    @abstractmethod
+    def generate_placements(self, info: PodGroupInfo, nodes: Snapshot) -> tuple[Placement, ...]:
+        """Return the candidates in name order; raise PluginError where upstream returns an error."""
+
+
+class PlacementFeasiblePlugin(Plugin):
+    """Says whether a group can still meet its policy, since 1.37."""
+
+    @abstractmethod
+    def placement_feasible(self, info: PodGroupInfo, scheduled: int, remaining: int) -> Status:
+        """Success, WAIT while it depends on the remaining members, or UNSCHEDULABLE."""
+
+
+class PlacementScorePlugin(Plugin):
+    """Gives each feasible placement of a group points."""
+
+    @abstractmethod
+    def score_placement(
+        self, info: PodGroupInfo, placement: Placement, assignments: Sequence[ProposedAssignment], nodes: Snapshot
+    ) -> int:
+        """Return the raw score; `nodes` is the cluster without the members that are being placed."""
+
+    def normalize_placement_scores(self, scores: Integers) -> Integers:
+        """int64[len(placements)]: the scores brought to 0..100. Nothing changes by default."""
+        return scores

@@ -15,7 +15,12 @@ from kubectl_sched.framework.cycle_state import CycleState, PluginError
 from kubectl_sched.framework.interface import (
     BindingCyclePlugin,
     FilterPlugin,
+    PermitPlugin,
+    PlacementFeasiblePlugin,
+    PlacementGeneratePlugin,
+    PlacementScorePlugin,
     Plugin,
+    PodGroupPostFilterPlugin,
     PostFilterPlugin,
     PostFilterResult,
     PreEnqueuePlugin,
@@ -81,6 +86,11 @@ class Framework:
         self.post_filter_plugins = self._at("postFilter", PostFilterPlugin)
         self.pre_score_plugins = self._at("preScore", PreScorePlugin)
         self.score_plugins = self._at("score", ScorePlugin)
+        self.permit_plugins = self._at("permit", PermitPlugin)
+        self.placement_generate_plugins = self._at("placementGenerate", PlacementGeneratePlugin)
+        self.placement_score_plugins = self._at("placementScore", PlacementScorePlugin)
+        self.pod_group_post_filter_plugins = self._at("podGroupPostFilter", PodGroupPostFilterPlugin)
+        self.placement_weights = {ref.name: ref.weight for ref in profile.plugins.get("placementScore", ())}
         self.weights = {ref.name: ref.weight for ref in profile.plugins.get("score", ())}
 
     def _at(self, extension_point: str, kind: type[P]) -> tuple[P, ...]:
@@ -90,6 +100,11 @@ class Framework:
     def binding_plugins(self, extension_point: str) -> tuple[BindingCyclePlugin, ...]:
         """The plugins enabled at reserve, permit, preBind, bind or postBind, in order."""
         return self._at(extension_point, BindingCyclePlugin)
+
+    @property
+    def placement_feasible_plugins(self) -> tuple[PlacementFeasiblePlugin, ...]:
+        """The plugins that judge a group's progress, wherever the profile enables them."""
+        return tuple(plugin for plugin in self.plugins.values() if isinstance(plugin, PlacementFeasiblePlugin))
 
     def run_pre_enqueue(self, pod: Pod, nodes: Snapshot) -> Status:
         """The first rejection, or success."""

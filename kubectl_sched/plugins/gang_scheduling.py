@@ -1,6 +1,6 @@
 """Lets the pods of a gang wait until all are there (plugins/gangscheduling/gangscheduling.go).
 
-The cycle that places a whole group at once is not replayed; this is what one pod of it meets.
+What one pod of a group meets, and what the cycle of the whole group asks: Permit up to 1.36, PlacementFeasible since.
 """
 
 from __future__ import annotations
@@ -10,8 +10,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from kubectl_sched.api.scheduling import CompositePodGroup, PodGroup, PodGroupSchedulingPolicy, Workload
-from kubectl_sched.framework.interface import BindingAction, BindingCyclePlugin, PreEnqueuePlugin
-from kubectl_sched.framework.status import SUCCESS, Status, unresolvable
+from kubectl_sched.config.scheduler_name import scheduler_name_of
+from kubectl_sched.framework.interface import (
+    BindingAction,
+    BindingCyclePlugin,
+    PermitPlugin,
+    PlacementFeasiblePlugin,
+    PreEnqueuePlugin,
+)
+from kubectl_sched.framework.status import SUCCESS, Code, Status, unresolvable, unschedulable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -19,20 +26,23 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.podgroup_info import PodGroupInfo
     from kubectl_sched.snapshot import Snapshot
 
 _TOO_FEW = unresolvable("waiting for minCount pods from a gang to appear in scheduling queue")
+_WAIT = Status(Code.WAIT, ("waiting for minCount pods from a gang to be scheduled",))
 _DEEPEST = 4
 """WorkloadMaxTreeDepth: how many levels a tree of groups may have."""
 
 
-class GangScheduling(PreEnqueuePlugin, BindingCyclePlugin):
+class GangScheduling(PreEnqueuePlugin, BindingCyclePlugin, PermitPlugin, PlacementFeasiblePlugin):
     """Waits in the queue until enough pods of the gang exist, and in Permit until enough have found a node."""
 
     name: ClassVar[str] = "GangScheduling"
 
     def __init__(self, args: None, handle: Handle) -> None:
         del args
+        self._served = handle.scheduler_names
         self._by_workload = handle.release.gangs_are_of_workloads
         self._trees = handle.release.groups_form_trees and handle.features.enabled("CompositePodGroup")
 
@@ -43,7 +53,7 @@ class GangScheduling(PreEnqueuePlugin, BindingCyclePlugin):
         name = _group_name(pod)
         if name is None:
             return SUCCESS
-        groups = _Groups(pod, nodes)
+        groups = _Groups(pod, nodes, self._served)
         if self._trees:
             return groups.enters_with_tree(name)
         group = groups.group(name)
@@ -64,6 +74,23 @@ class GangScheduling(PreEnqueuePlugin, BindingCyclePlugin):
             action = f"wait for the gang: {placed} of at least {minimum} pods have a node, this one counted"
         return (BindingAction("permit", self.name, action),)
 
+    def permit(self, pod: Pod, nodes: Snapshot, scheduled: int) -> Status:
+        """WAIT until as many members have a node as the gang needs."""
+        name = _group_name(pod)
+        group = _Groups(pod, nodes, self._served).group(name) if name is not None else None
+        gang = group.spec.scheduling_policy.gang if group is not None else None
+        return _WAIT if gang is not None and scheduled < gang.min_count else SUCCESS
+
+    def placement_feasible(self, info: PodGroupInfo, scheduled: int, remaining: int) -> Status:
+        """UNSCHEDULABLE once too few members are left; the basic policy needs one."""
+        minimum = 1 if info.min_count is None else info.min_count
+        progress = f"{scheduled} scheduled, {remaining} remaining"
+        if remaining + scheduled < minimum:
+            return unschedulable(f"minCount ({minimum}) cannot be satisfied: {progress}")
+        if scheduled < minimum:
+            return Status(Code.WAIT, (f"minCount ({minimum}) is not yet satisfied: {progress}",))
+        return SUCCESS
+
     def _quorum(self, pod: Pod, nodes: Snapshot) -> tuple[int | None, int]:
         """Return the number of pods that the gang needs (None: no gang), and the number that would have a node."""
         if self._by_workload:
@@ -75,7 +102,7 @@ class GangScheduling(PreEnqueuePlugin, BindingCyclePlugin):
         name = _group_name(pod)
         if name is None:
             return None, 0
-        groups = _Groups(pod, nodes)
+        groups = _Groups(pod, nodes, self._served)
         group = groups.group(name)
         gang = group.spec.scheduling_policy.gang if group is not None else None
         return (gang.min_count if gang is not None else None), groups.placed(name) + 1
@@ -95,6 +122,7 @@ class _Groups:
 
     pod: Pod
     nodes: Snapshot
+    served: frozenset[str]
 
     def group(self, name: str) -> PodGroup | None:
         return self.nodes.objects.get(PodGroup, name, self.pod.metadata.namespace)
@@ -102,13 +130,17 @@ class _Groups:
     def composite(self, name: str) -> CompositePodGroup | None:
         return self.nodes.objects.get(CompositePodGroup, name, self.pod.metadata.namespace)
 
+    def _is_served(self, pod: Pod) -> bool:
+        """Report whether the pod ever comes to this scheduler's queue; every pod does if the profiles are not known."""
+        return not self.served or scheduler_name_of(pod) in self.served
+
     @cached_property
     def _placed(self) -> list[str]:
         return list(self._names((*self.nodes.whole.existing_pods.pods, *self.nodes.stranded)))
 
     @cached_property
     def _waiting(self) -> list[str]:
-        return list(self._names(self.nodes.pending))
+        return list(self._names(pod for pod in self.nodes.pending if self._is_served(pod)))
 
     def _names(self, pods: Iterable[Pod]) -> Iterable[str]:
         """The group of each pod of the namespace but this one."""

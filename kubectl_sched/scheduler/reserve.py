@@ -52,3 +52,16 @@ def after(nodes: Snapshot, reservations: Sequence[Reservation]) -> Snapshot:
 def reserved_pod(pod: Pod, reservations: Sequence[Reservation]) -> Pod:
     """The pod as its status tells of what it took; the pod itself where it does not."""
     return next((each.item for each in reservations if isinstance(each.item, Pod)), pod)
+
+
+def without_nomination(nodes: Snapshot, pod: Pod) -> Snapshot:
+    """Without the nomination that the pod had, if it had one; the same snapshot where it had none."""
+    changed = {
+        name: tuple(other for other in pods if other.key != pod.key)
+        for name, pods in nodes.nominated.items()
+        if any(other.key == pod.key for other in pods)
+    }
+    if not changed:
+        return nodes
+    left = {**nodes.nominated, **changed}
+    return replace(nodes, nominated={name: pods for name, pods in left.items() if pods})

@@ -61,6 +61,12 @@ class ScheduleResult:
     state: CycleState | None = None
     """The state that plugins keep from one extension point to the next; None if no cycle began."""
 
+    placement: Rows | None = None
+    """The rows to which the cycle of a group narrows the search; None for all."""
+
+    runs_post_filter: bool = True
+    """False where the cycle of a group sees to preemption by itself."""
+
     pre_enqueue: Status = SUCCESS
     pre_filter: Status = SUCCESS
     """The status of the pod as a whole; a rejection stands for every node."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.framework.status import NodeToStatus, Status
     from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.arrays import Rows
 
 
 def schedule_one(pod: Pod, nodes: Snapshot, framework: Framework) -> ScheduleResult:
@@ -34,22 +35,28 @@ def schedule_one(pod: Pod, nodes: Snapshot, framework: Framework) -> ScheduleRes
 
 def cycle(pod: Pod, nodes: Snapshot, framework: Framework) -> ScheduleResult:
     """The same for a pod that is not among the existing ones."""
-    current_node = pod.spec.node_name
-    pod = structs.replace(pod, spec=structs.replace(pod.spec, node_name=""))
-    state = CycleState()
-    pre_enqueue = framework.run_pre_enqueue(pod, nodes)
-    result = ScheduleResult(
-        pod=pod,
+    result = begin(pod, nodes, framework)
+    return schedule(replace(result, pre_enqueue=framework.run_pre_enqueue(result.pod, nodes)))
+
+
+def begin(pod: Pod, nodes: Snapshot, framework: Framework) -> ScheduleResult:
+    """The result of the pod before any plugin was asked."""
+    return ScheduleResult(
+        pod=structs.replace(pod, spec=structs.replace(pod.spec, node_name="")),
         nodes=nodes,
         outcome=Outcome.UNSCHEDULABLE,
         kubernetes_version=str(framework.handle.version),
-        current_node=current_node or None,
+        current_node=pod.spec.node_name or None,
         framework=framework,
-        state=state,
-        pre_enqueue=pre_enqueue,
+        state=CycleState(),
     )
-    if len(nodes):
-        result = score_feasible(_filter(result, state))
+
+
+def schedule(result: ScheduleResult) -> ScheduleResult:
+    """The scheduling algorithm: find the nodes that fit and score them."""
+    assert result.state is not None  # noqa: S101 - set by begin
+    if len(result.nodes):
+        result = score_feasible(_filter(result, result.state))
     else:
         result = replace(result, message=NO_NODES_AVAILABLE, event=NO_NODES_AVAILABLE)
     return replace(result, outcome=outcome_of(result))
@@ -84,6 +91,8 @@ def _filter(result: ScheduleResult, state: CycleState) -> ScheduleResult:
         reason = _why_left_out(verdict, nodes, pre_filter.narrowed_by, pod)
         left_out = unresolvable(reason) if framework.handle.release.fit_error.tells_left_out else unresolvable()
         verdict = _outside_left_out(verdict, nodes, pre_filter.node_names, left_out, pod)
+    if result.placement is not None:
+        verdict, own_nomination = _within_placement(verdict, own_nomination, nodes, result.placement)
     result = replace(
         result,
         pre_filter_nodes=pre_filter.node_names,
@@ -157,14 +166,27 @@ def _outside_left_out(
     return Column(codes, [*verdict.values, left_out])
 
 
+def _within_placement(
+    verdict: NodeToStatus, own_nomination: str | None, nodes: Snapshot, placement: Rows
+) -> tuple[NodeToStatus, str | None]:
+    """The cycle of a group looks at the nodes of one placement alone: the others pass nothing and count nowhere."""
+    codes = np.full(len(verdict), len(verdict.values), dtype=verdict.codes.dtype)
+    codes[placement] = verdict.codes[placement]
+    within = own_nomination is not None and nodes.row_of[own_nomination] in placement
+    return Column(codes, [*verdict.values, unresolvable()]), own_nomination if within else None
+
+
 def _post_filter(result: ScheduleResult) -> ScheduleResult:
     pod, nodes, framework, state, verdict = result.pod, result.nodes, result.framework, result.state, result.verdict
     assert framework is not None and state is not None and verdict is not None  # noqa: S101, PT018 - set by _filter
     form = framework.handle.release.fit_error
-    message = fit_error(result.pre_filter, verdict, form=form)
+    counted = verdict if result.placement is None else verdict.take(result.placement)
+    message = fit_error(result.pre_filter, counted, form=form)
+    if not result.runs_post_filter:
+        return replace(result, message=message, event=event_note(message))
     post_filter = framework.run_post_filter(state, pod, nodes, verdict)
     said = post_filter.status.message if post_filter else ""
-    event = event_note(fit_error(result.pre_filter, verdict, said, form))
+    event = event_note(fit_error(result.pre_filter, counted, said, form))
     return replace(result, message=message, post_filter=post_filter, event=event)
 
 

@@ -43,7 +43,15 @@ class Scheduler:
         framework = self._frameworks.get(scheduler_name)
         if framework is None:
             of = self.configuration
-            handle = Handle(of.version, of.release, of.features, of.extenders, of.parallelism, self._extender_client)
+            handle = Handle(
+                of.version,
+                of.release,
+                of.features,
+                of.extenders,
+                of.parallelism,
+                self._extender_client,
+                frozenset(of.profiles),
+            )
             framework = Framework(profile, make_plugins(profile, handle), handle)
             self._frameworks[scheduler_name] = framework
         return framework

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from kubectl_sched.controllers.pod_deletion import changed, left_behind, recreated
-from kubectl_sched.scheduler.reserve import after, reserved, reserved_pod
+from kubectl_sched.scheduler.reserve import after, reserved, reserved_pod, without_nomination
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.simulation.equivalent_pods import EqualPods, are_equal
 from kubectl_sched.simulation.placement import TIED_SHOWN, Placement, QueuedPod, Simulated
@@ -112,7 +112,7 @@ class Simulation:
 
     def remove(self, pod: Pod) -> None:
         """Take a pod off its node, or off the list of the nominated, with what it had for itself alone."""
-        nodes = _without_nomination(self.nodes, pod)
+        nodes = without_nomination(self.nodes, pod)
         self.nodes = _without(nodes, pod, None)
 
     def _queue_key(self, pod: Pod) -> tuple[int | float | str, ...]:
@@ -176,7 +176,7 @@ class Simulation:
             self.nodes = self._equal.assume(result.pod, row)
         else:
             taken = reserved(result, name)
-            nodes = after(_without_nomination(self.nodes, queued.pod), taken)
+            nodes = after(without_nomination(self.nodes, queued.pod), taken)
             self.nodes = nodes.assume(reserved_pod(queued.pod, taken), row)
         return Placement(
             queued.pod,
@@ -211,7 +211,7 @@ class Simulation:
         if node:
             self.nodes = _nominated(self.nodes, queued.pod, node)
         elif node == "":
-            self.nodes = _without_nomination(self.nodes, queued.pod)
+            self.nodes = without_nomination(self.nodes, queued.pod)
         if not self.nodes.nominated and not result.nodes.nominated:
             self._unplaced = (queued.pod, self.nodes, placement)
         return placement
@@ -230,7 +230,7 @@ class Simulation:
 
 def _nominated(nodes: Snapshot, pod: Pod, node: str) -> Snapshot:
     """With the pod nominated to the node; pods of lower priority lose their nomination to it (prepareCandidate)."""
-    nodes = _without_nomination(nodes, pod)
+    nodes = without_nomination(nodes, pod)
     pod = structs.replace(pod, status=structs.replace(pod.status, nominated_node_name=node))
     kept = tuple(other for other in nodes.nominated.get(node, ()) if other.priority >= pod.priority)
     return replace(nodes, nominated={**nodes.nominated, node: (*kept, pod)})
@@ -241,19 +241,6 @@ def _without(nodes: Snapshot, pod: Pod, again: Pod | None) -> Snapshot:
     nodes = nodes.remove_pod(pod.metadata.namespace, pod.metadata.name)
     changes = left_behind(pod, nodes.objects, again)
     return replace(nodes, objects=changed(nodes.objects, changes)) if changes else nodes
-
-
-def _without_nomination(nodes: Snapshot, pod: Pod) -> Snapshot:
-    """Without the nomination that the pod had, if it had one; the same snapshot where it had none."""
-    changed = {
-        name: tuple(other for other in pods if other.key != pod.key)
-        for name, pods in nodes.nominated.items()
-        if any(other.key == pod.key for other in pods)
-    }
-    if not changed:
-        return nodes
-    after = {**nodes.nominated, **changed}
-    return replace(nodes, nominated={name: pods for name, pods in after.items() if pods})
 
 
 def owner_of(pod: Pod) -> str | None:

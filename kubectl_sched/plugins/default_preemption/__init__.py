@@ -8,13 +8,21 @@ import numpy as np
 
 from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.config.types import DefaultPreemptionArgs
+from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.fit_error import fit_error
-from kubectl_sched.framework.interface import PostFilterPlugin, PostFilterResult, PreEnqueuePlugin
+from kubectl_sched.framework.interface import (
+    PodGroupPostFilterPlugin,
+    PostFilterPlugin,
+    PostFilterResult,
+    PreEnqueuePlugin,
+)
+from kubectl_sched.framework.podgroup_info import PodGroupPostFilterResult, ProposedAssignment
 from kubectl_sched.framework.preemption import pick_one_node
 from kubectl_sched.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
 from kubectl_sched.plugins.default_preemption.budgets import Budgets
 from kubectl_sched.plugins.default_preemption.dry_run import DryRun
-from kubectl_sched.plugins.default_preemption.victims import GroupVictims, SingleVictims
+from kubectl_sched.plugins.default_preemption.podgroup_preemption import GroupPreemption
+from kubectl_sched.plugins.default_preemption.victims import GroupVictims, GroupVictimsOfPodGroups, SingleVictims
 from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
@@ -22,6 +30,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.interface import PluginsRunner
+    from kubectl_sched.framework.podgroup_info import GroupCycle, PodGroupInfo
     from kubectl_sched.framework.preemption import Candidate
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.snapshot import Snapshot
@@ -29,7 +38,7 @@ if TYPE_CHECKING:
 NOT_HELPFUL = unresolvable("Preemption is not helpful for scheduling")
 
 
-class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
+class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin, PodGroupPostFilterPlugin):
     """Dry-runs every candidate node, so that each one's victims can be shown."""
 
     name: ClassVar[str] = "DefaultPreemption"
@@ -74,6 +83,34 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
             choice=choice,
             notes=tuple(self._notes(int(helped.sum()), len(outcomes.candidates))),
         )
+
+    def pod_group_post_filter(
+        self, info: PodGroupInfo, nodes: Snapshot, framework: PluginsRunner, cycle: GroupCycle
+    ) -> PodGroupPostFilterResult:
+        """Find the victims for the group, unless it may not preempt or nothing helps."""
+        search = GroupPreemption(info, nodes, framework, self._budgets(nodes), cycle.trial)
+        release, enabled = self._handle.release, self._handle.features.enabled
+        if not release.groups_have_placement_feasible:
+            never = any(pod.spec.preemption_policy == "Never" for pod in info.pods)
+            return search.run(GroupVictimsOfPodGroups(nodes).everywhere(), "Never" if never else "")
+        victims = GroupVictims(nodes, trees=enabled("CompositePodGroup"))
+        policies = (
+            [info.group.spec.preemption_policy]
+            if enabled("PodGroupPreemptionPolicy")
+            else [pod.spec.preemption_policy for pod in info.pods]
+        )
+        never = "Never" in policies
+        if not never and _is_ongoing(info, nodes, victims):
+            status = Status(reasons=("pod group preemption: ongoing preemption on nominated nodes",))
+            nominations = (ProposedAssignment(pod, pod.status.nominated_node_name) for pod in info.pods)
+            return PodGroupPostFilterResult(status, nominations=tuple(nominations))
+        try:
+            everywhere = victims.everywhere()
+        except PluginError as failure:
+            return PodGroupPostFilterResult(error(f"pod group preemption: failed to create domain: {failure}"))
+        result = search.run(everywhere, "Never" if never else "")
+        said = Status(result.status.code, (f"pod group preemption: {result.status.message}",))
+        return PodGroupPostFilterResult(said, result.victims, result.nominations)
 
     def _left_by_extenders(self, pod: Pod, nodes: Snapshot, candidates: list[Candidate]) -> list[Candidate] | Status:
         """The candidates after the extenders' say, where they are asked, or why there are none."""
@@ -148,6 +185,17 @@ def _not_eligible(pod: Pod, nodes: Snapshot, statuses: NodeToStatus, victims: Si
     if any(_is_terminating_by_preemption(other) for other in leaving):
         return "not eligible due to a terminating pod on the nominated node."
     return None
+
+
+def _is_ongoing(info: PodGroupInfo, nodes: Snapshot, victims: GroupVictims) -> bool:
+    """Report whether victims of the group's last preemption are still on a node that a member is nominated to."""
+    names = {pod.status.nominated_node_name for pod in info.pods}
+    rows = [nodes.row_of[name] for name in names if name in nodes.row_of]
+    return any(
+        victims.priority(pod) < info.group.priority and _is_terminating_by_preemption(pod)
+        for row in rows
+        for pod in nodes.node(row).pods
+    )
 
 
 def _is_terminating_by_preemption(pod: Pod) -> bool:

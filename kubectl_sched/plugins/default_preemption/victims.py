@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
-from kubectl_sched.api.scheduling import CompositePodGroup, DisruptionMode, PodGroup
+from kubectl_sched.api.scheduling import CompositePodGroup, PodGroup
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.record import Record
 
@@ -78,6 +78,11 @@ class GroupVictims(SingleVictims):
         """The same, and with pods of the node those of others that go together with them."""
         return [victim for victim in self._on(row) if victim.priority < priority]
 
+    def everywhere(self) -> list[Victim]:
+        """All victims of the cluster, each once, in the order of the nodes."""
+        found = {victim.indices: victim for row in range(len(self._nodes)) for victim in self._on(row)}
+        return list(found.values())
+
     def _on(self, row: int) -> list[Victim]:
         pods = self._nodes.existing_pods.pods
         found: dict[tuple[str, str, str] | int, Victim] = {}
@@ -145,10 +150,25 @@ class GroupVictims(SingleVictims):
                 yield from self._leaves(child, depth - 1)
 
 
+class GroupVictimsOfPodGroups(GroupVictims):
+    """1.36: a pod keeps its own priority, unless the disruption mode of its group is the word `PodGroup`."""
+
+    def __init__(self, nodes: Snapshot) -> None:
+        super().__init__(nodes, trees=False)
+
+    def priority(self, pod: Pod) -> int:
+        """That of the group where it goes as a whole, else the pod's own."""
+        groups = [group for group in self._above(pod) if _goes_as_a_whole(group)]
+        return (groups[0].spec.priority or 0) if groups else pod.priority
+
+    def _members(self, group: Group) -> tuple[int, ...]:
+        return tuple(index for index, key in self._placed if key == (group.namespace, group.name))
+
+
 def _group_name(pod: Pod) -> str | None:
     return pod.spec.scheduling_group.pod_group_name if pod.spec.scheduling_group is not None else None
 
 
 def _goes_as_a_whole(group: Group) -> bool:
     mode = group.spec.disruption_mode
-    return isinstance(mode, DisruptionMode) and mode.all is not None
+    return mode == "PodGroup" if isinstance(mode, str) else mode is not None and mode.all is not None

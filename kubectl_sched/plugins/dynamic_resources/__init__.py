@@ -16,6 +16,7 @@ from kubectl_sched.framework.interface import (
     BindingAction,
     BindingCyclePlugin,
     FilterPlugin,
+    PodGroupPostFilterPlugin,
     PostFilterPlugin,
     PostFilterResult,
     PreEnqueuePlugin,
@@ -24,6 +25,7 @@ from kubectl_sched.framework.interface import (
     ScorePlugin,
 )
 from kubectl_sched.framework.normalize_score import default_normalize_score
+from kubectl_sched.framework.podgroup_info import PodGroupPostFilterResult
 from kubectl_sched.framework.status import SKIP, SUCCESS, NodeToStatus, Status, error, unresolvable, unschedulable
 from kubectl_sched.plugins.dynamic_resources.claims import SPECIAL_NAME, ClaimProblem, pod_claims, unreserved_for_group
 from kubectl_sched.plugins.dynamic_resources.state import STATE, PreFilterState
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.interface import PluginsRunner
+    from kubectl_sched.framework.podgroup_info import GroupCycle, PodGroupInfo
     from kubectl_sched.framework.reservation import Reservation
     from kubectl_sched.plugins.dynamic_resources.filtering import Filtering
     from kubectl_sched.snapshot import Snapshot
@@ -48,7 +51,13 @@ _NOT_AVAILABLE = "resourceclaim not available on the node"
 
 
 class DynamicResources(
-    PreEnqueuePlugin, PreFilterPlugin, FilterPlugin, PostFilterPlugin, ScorePlugin, BindingCyclePlugin
+    PreEnqueuePlugin,
+    PreFilterPlugin,
+    FilterPlugin,
+    PostFilterPlugin,
+    PodGroupPostFilterPlugin,
+    ScorePlugin,
+    BindingCyclePlugin,
 ):
     """Allocates devices to the pod's claims. The filter timeout is not replayed, but a search that is long is named."""
 
@@ -150,6 +159,21 @@ class DynamicResources(
         if not known.claims.claims:
             return self._nothing_done("no new claims to deallocate")
         return self._given_up(known, pod, nodes, statuses) or self._nothing_done("still not schedulable")
+
+    def pod_group_post_filter(
+        self, info: PodGroupInfo, nodes: Snapshot, framework: PluginsRunner, cycle: GroupCycle
+    ) -> PodGroupPostFilterResult:
+        """Give up claims of members that did not fit; it never helps in the same cycle.
+
+        It fails if no member's PreFilter came as far as this plugin.
+        """
+        del nodes, framework
+        constrained = info.group.spec.scheduling_constraints is not None
+        if not self._on or (constrained and self._enabled("TopologyAwareWorkloadScheduling")):
+            return PodGroupPostFilterResult(unschedulable())
+        if all(state.get(STATE) is None for state in cycle.states):
+            return PodGroupPostFilterResult(error("not found"))
+        return PodGroupPostFilterResult(unschedulable("deallocation and deletion of ResourceClaims completed"))
 
     def _given_up(
         self, known: PreFilterState, pod: Pod, nodes: Snapshot, statuses: NodeToStatus

@@ -14,6 +14,7 @@ from kubectl_sched.framework.cycle_state import PluginError, StateKey
 from kubectl_sched.framework.interface import (
     DependsOn,
     FilterPlugin,
+    PlacementScorePlugin,
     PreFilterPlugin,
     PreFilterResult,
     PreScorePlugin,
@@ -23,13 +24,16 @@ from kubectl_sched.framework.status import SUCCESS, unresolvable
 from kubectl_sched.plugins.node_resources import evidence
 from kubectl_sched.plugins.node_resources.device_counts import device_counts
 from kubectl_sched.plugins.node_resources.insufficient import PreFilterState, device_backed, shortages, statuses
-from kubectl_sched.plugins.node_resources.strategies import PreScoreState, node_amounts, strategy_of
+from kubectl_sched.plugins.node_resources.strategies import PreScoreState, node_amounts, placement_score, strategy_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.podgroup_info import Placement, PodGroupInfo, ProposedAssignment
     from kubectl_sched.framework.status import NodeToStatus, Status
     from kubectl_sched.plugins.node_resources.insufficient import Shortage
     from kubectl_sched.snapshot import Snapshot
@@ -44,7 +48,7 @@ _SCORING = PodResourcesOptions(skip_pod_level_resources=True)
 """Upstream never hands the feature gates to the scorer, so it looks at the containers' specs alone."""
 
 
-class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
+class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, PlacementScorePlugin):
     """Compares requests, never usage, with what is allocatable."""
 
     name: ClassVar[str] = "NodeResourcesFit"
@@ -141,3 +145,14 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         rows = np.array([row], dtype=np.intp)
         amounts = node_amounts(self._resources, prepared, nodes, rows, use_requested=False)
         return evidence.allocation(self._strategy, amounts, prepared.requests, nodes, row)
+
+    def score_placement(
+        self, info: PodGroupInfo, placement: Placement, assignments: Sequence[ProposedAssignment], nodes: Snapshot
+    ) -> int:
+        """Return how full the placement's nodes would be together: always by MostAllocated, whatever the strategy."""
+        del info
+        requests: dict[str, int] = {}
+        for each in assignments:
+            for name, amount in scoring_request(each.pod, _SCORING, use_requested=False).items():
+                requests[name] = requests.get(name, 0) + amount
+        return placement_score(self._resources, requests, nodes, placement.rows)

@@ -176,3 +176,20 @@ def strategy_of(scoring: ScoringStrategy) -> Strategy:
         ratio = scoring.requested_to_capacity_ratio
         return RequestedToCapacityRatio(ratio.shape if ratio is not None else ())
     return MostAllocated() if scoring.type == "MostAllocated" else LeastAllocated()
+
+
+def placement_score(resources: Sequence[ResourceSpec], requests: Mapping[str, int], nodes: Snapshot, rows: Rows) -> int:
+    """Return the points of MostAllocated for the sums over these nodes, once they have these requests, too."""
+    if not resources:
+        return 0
+    amounts = node_amounts(resources, PreScoreState(requests, None), nodes, rows, use_requested=False)
+    sums = [
+        ResourceAmounts(
+            each.spec,
+            each.allocated.sum(keepdims=True),
+            each.allocated.sum(keepdims=True) + requests.get(each.spec.name, 0),
+            each.allocatable.sum(keepdims=True),
+        )
+        for each in amounts
+    ]
+    return int(MostAllocated().score(sums)[0])

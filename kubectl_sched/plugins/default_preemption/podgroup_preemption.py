@@ -1,0 +1,139 @@
+"""Preemption for a group as a whole, over the whole cluster (pkg/scheduler/framework/preemption/podgrouppreemption.go).
+
+All victims go; if the group fits then, they are given back one after the other, the most important first, as long as
+it still fits. Up to 1.36 the whole algorithm runs again for each; since 1.37 the members keep the nodes that they found
+and only the filters run again there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kubectl_sched.framework.cycle_state import PluginError
+from kubectl_sched.framework.podgroup_info import PodGroupPostFilterResult, ProposedAssignment
+from kubectl_sched.framework.preemption import by_importance, start_time
+from kubectl_sched.framework.status import SUCCESS, Status, error, unresolvable, unschedulable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kubectl_sched.framework.cycle_state import CycleState
+    from kubectl_sched.framework.interface import PluginsRunner
+    from kubectl_sched.framework.podgroup_info import GroupAttempt, GroupTrial, PodGroupInfo
+    from kubectl_sched.framework.preemption import Importance
+    from kubectl_sched.plugins.default_preemption.budgets import Budgets
+    from kubectl_sched.plugins.default_preemption.victims import Victim
+    from kubectl_sched.snapshot import Snapshot
+
+_NO_VICTIMS = unresolvable("No preemption victims found for incoming preemptor")
+_NEVER = unschedulable("not eligible due to preemptionPolicy=Never.")
+
+
+@dataclass(frozen=True, eq=False)
+class GroupPreemption:
+    """One search for victims."""
+
+    info: PodGroupInfo
+    nodes: Snapshot
+    framework: PluginsRunner
+    budgets: Budgets
+    trial: Callable[[Snapshot], GroupTrial]
+
+    def run(self, victims: Sequence[Victim], policy: str) -> PodGroupPostFilterResult:
+        """Find the victims to take, among those that may be taken."""
+        if policy == "Never":
+            return PodGroupPostFilterResult(_NEVER)
+        potential = [victim for victim in victims if victim.priority < self.info.group.priority]
+        if not potential:
+            return PodGroupPostFilterResult(_NO_VICTIMS)
+        nodes = self.nodes
+        for victim in potential:
+            nodes = self._remove(nodes, victim)
+        found = self.trial(nodes)
+        if not found.status.is_success:
+            return PodGroupPostFilterResult(found.status)
+        try:
+            return self._reprieve(nodes, self._in_order(potential), found)
+        except PluginError as failure:
+            return PodGroupPostFilterResult(error(str(failure)))
+
+    def _reprieve(self, nodes: Snapshot, potential: Sequence[Victim], found: GroupTrial) -> PodGroupPostFilterResult:
+        keeps_nodes = self.framework.handle.release.groups_have_placement_feasible
+        states = [attempt.state for attempt in found.attempts]
+        taken: list[Victim] = []
+        for victim in potential:
+            given_back = self._add(nodes, victim)
+            if keeps_nodes:
+                changed = [
+                    self._with_victim(state, attempt, victim, given_back)
+                    for attempt, state in zip(found.attempts, states, strict=True)
+                ]
+                fits = self._still_fit(given_back, found.attempts, changed)
+                states = changed if fits else states
+            else:
+                fits = self.trial(given_back).status.is_success
+            if fits:
+                nodes = given_back
+            else:
+                taken.append(victim)
+        pods = self.nodes.existing_pods.pods
+        gone = tuple(pods[index] for victim in self._sorted(taken) for index in victim.indices)
+        nominations = tuple(ProposedAssignment(each.pod, each.node_name) for each in found.attempts)
+        said = Status(reasons=(f"found a placement for podgroup, preempting {len(gone)} victims",))
+        return PodGroupPostFilterResult(said if keeps_nodes else SUCCESS, gone, nominations if keeps_nodes else ())
+
+    def _with_victim(self, state: CycleState, attempt: GroupAttempt, victim: Victim, nodes: Snapshot) -> CycleState:
+        """The member's state with the victim back."""
+        state = state.clone()
+        existing = self.nodes.existing_pods
+        for index in victim.indices:
+            self.framework.add_pod(state, attempt.pod, existing.pods[index], int(existing.rows[index]), nodes)
+        return state
+
+    def _still_fit(self, nodes: Snapshot, attempts: Sequence[GroupAttempt], states: Sequence[CycleState]) -> bool:
+        """Report whether every member passes the filters of its node, those before it being there."""
+        for attempt, state in zip(attempts, states, strict=True):
+            row = nodes.row_of[attempt.node_name]
+            here = nodes.take(np.array([row], dtype=np.intp))
+            verdict = self.framework.run_filters(state, attempt.pod, here)
+            verdict = self.framework.run_filters_with_nominated_pods(state, attempt.pod, here, verdict)
+            if not verdict[0].is_success:
+                return False
+            nodes = nodes.assume(attempt.pod, row)
+        return True
+
+    def _remove(self, nodes: Snapshot, victim: Victim) -> Snapshot:
+        for index in victim.indices:
+            pod = self.nodes.existing_pods.pods[index]
+            at = nodes.existing_pods.find(pod.metadata.namespace, pod.metadata.name)
+            assert at is not None  # noqa: S101 - it was there and no other victim has it
+            nodes = nodes.evict(at)
+        return nodes
+
+    def _add(self, nodes: Snapshot, victim: Victim) -> Snapshot:
+        existing = self.nodes.existing_pods
+        for index in victim.indices:
+            nodes = nodes.assume(existing.pods[index], int(existing.rows[index]))
+        return nodes
+
+    def _in_order(self, potential: Sequence[Victim]) -> list[Victim]:
+        """The victims that violate a budget first, each part with the most important first."""
+        ordered = self._sorted(potential)
+        pods = self.nodes.existing_pods.pods
+        violating = self.budgets.violating_units([[pods[index] for index in victim.indices] for victim in ordered])
+        pairs = list(zip(ordered, violating, strict=True))
+        return [victim for victim, each in pairs if each] + [victim for victim, each in pairs if not each]
+
+    def _sorted(self, victims: Sequence[Victim]) -> list[Victim]:
+        release = self.framework.handle.release
+        return by_importance(
+            victims, self._importance, unstarted_keep_their_order=release.unstarted_victims_keep_their_order
+        )
+
+    def _importance(self, victim: Victim) -> Importance:
+        pods = self.nodes.existing_pods.pods
+        started = min(start_time(pods[index]) for index in victim.indices)
+        return -victim.priority, -victim.rank, -len(victim.indices), started

@@ -1,0 +1,67 @@
+"""Tries a group on the nodes of one topology domain after the other (plugins/topologyaware/topology_placement.go)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from kubectl_sched.framework.cycle_state import PluginError
+from kubectl_sched.framework.interface import PlacementGeneratePlugin
+from kubectl_sched.framework.podgroup_info import Placement
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.podgroup_info import PodGroupInfo
+    from kubectl_sched.snapshot import Column, Snapshot
+
+
+class TopologyPlacementGenerator(PlacementGeneratePlugin):
+    """A group without a constraint has one placement, all nodes."""
+
+    name: ClassVar[str] = "TopologyPlacementGenerator"
+
+    def __init__(self, args: None, handle: Handle) -> None:
+        del args, handle
+
+    def generate_placements(self, info: PodGroupInfo, nodes: Snapshot) -> tuple[Placement, ...]:
+        """Return a placement for each value of the label; only that of the members that have a node, if some do."""
+        key = info.topology_key
+        if key is None:
+            return (Placement("", np.arange(len(nodes))),)
+        required = _domain_of(info, key, nodes) if info.scheduled else None
+        domains = nodes.label(key)
+        names = sorted({value for value in domains if value is not None})
+        return tuple(_placement(name, domains) for name in names if required is None or name == required)
+
+
+def _placement(name: str, domains: Column[str | None]) -> Placement:
+    return Placement(name, np.flatnonzero(domains.where(lambda value: value == name)))
+
+
+def _domain_of(info: PodGroupInfo, key: str, nodes: Snapshot) -> str:
+    """The domain that the scheduled members are in."""
+    found = ""
+    for pod in info.scheduled:
+        domain = _domain(pod, key, nodes)
+        if found not in {"", domain}:
+            raise PluginError(_undetermined(f"more than 1 domain found for pod group: {found}, {domain}"))
+        found = domain
+    return found
+
+
+def _domain(pod: Pod, key: str, nodes: Snapshot) -> str:
+    name = pod.spec.node_name
+    row = nodes.row_of.get(name)
+    if row is None:
+        reason = f'getting node for pod {pod.key}: nodeinfo not found for node name "{name}"'
+        raise PluginError(_undetermined(reason))
+    domain = nodes.label(key)[row]
+    if domain is None:
+        raise PluginError(_undetermined(f"no topology domain found for pod {pod.key}"))
+    return domain
+
+
+def _undetermined(why: str) -> str:
+    return f"cannot determine domain for already scheduled pods: {why}"

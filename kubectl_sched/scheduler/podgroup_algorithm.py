@@ -1,0 +1,161 @@
+"""Schedules the members of a group one after the other on one placement (podGroupSchedulingDefaultAlgorithm).
+
+Each member sees those before it on their nodes. Up to 1.36 Permit says after each whether the group passes, and a
+member that preemption would help counts as placed; since 1.37 PlacementFeasible says so, and ends the search where it
+is vain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kubectl_sched.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
+from kubectl_sched.scheduler.podgroup_result import (
+    POD_GROUP_UNSCHEDULABLE,
+    UNSCHEDULABLE,
+    Attempt,
+    PlacementResult,
+)
+from kubectl_sched.scheduler.reserve import after, reserved, reserved_pod, without_nomination
+from kubectl_sched.scheduler.schedule_one import begin, schedule
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.podgroup_info import Placement, PodGroupInfo
+    from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.arrays import Rows
+
+_WAITS = "one or more plugins asked to wait and no plugin rejected pod"
+_WAITING_ON_PREEMPTION = "pod group is waiting for preemption to complete"
+
+
+@dataclass(frozen=True, eq=False)
+class Algorithm:
+    """The algorithm for one group; `runs_post_filter` is False while preemption of the group tries it."""
+
+    info: PodGroupInfo
+    framework: Framework
+    runs_post_filter: bool = True
+
+    @property
+    def is_by_feasibility(self) -> bool:
+        """Report whether PlacementFeasible plugins judge the group's progress, instead of Permit plugins."""
+        return self.framework.handle.release.groups_have_placement_feasible
+
+    def without_post_filter(self) -> Algorithm:
+        """Return the same without preemption pod by pod."""
+        return replace(self, runs_post_filter=False)
+
+    def run(self, nodes: Snapshot, placement: Placement) -> PlacementResult:
+        """Try all members on the nodes of the placement."""
+        if self.is_by_feasibility:
+            return self._by_feasibility(nodes, placement)
+        return self._by_permit(nodes, placement)
+
+    def _by_permit(self, nodes: Snapshot, placement: Placement) -> PlacementResult:
+        attempts: list[Attempt] = []
+        status, waiting, preempting = UNSCHEDULABLE, False, False
+        scheduled = len(self.info.scheduled)
+        for pod in self.info.pods:
+            attempt, nodes = self._attempt(pod, nodes, placement)
+            if attempt.node_name is not None:
+                scheduled += 1
+                attempt = replace(attempt, permit=self._permit(pod, nodes, scheduled))
+            attempts.append(attempt)
+            if attempt.node_name is None:
+                if attempt.status.is_rejected:
+                    continue
+                status, waiting = _member_failed(attempt), False
+                break
+            preempting = preempting or attempt.requires_preemption
+            if attempt.permit.is_success:
+                waiting = preempting
+                status = unschedulable(POD_GROUP_UNSCHEDULABLE, _WAITING_ON_PREEMPTION) if preempting else SUCCESS
+        return PlacementResult(placement, tuple(attempts), status, waiting, nodes)
+
+    def _by_feasibility(self, nodes: Snapshot, placement: Placement) -> PlacementResult:
+        scheduled, remaining = len(self.info.scheduled), len(self.info.pods)
+        status = self._feasible(scheduled, remaining)
+        if status.code is Code.UNSCHEDULABLE:
+            status = unschedulable(POD_GROUP_UNSCHEDULABLE, *status.reasons)
+            return PlacementResult(placement, (), status)
+        attempts: list[Attempt] = []
+        for pod in self.info.pods:
+            attempt, nodes = self._attempt(pod, nodes, placement)
+            attempts.append(attempt)
+            if not attempt.status.is_success and not attempt.status.is_rejected:
+                status = _member_failed(attempt)
+                break
+            remaining -= 1
+            scheduled += attempt.status.is_success
+            status = self._feasible(scheduled, remaining)
+            if status.code is Code.UNSCHEDULABLE:
+                break
+        if status.code is Code.WAIT:
+            status = unschedulable(POD_GROUP_UNSCHEDULABLE, *status.reasons)
+        return PlacementResult(placement, tuple(attempts), status, after=nodes)
+
+    def _feasible(self, scheduled: int, remaining: int) -> Status:
+        last = SUCCESS
+        for plugin in self.framework.placement_feasible_plugins:
+            status = plugin.placement_feasible(self.info, scheduled, remaining)
+            if status.code is Code.UNSCHEDULABLE:
+                return status
+            last = last if status.is_success else status
+        return last
+
+    def _permit(self, pod: Pod, nodes: Snapshot, scheduled: int) -> Status:
+        waits = [plugin.permit(pod, nodes, scheduled) for plugin in self.framework.permit_plugins]
+        waits = [status for status in waits if status.code is Code.WAIT]
+        return Status(Code.WAIT, (*waits[-1].reasons, _WAITS)) if waits else SUCCESS
+
+    def _attempt(self, pod: Pod, nodes: Snapshot, placement: Placement) -> tuple[Attempt, Snapshot]:
+        """Schedule one member, and assume it where it found a node."""
+        everywhere = len(placement.rows) == len(nodes)
+        started = replace(
+            begin(pod, nodes, self.framework),
+            placement=None if everywhere else placement.rows,
+            runs_post_filter=self.runs_post_filter and not self.is_by_feasibility,
+        )
+        result = schedule(started)
+        status = _status_of(result)
+        tied = () if not status.is_success else (result.nominated_first,) if result.nominated_first else result.best
+        node_name = tied[0] if tied else None
+        preempting = False
+        if not status.is_success and result.error is None and result.post_filter is not None:
+            node_name = result.post_filter.nominated_node or None
+            preempting = node_name is not None
+        attempt = Attempt(pod, result, status, node_name, tied, requires_preemption=preempting)
+        return attempt, nodes if node_name is None else assume(result, nodes, node_name)
+
+
+def all_rows(nodes: Snapshot) -> Rows:
+    """Return the rows of all nodes."""
+    return np.arange(len(nodes))
+
+
+def assume(result: ScheduleResult, nodes: Snapshot, node_name: str) -> Snapshot:
+    """The cluster with the pod on the node, and with what Reserve set aside for it."""
+    taken = reserved(result, node_name)
+    pod = result.pod
+    return after(without_nomination(nodes, pod), taken).assume(reserved_pod(pod, taken), nodes.row_of[node_name])
+
+
+def _status_of(result: ScheduleResult) -> Status:
+    """The status that the scheduling algorithm returns for the pod."""
+    if result.error is not None:
+        return error(result.error)
+    if len(result.feasible) or result.nominated_first is not None:
+        return SUCCESS
+    if not len(result.nodes):
+        return unresolvable(result.message or "")
+    return unschedulable(result.event or "")
+
+
+def _member_failed(attempt: Attempt) -> Status:
+    return error(f"failed to schedule other pod from a pod group: {attempt.status.message}")

@@ -1,0 +1,97 @@
+"""The pods of a group's cycle, in their order (podGroupInfoForPod, since 1.37 the scheduling queue)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kubectl_sched.api.meta import ObjectMeta
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.config.scheduler_name import scheduler_name_of
+from kubectl_sched.framework.podgroup_info import PodGroupInfo
+from kubectl_sched.scheduler.podgroup_result import Member, PodGroupResult
+from kubectl_sched.scheduler.podgroup_submission import failed_before_scheduling
+from kubectl_sched.scheduler.podgroup_validation import refusal
+from kubectl_sched.scheduler.result import Outcome
+from kubectl_sched.scheduler.schedule_one_podgroup import schedule_one_podgroup
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.scheduling import PodGroup
+    from kubectl_sched.scheduler.scheduler import Scheduler
+    from kubectl_sched.snapshot import Snapshot
+
+
+def explain_podgroup(group: PodGroup, scheduler: Scheduler) -> PodGroupResult:
+    """Run the cycle for the members of the group that may enter the queue; the others are told why not."""
+    nodes = scheduler.nodes
+    queued: list[Pod] = []
+    outside: list[Member] = []
+    for pod in sorted((pod for pod in nodes.pending if is_member(pod, group)), key=_queue_key):
+        framework = scheduler.framework(scheduler_name_of(pod))
+        if framework is None:
+            outside.append(Member(pod, Outcome.NO_PROFILE))
+            continue
+        status = framework.run_pre_enqueue(pod, nodes)
+        if status.is_success:
+            queued.append(pod)
+        else:
+            outside.append(Member(pod, Outcome.GATED, message=status.message))
+    if scheduler.configuration.release.groups_wait_for_gated and any(each.outcome is Outcome.GATED for each in outside):
+        outside += [Member(pod, Outcome.GATED) for pod in queued]
+        queued = []
+    info = PodGroupInfo(group, tuple(queued), scheduled_members(group, nodes))
+    result = _cycle(info, scheduler)
+    return replace(result, members=(*result.members, *outside))
+
+
+def _cycle(info: PodGroupInfo, scheduler: Scheduler) -> PodGroupResult:
+    configuration = scheduler.configuration
+    version = str(configuration.version)
+    if not info.pods:
+        return PodGroupResult(info, Outcome.GATED, version)
+    why = refusal(info, configuration)
+    framework = scheduler.framework(scheduler_name_of(info.pods[0]))
+    if why is not None or framework is None:
+        return failed_before_scheduling(info, version, why or "", configuration.release)
+    return schedule_one_podgroup(info, _in_flight(info, scheduler.nodes), framework)
+
+
+def _in_flight(info: PodGroupInfo, nodes: Snapshot) -> Snapshot:
+    """The cluster as the cycle sees the nominations of its own members.
+
+    The queue has given them away, so the nominator knows no more than their names (nominatedPodToInfo): each counts as
+    a pod that asks for nothing and has no priority.
+    """
+    own = {pod.key for pod in info.pods}
+    nominated = {
+        node: tuple(_name_alone(pod) if pod.key in own else pod for pod in pods)
+        for node, pods in nodes.nominated.items()
+    }
+    return replace(nodes, nominated=nominated)
+
+
+def _name_alone(pod: Pod) -> Pod:
+    meta = pod.metadata
+    return Pod(metadata=ObjectMeta(name=meta.name, namespace=meta.namespace, uid=meta.uid))
+
+
+def is_member(pod: Pod, group: PodGroup) -> bool:
+    """Report whether the pod names the group."""
+    named = pod.spec.scheduling_group
+    return (
+        named is not None
+        and named.pod_group_name == group.metadata.name
+        and pod.metadata.namespace == group.metadata.namespace
+    )
+
+
+def scheduled_members(group: PodGroup, nodes: Snapshot) -> tuple[Pod, ...]:
+    """Return the members that have a node."""
+    placed = (*nodes.whole.existing_pods.pods, *nodes.stranded)
+    return tuple(pod for pod in placed if is_member(pod, group))
+
+
+def _queue_key(pod: Pod) -> tuple[int, bool, str, str]:
+    """Priority, and then the first attempt, which no object holds: creation and name stand for it."""
+    created = pod.metadata.creation_timestamp
+    return -pod.priority, created is None, created or "", pod.metadata.name

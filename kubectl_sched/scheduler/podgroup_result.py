@@ -1,0 +1,148 @@
+"""The result of a group's cycle, with the reasons for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kubectl_sched.framework.fit_error import event_note
+from kubectl_sched.framework.status import SUCCESS, Code, Status
+from kubectl_sched.record import Record
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.podgroup_info import Placement, PlacementScores, PodGroupInfo, PodGroupPostFilterResult
+    from kubectl_sched.scheduler.result import Outcome, ScheduleResult
+    from kubectl_sched.snapshot import Snapshot
+
+POD_GROUP_UNSCHEDULABLE = "pod group is unschedulable"
+UNSCHEDULABLE = Status(Code.UNSCHEDULABLE, (POD_GROUP_UNSCHEDULABLE,))
+
+
+class Condition(Record, frozen=True):
+    """A condition of the PodGroup as the cycle writes it."""
+
+    type: str
+    status: str
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """The algorithm's result for one member on one placement; `status` is a success where it found a node."""
+
+    pod: Pod
+    result: ScheduleResult
+    status: Status
+    node_name: str | None = None
+    """The node that is assumed: among the tied ones the first in name order, or the one that preemption nominates."""
+
+    tied: tuple[str, ...] = ()
+    permit: Status = SUCCESS
+    requires_preemption: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class PlacementResult:
+    """The algorithm's result on one placement; the members after the last attempt were not tried."""
+
+    placement: Placement
+    attempts: tuple[Attempt, ...]
+    status: Status
+    waiting_on_preemption: bool = False
+    after: Snapshot | None = None
+    """The cluster with the members that found a node assumed."""
+
+    @property
+    def fits(self) -> int:
+        """Return how many members found a node."""
+        return sum(attempt.status.is_success for attempt in self.attempts)
+
+    @property
+    def next_lacks(self) -> str | None:
+        """Return the message of the first member that found no node; None if every member that was tried found one."""
+        failed = (attempt.status.message for attempt in self.attempts if not attempt.status.is_success)
+        return next(failed, None)
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """One pod of the group with its node, or the message with which it goes back to the queue."""
+
+    pod: Pod
+    outcome: Outcome
+    node_name: str | None = None
+    tied: tuple[str, ...] = ()
+    message: str | None = None
+    nominated_node: str | None = None
+    """None leaves the nomination alone, an empty string clears it."""
+
+    result: ScheduleResult | None = None
+    """The pod's part of the cycle; None where it was not tried."""
+
+    @property
+    def event(self) -> str | None:
+        """The FailedScheduling event, cut as events are."""
+        return None if self.message is None else event_note(self.message)
+
+
+@dataclass(frozen=True, eq=False)
+class PodGroupResult:
+    """The whole answer. `placements` are in name order, and so are the totals of those that were scored."""
+
+    info: PodGroupInfo
+    outcome: Outcome
+    kubernetes_version: str
+    members: tuple[Member, ...] = ()
+    """In the order of the cycle; those that may not enter the queue stand last."""
+
+    placements: tuple[PlacementResult, ...] = ()
+    scores: tuple[PlacementScores, ...] = ()
+    totals: tuple[int, ...] | None = None
+    """Of the feasible placements; None where fewer than two are feasible, as nothing is scored then."""
+
+    chosen: PlacementResult | None = None
+    """The first in name order of the tied placements, or the first of all where none is feasible."""
+
+    status: Status = SUCCESS
+    untried: Status = SUCCESS
+    """The status of members that were not tried, since 1.37: that of the group before its preemption."""
+
+    post_filter: PodGroupPostFilterResult | None = None
+    condition: Condition | None = None
+    """None where no condition is written."""
+
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def victims(self) -> tuple[Pod, ...]:
+        """The pods that are evicted: for the group as a whole, and up to 1.36 for its members even if it stays out."""
+        found = list(self.post_filter.victims) if self.post_filter is not None else []
+        for placement in self.placements:
+            for attempt in placement.attempts:
+                if attempt.requires_preemption and attempt.result.post_filter is not None:
+                    found += attempt.result.post_filter.victims
+        return tuple({pod.key: pod for pod in found}.values())
+
+    @property
+    def is_waiting_on_preemption(self) -> bool:
+        """Report whether the group fits once victims are gone, its own or those of its members."""
+        if self.post_filter is not None and self.post_filter.status.is_success:
+            return True
+        return self.chosen is not None and self.chosen.waiting_on_preemption
+
+    @property
+    def feasible(self) -> tuple[PlacementResult, ...]:
+        """The placements on which the group fits, or would after preemption."""
+        return tuple(each for each in self.placements if each.status.is_success or each.waiting_on_preemption)
+
+    @property
+    def best(self) -> tuple[str, ...]:
+        """The names of the placements that tie at the highest total."""
+        if self.totals is None:
+            return tuple(each.placement.name for each in self.feasible)
+        best = max(self.totals)
+        return tuple(
+            each.placement.name for each, total in zip(self.feasible, self.totals, strict=True) if total == best
+        )

@@ -1,0 +1,104 @@
+"""Turns the algorithm's result into each member's outcome and the condition (submitPodGroupAlgorithmResult)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kubectl_sched.framework.status import Code, error, unschedulable
+from kubectl_sched.scheduler.podgroup_result import POD_GROUP_UNSCHEDULABLE, Condition, Member, PodGroupResult
+from kubectl_sched.scheduler.result import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.config.versions import Release
+    from kubectl_sched.framework.podgroup_info import PodGroupInfo
+    from kubectl_sched.framework.status import Status
+    from kubectl_sched.scheduler.podgroup_result import Attempt
+
+_OUTCOMES = {Code.SUCCESS: Outcome.SCHEDULABLE, Code.ERROR: Outcome.ERROR}
+
+
+def submit(result: PodGroupResult, release: Release) -> PodGroupResult:
+    """Return the result with the group's outcome, its members' and its condition."""
+    attempts = {each.pod.key: each for each in result.chosen.attempts} if result.chosen is not None else {}
+    nominations = (
+        {each.pod.key: each.node_name for each in result.post_filter.nominations} if result.post_filter else {}
+    )
+    members = tuple(_member(pod, attempts.get(pod.key), result, nominations, release) for pod in result.info.pods)
+    outcome = _OUTCOMES.get(result.status.code, Outcome.UNSCHEDULABLE)
+    if all(member.outcome is Outcome.DELETING for member in members):
+        return replace(result, outcome=Outcome.DELETING, members=members)
+    condition = written(result.info, _condition(result.status, release.pod_group_condition))
+    return replace(result, outcome=outcome, members=members, condition=condition)
+
+
+def failed_before_scheduling(info: PodGroupInfo, version: str, why: str, release: Release) -> PodGroupResult:
+    """Return the result of a group that kube-scheduler refuses to try: each member fails with the same error."""
+    status = error(why)
+    members = tuple(_failed(pod, status, None) for pod in info.pods)
+    condition = _condition(status, release.pod_group_condition) if release.groups_have_placement_feasible else None
+    return PodGroupResult(
+        info, Outcome.ERROR, version, members, status=status, condition=written(info, condition) if condition else None
+    )
+
+
+def written(info: PodGroupInfo, condition: Condition) -> Condition | None:
+    """Return the condition, None where the group was scheduled before: that is never taken back."""
+    existing = next((each for each in info.group.status.conditions if each.type == condition.type), None)
+    stays = existing is not None and existing.status == "True" and condition.status != "True"
+    return None if stays else condition
+
+
+def _condition(status: Status, kind: str) -> Condition:
+    if status.is_success:
+        return Condition(kind, "True", "Scheduled", status.message)
+    reason = "Unschedulable" if status.is_rejected else "SchedulerError"
+    return Condition(kind, "False", reason, status.message)
+
+
+def _member(
+    pod: Pod, attempt: Attempt | None, result: PodGroupResult, nominations: Mapping[str, str], release: Release
+) -> Member:
+    if pod.metadata.deletion_timestamp is not None:
+        return Member(pod, Outcome.DELETING, message=f"skip schedule deleting pod: {pod.key}")
+    if result.status.code is Code.ERROR:
+        own = attempt is not None and attempt.status.code is Code.ERROR
+        return _failed(pod, attempt.status if attempt is not None and own else result.status, attempt)
+    if attempt is not None and attempt.status.is_success and result.status.is_success:
+        return Member(pod, Outcome.SCHEDULABLE, attempt.node_name, attempt.tied, result=attempt.result)
+    if attempt is None:
+        member = _failed(pod, result.untried if release.groups_have_placement_feasible else result.status, None)
+    else:
+        member = _of_failed_group(pod, attempt, result, release)
+    nominated = nominations.get(pod.key)
+    return member if nominated is None else replace(member, nominated_node=nominated)
+
+
+def _of_failed_group(pod: Pod, attempt: Attempt, result: PodGroupResult, release: Release) -> Member:
+    by_feasibility = release.groups_have_placement_feasible
+    waiting = result.is_waiting_on_preemption
+    if attempt.status.is_success and waiting:
+        node = None if by_feasibility else attempt.node_name
+        return _failed(pod, result.status, attempt, node)
+    if attempt.status.is_success or (attempt.requires_preemption and not waiting):
+        said = result.status if by_feasibility else attempt.permit
+        return _failed(pod, unschedulable(POD_GROUP_UNSCHEDULABLE, *filter(None, [said.message])), attempt, "")
+    if attempt.requires_preemption:
+        return _failed(pod, attempt.status, attempt, attempt.node_name)
+    post_filter = attempt.result.post_filter
+    return _failed(pod, attempt.status, attempt, post_filter.nominated_node if post_filter is not None else None)
+
+
+def _failed(pod: Pod, status: Status, attempt: Attempt | None, nominated: str | None = None) -> Member:
+    if status.code is Code.ERROR:
+        nominated = ""
+    return Member(
+        pod,
+        Outcome.ERROR if status.code is Code.ERROR else Outcome.UNSCHEDULABLE,
+        message=status.message,
+        nominated_node=nominated,
+        result=attempt.result if attempt is not None else None,
+    )

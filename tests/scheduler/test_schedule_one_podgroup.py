@@ -1,0 +1,183 @@
+"""The cycle of a group over small clusters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from kubectl_sched.api.scheduling import PodGroup
+from kubectl_sched.config import KubeVersion, load_configuration
+from kubectl_sched.scheduler.podgroup_members import explain_podgroup
+from kubectl_sched.scheduler.result import Outcome
+from kubectl_sched.scheduler.scheduler import Scheduler
+from tests.plugins.clusters import node, pod, requests, snapshot
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.scheduler.podgroup_result import PodGroupResult
+
+MINORS = ("1.36", "1.37")
+SMALL = {"cpu": "4", "memory": "8Gi", "pods": "110"}
+ZONES = {"a1": "a", "a2": "a", "b1": "b"}
+
+
+def group(minimum: int | None = None, *, key: str | None = None, **fields: Any) -> PodGroup:
+    policy = {"basic": {}} if minimum is None else {"gang": {"minCount": minimum}}
+    constraints = {} if key is None else {"schedulingConstraints": {"topology": [{"key": key}]}}
+    status = fields.pop("status", {})
+    metadata = {"name": "train", "namespace": "default", "uid": "uid-train"}
+    spec = {"schedulingPolicy": policy, **constraints, **fields}
+    return msgspec.convert({"metadata": metadata, "spec": spec, "status": status}, PodGroup)
+
+
+def members(count: int, cpu: str = "3", **fields: Any) -> list[Pod]:
+    return [
+        pod(f"m{index}", schedulingGroup={"podGroupName": "train"}, **requests(cpu=cpu), **fields)
+        for index in range(count)
+    ]
+
+
+def zones() -> list[KubernetesObject]:
+    return [node(name, labels={"zone": zone}, allocatable=SMALL) for name, zone in ZONES.items()]
+
+
+def run(minor: str, asked: PodGroup, *objects: KubernetesObject, **gates: bool) -> PodGroupResult:
+    on = {"GenericWorkload": True, **({"GangScheduling": True} if minor == "1.36" else {}), **gates}
+    configuration = load_configuration(None, KubeVersion.parse(minor), on)
+    return explain_podgroup(asked, Scheduler(configuration, snapshot(asked, *objects, version=minor)))
+
+
+def nodes_of(result: PodGroupResult) -> dict[str, str | None]:
+    return {member.pod.metadata.name: member.node_name for member in result.members}
+
+
+@pytest.mark.parametrize("minor", MINORS)
+def test_each_member_sees_those_before_it(minor: str) -> None:
+    result = run(minor, group(3), *zones(), *members(3))
+    assert result.outcome is Outcome.SCHEDULABLE
+    assert nodes_of(result) == {"m0": "a1", "m1": "a2", "m2": "b1"}
+
+
+@pytest.mark.parametrize("minor", MINORS)
+def test_a_gang_that_fits_in_part_gets_nothing(minor: str) -> None:
+    result = run(minor, group(4), *zones(), *members(4))
+    assert result.outcome is Outcome.UNSCHEDULABLE
+    assert set(nodes_of(result).values()) == {None}
+    assert result.condition is not None
+    assert result.condition.status == "False"
+
+
+@pytest.mark.parametrize("minor", MINORS)
+def test_a_basic_group_takes_what_fits(minor: str) -> None:
+    result = run(minor, group(), *zones(), *members(4))
+    assert result.outcome is Outcome.SCHEDULABLE
+    assert nodes_of(result)["m3"] is None
+
+
+@pytest.mark.parametrize("minor", MINORS)
+def test_a_gang_waits_for_its_pods(minor: str) -> None:
+    result = run(minor, group(3), *zones(), *members(2))
+    assert result.outcome is Outcome.GATED
+    assert result.members[0].message == "waiting for minCount pods from a gang to appear in scheduling queue"
+
+
+def test_a_gated_member_holds_back_its_group_since_1_37() -> None:
+    gated = pod("x", schedulingGroup={"podGroupName": "train"}, schedulingGates=[{"name": "a.io/x"}])
+    assert run("1.36", group(2), *zones(), *members(2), gated).outcome is Outcome.SCHEDULABLE
+    assert run("1.37", group(2), *zones(), *members(2), gated).outcome is Outcome.GATED
+
+
+@pytest.mark.parametrize("minor", MINORS)
+def test_pods_of_another_scheduler_do_not_make_a_gang_complete(minor: str) -> None:
+    other = pod("x", schedulingGroup={"podGroupName": "train"}, schedulerName="another")
+    assert run(minor, group(3), *zones(), *members(2), other).outcome is Outcome.GATED
+
+
+@pytest.mark.parametrize("minor", MINORS)
+def test_all_members_go_to_one_domain(minor: str) -> None:
+    result = run(minor, group(2, key="zone"), *zones(), *members(2), TopologyAwareWorkloadScheduling=True)
+    assert nodes_of(result) == {"m0": "a1", "m1": "a2"}
+    assert {each.placement.name: each.fits for each in result.placements} == {"a": 2, "b": 1}
+    assert result.best == ("a",)
+
+
+@pytest.mark.parametrize("minor", MINORS)
+def test_the_domain_of_running_members_is_the_only_one(minor: str) -> None:
+    running = pod("r", on="b1", schedulingGroup={"podGroupName": "train"})
+    objects = (*zones(), *members(1, "1"), running)
+    result = run(minor, group(2, key="zone"), *objects, TopologyAwareWorkloadScheduling=True)
+    assert [each.placement.name for each in result.placements] == ["b"]
+    assert nodes_of(result) == {"m0": "b1"}
+
+
+@pytest.mark.parametrize("minor", MINORS)
+def test_the_fuller_of_two_domains_is_better(minor: str) -> None:
+    objects = [node("a1", labels={"zone": "a"}, allocatable=SMALL), node("b1", labels={"zone": "b"}, allocatable=SMALL)]
+    used = pod("used", on="b1", **requests(cpu="2"))
+    result = run(minor, group(1, key="zone"), *objects, used, *members(1, "1"), TopologyAwareWorkloadScheduling=True)
+    assert result.totals is not None
+    assert result.totals[0] < result.totals[1]
+    assert result.best == ("b",)
+
+
+def preempting(minor: str) -> dict[str, bool]:
+    return {"WorkloadAwarePreemption": True} if minor == "1.36" else {}
+
+
+@pytest.mark.parametrize("minor", MINORS)
+def test_preemption_for_the_group_spares_what_it_can(minor: str) -> None:
+    victims = [
+        pod("big", on="a1", **requests(cpu="2"), status={"startTime": "2026-01-01T00:00:00Z"}),
+        pod("small", on="a2", **requests(cpu="1"), status={"startTime": "2026-01-01T00:00:00Z"}),
+    ]
+    objects = (*zones(), *victims, *members(3, priority=10))
+    result = run(minor, group(3, priority=10), *objects, **preempting(minor))
+    assert result.outcome is Outcome.UNSCHEDULABLE
+    assert result.is_waiting_on_preemption
+    assert [victim.metadata.name for victim in result.victims] == ["big"]
+
+
+@pytest.mark.parametrize("minor", MINORS)
+def test_a_victim_group_goes_as_a_whole(minor: str) -> None:
+    mode: object = "PodGroup" if minor == "1.36" else {"all": {}}
+    batch = msgspec.structs.replace(group(), metadata=msgspec.structs.replace(group().metadata, name="batch"))
+    batch = msgspec.structs.replace(batch, spec=msgspec.structs.replace(batch.spec, disruption_mode=_mode(mode)))
+    running = [
+        pod(f"b{index}", on=name, schedulingGroup={"podGroupName": "batch"}, **requests(cpu="2"))
+        for index, name in enumerate(("a1", "a2"))
+    ]
+    objects = (*zones(), batch, *running, *members(2, priority=10))
+    result = run(minor, group(2, priority=10), *objects, **preempting(minor))
+    assert sorted(victim.metadata.name for victim in result.victims) == ["b0", "b1"]
+
+
+def _mode(mode: object) -> Any:
+    converted = msgspec.convert({"spec": {"disruptionMode": mode}, "metadata": {"name": "x"}}, PodGroup)
+    return converted.spec.disruption_mode
+
+
+def test_a_group_with_a_topology_does_not_preempt_in_1_36() -> None:
+    victim = pod("v", on="a1", **requests(cpu="4"))
+    gates = {"WorkloadAwarePreemption": True, "TopologyAwareWorkloadScheduling": True}
+    result = run("1.36", group(2, key="zone", priority=10), *zones(), victim, *members(2, priority=10), **gates)
+    assert result.status.message.endswith(
+        "workload aware preemption is not supported for pod groups with scheduling constraints"
+    )
+
+
+def test_members_of_another_priority_are_refused_since_1_37() -> None:
+    result = run("1.37", group(1, priority=10), *zones(), *members(1))
+    assert result.outcome is Outcome.ERROR
+    assert result.members[0].message == (
+        "all pods in a single pod group should have the same priority as the pod group's priority, got 0 and 10"
+    )
+
+
+@pytest.mark.parametrize("minor", MINORS)
+def test_a_group_that_was_scheduled_once_keeps_its_condition(minor: str) -> None:
+    kind = "PodGroupScheduled" if minor == "1.36" else "PodGroupInitiallyScheduled"
+    asked = group(4, status={"conditions": [{"type": kind, "status": "True"}]})
+    assert run(minor, asked, *zones(), *members(4)).condition is None
