@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.cli import options
 from kubectl_sched.cli.connection import takes_connection
+from kubectl_sched.cli.explain_podgroup import explain_groups, group_names, is_about_groups
 from kubectl_sched.cli.message import WORD, explain_message
 from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
@@ -84,6 +85,18 @@ def explain(
     if targets and targets[0] == WORD and len(targets) > 1:
         explain_message(targets[1:], output.value, color.value)
         return
+    if is_about_groups(targets or ()):
+        from kubectl_sched.queries.podgroups import PodGroupQuestion
+        from kubectl_sched.sources.discovery.replay_setup import Replay
+
+        if interactive or watch or selector is not None or node is not None or profile is not None:
+            raise SchedError(
+                "--interactive, --watch, --selector, --node and --profile are about pods: a group is explained without"
+            )
+        replay = Replay(config, kube_version, options.joined(feature_gates))
+        names = group_names(targets or (), pending=pending)
+        asked_for = PodGroupQuestion(names, None if all_namespaces else namespace or "", replay)
+        sys.exit(explain_groups(asked_for, tuple(from_ or ()), connection, output.value, color.value))
     if sampling and start_index is not None:
         raise SchedError("--sampling replays every start and --start-index one: give one of them")
     if drifted and pending:

@@ -43,6 +43,7 @@ shown as a command. A pod that is bound already is explained as if it were pendi
             Example("All pending pods of all namespaces, a line each", "kubectl sched explain pods --pending -A"),
             Example("The pods of a workload, from a dump instead", "kubectl sched explain deploy/web --from dump.json"),
             Example("Explore the answer, and change it, full screen", "kubectl sched explain pod web-0 --interactive"),
+            Example("Why does the gang train not fit as a whole?", "kubectl sched explain podgroup train -n ml"),
             Example("One page to attach to a ticket", "kubectl sched explain pod web-0 -o html > web-0.html"),
             Example("The whole answer as data, with evidence", "kubectl sched explain pod web-0 -o json --evidence"),
             Example(
@@ -50,7 +51,7 @@ shown as a command. A pod that is bound already is explained as if it were pendi
                 "kubectl sched explain message '0/3 nodes are available: 3 Insufficient cpu.'",
             ),
         ),
-        "explain [pod] NAME... | TYPE/NAME... | --pending [options]",
+        "explain [pod] NAME... | podgroup NAME | TYPE/NAME... [options]",
     ),
     "message": CommandHelp(
         "Say what a pasted FailedScheduling message means",

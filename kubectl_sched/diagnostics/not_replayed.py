@@ -1,4 +1,4 @@
-"""Effects of a running scheduler that a replay of one pod's cycle does not have: group cycles and timeouts."""
+"""Effects of a running scheduler that a replay of one pod's own cycle does not have: its group's cycle, timeouts."""
 
 from __future__ import annotations
 
@@ -37,9 +37,15 @@ def _group_cycle(result: ScheduleResult) -> Iterator[str]:
     shown = ", ".join(named[:_MEMBERS_NAMED]) + (", ..." if len(named) > _MEMBERS_NAMED else "")
     yield (
         f"the pod is one of group {name} ({needed if group is not None else 'which does not exist'}; members seen: "
-        f"{len(named)}, {shown}); the cycle that kube-scheduler runs for a group as a whole is not replayed, only the "
-        "pod's own"
+        f"{len(named)}, {shown}); {_how_scheduled(result)}"
     )
+
+
+def _how_scheduled(result: ScheduleResult) -> str:
+    handle = result.framework.handle if result.framework is not None else None
+    if handle is None or not (handle.release.groups_have_cycle and handle.features.enabled("GenericWorkload")):
+        return "kube-scheduler schedules them one by one"
+    return "kube-scheduler places them in one cycle, which `explain podgroup` replays; this is the pod by itself"
 
 
 def _group_of(pod: Pod) -> str | None:

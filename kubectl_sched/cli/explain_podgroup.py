@@ -1,0 +1,51 @@
+"""`explain podgroup NAME` and `explain podgroups --pending`: the cycle of groups."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.errors import SchedError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_sched.queries.podgroups import PodGroupQuestion
+    from kubectl_sched.sources.live.connection_flags import Connection
+
+_WORDS = frozenset({"podgroup", "podgroups"})
+
+
+def is_about_groups(targets: Sequence[str]) -> bool:
+    """Whether the targets of `explain` name groups: `podgroup train`, `podgroups`, `podgroup/train`."""
+    return bool(targets) and targets[0].partition("/")[0].partition(".")[0].lower() in _WORDS
+
+
+def group_names(targets: Sequence[str], *, pending: bool) -> tuple[str, ...]:
+    """Return the names of the groups; none where all pending ones are meant."""
+    head, slash, _ = targets[0].partition("/")
+    del head
+    named = tuple(targets) if slash else tuple(targets[1:])
+    names = tuple(target.partition("/")[2] if "/" in target else target for target in named)
+    if pending and names:
+        raise SchedError("--pending is of all groups with a pending pod: name none, or leave it out")
+    if not names and not pending:
+        raise SchedError("which group? name it, as in `podgroup train`, or ask for all with `podgroups --pending`")
+    if not all(names):
+        raise SchedError("the name of a group is missing; write `podgroup train` or `podgroup/train`")
+    return names
+
+
+def explain_groups(
+    question: PodGroupQuestion, paths: Sequence[str], connection: Connection, output: str, color: str
+) -> int:
+    """Read, replay, print, and return the exit code. A namespace of "" means the context's own."""
+    from msgspec.structs import replace
+
+    from kubectl_sched.cli.state_source import read_whole
+    from kubectl_sched.queries.podgroups import explain_podgroups
+    from kubectl_sched.render.podgroup_output import show_podgroups
+
+    dump, own = read_whole(paths, connection)
+    if question.namespace == "":
+        question = replace(question, namespace=own)
+    return show_podgroups(explain_podgroups(question, dump), output, color)

@@ -1,0 +1,65 @@
+"""The verdict on a group in one sentence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.render.safe_text import count
+from kubectl_sched.scheduler.result import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kubectl_sched.scheduler.podgroup_result import PodGroupResult
+
+
+def podgroup_headline(result: PodGroupResult) -> str:
+    """Say whether the group fits, how many of its pods do and how many it needs."""
+    verdicts: dict[Outcome, Callable[[], str]] = {
+        Outcome.GATED: lambda: f"waits: {_why_gated(result)}",
+        Outcome.ERROR: lambda: f"fails: {result.status.message}",
+        Outcome.DELETING: lambda: "is not scheduled: its pending pods are being deleted",
+        Outcome.SCHEDULABLE: lambda: f"fits: {_placed(result)}{_where(result)}",
+        Outcome.UNSCHEDULABLE: lambda: _why_not(result),
+    }
+    return f"{result.info.group.metadata.name} {verdicts[result.outcome]()}"
+
+
+def _why_not(result: PodGroupResult) -> str:
+    if result.is_waiting_on_preemption:
+        return f"fits once {count(len(result.victims), 'pod')} of lower priority are gone"
+    if not result.placements:
+        return f"does not fit: {result.status.message}"
+    return f"does not fit: {_needs(result)}, {_most(result)}"
+
+
+def _why_gated(result: PodGroupResult) -> str:
+    reasons = [each.message for each in result.members if each.message]
+    if reasons:
+        return reasons[0]
+    return "it has no pending pods" if not result.members else "no profile serves its pods"
+
+
+def _placed(result: PodGroupResult) -> str:
+    placed = sum(each.node_name is not None for each in result.members)
+    return f"{placed} of {count(len(result.members), 'pending pod')} get a node"
+
+
+def _where(result: PodGroupResult) -> str:
+    key = result.info.topology_key
+    return f" in {key}={result.chosen.placement.name}" if key is not None and result.chosen is not None else ""
+
+
+def _needs(result: PodGroupResult) -> str:
+    minimum = result.info.min_count
+    if minimum is None:
+        return "none of its pods has a node to go to"
+    already = len(result.info.scheduled)
+    beside = f" beside the {already} that have a node" if already else ""
+    return f"it needs {count(max(0, minimum - already), 'pod')} at once{beside}"
+
+
+def _most(result: PodGroupResult) -> str:
+    most = max(result.placements, key=lambda each: each.fits)
+    where = f" in {result.info.topology_key}={most.placement.name}" if result.info.topology_key is not None else ""
+    return f"{most.fits} of {len(most.attempts)} tried fit{where}"

@@ -1,0 +1,129 @@
+"""Prints the answer about groups in the format that was asked for, and says with which code to exit."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from kubectl_sched.diagnostics.podgroup_warnings import podgroup_warnings
+from kubectl_sched.errors import SchedError
+from kubectl_sched.render.data.explanation_data import API_VERSION
+from kubectl_sched.render.data.podgroup_data import podgroup_data
+from kubectl_sched.render.data.writers import warn, write_data
+from kubectl_sched.render.markdown import markdown_text as md
+from kubectl_sched.render.podgroup_headline import podgroup_headline
+from kubectl_sched.render.safe_text import safe
+from kubectl_sched.scheduler.result import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import RenderableType
+
+    from kubectl_sched.queries.podgroups import PodGroupAnswer
+    from kubectl_sched.scheduler.podgroup_result import PodGroupResult
+
+_MEMBERS = ("POD", "NODE", "TIED", "REASON")
+_DOMAINS = ("DOMAIN", "NODES", "FITS", "FEASIBLE", "TOTAL", "NEXT POD")
+
+
+def show_podgroups(answer: PodGroupAnswer, output: str, color: str) -> int:
+    """Print the answer on stdout; 0 if every group is placed, 1 if one is not."""
+    notes = (*answer.notes, *answer.warnings)
+    if output == "html":
+        raise SchedError("-o html is for pods; groups are printed as table, json, yaml, name or markdown")
+    if output in {"json", "yaml"}:
+        _write(answer, output, notes)
+    else:
+        warn((*notes, *(each for result in answer.results for each in podgroup_warnings(result))))
+        if output == "name":
+            sys.stdout.write("".join(_placements(answer)))
+        elif output == "markdown":
+            sys.stdout.buffer.write(("\n\n".join(map(_markdown, answer.results)) + "\n").encode())
+        else:
+            from kubectl_sched.render.text.terminal import console_for, print_parts
+
+            print_parts(_page(answer, console_for(color).width), color)
+    return 0 if all(result.outcome is Outcome.SCHEDULABLE for result in answer.results) else 1
+
+
+def _write(answer: PodGroupAnswer, output: str, notes: tuple[str, ...]) -> None:
+    items = [podgroup_data(result) for result in answer.results]
+    if answer.is_about_one:
+        write_data({**items[0], "warnings": [*items[0]["warnings"], *notes]}, output)
+        return
+    kind = "PodGroupExplanationList"
+    write_data({"apiVersion": API_VERSION, "kind": kind, "items": items, "warnings": list(notes)}, output)
+
+
+def _placements(answer: PodGroupAnswer) -> Iterator[str]:
+    for result in answer.results:
+        for member in result.members:
+            if member.node_name is not None:
+                yield f"pod/{safe(member.pod.metadata.name)} node/{safe(member.node_name)}\n"
+
+
+def _page(answer: PodGroupAnswer, width: int) -> Iterator[RenderableType]:
+    from rich.text import Text
+
+    from kubectl_sched.render.text.tables import one_line_each
+
+    for position, result in enumerate(answer.results):
+        if position:
+            yield Text()
+        style = "bold" if result.outcome is Outcome.SCHEDULABLE else "bold red"
+        yield Text(safe(podgroup_headline(result)), style=style)
+        if result.members:
+            yield from one_line_each(_MEMBERS, _member_rows(result), width)
+        domains = _domain_rows(result)
+        if domains:
+            yield Text()
+            yield from one_line_each(_DOMAINS, domains, width, numbers=frozenset({1, 2, 4}))
+        for line in _lines(result):
+            yield Text(safe(line))
+
+
+def _markdown(result: PodGroupResult) -> str:
+    parts = [f"## {md.text(podgroup_headline(result))}"]
+    if result.members:
+        parts.append(md.table(_MEMBERS, [list(map(md.text, row)) for row in _member_rows(result)]))
+    domains = _domain_rows(result)
+    if domains:
+        parts.append(md.table(_DOMAINS, [list(map(md.text, row)) for row in domains], frozenset({1, 2, 4})))
+    lines = [*_lines(result), *podgroup_warnings(result)]
+    return "\n\n".join([*parts, *([md.bullets(lines)] if lines else [])])
+
+
+def _member_rows(result: PodGroupResult) -> list[tuple[str, ...]]:
+    return [
+        (
+            safe(each.pod.key),
+            safe(each.node_name or (f"({each.nominated_node})" if each.nominated_node else "-")),
+            str(len(each.tied)) if len(each.tied) > 1 else "",
+            safe(each.event or ("" if each.node_name else each.outcome.value)),
+        )
+        for each in result.members
+    ]
+
+
+def _domain_rows(result: PodGroupResult) -> list[tuple[str, ...]]:
+    return [
+        (
+            safe(each["domain"]["value"]),
+            str(each["nodes"]),
+            str(each["fits"]),
+            "yes" if each["feasible"] else "no",
+            "" if each["total"] is None else str(each["total"]),
+            safe(each["lacks"] or ""),
+        )
+        for each in podgroup_data(result)["placements"]
+    ]
+
+
+def _lines(result: PodGroupResult) -> Iterator[str]:
+    if result.victims:
+        yield f"preemption evicts {', '.join(pod.key for pod in result.victims)}"
+    if result.condition is not None:
+        condition = result.condition
+        message = f": {condition.message}" if condition.message else ""
+        yield f"condition {condition.type}={condition.status} ({condition.reason}){message}"
