@@ -26,7 +26,7 @@ from urllib3.exceptions import (
 
 from kubectl_sched.sources.live.connection_pools import Connections
 from kubectl_sched.sources.live.credentials import Credentials
-from kubectl_sched.sources.live.live_errors import ClusterError, KubeconfigError, LostResponseError
+from kubectl_sched.sources.live.live_errors import ClusterError, KubeconfigError, LostResponseError, ResponseError
 from kubectl_sched.sources.live.patience import SILENT_SECONDS, Deadline, tell_waiting, told_if_slow
 from kubectl_sched.sources.live.server_refusals import BUSY, Answer, os_reason, plain, refusal, server_name, unreachable
 
@@ -210,7 +210,8 @@ class Server:
             again = answer.status == HTTPStatus.TOO_MANY_REQUESTS or (repeatable and answer.status in BUSY)
             if last or not again or not self._pause_for(answer, attempt, deadline):
                 refused = refusal(self.endpoint, answer, shown, attempt)
-                refused.after_lost = lost
+                if isinstance(refused, ResponseError):
+                    refused.after_lost = lost
                 raise refused
 
     def _url(self, path: str, query: Mapping[str, str] | None) -> str:

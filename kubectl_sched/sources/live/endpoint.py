@@ -49,6 +49,13 @@ class User:
     kubeconfig: str | None = None
     impersonation: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def has_credentials(self) -> bool:
+        """Tell whether there is anything to show a server."""
+        return bool(
+            self.token or self.token_file or self.username or self.certificate or self.plugin or self.auth_provider
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:

@@ -20,8 +20,8 @@ from urllib3.exceptions import (
 )
 
 from kubectl_sched.api.decoders import decoder
-from kubectl_sched.sources.live.live_errors import ResponseError
-from kubectl_sched.sources.live.tls import distrust, expired_at
+from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
+from kubectl_sched.sources.live.tls import distrust, expired_at, may_pass_by
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 _SUBJECT = re.compile(r"^(?:<[^>]*>|\w+\([^)]*\)): (?:Failed to establish a new connection: )?(?:\[Errno \d+\] )?")
 """What urllib3 begins its texts with: the connection that they are about."""
+
+_IMPERSONATION = re.compile(r'cannot impersonate resource "(?P<resource>[^"]*)" in API group "(?P<group>[^"]*)"')
 
 BUSY = frozenset({429, 500, 502, 503, 504})
 """Statuses that may pass by."""
@@ -58,12 +60,18 @@ def server_name(endpoint: Endpoint) -> str:
     return f"the server {urlsplit(endpoint.server).netloc}"
 
 
-def refusal(endpoint: Endpoint, answer: Answer, shown: Shown, attempt: int) -> ResponseError:
+def refusal(endpoint: Endpoint, answer: Answer, shown: Shown, attempt: int) -> ClusterError:
     """What an answer other than a success comes to; `attempt` says how often it was asked for."""
     try:
         status = decoder(Status).decode(answer.body)
     except (msgspec.DecodeError, UnicodeDecodeError):
         status = Status(message=" ".join(answer.body[:200].decode(errors="replace").split()))
+    denied = _IMPERSONATION.search(status.message) if answer.status == HTTPStatus.FORBIDDEN else None
+    if denied is not None:
+        group = denied["group"] or '""'
+        rule = f"{{apiGroups: [{group}], resources: [{denied['resource']}], verbs: [impersonate]}}"
+        said = f"{server_name(endpoint)} forbids to impersonate ({status.message})"
+        return ClusterError(f"{said}; the missing rule: {rule}")
     return ResponseError(
         _sentence(endpoint, answer, status, shown, attempt), answer.status, status.reason, status.message
     )
@@ -74,7 +82,8 @@ def _sentence(endpoint: Endpoint, answer: Answer, status: Status, shown: Shown, 
     if answer.status == HTTPStatus.UNAUTHORIZED:
         return f"{server_name(endpoint)} does not accept {_who(endpoint, shown)}"
     if answer.status == HTTPStatus.FORBIDDEN:
-        return f"{server_name(endpoint)} forbids it{said}"
+        unsent = "" if shown.authorization or shown.certificate else f"; it got {_who(endpoint, shown)}"
+        return f"{server_name(endpoint)} forbids it{said}{unsent}"
     if answer.status in BUSY:
         tries = f" after {attempt} tries" if attempt > 1 else ""
         return f"{server_name(endpoint)} fails with {answer.status}{tries}{said}; try again"
@@ -88,6 +97,8 @@ def _who(endpoint: Endpoint, shown: Shown) -> str:
     user = endpoint.user.name
     name = f" of user {user!r}" if user else ""
     if shown.authorization is None and not shown.certificate:
+        if not endpoint.server.startswith("https:") and endpoint.user.has_credentials:
+            return f"requests without credentials: those{name} are not sent over http://, where anybody may read them"
         return f"requests without credentials; the kubeconfig's user{f' {user!r}' if user else ''} has none"
     if shown.authorization is None:
         ended = expired_at(shown.certificate.read())
@@ -116,7 +127,7 @@ def unreachable(endpoint: Endpoint, error: HTTPError) -> str | None:
     if isinstance(error, ConnectTimeoutError):
         return "it does not answer; is it the right address, and is the network up?"
     cause = error.args[0] if isinstance(error, SSLError) and error.args else None
-    if isinstance(cause, ssl.SSLError) and not isinstance(cause, ssl.SSLEOFError):
+    if isinstance(cause, ssl.SSLError) and not may_pass_by(cause):
         return distrust(cause, endpoint.server_name or urlsplit(endpoint.server).hostname or "")
     return None
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 from kubectl_sched.sources.live.live_errors import KubeconfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from kubectl_sched.sources.live.credentials import Shown
     from kubectl_sched.sources.live.endpoint import Endpoint
 
@@ -25,9 +27,38 @@ _PROBLEMS = {
 }
 """By OpenSSL's X509_V_ERR numbers."""
 
+_PASSING_ALERTS = ("DECODE_ERROR", "DECRYPT_ERROR", "INTERNAL_ERROR", "BAD_RECORD_MAC", "UNEXPECTED_MESSAGE")
+
 _OTHER_HOST = frozenset({62, 63, 64})
 _PEM = re.compile(rb"-----BEGIN CERTIFICATE-----(.+?)-----END CERTIFICATE-----", re.DOTALL)
 _VALIDITY = re.compile(rb"\x30.(?:\x17\x0d\d{12}Z|\x18\x0f\d{14}Z)(?:\x17\x0d(\d{12})Z|\x18\x0f(\d{14})Z)", re.DOTALL)
+
+
+class FinishedContext(ssl.SSLContext):
+    """A context that stays as it was made, so that threads may share it.
+
+    urllib3 sets the mode of verification and the protocols of ALPN anew on every connect, while other threads are in
+    their handshakes. Setting what is set already does nothing here.
+    """
+
+    _protocols: Sequence[str] = ()
+
+    @property
+    def verify_mode(self) -> ssl.VerifyMode:
+        """As ssl.SSLContext's."""
+        return super().verify_mode
+
+    @verify_mode.setter
+    def verify_mode(self, mode: int) -> None:
+        if mode != self.verify_mode:
+            ssl.SSLContext.verify_mode.__set__(self, mode)  # type: ignore[attr-defined]
+
+    def set_alpn_protocols(self, alpn_protocols: Iterable[str]) -> None:
+        """As ssl.SSLContext's."""
+        protocols = tuple(alpn_protocols)
+        if protocols != self._protocols:
+            super().set_alpn_protocols(protocols)
+            self._protocols = protocols
 
 
 def ssl_context(endpoint: Endpoint, shown: Shown) -> ssl.SSLContext:
@@ -35,7 +66,7 @@ def ssl_context(endpoint: Endpoint, shown: Shown) -> ssl.SSLContext:
 
     Raises KubeconfigError where a certificate or a key cannot be read.
     """
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context = FinishedContext(ssl.PROTOCOL_TLS_CLIENT)
     # Go asks less of an authority's certificate, and takes the server's own for one.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
@@ -97,6 +128,12 @@ def expired_at(certificate: bytes) -> datetime | None:
         text = found[2].decode()
     end = datetime.strptime(text, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
     return end if end < datetime.now(UTC) else None
+
+
+def may_pass_by(error: ssl.SSLError) -> bool:
+    """Tell whether a handshake failed by something that another one need not meet, as a reset does."""
+    reason = str(error.reason or "")
+    return isinstance(error, ssl.SSLEOFError) or any(alert in reason for alert in _PASSING_ALERTS)
 
 
 def distrust(error: ssl.SSLError, host: str) -> str:
