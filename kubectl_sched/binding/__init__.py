@@ -1,1 +1,1 @@
-"""What bind does to a running cluster: the binding cycle once, and a second scheduler that watches."""
+"""Binding pods of a running cluster: the binding cycle once, and a second scheduler that watches."""

@@ -1,4 +1,4 @@
-"""Whether somebody serves the pod already, so that binding it by hand would be a race."""
+"""Tells whether somebody serves the pod already, so that binding it by hand would be a race."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 RUNNING, STOPPED, UNKNOWN = "running", "stopped", "unknown"
 
 _CLOCK_SECONDS = 5.0
-"""How far this machine's clock may be off."""
+"""The most that this machine's clock may be off."""
 
 _LEASE_SECONDS = 15
 _DEFAULT_LEASE = "kube-scheduler"
@@ -35,7 +35,7 @@ class Serving(Record, frozen=True):
 
 
 def serving(pod: Pod, dump: Dump, schedulers: ClusterSchedulers, now: datetime) -> Serving:
-    """Who serves the pod's schedulerName: by a Lease that is being renewed, or by a scheduler's pod that is ready."""
+    """Find who serves the pod's schedulerName, by a Lease that is renewed or a scheduler's pod that is ready."""
     name = scheduler_name_of(pod)
     owner = schedulers.seen.owner(name)
     if owner is not None and owner.problems:
@@ -65,7 +65,7 @@ def _is_of(lease: Lease, name: str, owned: str | None) -> bool:
 
 
 def _is_renewed(lease: Lease, now: datetime) -> bool:
-    """Whether somebody holds it and has renewed it within its duration."""
+    """Tell whether somebody holds it and has renewed it within its duration."""
     renewed = moment(lease.spec.renew_time)
     if not lease.spec.holder_identity or renewed is None:
         return False

@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
 
 def collection_path(kind: str, namespace: str = "") -> str:
-    """Where the API server has the objects of a kind."""
+    """Return the path of a kind's objects."""
     return list_paths(BY_NAME[kind], namespace)[0]
 
 
 def object_path(kind: str, name: str, namespace: str = "") -> str:
-    """Where it has one of them."""
+    """Return the path of one object."""
     return f"{collection_path(kind, namespace)}/{name}"
 
 
 def pod_path(pod: Pod) -> str:
-    """Where it has the pod."""
+    """Return the path of a pod."""
     return object_path("Pod", pod.name, pod.namespace)
 
 

@@ -1,4 +1,4 @@
-"""What is known of the one pod that is to be bound, read from the cluster in one state."""
+"""The pod that is to be bound, with all that was read of the cluster in one state."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Order(Record, frozen=True):
-    """What was asked for: the flags of the same names."""
+    """The flags of the same names."""
 
     node: str | None = None
     ignore_filters: bool = False
@@ -90,7 +90,7 @@ def situation_of(dump: Dump, selection: Selection, order: Order) -> Situation:
 
 
 def refusal(situation: Situation, order: Order) -> str | None:
-    """Why the pod is not to be bound, whatever the filters say; None where nothing stands against it."""
+    """Return why the pod is not to be bound, whatever the filters say; None if nothing speaks against it."""
     key, result = situation.pod.key, situation.result
     own = _own_refusal(result)
     if own is not None:
@@ -107,7 +107,7 @@ def refusal(situation: Situation, order: Order) -> str | None:
 
 
 def _own_refusal(result: ScheduleResult) -> str | None:
-    """Why the pod itself is not one that waits for a node."""
+    """Return why the pod itself does not wait for a node."""
     pod, status = result.pod, result.pre_enqueue
     if result.current_node is not None:
         return f"is on node {result.current_node} already"
@@ -136,7 +136,7 @@ def target(situation: Situation, order: Order) -> str | None:
 
 
 def against(result: ScheduleResult, node: str) -> tuple[str, ...]:
-    """Why the filters reject one node; nothing where they do not."""
+    """Return why the filters reject one node; empty if they do not."""
     row = result.nodes.row_of[node]
     if result.verdict is None:
         return tuple(filter(None, [result.error or result.pre_filter.message]))

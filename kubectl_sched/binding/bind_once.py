@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
 
 _ROUNDS = 5
-"""How often the cycle is run again because something changed meanwhile."""
+"""The most cycles that are run because something changed meanwhile."""
 
 
 @dataclass(frozen=True)
 class Tools:
-    """What binding one pod needs of the world.
+    """The tools that binding one pod takes.
 
     `look` reads and explains anew; `show` shows a plan, `ask` asks whether to go on with it; within `uninterrupted`
     whoever interrupts sets `stop` instead.
@@ -56,7 +56,7 @@ class Tools:
     cycle: BindingCycle
     stop: Event
     can_ask: bool = False
-    """Whether there is somebody to ask."""
+    """Tell whether there is somebody to ask."""
 
 
 def bind_once(order: Order, tools: Tools) -> Answer:
@@ -264,7 +264,7 @@ class _Once:
 
 @dataclass(frozen=True)
 class _Consent:
-    """What the user has confirmed: this very pod as it was, this node, these victims and these requests."""
+    """The user's consent: to this very pod as it was, this node, these victims and these requests."""
 
     pod: Pod
     node: str | None

@@ -150,7 +150,7 @@ class _Run:
         return dataclasses.replace(outcome, warnings=tuple(self._warnings), left=left)
 
     def _not_used(self, outcome: Ended) -> Sequence[Done]:
-        """What PreBind wrote, without what the pod uses all the same where somebody else bound it."""
+        """Return the writes of PreBind, without those that the pod uses although somebody else bound it."""
         if not isinstance(outcome, Taken):
             return self._pre_bind.done
         told = self._pod.status.extended_resource_claim_status
@@ -170,7 +170,7 @@ class _Run:
         return self._bind()
 
     def _pre_binds(self, reservations: Sequence[Reservation]) -> bool:
-        """Whether a PreBind plugin has anything to do with the pod (RunPreBindPreFlights)."""
+        """Tell whether a PreBind plugin has anything to do with the pod (RunPreBindPreFlights)."""
         return bool(reservations) or bool(self._claims())
 
     def _claims(self) -> Sequence[ResourceClaim]:
@@ -233,7 +233,7 @@ class _Run:
         return self._refused(f"pod {self._pod.key} keeps changing")
 
     def _settled(self, *, lost: bool) -> Bound | Taken | Gone | Failed | None:
-        """What became of the pod; None where it waits as before and the Binding may be sent again."""
+        """Look the pod up and return its outcome; None if it waits as before and the Binding may be sent again."""
         pod = read_pod(self._writer, self._pod)
         if pod is None or pod.metadata.uid != self._pod.metadata.uid:
             return Gone(why=f"pod {self._pod.key} was deleted meanwhile")
@@ -264,7 +264,7 @@ class _Run:
 
 
 def is_judged_alike(pod: Pod, other: Pod) -> bool:
-    """Whether a verdict on the one holds for the other: the same pod, with the same spec and labels."""
+    """Tell whether a verdict on the one holds for the other: the same pod, with the same spec and labels."""
     return (
         pod.metadata.uid == other.metadata.uid
         and pod.metadata.labels == other.metadata.labels

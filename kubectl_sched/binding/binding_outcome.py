@@ -1,4 +1,4 @@
-"""What became of an order to bind one pod."""
+"""The outcome of an order to bind one pod."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ INTERRUPTED: Final = 130
 
 @dataclass(frozen=True)
 class Answer:
-    """What became of it: an outcome, the exit code of the contract, and a sentence.
+    """An outcome, its exit code, and a sentence.
 
     Outcomes: Bound, Planned, Declined, Refused, Unschedulable, Taken, Gone, Failed, Interrupted.
     """

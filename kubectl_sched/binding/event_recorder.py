@@ -23,7 +23,7 @@ _KEPT = 4096
 
 
 class Told(NamedTuple):
-    """What is said of a pod: `type` is Normal or Warning, `action` what was being done, `related` another pod in it."""
+    """An event: `type` is Normal or Warning, `action` what was being done, `related` another pod in it."""
 
     type: str
     reason: str

@@ -1,4 +1,4 @@
-"""What an earlier attempt, that was killed in its PreBind, has left behind; the next one goes on from there."""
+"""Leftovers of an earlier attempt that was killed in its PreBind; the next one goes on from there."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _devices(pod: Pod, objects: Iterable[KubernetesObject]) -> Iterator[str]:
 
 
 def is_extended_claim_of(pod: Pod, claim: ResourceClaim) -> bool:
-    """Whether the claim was made for the pod's extended resources by an earlier cycle (findExtendedResourceClaim)."""
+    """Tell whether an earlier cycle made the claim for the pod's extended resources (findExtendedResourceClaim)."""
     owner = claim.metadata.controller
     return (
         claim.metadata.annotations.extended_resource_claim == "true"

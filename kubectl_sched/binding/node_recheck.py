@@ -39,7 +39,7 @@ def read_node(writer: Writer, name: str) -> NodeNow:
 
 
 def is_as_judged(now: NodeNow, result: ScheduleResult, name: str) -> bool:
-    """Whether the verdict on the node still holds: the node offers the same, and the same pods are on it."""
+    """Tell whether the verdict on the node still holds: the node offers the same, and the same pods are on it."""
     row = result.nodes.row_of.get(name)
     if row is None or now.node is None:
         return False
@@ -72,7 +72,7 @@ def _identity(pod: Pod) -> tuple[str, bool]:
 def overcommitted(
     now: NodeNow, result: ScheduleResult, dump: Dump, configuration: Configuration, name: str
 ) -> str | None:
-    """What no longer holds of the bound pod on its node, with the pods that came at the same time; None where all does.
+    """Return what no longer holds of the bound pod on its node, and the pods that came at the same time; else None.
 
     Only what the pods that came meanwhile have brought about counts.
     """

@@ -42,7 +42,7 @@ _PLUGIN_OF = {
     "ResourceClaim": "DynamicResources",
     "Pod": "DynamicResources",
 }
-"""Whose PreBind writes to which kind."""
+"""The plugin whose PreBind writes to a kind."""
 
 
 class PreBindError(SchedError):
@@ -227,7 +227,7 @@ class PreBind:
 
 
 def _is_as_seen(current: KubernetesObject, seen: KubernetesObject) -> bool:
-    """Whether nothing has changed of what the scheduler's choice of the object rests on."""
+    """Tell whether nothing has changed of what the scheduler's choice of the object rests on."""
     if isinstance(current, PersistentVolume) and isinstance(seen, PersistentVolume):
         return current.spec == seen.spec
     if isinstance(current, PersistentVolumeClaim) and isinstance(seen, PersistentVolumeClaim):

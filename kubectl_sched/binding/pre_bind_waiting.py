@@ -1,4 +1,4 @@
-"""What PreBind waits for: volumes bound to their claims, and devices made ready.
+"""Waits of PreBind: volumes bound to their claims, and devices made ready.
 
 Answers to checkBindings in plugins/volumebinding/binder.go and isPodReadyForBinding in
 plugins/dynamicresources/dynamicresources.go. Objects are read from the server, never from what the cycle saw.
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.runtime import Framework
 
 POLL_SECONDS = 0.5
-"""How often the server is asked whether what is waited for has come."""
+"""The pause between two looks at the server."""
 
 _BIND_TIMEOUT_SECONDS = 600.0
 _VOLUMES, _DEVICES = "VolumeBinding", "DynamicResources"
@@ -136,13 +136,13 @@ class Waiting:
 
 
 def has_binding_conditions(claim: ResourceClaim) -> bool:
-    """Whether a device of the claim has to be made ready before the pod may be bound."""
+    """Tell whether a device of the claim has to be made ready before the pod may be bound."""
     allocation = claim.status.allocation
     return allocation is not None and any(result.binding_conditions for result in allocation.devices.results)
 
 
 def is_ready(claim: ResourceClaim) -> bool:
-    """Whether all binding conditions of its devices are true (isClaimReadyForBinding)."""
+    """Tell whether all binding conditions of its devices are true (isClaimReadyForBinding)."""
     allocation = claim.status.allocation
     if allocation is None:
         return False

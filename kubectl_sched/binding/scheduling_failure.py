@@ -1,4 +1,4 @@
-"""What is written about a pod that got no node (handleSchedulingFailure in pkg/scheduler/schedule_one.go)."""
+"""Writes about a pod that got no node (handleSchedulingFailure in pkg/scheduler/schedule_one.go)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Report(Record, frozen=True):
-    """What is said of the pod: the event, the condition (None: it stays) and the nomination (None: it stays)."""
+    """The event, the condition (None: it stays) and the nomination (None: it stays) of a pod."""
 
     told: Told
     condition: Condition | None = None
@@ -39,7 +39,7 @@ class Report(Record, frozen=True):
 
 
 def report_of(result: ScheduleResult, failed: Failed | None = None) -> Report | None:
-    """What a result that does not fit, or a binding cycle that failed, comes to; None where nothing is said.
+    """Return the report on a result that does not fit, or on a failed binding cycle; None if nothing is said.
 
     A gated pod is in no queue, and one that no profile serves is nobody's to speak of.
     """
@@ -100,6 +100,6 @@ def report_failure(
 
 
 def failure_change(result: ScheduleResult, report: Report) -> JSON:
-    """What of the pod's status the report changes; empty where nothing does."""
+    """Return the fields of the pod's status that the report changes."""
     generation = observed_generation(result, result.pod, POD_SCHEDULED)
     return status_change(result.pod, report.condition, report.nominated, now=time_now(), generation=generation)

@@ -1,4 +1,4 @@
-"""What PreBind wrote is taken back, the last write first, as far as nobody has built upon it.
+"""Takes back the writes of PreBind, the last one first, as far as nobody has built upon it.
 
 kube-scheduler takes back reservations and the claim for extended resources (Unreserve), and leaves volumes and claims
 to the next attempt. Whoever binds one pod by hand may not try again, so that these are taken back as well.
@@ -43,7 +43,7 @@ def unreserve(writer: Writer, pod: Pod, done: Sequence[Done]) -> tuple[str, ...]
 
 
 def removal_of(claim: ResourceClaim) -> tuple[Request, ...]:
-    """What deletes a claim that was made for a pod's extended resources (deleteClaim)."""
+    """The requests that delete a claim that was made for a pod's extended resources (deleteClaim)."""
     metadata = claim.metadata
     deletion = delete("ResourceClaim", claim.name, claim.namespace, metadata.uid)
     if FINALIZER not in metadata.finalizers:
@@ -81,7 +81,7 @@ def _undone(writer: Writer, pod: Pod, done: Done) -> str | None:
 
 
 def _undoing(current: JSON, pod: Pod, done: Done) -> tuple[str | None, JSON | None]:
-    """Why it stays (None: it needs no undoing), or the patch that takes it back."""
+    """Return the patch that takes it back, or why it stays; None if it needs no undoing."""
     write = done.write
     spec = current.get("spec") or {}
     if write.kind == "PersistentVolumeClaim" and spec.get("volumeName"):

@@ -1,4 +1,4 @@
-"""What would be written to bind a pod: the same requests that are sent later."""
+"""The plan of the writes that bind a pod: the same requests that are sent later."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _violated_budgets(result: ScheduleResult) -> tuple[str, ...]:
 
 
 def in_words(plan: BindingPlan) -> str:
-    """What would be done."""
+    """Say in one clause what would be done."""
     if plan.node is None and not plan.victims:
         return f"would remove what an earlier attempt left of pod {plan.pod}, and look again"
     if plan.node is None:
@@ -106,7 +106,7 @@ def _nominates(result: ScheduleResult, reservations: tuple[Reservation, ...]) ->
 
 
 def _failure_writes(result: ScheduleResult) -> tuple[PlannedWrite, ...]:
-    """What report_failure writes of a pod that does not fit."""
+    """The requests of report_failure for a pod that does not fit."""
     report = report_of(result)
     if report is None or result.framework is None:
         return ()
@@ -148,7 +148,7 @@ def _planned(request: Request, what: str) -> PlannedWrite:
 
 
 def _words(reservation: Reservation, write: Write) -> str:
-    """What a write of PreBind does, in words."""
+    """Describe a write of PreBind."""
     metadata = write.body.get("metadata", {})
     if write.verb == "create":
         return "make a claim for the pod's extended resources"

@@ -42,7 +42,7 @@ class Writer:
         self.dry_run = dry_run
 
     def send(self, request: Request) -> JSON:
-        """What the server answers. Raises what Server.write raises."""
+        """Send the request and return the answer. Raises what Server.write raises."""
         answer = self._server.write(
             request.method,
             request.path,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Action(Flag):
-    """What has been done to an object; UPDATE is any change that has no name of its own here."""
+    """The change of an object; UPDATE is any change that has no name of its own here."""
 
     ADD = auto()
     DELETE = auto()
@@ -137,7 +137,7 @@ EVERYTHING: Final = ClusterEvent("*", Action(0))
 
 
 def cluster_event(old: KubernetesObject | None, new: KubernetesObject | None) -> ClusterEvent | None:
-    """What a change of one object is to pods that wait; None where it is nothing to any of them."""
+    """Return the event of a change of one object; None if it concerns no pod that waits."""
     item = new if new is not None else old
     if isinstance(item, Pod):
         return _pod_event(old, new)

@@ -35,12 +35,12 @@ class Say:
         self._decision(pod, "Scheduled", node, f"Successfully assigned {pod.namespace}/{pod.name} to {node}")
 
     def rejected(self, result: ScheduleResult) -> None:
-        """Why the pod has no node."""
+        """Log why the pod has no node."""
         why = result.error or result.event or result.message or result.outcome.value
         self._decision(result.pod, result.outcome.value, None, why)
 
     def note(self, sentence: str) -> None:
-        """What happens to the program itself: it leads, it stands by, it ends."""
+        """Log news of the program itself: it leads, it stands by, it ends."""
         self._line(sentence)
 
     def problem(self, sentence: str) -> None:

@@ -1,4 +1,4 @@
-"""Which of several replicas decides: the rules of client-go's leader election, as functions of what was seen and when.
+"""The rules of client-go's leader election, as functions of what was seen and when.
 
 Answers to tools/leaderelection/leaderelection.go. Times in a Lease are the writers' own and are never
 compared with ours: what counts is for how long we have seen a record unchanged, by our monotonic clock.
@@ -11,17 +11,17 @@ import msgspec
 from kubectl_sched.record import Record
 
 JITTER_FACTOR = 1.2
-"""Who waits for the Lease asks after once to 2.2 times the retry period."""
+"""A candidate asks for the Lease after once to 2.2 times the retry period."""
 
 
 class Terms(Record, frozen=True):
-    """How the election is held; all times in seconds."""
+    """The durations of the election, in seconds."""
 
     identity: str
     lease_duration: float = 15.0
-    """How long others wait, since they last saw the Lease change, before one of them takes it."""
+    """Others take the Lease when they have not seen it change for so long."""
     renew_deadline: float = 10.0
-    """How long the leader tries to renew before it gives up."""
+    """The leader gives up when it could not renew for so long."""
     retry_period: float = 2.0
 
 
@@ -36,7 +36,7 @@ class LeaseSpec(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True)
 
     @property
     def holder(self) -> str:
-        """Who holds it; empty where it was given up."""
+        """The holder; empty if it was given up."""
         return self.holder_identity or ""
 
 
@@ -48,12 +48,12 @@ class Observed(Record, frozen=True):
 
 
 def observe(before: Observed, record: LeaseSpec | None, now: float) -> Observed:
-    """What is known after the Lease was read: only a record that has changed is a sign of life."""
+    """Return what is known after the Lease was read: only a record that has changed is a sign of life."""
     return before if record == before.record and record is not None else Observed(record, now)
 
 
 def may_take(observed: Observed, terms: Terms, now: float) -> bool:
-    """Whether we may write ourselves into the Lease: it is ours, nobody's, or its holder was silent for too long."""
+    """Tell whether we may take the Lease: it is ours, nobody's, or its holder was silent for too long."""
     record = observed.record
     if record is None or record.holder in {"", terms.identity}:
         return True
@@ -86,5 +86,5 @@ def released(record: LeaseSpec, time: str) -> LeaseSpec:
 
 
 def leads(renewed_at: float | None, terms: Terms, now: float) -> bool:
-    """Whether who last renewed the Lease at that time may still act on it; None is who never held it."""
+    """Tell whether who last renewed the Lease at that time may still act on it; None is who never held it."""
     return renewed_at is not None and now < renewed_at + terms.renew_deadline

@@ -1,4 +1,4 @@
-"""Which kinds a second scheduler follows: those that the plugins of its profiles look at."""
+"""The kinds that a second scheduler follows: those that the plugins of its profiles look at."""
 
 from __future__ import annotations
 

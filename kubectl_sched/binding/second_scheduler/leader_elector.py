@@ -71,11 +71,11 @@ class Elector:
         self._thread.join(self._terms.renew_deadline)
 
     def leads(self) -> bool:
-        """Whether we may act right now; asked before each write."""
+        """Tell whether we may act right now; asked before each write."""
         return leads(self._renewed_at, self._terms, time.monotonic())
 
     def is_stale(self, tolerated_seconds: float) -> bool:
-        """Whether we hold the Lease, but it ran out long ago, as it does where this program hangs (HealthzAdaptor)."""
+        """Tell whether we hold a Lease that ran out long ago, as in a program that hangs (HealthzAdaptor)."""
         renewed_at = self._renewed_at
         limit = self._terms.lease_duration + tolerated_seconds
         return renewed_at is not None and time.monotonic() - renewed_at > limit
@@ -113,7 +113,7 @@ class Elector:
         return done
 
     def _take_or_renew(self, now: float) -> bool:
-        """Whether the Lease is ours afterwards. Whoever leads writes at once, and reads only where that is refused."""
+        """Tell whether the Lease is ours afterwards. A leader writes at once, and reads only if that is refused."""
         record = self._observed.record
         if record is not None and record.holder == self._terms.identity and self.leads():
             try:

@@ -1,4 +1,4 @@
-"""What the threads tell the scheduling loop."""
+"""Messages of other threads to the scheduling loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `bind --watch` is about to do, said before it does it, and whether it may."""
+"""The preflight of `bind --watch`: its plan, other schedulers of the same name, and the question."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class ServedElsewhere(Record, frozen=True):
-    """Who else serves a name, as far as can be told."""
+    """Another scheduler of a name, as far as can be told."""
 
     name: str
     state: str
@@ -36,7 +36,7 @@ class RefusedError(SchedError):
 
 
 def others(settings: Settings, dump: Dump, schedulers: ClusterSchedulers) -> tuple[ServedElsewhere, ...]:
-    """Who else serves each of our names. Replicas of our own, who hold the same Lease as we, are no others."""
+    """Find other schedulers of each of our names. Replicas of our own, who hold the same Lease as we, are no others."""
     own = f"{settings.election.namespace}/{settings.election.name}" if settings.election is not None else None
     foreign = tuple(item for item in dump.objects if not (isinstance(item, Lease) and item.key == own))
     without = replace(dump, objects=foreign)
@@ -58,7 +58,7 @@ def refuse_if_served(found: tuple[ServedElsewhere, ...]) -> None:
 
 
 def plan(settings: Settings, found: tuple[ServedElsewhere, ...], server: str, *, preempts: bool) -> list[str]:
-    """Whom it serves, who else does, and what it writes, a line each."""
+    """Return the plan, a line each: the names that are served, other schedulers, and the writes."""
     election = settings.election
     lines = [
         (

@@ -51,7 +51,7 @@ class QueuedPod:
     entry: int = 0
     """The number of its one entry in a heap that still counts."""
     events_seen: int = 0
-    """How many events there had been when it was taken out."""
+    """The number of events that there had been when it was taken out."""
     backoff_until: float | None = field(default=None)
     """When its backoff ends, once that has been asked for."""
 

@@ -1,4 +1,4 @@
-"""Which events are worth another attempt for a pod that was rejected (EventsToRegister and QueueingHintFn)."""
+"""Events that are worth another attempt for a pod that was rejected (EventsToRegister and QueueingHintFn)."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.live.endpoint import Endpoint
 
 _STOP_SECONDS: Final = 25.0
-"""How long binding cycles may take to end; a pod has 30 s from SIGTERM to SIGKILL."""
+"""The longest that binding cycles may take to end; a pod has 30 s from SIGTERM to SIGKILL."""
 
 _HEARD_SECONDS: Final = 10.0
 """The longest that a cycle may go on after a signal."""

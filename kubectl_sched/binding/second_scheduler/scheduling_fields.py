@@ -1,4 +1,4 @@
-"""What of a pod and of a node any plugin can tell: all else changes all the time and makes no snapshot new."""
+"""Fields of pods and nodes that can affect a scheduling decision: all others change often and make no snapshot new."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def is_shown(shown: Pod | None, pod: Pod | None) -> bool:
-    """Whether the snapshot has the pod already, as far as any plugin can tell."""
+    """Tell whether the snapshot has the pod already, as far as any plugin can tell."""
     if shown is None or pod is None:
         return shown is pod
     return shown is pod or _facts(shown) == _facts(pod)
 
 
 def _facts(pod: Pod) -> tuple[object, ...]:
-    """What plugins and preemption read of a pod that has a node."""
+    """The fields that plugins and preemption read of a pod that has a node."""
     status = pod.status
     return (
         pod.metadata.uid,

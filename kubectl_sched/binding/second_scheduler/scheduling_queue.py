@@ -76,7 +76,7 @@ class SchedulingQueue:
         self._flushed = 0.0
         self._counts: Counter[Place] = Counter()
         self.incoming: Counter[tuple[Place, str]] = Counter()
-        """How many pods came to each place, and on which event: scheduler_queue_incoming_pods_total."""
+        """The number of pods that came to each place, by event: scheduler_queue_incoming_pods_total."""
 
     def __len__(self) -> int:
         return len(self._pods)
@@ -93,7 +93,7 @@ class SchedulingQueue:
         return {queued.key for queued in self._pods.values() if queued.place is place}
 
     def counts(self) -> Mapping[Place, int]:
-        """How many pods are in each place."""
+        """Count the pods in each place."""
         return {place: self._counts[place] for place in Place}
 
     def nominated(self) -> dict[str, tuple[Pod, ...]]:

@@ -1,4 +1,4 @@
-"""What `bind --watch` was asked to do, and what becomes of it together with a configuration."""
+"""The settings of `bind --watch`: its flags together with a configuration."""
 
 from __future__ import annotations
 
@@ -170,5 +170,5 @@ def _seconds(flag: str, given: str | None, default: float) -> float:
 
 
 def identity() -> str:
-    """Who we are in the Lease, as kube-scheduler has it: the host (in a pod its name), and something of our own."""
+    """Our identity in the Lease, as kube-scheduler has it: the host (in a pod its name), and something of our own."""
     return f"{platform.node()}_{uuid.uuid4()}"

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 30.0
 SILENCE_SECONDS = 120.0
-"""How long a server may say nothing in the middle of an answer; kube-apiserver itself gives up after 60 s."""
+"""The longest silence of a server in the middle of an answer; kube-apiserver itself gives up after 60 s."""
 
 ATTEMPTS = 5
 LONGEST_WAIT_SECONDS = 30.0
@@ -303,7 +303,7 @@ class Server:
         return f"{self._name}: it has said nothing for {SILENCE_SECONDS:g} s"
 
     def _failure(self, error: HTTPError, deadline: Deadline) -> Exception:
-        """What is worth another try is a _BrokenError, all else a sentence."""
+        """Return a _BrokenError if another try is worth it, else a sentence."""
         if isinstance(error, ReadTimeoutError):
             return _TooSlowError(self._too_slow(deadline))
         if isinstance(error, LocationParseError):

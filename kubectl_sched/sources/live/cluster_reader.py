@@ -58,7 +58,7 @@ def read_live(
     progress: Callable[[str, int, int | None], None] | None = None,
     credentials: Credentials | None = None,
 ) -> Dump:
-    """What the replay of the selected pods needs of the cluster; `forbidden` names what may not be read of it.
+    """Read what the replay of the selected pods needs of the cluster; `forbidden` names what may not be read of it.
 
     Where nodes, or the pods of other namespaces, may not be read, the selected pods and their events are all there is.
     `credentials` are those of an earlier reading. Raises SchedError for a pod that does not exist, ClusterError where
@@ -79,7 +79,7 @@ def read_live(
 
 
 def read_version(server: Server) -> str | None:
-    """What the API server says it is (`v1.36.2`), None where it does not say. Raises ClusterError without an answer."""
+    """Return the API server's version (`v1.36.2`), None if it does not say. Raises ClusterError without an answer."""
     try:
         return decoder(_Version).decode(server.get("/version")).git_version or None
     except (ResponseError, msgspec.DecodeError):
@@ -184,7 +184,7 @@ class _Reading:
             ) from None
 
     def _owners(self, namespace: str, kind: str) -> list[KubernetesObject]:
-        """What makes a workload's pods, and how many; without the right to read it the pods' own names tell."""
+        """Find what makes a workload's pods, and how many; without the right to read it the pods' own names tell."""
         owner = "ReplicaSet" if kind == "Deployment" else kind
         if owner not in {*SELECTORS, "DaemonSet"}:
             return []
@@ -224,7 +224,7 @@ class _Reading:
         ]
 
     def _results(self, asked: Iterable[tuple[Need, Future[Listed]]], namespaces: Iterable[str] = ()) -> list[Listed]:
-        """What came back; a kind that is forbidden as a whole is tried in the pods' own namespaces."""
+        """Return what came back; a kind that is forbidden as a whole is tried in the pods' own namespaces."""
         results: list[Listed] = []
         for need, future in asked:
             try:
@@ -299,12 +299,12 @@ def _divided(found: list[KubernetesObject], selection: Selection) -> tuple[list[
 
 
 def _selectors(selection: Selection) -> dict[str, str]:
-    """What the server is to look for, of pods that nobody named."""
+    """Return the field selector for pods that nobody named."""
     return {"fields": "spec.nodeName=" if selection.pending else "", "labels": selection.label_selector or ""}
 
 
 def _creations(selection: Selection) -> list[Need]:
-    """Why pods never came to be: those of a workload that was named, or of any where all that is pending is meant."""
+    """The events about pods that never came to be: those of a named workload, or all if all pending pods are meant."""
     if not (workloads_named(selection) or selection.means_all_pending):
         return []
     return [Need("Event", selection.namespace or "", "reason=FailedCreate")]

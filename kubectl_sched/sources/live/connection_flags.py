@@ -1,4 +1,4 @@
-"""Which cluster to ask, and as whom: kubectl's flags of the same names."""
+"""The cluster to ask, and the user to ask as: kubectl's flags of the same names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """What was said on the command line; what is None or empty comes from the kubeconfig."""
+    """The flags of the command line; those that are None or empty come from the kubeconfig."""
 
     kubeconfig: str | None = None
     context: str | None = None

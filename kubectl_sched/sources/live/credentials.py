@@ -1,4 +1,4 @@
-"""Who one is to the server: the Authorization header and the client certificate, made anew once they are refused."""
+"""Credentials: the Authorization header and the client certificate, made anew once they are refused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Shown(NamedTuple):
-    """What is shown to the server: a header's value, a certificate with its key, or neither."""
+    """The credentials that a server is shown: a header's value, a certificate with its key, or neither."""
 
     authorization: str | None = None
     certificate: Material = Material()
@@ -31,12 +31,12 @@ class Credentials:
 
     @property
     def renewable(self) -> bool:
-        """Whether asking again may give others: a plugin, a provider, or a file that is rewritten."""
+        """Tell whether asking again may give others: a plugin, a provider, or a file that is rewritten."""
         user = self._endpoint.user
         return bool(user.token_file or (not user.token and (user.plugin or user.auth_provider)))
 
     def shown(self, refused: Shown | None = None) -> Shown:
-        """What to show now. `refused` is what the server did not accept: others are got unless somebody has done so."""
+        """Return what to show now. If the server `refused` something, other credentials are got, once."""
         with self._lock:
             if self._shown is None or (refused is not None and self._shown is refused):
                 self._shown = self._made(anew=refused is not None)
@@ -77,7 +77,7 @@ class Credentials:
 
 
 def _token(user: User) -> str | None:
-    """What stands in a token's file counts, as it is kept up to date; the token beside it where that cannot be read."""
+    """Return the token of the file, which is kept up to date, or the one beside it if that cannot be read."""
     if user.token_file is None:
         return user.token
     try:

@@ -20,7 +20,7 @@ class Material:
     data: bytes | None = field(default=None, repr=False)
 
     def __bool__(self) -> bool:
-        """Whether there is any."""
+        """Tell whether there is any."""
         return self.path is not None or self.data is not None
 
     def read(self) -> bytes:
@@ -35,7 +35,7 @@ class Material:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """How to show who one is, in the order of precedence: a token, a password, a plugin; and a certificate."""
+    """Credentials of a user, in the order of precedence: a token, a password, a plugin; and a certificate."""
 
     name: str = ""
     token: str | None = field(default=None, repr=False)

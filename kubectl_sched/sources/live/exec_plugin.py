@@ -27,7 +27,7 @@ _PATIENCE_SECONDS = 300
 
 
 class PluginStatus(msgspec.Struct, frozen=True, rename="camel"):
-    """What a plugin says; nothing of it is ever printed."""
+    """The status that a plugin prints; nothing of it is ever shown."""
 
     token: str | None = None
     certificate: str | None = msgspec.field(name="clientCertificateData", default=None)
@@ -42,7 +42,7 @@ class ExecCredential(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def run_plugin(config: Mapping[str, Any], endpoint: Endpoint) -> PluginStatus:
-    """What the plugin prints for this cluster; its own words go to stderr, as with kubectl.
+    """Run the plugin for this cluster; its own words go to stderr, as with kubectl.
 
     Raises ClusterError where it is missing, fails, or prints no ExecCredential; KubeconfigError where it cannot be run
     as it is configured.

@@ -1,4 +1,4 @@
-"""Whom to act as: the headers of client-go's transport/round_trippers.go."""
+"""Impersonation: the headers of client-go's transport/round_trippers.go."""
 
 from __future__ import annotations
 

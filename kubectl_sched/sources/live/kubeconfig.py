@@ -57,10 +57,10 @@ class _Cluster(msgspec.Struct, frozen=True, rename="kebab"):
 
 
 _SHAPES: dict[str, type[msgspec.Struct]] = {"clusters": _Cluster, "users": _User}
-"""What an entry must be like, as far as more is asked of it than to be a text."""
+"""The types of entries that are more than a text."""
 
 _TOLD_IN_A_HEADER = frozenset({"token", "tokenFile", "username", "password"})
-"""What a kubeconfig says of the Authorization header, of which there can be one alone."""
+"""The entries of a kubeconfig about the Authorization header, of which there can be one alone."""
 
 _PATHS = {"clusters": ("certificate-authority",), "users": ("client-certificate", "client-key", "tokenFile")}
 

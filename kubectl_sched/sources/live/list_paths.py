@@ -15,7 +15,7 @@ _VERSIONS = {
     "resource.k8s.io": ("v1", "v1beta2", "v1beta1", "v1alpha3"),
     "scheduling.k8s.io": ("v1", "v1alpha3", "v1alpha2", "v1alpha1"),
 }
-"""Where it is not just v1: the versions that any supported server has, the one to prefer first."""
+"""The versions of groups that are not just v1: those that any supported server has, the one to prefer first."""
 
 
 def group_of(kind: Kind) -> str:

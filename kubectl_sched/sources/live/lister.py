@@ -31,7 +31,7 @@ _HEAD = re.compile(rb'\s*\{(?:"kind":"\w*",)?(?:"apiVersion":"[^"]*",)?"metadata
 
 
 class ListMeta(msgspec.Struct, frozen=True, rename="camel"):
-    """What a page says of the list."""
+    """The metadata of a page of a list."""
 
     resource_version: str = ""
     continue_: str = msgspec.field(name="continue", default="")
@@ -89,7 +89,7 @@ class Lister:
         return Listed(kind, [])
 
     def _serves(self, path: str, kind: Kind) -> bool:
-        """Whether the version of the API has the kind at all: what is forbidden may as well not exist."""
+        """Tell whether the version of the API has the kind at all: what is forbidden may as well not exist."""
         version = path.partition("/namespaces/")[0] if "/namespaces/" in path else path.rpartition("/")[0]
         try:
             return f'"name":"{kind.plural}"'.encode() in self._server.get(version).replace(b'": "', b'":"')

@@ -1,4 +1,4 @@
-"""What can go wrong with a cluster that runs."""
+"""Errors of talking to a running cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What it means for the answer that a kind may not be read, and which RBAC rule would allow it."""
+"""The meaning of a missing right for the answer, and the RBAC rule that would give it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _MEANINGS = {
 
 
 def meaning(kind: str) -> str:
-    """How the answer errs without the kind."""
+    """Say how the answer errs without the kind."""
     return _MEANINGS.get(kind, "the answer does without them")
 
 

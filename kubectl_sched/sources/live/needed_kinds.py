@@ -1,4 +1,4 @@
-"""Which kinds the replay of a pod looks at, so that nothing else is asked of the server."""
+"""The kinds that the replay of a pod looks at, so that nothing else is asked of the server."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SELECTORS = ("Service", "ReplicationController", "ReplicaSet", "StatefulSet")
 WORKLOADS = ("Deployment", "DaemonSet", "Job", "CronJob")
 ADMISSION = ("LimitRange", "ResourceQuota", "RuntimeClass", "PriorityClass")
 EVERYTHING = ("PodDisruptionBudget", *STORAGE, *DEVICES, *SELECTORS, *WORKLOADS, *ADMISSION)
-"""What placing pods that do not exist yet may look at."""
+"""The kinds that placing pods which do not exist yet may look at."""
 
 NOT_ENDED = "status.phase!=Succeeded,status.phase!=Failed"
 """kube-scheduler itself never sees pods that have ended."""
@@ -59,7 +59,7 @@ class Need(NamedTuple):
 
 
 def needs(pods: Iterable[Pod]) -> tuple[Need, ...]:
-    """What to list besides nodes and pods, for all of these pods together; each list once."""
+    """Return the lists besides nodes and pods for all of these pods together, each once."""
     wanted: dict[Need, None] = dict.fromkeys(Need(kind) for kind in ALWAYS)
     for pod in pods:
         wanted.update(dict.fromkeys(_of(pod)))
@@ -88,7 +88,7 @@ def _default_selector(pod: Pod) -> Iterable[Need]:
 
 
 def event_needs(pods: Sequence[Pod]) -> tuple[Need, ...]:
-    """What was said of the pods and of their claims: asked by name where they are few."""
+    """Return the lists of events about the pods and their claims: asked by name if they are few."""
     namespaces = {pod.metadata.namespace for pod in pods}
     if len(pods) > _EVENTS_BY_NAME:
         asked = sorted(namespaces) if len(namespaces) <= _NAMESPACES_BY_NAME else [""]
@@ -98,7 +98,7 @@ def event_needs(pods: Sequence[Pod]) -> tuple[Need, ...]:
 
 
 def lacking_pods(events: Iterable[Listed], *, with_pods: bool) -> tuple[Need, ...]:
-    """What these events say could not create pods, which tells how many it wants; `with_pods`, those it has as well."""
+    """The workloads that could not create pods, as these events say; `with_pods`, those that it has as well."""
     said = (item for listed in events for item in listed.objects if isinstance(item, Event))
     about = [event.about for event in said if event.reason == "FailedCreate" and event.about.kind in SELECTORS]
     wanted = dict.fromkeys(_named(each.kind, each.namespace, each.name) for each in about)
@@ -115,7 +115,7 @@ def _claims(pod: Pod) -> Iterable[str]:
 
 
 def scheduler_needs(pods: Iterable[Pod]) -> tuple[Need, ...]:
-    """What tells how the kube-schedulers among all pods are configured and which of them serves.
+    """The lists that tell how the kube-schedulers among all pods are configured and which of them serves.
 
     Where there is none to be seen, what a managed control plane says of its own, and whether it renews its Lease.
     """
@@ -147,7 +147,7 @@ def of_name(name: str) -> str:
 
 
 def has_storage(pod: Pod) -> bool:
-    """Whether any of its volumes concerns a volume plugin: a claim, a CSI driver or a disk of a cloud."""
+    """Tell whether any of its volumes concerns a volume plugin: a claim, a CSI driver or a disk of a cloud."""
     return any(
         getattr(volume, field) is not None
         for volume in pod.spec.volumes

@@ -1,4 +1,4 @@
-"""How long a request may take as a whole, and words for whoever waits for it."""
+"""The deadline of a whole request, and words for whoever waits for it."""
 
 from __future__ import annotations
 

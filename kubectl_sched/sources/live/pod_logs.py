@@ -21,7 +21,7 @@ _REPLICAS = 2
 
 
 def scheduler_logs(dump: Dump, server: Server) -> list[SchedulerLog]:
-    """What schedulers whose `--config` cannot be read logged of it, as far as their logs can be read."""
+    """Return what schedulers whose `--config` cannot be read have logged of it."""
     unknown = [found for found in find_schedulers(dump) if "config" in found.flags and not found.configuration.is_known]
     return [log for found in unknown if (log := _of_a_replica(found.pods, server)) is not None]
 

@@ -1,4 +1,4 @@
-"""Which proxy stands before a server, as Go reads the environment (golang.org/x/net/http/httpproxy)."""
+"""The proxy before a server, as Go reads it from the environment (golang.org/x/net/http/httpproxy)."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 0.8, 30.0
 UNSERVED_SECONDS = 300.0
-"""How long a kind that the server does not serve is left alone: it may after an upgrade."""
+"""A kind that the server does not serve is left alone for so long: it may be served after an upgrade."""
 
 WATCH_SECONDS = 300
 """A watch is asked to last between once and twice as long, so that they do not all end together."""
@@ -64,7 +64,7 @@ class Disturbed(NamedTuple):
     status: int = 0
     """HTTP's, 0 if there was no answer."""
     is_down: bool = False
-    """Whether the kind is not followed for now; Resumed or Replaced ends that."""
+    """Tell whether the kind is not followed for now; Resumed or Replaced ends that."""
 
 
 class Resumed(NamedTuple):
@@ -241,7 +241,7 @@ class Reflector:
 
 
 def wait_seconds(failures: int) -> float:
-    """How long to wait after so many failures in a row: doubled each time, and up to as much again by chance."""
+    """Return the pause after so many failures in a row: doubled each time, and up to as much again by chance."""
     return min(FIRST_WAIT_SECONDS * 2.0 ** min(failures, 10), LONGEST_WAIT_SECONDS) * random.uniform(1, 2)  # noqa: S311
 
 

@@ -1,4 +1,4 @@
-"""What to say where a server refuses, or cannot be reached at all: one sentence each."""
+"""Sentences about a server that refuses, or cannot be reached at all."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.live.endpoint import Endpoint
 
 _SUBJECT = re.compile(r"^(?:<[^>]*>|\w+\([^)]*\)): (?:Failed to establish a new connection: )?(?:\[Errno \d+\] )?")
-"""What urllib3 begins its texts with: the connection that they are about."""
+"""The connection that urllib3's texts begin with."""
 
 _IMPERSONATION = re.compile(r'cannot impersonate resource "(?P<resource>[^"]*)" in API group "(?P<group>[^"]*)"')
 
@@ -61,7 +61,7 @@ def server_name(endpoint: Endpoint) -> str:
 
 
 def refusal(endpoint: Endpoint, answer: Answer, shown: Shown, attempt: int) -> ClusterError:
-    """What an answer other than a success comes to; `attempt` says how often it was asked for."""
+    """Return the error of an answer other than a success; `attempt` says how often it was asked for."""
     try:
         status = decoder(Status).decode(answer.body)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -113,7 +113,7 @@ def _who(endpoint: Endpoint, shown: Shown) -> str:
 
 
 def unreachable(endpoint: Endpoint, error: HTTPError) -> str | None:
-    """What another try would not change."""
+    """Return a sentence about an error that another try would not change, else None."""
     if isinstance(error, ProxyError):
         said = (
             "cannot be reached" if isinstance(error.original_error, NewConnectionError) else "does not let us through"
@@ -145,5 +145,5 @@ def plain(error: BaseException) -> str:
 
 
 def os_reason(error: OSError) -> str:
-    """What the operating system says."""
+    """Return what the operating system says."""
     return (error.strerror or str(error) or type(error).__name__).lower()

@@ -1,4 +1,4 @@
-"""How to trust the server, as Go's crypto/tls does, and what to say where it cannot be trusted."""
+"""Trust in the server, as Go's crypto/tls has it, and sentences about a server that is not trusted."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def may_pass_by(error: ssl.SSLError) -> bool:
 
 
 def distrust(error: ssl.SSLError, host: str) -> str:
-    """What is wrong with the line to the server, and what to do."""
+    """Say what is wrong with the line to the server, and what to do."""
     if not isinstance(error, ssl.SSLCertVerificationError):
         reason = str(error.reason or "").lower().replace("_", " ")
         if "wrong version number" in reason or "http request" in reason:
