@@ -1,4 +1,4 @@
-"""Which devices are taken, and by whom (allocateddevices.go, dra_manager.go)."""
+"""The devices that are allocated, and the claims that hold them (allocateddevices.go, dra_manager.go)."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class AllocatedState:
     holders: dict[DeviceID, list[ResourceClaim]] = field(default_factory=dict)
 
     def is_allocated(self, device: DeviceID) -> bool:
-        """Whether anybody has the device or a part of it (IsDeviceAllocated)."""
+        """Report whether anybody has the device or a part of it (IsDeviceAllocated)."""
         return device in self.devices or device in self.shared or device in self.capacity
 
 
 def gather(claims: Iterable[ResourceClaim], consumable_capacity: bool) -> AllocatedState:
-    """What the claims hold; devices for administrators' access are not held."""
+    """Return the devices that the claims hold. Devices for administrators' access are not held."""
     devices: set[DeviceID] = set()
     shared: set[DeviceID] = set()
     capacity: dict[DeviceID, dict[str, Quantity]] = {}

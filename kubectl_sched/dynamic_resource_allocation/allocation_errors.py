@@ -1,4 +1,4 @@
-"""What ends an allocation."""
+"""The errors that end an allocation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which DeviceClass stands behind an extended resource.
+"""The DeviceClass behind an extended resource.
 
 Answers to extendedresourcecache in k8s.io/dynamic-resource-allocation/deviceclass.
 """

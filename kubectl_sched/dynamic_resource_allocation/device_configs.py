@@ -1,4 +1,4 @@
-"""What the drivers of allocated devices are told besides (structured/internal/*/allocator_*.go, "Populate configs").
+"""The configurations for the drivers of allocated devices (structured/internal/*/allocator_*.go, "Populate configs").
 
 Nothing of it matters to where a pod fits, and it may be confidential, so that our objects do not hold it: these
 functions work on objects as the API server gives them.
@@ -54,7 +54,7 @@ def _of_classes(classes: Mapping[str, JSON], chosen: Sequence[DevicesOfClass]) -
 def _of_claim(
     devices: JSON, requests: Sequence[str], chosen: Sequence[DevicesOfClass], *, is_repeated: bool
 ) -> Iterator[dict[str, Any]]:
-    """What concerns all requests, one of them, or the alternative that was chosen; up to 1.36 once for each."""
+    """Yield the configurations for all requests, one of them, or the chosen alternative; up to 1.36 once for each."""
     for config in devices.get("config") or ():
         meant = config.get("requests") or ()
         source = {"source": "FromClaim", **config}

@@ -81,7 +81,7 @@ class PoolSlice:
 
     @property
     def has_counters(self) -> bool:
-        """Whether it holds counter sets, and no devices."""
+        """Report whether it holds counter sets, and no devices."""
         return bool(self.published.spec.shared_counters)
 
 
@@ -106,7 +106,7 @@ class SliceIndex:
 
 
 def node_matches(node: Node, node_name: str | None, all_nodes: bool, selector: affinity.NodeSelector | None) -> bool:
-    """Whether a slice or device can be reached from the node (NodeMatches); raises InvalidSelector."""
+    """Report whether a slice or device can be reached from the node (NodeMatches); raises InvalidSelector."""
     if node_name:
         return node.metadata.name == node_name
     if all_nodes:

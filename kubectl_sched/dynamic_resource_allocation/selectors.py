@@ -30,7 +30,7 @@ _NAMED = re.compile(r"device\.(attributes|capacity)\[['\"]([^'\"]+)['\"]\]\.\??(
 
 
 class Answer(NamedTuple):
-    """What an expression says of a device, or why it cannot say anything."""
+    """The value of an expression for a device, or its error."""
 
     matches: bool
     compile_error: str | None = None
@@ -53,7 +53,7 @@ class Selectors:
         self._readable: dict[SliceDevice, bool] = {}
 
     def match(self, owner: str, selectors: Sequence[DeviceSelector], device: SliceDevice) -> bool:
-        """Whether all selectors of the owner (`class NAME`, `claim NAME`) match; raises AllocationFailed."""
+        """Report whether all selectors of the owner (`class NAME`, `claim NAME`) match; raises AllocationFailed."""
         for number, selector in enumerate(selectors):
             if selector.cel is None:
                 raise AllocationFailed(f"{owner}: selector #{number}: CEL expression empty")
@@ -74,7 +74,7 @@ class Selectors:
         return f"{where} on device {device.id}: CEL runtime error: {error}{hint}"
 
     def ask(self, expression: str, device: SliceDevice) -> Answer:
-        """What an expression says of a device."""
+        """Evaluate an expression for a device."""
         program = self._programs.get(expression)
         if program is None:
             program = self._programs[expression] = self._compiled(expression)
@@ -101,7 +101,7 @@ class Selectors:
         return cel.Dialect(rules.selectors_know_sharing, rules.selectors_know_includes, self._list_attributes)
 
     def _key(self, reads: frozenset[Read] | None, device: SliceDevice) -> Hashable:
-        """What the answer depends on; the device itself where that is not known or cannot be read."""
+        """Return the key of the answer; the device itself if its fields are unknown or unreadable."""
         if device not in self._readable:
             self._readable[device] = _is_readable(device.device, self._list_attributes)
         if reads is None or not self._readable[device]:
@@ -140,7 +140,7 @@ class Selectors:
         return found
 
     def _variables(self, device: SliceDevice) -> Mapping[str, object] | str:
-        """What `device` is in an expression; a text where an attribute cannot be read."""
+        """Return the value of `device` in an expression; a text if an attribute cannot be read."""
         if device not in self._inputs:
             published = device.device
             if published.allow_multiple_allocations and not self._sees_sharing:

@@ -50,7 +50,7 @@ _TYPE_IDENTS = frozenset({"bool", "bytes", "double", "int", "list", "map", "null
 
 
 class Dialect(NamedTuple):
-    """What of a later release an expression may use already."""
+    """The parts of a later release that an expression may use already."""
 
     sharing: bool = True
     """device.allowMultipleAllocations."""
@@ -221,7 +221,7 @@ class Checker:
         return Type(one.name, tuple(self._renamed(param) for param in one.params))
 
     def _assign(self, want: Type, have: Type) -> bool:
-        """Whether a value of one type may stand for the other; binds type parameters."""
+        """Report whether a value of one type may stand for the other; binds type parameters."""
         want, have = self._shallow(want), self._shallow(have)
         if want == have or want.name in UNKNOWN or have.name in UNKNOWN:
             if _is_parameter(want) and not _is_parameter(have):

@@ -1,4 +1,4 @@
-"""What the macros over lists and maps do (cel-go parser/macro, ext/comprehensions)."""
+"""The macros over lists and maps (cel-go parser/macro, ext/comprehensions)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FoldBody: TypeAlias = Callable[[Sequence[Step], int], Callable[[Frame, Rounds], 
 
 
 def pairs(container: Value) -> Iterator[tuple[Value, Value]]:
-    """What a comprehension with two variables goes over."""
+    """Return the range of a comprehension with two variables."""
     if isinstance(container, list):
         yield from enumerate(container)
     elif isinstance(container, dict):

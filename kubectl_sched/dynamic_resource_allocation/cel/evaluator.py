@@ -71,7 +71,7 @@ class Program:
             self._step = _compiled(node)
 
     def matches(self, device: Mapping[str, Value]) -> bool:
-        """What the expression says of a device; raises CelError."""
+        """Evaluate the expression for a device. Raises CelError."""
         answer = self.value(device)
         if isinstance(answer, bool):
             return answer
@@ -162,7 +162,7 @@ def _ident(node: Ident) -> Step:
 
 
 def _operand(node: Node) -> tuple[Step, int]:
-    """What a selection is made from, and what it costs that this is no variable."""
+    """Return the operand of a selection, and the extra cost if it is no variable."""
     return _compiled(node), 0 if isinstance(node, Ident | Select) or _is_index(node) else 1
 
 

@@ -19,7 +19,7 @@ class Read(NamedTuple):
 
 
 def reads_of(node: Node) -> frozenset[Read] | None:
-    """What the expression reads besides driver and allowMultipleAllocations; None where it may be anything."""
+    """Return the fields that the expression reads besides driver and allowMultipleAllocations; None for any."""
     found: set[Read] = set()
     return frozenset(found) if _collect(node, found) else None
 

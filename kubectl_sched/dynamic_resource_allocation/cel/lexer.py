@@ -71,7 +71,7 @@ def tokens(text: str, problems: list[str]) -> Iterator[Token]:
 
 
 def number_of(token: Token, sign: int) -> Value:
-    """What a number's word says; raises CompileError with no place."""
+    """Return the value of a number literal. Raises CompileError without a position."""
     if token.kind == "float":
         return sign * float(token.text)
     digits = token.text.rstrip("uU")

@@ -1,4 +1,4 @@
-"""What an expression is made of."""
+"""The nodes of an expression's syntax tree."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Call(Node):
     args: list[Node]
     target: Node | None = None
     is_resolved: bool = True
-    """Whether the checker found one overload, not several that only the values decide between."""
+    """Report whether the checker found one overload, not several that only the values decide between."""
 
 
 @dataclass(slots=True)

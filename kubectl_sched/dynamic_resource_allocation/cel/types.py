@@ -211,7 +211,7 @@ def signatures(name: str, includes: bool) -> tuple[Overload, ...]:
 
 @cache
 def namespaces() -> frozenset[str]:
-    """What may stand before the dot of a function such as `strings.quote`."""
+    """The names that may stand before the dot of a function such as `strings.quote`."""
     return frozenset(name.partition(".")[0] for name in _table() if "." in name)
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _READERS: dict[str, Callable[..., object]] = {"duration": to_duration, "timestamp": to_timestamp, "matches": regex}
-"""What reads the first argument of a function."""
+"""The parsers of functions' first arguments."""
 
 
 def literal_problems(node: Node) -> Iterator[tuple[int, str]]:

@@ -61,7 +61,7 @@ class Optional:
 
 @dataclass(frozen=True, slots=True)
 class TypeValue:
-    """What type() answers."""
+    """The value of type()."""
 
     name: str
 
@@ -204,7 +204,7 @@ def type_name(value: Value) -> str:
 
 
 def is_number(value: Value) -> bool:
-    """Whether it is an int, uint or double."""
+    """Report whether it is an int, uint or double."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -218,12 +218,12 @@ def map_key(value: Value) -> Value:
 
 
 def from_key(key: Value) -> Value:
-    """What was a map's key."""
+    """Return the value of a map's key."""
     return key[1] if isinstance(key, tuple) else key
 
 
 def size_of(value: Value) -> int:
-    """What a value counts in the cost of a call (actualSize)."""
+    """Return the size of a value in the cost of a call (actualSize)."""
     if isinstance(value, Optional) and value.present:
         return size_of(value.value)
     if isinstance(value, str | bytes | list | dict):
@@ -236,7 +236,7 @@ def size_of(value: Value) -> int:
 
 
 def elements(value: Value) -> Iterator[Value]:
-    """What a comprehension goes over: a list's elements or a map's keys."""
+    """Return the range of a comprehension: a list's elements or a map's keys."""
     if isinstance(value, list):
         yield from value
     elif isinstance(value, dict):

@@ -80,7 +80,7 @@ class DynamicResources(
         return Filtering(self._enabled, self._release, None if timeout is None else timeout.seconds)
 
     def pre_enqueue(self, pod: Pod, nodes: Snapshot) -> Status:
-        """Whether all claims of the pod are there."""
+        """Report whether all claims of the pod are there."""
         if not self._on:
             return SUCCESS
         try:
@@ -109,7 +109,7 @@ class DynamicResources(
         return any("/" in name for requests in asked for name in requests)
 
     def explain_pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> tuple[Evidence, ...]:
-        """Which claim or class is missing, and what it may have been meant for."""
+        """Name the claim or class that is missing, and the near misses of its name."""
         from kubectl_sched.plugins.dynamic_resources.evidence import of_pod
 
         del state
@@ -125,7 +125,7 @@ class DynamicResources(
         return Column.of(self._filtering.outcome(known, pod, node).status for node in nodes)
 
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
-        """Which device fails which selector, who holds it, or why a claim that has devices cannot be used here."""
+        """Name the selector that each device fails, its holder, or why an allocated claim cannot be used here."""
         known = state.get(STATE)
         if known is None or not known.claims.claims:
             return ()
@@ -147,7 +147,7 @@ class DynamicResources(
     def post_filter(
         self, state: CycleState, pod: Pod, nodes: Snapshot, statuses: NodeToStatus, framework: PluginsRunner
     ) -> PostFilterResult:
-        """Whether taking a claim's devices away could help. Fails where an earlier plugin ended PreFilter."""
+        """Report whether taking a claim's devices away could help. Fails where an earlier plugin ended PreFilter."""
         del framework
         if not self._on:
             return self._nothing_done("plugin disabled")
@@ -230,7 +230,7 @@ class DynamicResources(
         return default_normalize_score(scores) if self._on else scores
 
     def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
-        """Which devices the node would give, and which alternatives they are."""
+        """Name the devices that the node would give, and the alternatives that they are."""
         known = state.get(STATE)
         if known is None or not known.claims.claims:
             return ()

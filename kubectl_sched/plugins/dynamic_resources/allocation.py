@@ -1,4 +1,4 @@
-"""What a search for devices ends in (resourceapi.AllocationResult, before it is written)."""
+"""The result of a search for devices (resourceapi.AllocationResult, before it is written)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class AllocatedDevice(NamedTuple):
 
 
 class Allocation(NamedTuple):
-    """What a claim would get."""
+    """The devices that a claim would get."""
 
     claim: ResourceClaim
     devices: tuple[AllocatedDevice, ...]

@@ -1,4 +1,7 @@
-"""What kube-scheduler writes of a claim's devices (structured/internal/*/allocator_*.go, from the end of Allocate)."""
+"""The allocation result that kube-scheduler writes into a claim.
+
+It answers to structured/internal/*/allocator_*.go, from the end of Allocate.
+"""
 
 from __future__ import annotations
 

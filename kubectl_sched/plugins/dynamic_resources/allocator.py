@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Allocator:
-    """What the searches on all nodes of a cycle share."""
+    """The inputs that the searches on all nodes of a cycle share."""
 
     channel: AllocatorChannel
     rules: DeviceRules
@@ -35,9 +35,9 @@ class Allocator:
 
     @property
     def knows_capacity(self) -> bool:
-        """Whether consumable capacity is on."""
+        """Report whether consumable capacity is on."""
         return CONSUMABLE_CAPACITY in self.features
 
     def pools(self, node: Node) -> list[Pool]:
-        """What the node can reach, in the order that it is tried; raises AllocationFailed."""
+        """Return the pools that the node can reach, in the order of the search. Raises AllocationFailed."""
         return gather_pools(self.slices, node, self.features, self.rules, self.channel)

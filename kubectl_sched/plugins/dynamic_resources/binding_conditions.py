@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def blocks_binding(claim: ResourceClaim, timeout_seconds: float) -> str | None:
-    """Why the claim's devices will not do any more: one failed, or took too long; None where they are fine."""
+    """Return why the claim's devices are unusable: one failed or took too long; None if they are fine."""
     allocation = claim.status.allocation
     for result in allocation.devices.results if allocation is not None else ():
         if not result.binding_conditions:

@@ -34,7 +34,7 @@ def fits(
     fractional: bool,
     strict: bool,
 ) -> bool:
-    """Whether the request can be added to what is taken and being allocated (CmpRequestOverCapacity).
+    """Report whether the request can be added to what is taken and being allocated (CmpRequestOverCapacity).
 
     Raises CapacityUnknown, and where `strict` AllocationFailed for amounts that cannot be computed.
     """
@@ -56,7 +56,7 @@ def fits(
 def consumed_capacity(
     requested: CapacityRequirements | None, capacity: Mapping[str, DeviceCapacity], *, fractional: bool, strict: bool
 ) -> dict[str, Quantity]:
-    """How much of each capacity the request takes (GetConsumedCapacityFromRequest)."""
+    """Return the amount of each capacity that the request takes (GetConsumedCapacityFromRequest)."""
     wanted: Mapping[str, RawQuantity] = requested.requests if requested is not None else {}
     consumed: dict[str, Quantity] = {}
     for name, available in capacity.items():
@@ -140,7 +140,7 @@ def _outside(amount: Quantity, valid: CapacityRequestPolicyRange, *, fractional:
 
 
 def _in_milli(valid: CapacityRequestPolicyRange, fractional: bool) -> bool:
-    """Whether steps are counted in thousandths (useMilli)."""
+    """Report whether steps are counted in thousandths (useMilli)."""
     if not fractional:
         return False
     bounds = [parse_quantity(raw) for raw in (valid.min, valid.max, valid.step) if raw is not None]

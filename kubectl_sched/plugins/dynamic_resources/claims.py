@@ -23,7 +23,7 @@ _UNSUPPORTED = "none of the supported fields are set"
 
 
 class ClaimProblem(Exception):  # noqa: N818 - an expected "not yet" of the whole pod
-    """Why a pod's claims cannot be used, in upstream's words."""
+    """The reason why a pod's claims cannot be used, in upstream's words."""
 
 
 class ClaimStore(Record, frozen=True):
@@ -102,7 +102,7 @@ def group_name(pod: Pod) -> str | None:
 
 
 def check_bindings(pod: Pod, nodes: Snapshot) -> None:
-    """Whether it is clear for whom each claim is reserved, the pod or its group; raises ClaimProblem (BindTo)."""
+    """Check that each claim is clearly reserved for the pod or its group. Raises ClaimProblem (BindTo) if not."""
     name = group_name(pod)
     group = None
     if name is not None:
@@ -120,7 +120,7 @@ def check_bindings(pod: Pod, nodes: Snapshot) -> None:
 
 
 def is_reserved_for(pod: Pod, claim: ResourceClaim, *, groups_reserve: bool) -> bool:
-    """Whether the pod, or its group, is among those that the claim is reserved for (IsReservedForPod)."""
+    """Report whether the pod, or its group, is among those that the claim is reserved for (IsReservedForPod)."""
     group = group_name(pod)
     return any(
         consumer.uid == pod.metadata.uid

@@ -1,4 +1,4 @@
-"""What the devices of a claim must have in common, or must not (allocator_*.go, constraint.go)."""
+"""Constraints on the devices of a claim: what they must share, or must not (allocator_*.go, constraint.go)."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class Constraint(ABC):
         self._lists = lists
 
     def concerns(self, request: RequestData) -> bool:
-        """Whether it is about the request; without any names it is about all."""
+        """Report whether it is about the request; without any names it is about all."""
         if not self._requests or request.base_name in self._requests:
             return True
         return request.parent_name is not None and request.full_name in self._requests
 
     def add(self, request: RequestData, device: SliceDevice) -> bool:
-        """Whether the device may be added; if so, it is."""
+        """Report whether the device may be added; if so, it is."""
         if not self.concerns(request):
             return True
         attribute = self._lookup(request, device, self.attribute)

@@ -20,7 +20,7 @@ Amounts: TypeAlias = dict[str, dict[str, Quantity]]
 
 
 class CounterLedger:
-    """What is left of all counters; shared by the nodes of a cycle, as upstream's allocator shares it."""
+    """The rest of all counters. The nodes of a cycle share it, as in upstream's allocator."""
 
     def __init__(self, allocated: AllocatedState, rules: DeviceRules) -> None:
         self._allocated = allocated
@@ -28,13 +28,13 @@ class CounterLedger:
         self._available: dict[Hashable, Amounts] = {}
 
     def key(self, pool: Pool, device: SliceDevice) -> Hashable:
-        """What the device's counters belong to."""
+        """Return the pool that the device's counters belong to."""
         if self._rules.counters_by == "slice":
             return device.slice.name
         return pool.id.pool if self._rules.counters_by == "pool name" else pool.id
 
     def available(self, pool: Pool, device: SliceDevice) -> Amounts:
-        """What devices that are allocated leave of the counters; may be negative."""
+        """Return what allocated devices leave of the counters; it may be negative."""
         key = self.key(pool, device)
         if key not in self._available:
             by_slice = self._rules.counters_by == "slice"
@@ -65,7 +65,7 @@ def left_over(
 
 
 def _consumed(slices: Iterable[PoolSlice], is_taken: Callable[[DeviceID], bool]) -> Iterator[DeviceCounterConsumption]:
-    """What the devices that are taken consume."""
+    """Return the sum of what the taken devices consume."""
     for one in slices:
         for device in one.devices:
             if device.device.consumes_counters and is_taken(device.id):
@@ -73,13 +73,13 @@ def _consumed(slices: Iterable[PoolSlice], is_taken: Callable[[DeviceID], bool])
 
 
 class ConsumedCounters:
-    """What the devices being allocated on one node take."""
+    """The counters that the devices being allocated on one node take."""
 
     def __init__(self) -> None:
         self._consumed: dict[Hashable, Amounts] = {}
 
     def take(self, key: Hashable, device: SliceDevice, available: Mapping[str, Mapping[str, Quantity]]) -> bool:
-        """Whether no counter of the pool is exceeded with the device; if so, its counters are taken."""
+        """Report whether no counter of the pool is exceeded with the device; if so, its counters are taken."""
         self._add(key, device, 1)
         consumed = self._consumed[key]
         for set_name, counters in available.items():

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class TentativeAllocation:
-    """What the search holds at the moment: `results` has a list of devices for each claim."""
+    """The devices that the search holds at the moment: `results` has a list for each claim."""
 
     def __init__(
         self, shared: Allocator, node: Node, claims: Sequence[ResourceClaim], eligibility: Eligibility
@@ -56,7 +56,7 @@ class TentativeAllocation:
         self._constraints.append(constraints_of(self._shared, claim))
 
     def is_in_use(self, request: RequestData, device: DeviceID) -> bool:
-        """Whether somebody has the device already, or the search has taken it."""
+        """Report whether somebody has the device already, or the search has taken it."""
         allocating = self._allocating.get(device, ())
         if request.admin_access:
             return not self._rules.admin_access_repeats_device and request.claim_index in allocating
@@ -142,7 +142,7 @@ class TentativeAllocation:
         return True
 
     def _counters_suffice(self, device: SliceDevice) -> bool:
-        """Whether the slice's counters do, those of devices being allocated taken off."""
+        """Report whether the slice's counters do, those of devices being allocated taken off."""
         held = self._shared.allocated.devices
         available = left_over(
             device.slice.published.spec.shared_counters,

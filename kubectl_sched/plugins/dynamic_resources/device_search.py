@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kubectl_sched.plugins.dynamic_resources.requests import ClaimData, RequestData
 
 MOST_STEPS = 200_000
-"""How many devices are tried on one node before the search is given up; the real one has ten seconds."""
+"""The number of devices that are tried on one node before the search is given up. The real one has ten seconds."""
 
 
 class _LimitExceeded(Exception):  # noqa: N818 - caught within the search

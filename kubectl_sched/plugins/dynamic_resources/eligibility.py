@@ -1,4 +1,4 @@
-"""Which devices a request may have on a node, and whether enough of them is left (isSelectable, capacity)."""
+"""The devices that a request may have on a node, and whether enough of them is left (isSelectable, capacity)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Eligibility:
-    """What is asked of one device at a time, for the claims of one search; `capacity` is what the search has taken."""
+    """Checks of one device at a time, for the claims of one search; `capacity` is what the search has taken."""
 
     def __init__(self, shared: Allocator, node: Node, claims: Sequence[ResourceClaim]) -> None:
         self._shared = shared
@@ -36,7 +36,7 @@ class Eligibility:
         self._matches.clear()
 
     def is_selectable(self, request: RequestData, device: SliceDevice, key: tuple[int, int, int]) -> bool:
-        """Whether the device satisfies class and request (isSelectable)."""
+        """Report whether the device satisfies class and request (isSelectable)."""
         if (
             self._shared.rules.knows_binding_conditions
             and BINDING_CONDITIONS not in self._shared.features
@@ -64,7 +64,7 @@ class Eligibility:
             raise AllocationFailed(f"failed to parse node selector: {wrong.reason}") from wrong
 
     def has_capacity(self, request: RequestData, device: SliceDevice, *, empty: bool = False) -> bool:
-        """Whether as much of the device is left as the request takes; `empty` of one that nobody uses."""
+        """Report whether as much of the device is left as the request takes; `empty` of one that nobody uses."""
         if not self._shared.knows_capacity:
             return True
         strict = self._shared.rules.capacity_errors_fail

@@ -1,4 +1,4 @@
-"""Why a node's devices do not do: device by device, who holds it or which selector it fails."""
+"""The evidence against a node's devices, one by one: its holder, or the selector that it fails."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MOST_DEVICES = 16
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """Why one device is not for a request: a short clause that groups devices, and the facts."""
+    """The reason why one device does not serve a request: a short clause that groups devices, and the facts."""
 
     device: SliceDevice
     clause: str
@@ -42,7 +42,7 @@ class _Refusal:
 
 
 def of_pod(pod: Pod, nodes: Snapshot, filtering: Filtering) -> tuple[Evidence, ...]:
-    """Why the pod's claims cannot be used anywhere."""
+    """Return why the pod's claims cannot be used anywhere."""
     status, _ = filtering.prepare(pod, nodes)
     if status.is_success or not status.reasons:
         return ()
@@ -66,7 +66,7 @@ def of_pod(pod: Pod, nodes: Snapshot, filtering: Filtering) -> tuple[Evidence, .
 def of_node(
     state: PreFilterState, pod: Pod, node: NodeInfo, outcome: NodeOutcome, filtering: Filtering
 ) -> tuple[Evidence, ...]:
-    """Why the node cannot serve the claims."""
+    """Return why the node cannot serve the claims."""
     reasons = outcome.status.reasons
     found: list[Evidence] = []
     if reasons == ("resourceclaim not available on the node",):

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ExtendedResources:
-    """What the pod asks for that may come from devices, and the classes behind it."""
+    """The extended resources of a pod that may come from devices, and the classes behind them."""
 
     claim: ResourceClaim
     amounts: Mapping[str, int]
@@ -87,7 +87,7 @@ def claim_on_node(
 
 
 def claimed_on(wanted: ExtendedResources, node: NodeInfo, rules: DeviceRules) -> dict[str, int] | Status:
-    """How much of what has to come from devices on this node, or why it cannot be had at all."""
+    """Return the amounts that have to come from devices on this node, or why they cannot be had at all."""
     claimed: dict[str, int] = {}
     allocatable = node.node.status.allocatable
     for name, amount in wanted.amounts.items():
@@ -106,7 +106,7 @@ def claimed_on(wanted: ExtendedResources, node: NodeInfo, rules: DeviceRules) ->
 def request_mappings(
     pod: Pod, claimed: Mapping[str, int], classes: Mapping[str, str], rules: DeviceRules
 ) -> list[ContainerExtendedResourceRequest]:
-    """Which request backs which container's resource, for the pod's status (createRequestsAndMappings)."""
+    """Map each container's resource to the request behind it, for the pod's status (createRequestsAndMappings)."""
     containers = (*pod.spec.init_containers, *pod.spec.containers)
     init_count = len(pod.spec.init_containers) if rules.implicit_class_is_extended else 0
     return [

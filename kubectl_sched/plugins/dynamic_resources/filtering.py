@@ -52,7 +52,7 @@ _DEFAULT_BINDING_TIMEOUT = 600.0
 
 
 class Filtering:
-    """What gates and minor make of a pod's claims."""
+    """The rules for a pod's claims under the gates of a minor."""
 
     def __init__(self, enabled: Callable[[str], bool], release: Release, binding_timeout: float | None) -> None:
         self.release = release
@@ -86,7 +86,7 @@ class Filtering:
 
     @property
     def binding_conditions(self) -> bool:
-        """Whether devices may have to be made ready."""
+        """Report whether devices may have to be made ready."""
         return (
             self.rules.knows_binding_conditions
             and self._enabled("DRADeviceBindingConditions")
@@ -94,12 +94,12 @@ class Filtering:
         )
 
     def blocks_binding(self, claim: ResourceClaim) -> str | None:
-        """Why the claim's devices will not do any more; None where they do, or where that is not asked."""
+        """Return why the claim's devices are unusable; None if they are fine, or if that is not checked."""
         return blocks_binding(claim, self._binding_timeout) if self.binding_conditions else None
 
     @property
     def groups(self) -> bool:
-        """Whether groups of pods may own claims."""
+        """Report whether groups of pods may own claims."""
         return self._enabled("DRAWorkloadResourceClaims")
 
     # PreFilter
@@ -138,7 +138,7 @@ class Filtering:
     def _usable(
         self, claim: ResourceClaim, claims: ClaimStore, nodes: Snapshot
     ) -> tuple[Status | None, NodeSelector | None]:
-        """Why the claim ends the cycle, or where it can be used if it was allocated before."""
+        """Return why the claim ends the cycle, or the nodes where an allocated one can be used."""
         allocation = claim.status.allocation
         if allocation is not None:
             if allocation.node_selector is None:
@@ -304,7 +304,7 @@ class Filtering:
     def _taken_of_node(
         self, state: PreFilterState, pod: Pod, node: NodeInfo, allocations: Sequence[Allocation]
     ) -> Status | tuple[NodeAllocatableResourceClaimStatus, ...]:
-        """What the devices take of the node's own resources, or why that is too much."""
+        """Return what the devices take of the node's own resources, or why that is too much."""
         if state.node_allocatable is None or (state.allocator is None and not self.rules.capacity_errors_fail):
             return ()
         found = {

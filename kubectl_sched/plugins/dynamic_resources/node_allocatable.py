@@ -44,7 +44,7 @@ class HeldDevice:
 
 @dataclass(frozen=True, slots=True)
 class NodeAllocatable:
-    """How a minor counts them: since 1.37 with mappings and overhead, and by driver, too."""
+    """The rules of a minor for counting them: since 1.37 with mappings, overhead and drivers."""
 
     slices: Sequence[PoolSlice]
     has_overhead: bool
@@ -52,7 +52,7 @@ class NodeAllocatable:
     groups_reserve: bool
 
     def sharing(self, pod: Pod, claim: ResourceClaim, node: NodeInfo) -> Status | None:
-        """Why a claim that was allocated before may not be used by this pod, too."""
+        """Return why this pod may not share a claim that is already allocated."""
         if self.has_overhead:
             return self._mapped_device_is_shared(pod, claim)
         consumers = {
@@ -92,7 +92,7 @@ class NodeAllocatable:
         held: Sequence[tuple[ResourceClaim, Sequence[HeldDevice]]],
         node: NodeInfo,
     ) -> Status | tuple[NodeAllocatableResourceClaimStatus, ...]:
-        """Why the node has not what the pod and its devices take together, else what the pod's status will say of it.
+        """Return why the node lacks what the pod and its devices take together, else the entries for the pod's status.
 
         `names` are the pod's for its claims.
         """
@@ -235,7 +235,7 @@ class NodeAllocatable:
         return {name: in_scheduler_units(name, amount) for name, amount in requests.items()}
 
     def _exceeds_pod_level(self, pod: Pod) -> Status | None:
-        """What the pod asks for as a whole has to cover its containers and their devices."""
+        """Check that the pod-level requests cover its containers and their devices."""
         if not self.pod_level or pod.spec.resources is None or not pod.spec.resources.requests:
             return None
         whole = pod_requests(pod, self._options(skip_pod_level=False))
@@ -298,7 +298,7 @@ def _reaches(one: PoolSlice, node: NodeInfo) -> bool:
 
 
 def _device_reaches(one: SliceDevice, node: NodeInfo) -> bool:
-    """Whether the device can be used on the node; what comes with a wrong node name may still match."""
+    """Report whether the device can be used on the node; what comes with a wrong node name may still match."""
     if not one.slice.published.spec.per_device_node_selection:
         return True
     device = one.device

@@ -1,4 +1,4 @@
-"""What Reserve and PreBind would do (Reserve, bindClaim, PreBind)."""
+"""The writes of Reserve and PreBind (Reserve, bindClaim, PreBind)."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """What a node can reach of a pool; `elsewhere` are its devices on other nodes, which share its counters."""
+    """The part of a pool that a node can reach; `elsewhere` are devices on other nodes that share its counters."""
 
     id: PoolID
     slices: tuple[PoolSlice, ...] = ()
@@ -30,7 +30,7 @@ class Pool:
     is_incomplete: bool = False
     invalid_reason: str | None = None
     missing: str | None = None
-    """How many slices of how many there are, where it is incomplete."""
+    """The numbers of slices found and expected, if the pool is incomplete."""
 
 
 def gather_pools(

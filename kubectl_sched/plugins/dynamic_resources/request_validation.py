@@ -1,4 +1,4 @@
-"""Whether requests can be asked for at all, and how many devices each is for (validateDeviceRequest)."""
+"""Validation of requests, and the number of devices that each is for (validateDeviceRequest)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def constraints_of(shared: Allocator, claim: ResourceClaim) -> list[Constraint]:
-    """What the devices of the claim must have in common, or must not."""
+    """The constraints on the devices of the claim."""
 
     def attribute(request: RequestData, device: SliceDevice, name: str) -> DeviceAttribute | None:
         derived = next((one for one in request.exact.derived_attributes if one.name == name), None)
@@ -147,7 +147,7 @@ class RequestChecker:
 
 
 def _alternatives(index: int, request: DeviceRequest, where: str) -> Iterator[RequestData]:
-    """What the request may be met by: itself, or the first of its list that can be had."""
+    """Return what may meet the request: itself, or the first of its list that can be had."""
     for alternative in request.first_available:
         yield RequestData(index, alternative.name, request.name, alternative)
     if not request.first_available:

@@ -37,12 +37,12 @@ class RequestData:
 
     @property
     def admin_access(self) -> bool:
-        """Whether devices in use may be taken."""
+        """Report whether devices in use may be taken."""
         return self.parent_name is None and bool(self.exact.admin_access)
 
     @property
     def wants_all(self) -> bool:
-        """Whether it is for every device there is."""
+        """Report whether it is for every device there is."""
         return self.exact.allocation_mode == "All"
 
 

@@ -39,7 +39,7 @@ _EXTENDED = "resource.kubernetes.io/extended-resource-claim"
 
 @dataclass(frozen=True, slots=True)
 class Reserving:
-    """What all claims of the pod on one node share."""
+    """The state that all claims of the pod on one node share."""
 
     state: PreFilterState
     pod: Pod

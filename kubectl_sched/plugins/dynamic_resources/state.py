@@ -1,4 +1,4 @@
-"""What PreFilter finds out and the later extension points use."""
+"""The state that PreFilter writes and the later extension points read."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class NodeOutcome:
     allocations: tuple[Allocation, ...] = ()
     unavailable: tuple[ResourceClaim, ...] = ()
     node_allocatable: tuple[NodeAllocatableResourceClaimStatus, ...] = ()
-    """What the pod's status would say of the node's own resources that its devices take."""
+    """The entries of the pod's status for the node's own resources that its devices take."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class PreFilterState:
 
     claims: ClaimStore = field(default_factory=ClaimStore)
     available_on: tuple[NodeSelector | None, ...] = ()
-    """Where each claim that was allocated before can be used; None: everywhere."""
+    """The nodes where each allocated claim can be used; None for everywhere."""
     allocator: Allocator | None = None
     extended: ExtendedResources | None = None
     node_allocatable: NodeAllocatable | None = None

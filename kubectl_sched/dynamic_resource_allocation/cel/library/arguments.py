@@ -1,4 +1,4 @@
-"""What functions ask of their arguments."""
+"""Checks and conversions of functions' arguments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Function: TypeAlias = Callable[..., Value]
 
 
 def no_overload() -> CelError:
-    """What a function says of arguments that are not its own."""
+    """The error of a function called with arguments of other types."""
     return CelError("no such overload")
 
 
@@ -62,7 +62,7 @@ def uint64(number: int) -> UInt:
 
 
 def reads(read: Function) -> Function:
-    """Whether a string can be read as something."""
+    """Report whether a string can be read as something."""
 
     def reads(*args: Value) -> bool:
         want_text(args[0])
