@@ -61,8 +61,6 @@ CIRCLES = {
 RIDDLES = {
     "binding",
     "cli",
-    "dynamic_resource_allocation",
-    "plugins/dynamic_resources",
     "sources/live",
     "tui",
 }
