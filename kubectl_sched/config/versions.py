@@ -193,6 +193,9 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     backoff_counts_rejections: bool = False
     """A pod's backoff grows with rejections, and apart from them with errors in a row; before, with every attempt."""
 
+    gated_pods_are_flushed: bool = False
+    """A pod that a PreEnqueue plugin holds back is asked about again after five minutes without any event."""
+
     @property
     def exact(self) -> bool:
         """Report whether decisions equal the real scheduler's; older minors take the nearest formulas."""
@@ -320,6 +323,7 @@ def _table() -> dict[KubeVersion, Release]:
             "one_violated_budget_is_enough": True,
             "unstarted_victims_keep_their_order": True,
             "gated_pods_are_nominated": True,
+            "gated_pods_are_flushed": True,
             "preemption_is_announced": True,
             "inferred_features": (_RESTART_ALL, _HOST_NETWORK_USERS, _BIND_MOUNT_OPTIONS),
         },

@@ -202,7 +202,8 @@ def difference(oracle: Oracle, seed: int, length: int = 80) -> str:
     """The first step after which the queues differ, empty if none does."""
     release = RELEASES[KubeVersion.parse(oracle.minor)]
     popped_early = seed % 4 != 0
-    course = Course(seed, Backoff(1.0, 10.0, popped_early, not release.backoff_counts_rejections))
+    every_attempt = not release.backoff_counts_rejections
+    course = Course(seed, Backoff(1.0, 10.0, popped_early, every_attempt, release.gated_pods_are_flushed))
     course.run(length)
     gates = {"SchedulerPopFromBackoffQ": popped_early}
     request = {"id": str(seed), "objects": [], "config": "", "featureGates": gates, "queue": course.steps}

@@ -48,6 +48,8 @@ class QueuedPod:
     gating_plugin: str = ""
     """The PreEnqueue plugin that holds it back."""
     nominated_node: str = ""
+    flushed: float = 0.0
+    """When it was last flushed."""
     entry: int = 0
     """The number of its one entry in a heap that still counts."""
     events_seen: int = 0
@@ -75,6 +77,9 @@ class Backoff(Record, frozen=True):
     """SchedulerPopFromBackoffQ: with nothing active, a rejected pod is taken before its backoff ends."""
     counts_every_attempt: bool = False
     """Backoff grows with each attempt, as up to 1.33, instead of with rejections and errors apart."""
+
+    flushes_gated: bool = False
+    """The flush after five minutes looks at gated pods, too, as since 1.37."""
 
     def seconds(self, attempts: int) -> float:
         """The backoff after so many attempts: doubled with each (calculateBackoffDuration)."""

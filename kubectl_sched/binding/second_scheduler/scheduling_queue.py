@@ -170,12 +170,18 @@ class SchedulingQueue:
 
     def _move(self, waiting: Iterable[QueuedPod], happened: Happened, now: float) -> None:
         for queued in waiting:
-            if queued.gating_plugin and not self._hints.is_registered(queued.gating_plugin, happened.event):
+            if self._is_deaf_to(queued, happened.event):
                 continue
             strategy = self._strategy(queued, happened)
             if strategy is not _Strategy.SKIP:
                 self._requeue(queued, strategy, now, happened.event.resource)
         self._in_flight.record(happened)
+
+    def _is_deaf_to(self, queued: QueuedPod, event: ClusterEvent) -> bool:
+        """Tell whether the event can be nothing to the plugin that holds the pod back."""
+        if not queued.gating_plugin or (event == EVERYTHING and self._backoff.flushes_gated):
+            return False
+        return not self._hints.is_registered(queued.gating_plugin, event)
 
     # Questions and answers of the scheduling loop
 
@@ -352,8 +358,13 @@ class SchedulingQueue:
                 self._forget_stale(heap, Place.BACKOFF)
 
     def flush_unschedulable(self, now: float) -> None:
-        """Try again the pods that nothing has helped for long; gated ones stay."""
-        late = [each for each in self._waiting.values() if now - each.timestamp > LONGEST_UNSCHEDULABLE_SECONDS]
+        """Try again the pods that nothing has helped for long."""
+        since = now - LONGEST_UNSCHEDULABLE_SECONDS
+        late = [each for each in self._waiting.values() if each.timestamp < since]
+        if self._backoff.flushes_gated:
+            late = [each for each in late if each.flushed < since]
+            for queued in late:
+                queued.flushed = now
         if late:
             self._move(late, Happened(EVERYTHING), now)
 

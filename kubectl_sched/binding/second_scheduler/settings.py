@@ -75,6 +75,7 @@ def settings(options: WatchOptions, configuration: Configuration) -> Settings:
         float(configuration.pod_max_backoff_seconds),
         is_popped_early=configuration.features.enabled("SchedulerPopFromBackoffQ"),
         counts_every_attempt=not configuration.release.backoff_counts_rejections,
+        flushes_gated=configuration.release.gated_pods_are_flushed,
     )
     return Settings(configuration, election(options, configuration), backoff)
 
