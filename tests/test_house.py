@@ -52,7 +52,6 @@ COMMANDS = {path.stem for path in (PACKAGE / "cli").glob("*.py")} & {
 """A command and the query behind it have the same name."""
 
 CIRCLES = {
-    ("kubectl_sched.cli.completion.protocol", "kubectl_sched.cli.app"),
     ("kubectl_sched.sources.dump.archives", "kubectl_sched.sources.dump.input_files"),
     ("kubectl_sched.sources.dump.compression", "kubectl_sched.sources.dump.input_files"),
 }

@@ -1,32 +1,20 @@
-"""The commands, by name."""
+"""Runs the command that a command line begins with."""
 
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import typer
-from typer.core import TyperCommand, TyperOption
-
-from kubectl_sched.cli.arguments import TAKE_A_VALUE, respelled
+from kubectl_sched.cli.arguments import TAKE_A_VALUE
+from kubectl_sched.cli.typer_commands import COMMANDS, HELP_FLAGS, UsageError, command
 from kubectl_sched.errors import SchedError
 from kubectl_sched.output import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS = (
-    *("explain", "message", "whatif", "bind", "diff", "profiles", "schedulers", "snapshot", "completion", "version"),
-)
-"""Each is the function of that name in the module of that name; `help_texts` has what help says of it."""
-
-HELP_FLAGS = ("-h", "--help")
 COMPLETE = "__complete"
 """What completion scripts call; everything after it is what stands on the line."""
-
-UsageError: type[Exception] = typer.BadParameter.__bases__[0]
-"""Of the click that this typer is built on, be it its own or the package."""
 
 
 def app(arguments: Sequence[str], prog_name: str = "kubectl sched", **settings: Any) -> Any:
@@ -55,33 +43,6 @@ def app(arguments: Sequence[str], prog_name: str = "kubectl sched", **settings: 
         raise _in_one_sentence(error) from None
 
 
-def command(name: str) -> Any:
-    """The command as typer builds it. Its module is imported only now."""
-    single = typer.Typer(
-        add_completion=False,
-        pretty_exceptions_enable=False,
-        rich_markup_mode=None,
-        context_settings={"help_option_names": list(HELP_FLAGS)},
-    )
-    single.command(name, cls=_Documented)(getattr(import_module(f"kubectl_sched.cli.{name}"), name))
-    return typer.main.get_command(single)
-
-
-class _Documented(TyperCommand):
-    """A command whose help looks like kubectl's, and whose flags may be written as kubectl's may."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        flags = [each for each in self.get_params(ctx) if isinstance(each, TyperOption)]
-        switches = {name for each in flags if each.is_flag for name in each.opts}
-        takers = {name for each in flags if not each.is_flag for name in each.opts}
-        return super().parse_args(ctx, respelled(args, switches, takers))
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        from kubectl_sched.cli.help import command_help
-
-        formatter.write(command_help(self.name or "", self.get_params(ctx)))
-
-
 def _print_help(name: str) -> NoReturn:
     from kubectl_sched.cli.help import connection_help, overview
 
@@ -91,7 +52,7 @@ def _print_help(name: str) -> NoReturn:
 
 
 def _misplaced(flag: str, rest: Sequence[str], prog_name: str) -> str:
-    """What is wrong with a line that begins with a flag."""
+    """Return the error of a line that begins with a flag."""
     if flag in TAKE_A_VALUE and not rest:
         return f"{flag} needs a value, and a command beside it (see {prog_name} --help)"
     behind = next((word for word in rest if word in COMMANDS), None) if flag not in TAKE_A_VALUE else None
@@ -109,7 +70,7 @@ def _unknown(name: str, prog_name: str) -> str:
 
 
 def _in_one_sentence(error: Any) -> BaseException:
-    """What is wrong with the command line, as all other bad input is said."""
+    """Return the error of a command line in the words of all other bad input."""
     message = " ".join(error.format_message().split())
     path = error.ctx.command_path if error.ctx else "kubectl sched"
     return SchedError(f"{message.rstrip('.')} (see {path} --help)")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
 
 POD_WORDS = frozenset({"pod", "pods", "po"})
+_NODE_WORDS = frozenset({"node", "nodes", "no"})
 
 WORKLOAD_WORDS = {
     word: kind
@@ -112,9 +113,14 @@ def workloads_named(selection: Selection) -> list[tuple[str, str]]:
 
 
 def _names(targets: tuple[str, ...]) -> list[tuple[str, str]]:
-    """(kind, name) of each target: `web-0`, `pod web-0`, `pods a b`, `pod/web-0`, `deployment/web`."""
+    """(kind, name) of each target: `web-0`, `pod web-0`, `pods a b`, `a,b`, `pod/web-0`, `deployment/web`."""
     kind = "Pod"
-    names = list(targets)
+    names = [name for target in targets for name in target.split(",")]
+    if len(names) > 1 and names[0].lower() in _NODE_WORDS:
+        raise SchedError(
+            f"nodes are not explained by themselves: `kubectl sched explain pod NAME --node {names[1]}` says whether a "
+            f"pod fits there, and `kubectl sched whatif --drain {names[1]}` where its pods could go"
+        )
     if names and "/" not in names[0]:
         word = names[0].lower()
         if word in POD_WORDS:

@@ -31,7 +31,7 @@ def by_rejections(result: ScheduleResult, curable: Collection[str]) -> Iterator[
     for plugin, mask in result.rejection_masks.items():
         if plugin not in curable:
             hopeless = hopeless | mask
-    for number in np.unique(counts[~hopeless]).tolist():
+    for number in sorted(set(counts[~hopeless].tolist())):
         rows = np.flatnonzero(~hopeless & (counts == number))
         yield _some(result, rows[np.argsort(away[rows], kind="stable")])
 

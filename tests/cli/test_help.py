@@ -8,10 +8,10 @@ from importlib.metadata import version
 
 import pytest
 
-from kubectl_sched.cli.app import COMMANDS, command
 from kubectl_sched.cli.arguments import command_first
 from kubectl_sched.cli.help_texts import COMMANDS as HELP
 from kubectl_sched.cli.help_texts import GROUPS
+from kubectl_sched.cli.typer_commands import COMMANDS, command
 from kubectl_sched.config.versions import NEWEST, OLDEST_EXACT, SUPPORTED
 from tests.terminal import on_terminal
 

@@ -11,10 +11,10 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
-from kubectl_sched.cli.app import COMMANDS, HELP_FLAGS, UsageError, command
 from kubectl_sched.cli.arguments import TAKE_A_VALUE, command_first
 from kubectl_sched.cli.completion.values import Candidate, candidates, is_file
 from kubectl_sched.cli.help_texts import COMMANDS as HELP
+from kubectl_sched.cli.typer_commands import COMMANDS, HELP_FLAGS, UsageError, command
 from kubectl_sched.output import write_candidate, write_text
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def print_completions(words: Sequence[str]) -> NoReturn:
 
 
 def completions(words: Sequence[str]) -> Completions:
-    """What may stand for the last of these words, which follow the program's name."""
+    """Return the candidates for the last of these words, which follow the program's name."""
     *before, incomplete = _joined(words) or [""]
     before = command_first(before)
     named = bool(before) and not before[0].startswith("-")

@@ -1,0 +1,48 @@
+"""A command by its name, built by typer when it is asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperOption
+
+from kubectl_sched.cli.arguments import respelled
+
+COMMANDS = (
+    *("explain", "message", "whatif", "bind", "diff", "profiles", "schedulers", "snapshot", "completion", "version"),
+)
+"""Each is the function of that name in the module of that name; `help_texts` has what help says of it."""
+
+HELP_FLAGS = ("-h", "--help")
+
+UsageError: type[Exception] = typer.BadParameter.__bases__[0]
+"""Of the click that this typer is built on, be it its own or the package."""
+
+
+def command(name: str) -> Any:
+    """The command as typer builds it. Its module is imported only now."""
+    single = typer.Typer(
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": list(HELP_FLAGS)},
+    )
+    single.command(name, cls=_Documented)(getattr(import_module(f"kubectl_sched.cli.{name}"), name))
+    return typer.main.get_command(single)
+
+
+class _Documented(TyperCommand):
+    """A command whose help looks like kubectl's, and whose flags may be written as kubectl's may."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        flags = [each for each in self.get_params(ctx) if isinstance(each, TyperOption)]
+        switches = {name for each in flags if each.is_flag for name in each.opts}
+        takers = {name for each in flags if not each.is_flag for name in each.opts}
+        return super().parse_args(ctx, respelled(args, switches, takers))
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        from kubectl_sched.cli.help import command_help
+
+        formatter.write(command_help(self.name or "", self.get_params(ctx)))
