@@ -29,6 +29,8 @@ TAKE_A_VALUE = frozenset(
     }
 )
 STAND_ALONE = frozenset({"--all-namespaces", "--disable-compression", "--insecure-skip-tls-verify", "-A"})
+FORMER = {"--all": "--all-nodes", "--to-from": "--to-dump"}
+"""Flags that were renamed; the old names are accepted and not listed."""
 _SHORT = ("-A", "-n", "-s")
 
 
@@ -70,7 +72,9 @@ def respelled(arguments: Iterable[str], switches: AbstractSet[str], takers: Abst
         awaits_value = False
         if word.startswith("--"):
             name, equals, value = word.partition("=")
-            changed += _switch(name, value) if equals and name in switches else [word]
+            if FORMER.get(name) in switches | takers:
+                name = FORMER[name]
+            changed += _switch(name, value) if equals and name in switches else [f"{name}{equals}{value}"]
             awaits_value = not equals and name in takers
         elif word.startswith("-"):
             short, awaits_value = _short(word[1:], switches, takers)

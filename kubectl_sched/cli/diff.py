@@ -44,7 +44,6 @@ def diff(
     to_dump: Annotated[
         list[str] | None, typer.Option("--to-dump", metavar="PATH", help="The dump to compare with; repeatable.")
     ] = None,
-    to_from: Annotated[list[str] | None, typer.Option("--to-from", hidden=True, help="The former --to-dump.")] = None,
     output: options.OutputOption = options.Output.table,
     color: options.ColorOption = options.Color.auto,
     *,
@@ -59,7 +58,6 @@ def diff(
     from kubectl_sched.sources.discovery.replay_setup import Replay
     from kubectl_sched.sources.pod_selection import Selection
 
-    to_dump = [*(to_dump or ()), *(to_from or ())]
     if not (to_config or to_kube_version or to_feature_gates or to_dump):
         raise SchedError(
             "nothing to compare with: give --to-config, --to-kube-version, --to-feature-gates or --to-dump"

@@ -46,7 +46,7 @@ def explain(
     selector: options.LabelSelector = None,
     pending: Annotated[bool, typer.Option("--pending", help="All pods that no node has yet.")] = False,
     node: options.NodeName = None,
-    all_nodes: Annotated[bool, typer.Option("--all", help="Show every node (as -o wide).")] = False,
+    all_nodes: Annotated[bool, typer.Option("--all-nodes", help="Show every node (as -o wide).")] = False,
     evidence: Annotated[
         bool, typer.Option("--evidence", help="Add evidence to every verdict in JSON and YAML.")
     ] = False,

@@ -159,6 +159,13 @@ def test_another_dump_is_compared(dump: str, tmp_path: Path, capsys: pytest.Capt
     assert "1 pod is in the second dump only, and not compared" in json.loads(said)["warnings"]
 
 
+def test_the_former_name_of_to_dump_is_accepted(dump: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = write(tmp_path / "other.json", node("small", "4"), pod("web", "1"))
+    by_name = run(capsys, "--from", dump, "--to-dump", other)
+    assert run(capsys, "--from", dump, "--to-from", other) == by_name
+    assert run(capsys, "--from", dump, f"--to-from={other}") == by_name
+
+
 def test_a_pod_that_is_named_must_be_in_both_dumps(dump: str, tmp_path: Path) -> None:
     other = write(tmp_path / "other.json", node("small", "4"), pod("else", "1"))
     with pytest.raises(SchedError, match=r"^--to-dump: there is no pod default/web$") as refused:

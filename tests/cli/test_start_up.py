@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-DEMO = Path(__file__).parents[2] / "fixtures" / "demo"
+DEMO = str(Path(__file__).parents[2] / "fixtures" / "demo")
 MOST_MODULES = 600
 MOST_OF_OURS = 262
 LATER = ("numpy.ma", "pydantic", "kubernetes", "textual", "jinja2", "urllib3", "prometheus_client")
@@ -17,7 +17,18 @@ LATER = ("numpy.ma", "pydantic", "kubernetes", "textual", "jinja2", "urllib3", "
 @pytest.fixture(scope="module")
 def imported() -> list[str]:
     """The modules that `explain` imports, as `python -X importtime` lists them."""
-    command = [sys.executable, "-X", "importtime", "-m", "kubectl_sched", "explain", "pod", "web-0", "--from", str(DEMO)]
+    command = [
+        sys.executable,
+        "-X",
+        "importtime",
+        "-m",
+        "kubectl_sched",
+        "explain",
+        "pod",
+        "web-0",
+        "--from",
+        str(DEMO),
+    ]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert "web-0" in run.stdout
     timed = [line for line in run.stderr.splitlines() if line.startswith("import time:")]

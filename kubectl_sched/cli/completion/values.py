@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _FILES: Final = frozenset(
     {
-        *("from_", "to_from", "config", "to_config", "filename", "file"),
+        *("from_", "to_dump", "config", "to_config", "filename", "file"),
         *("kubeconfig", "certificate_authority", "client_certificate", "client_key"),
     }
 )

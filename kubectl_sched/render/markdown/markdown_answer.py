@@ -99,7 +99,7 @@ def _head(explanation: Explanation) -> Iterator[str]:
 
 
 def _nodes(result: ScheduleResult, display: Display) -> Iterator[str]:
-    """The best by points, the closest of the others; all with --all, the one that was asked for with --node."""
+    """The best by points, the closest of the others; all with --all-nodes, the one that was asked for with --node."""
     if result.verdict is None:
         return
     if display.node is not None:
