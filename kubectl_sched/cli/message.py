@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 WORD = "message"
+_LONGEST = 16_384
+"""An event holds 1,024 bytes; what was copied around the message may be some more."""
 
 
 def message(
@@ -33,7 +35,11 @@ def explain_message(words: Sequence[str], output: str, color: str) -> None:
 
     if output not in {"table", "json", "yaml"}:
         raise SchedError(f"there is no -o {output} of a message: it is table, json or yaml")
-    text = sys.stdin.read() if list(words) == ["-"] else " ".join(words)
+    text = _standard_input() if list(words) == ["-"] else " ".join(words)
+    if len(text) > _LONGEST:
+        raise SchedError(
+            f"the text is longer than {_LONGEST:,} characters; paste one message, of which an event holds 1,024 bytes"
+        )
     understood = parse(text)
     if not understood.understood:
         raise SchedError(
@@ -46,3 +52,8 @@ def explain_message(words: Sequence[str], output: str, color: str) -> None:
     from kubectl_sched.render.text.terminal import print_parts
 
     print_parts(message_lines(understood), color)
+
+
+def _standard_input() -> str:
+    """Standard input, no further than shows that it is too long."""
+    return sys.stdin.buffer.read(4 * _LONGEST + 4).decode(errors="replace")

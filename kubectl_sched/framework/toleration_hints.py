@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from kubectl_sched.framework.near_miss import folded, is_near, odd_character
@@ -11,6 +12,10 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.affinity import Toleration
     from kubectl_sched.api.core import Taint
+
+
+_COMPARED = 100
+"""The most tolerations that are compared with one taint."""
 
 
 def toleration_text(toleration: Toleration) -> str:
@@ -26,9 +31,16 @@ def toleration_text(toleration: Toleration) -> str:
 
 
 def toleration_hints(taint: Taint, tolerations: Iterable[Toleration], *, comparison: bool) -> tuple[str, ...]:
-    """One clause for each toleration that nearly tolerates the taint, which none of them does."""
-    hints = (_hint(taint, toleration, comparison=comparison) for toleration in tolerations)
-    return tuple(dict.fromkeys(hint for hint in hints if hint is not None))
+    """One clause for each toleration that nearly tolerates the taint, which none of them does.
+
+    Of many tolerations only the first are compared, and the last clause says so.
+    """
+    each = iter(tolerations)
+    hints = (_hint(taint, toleration, comparison=comparison) for toleration in islice(each, _COMPARED))
+    found = dict.fromkeys(hint for hint in hints if hint is not None)
+    rest = sum(1 for _ in each)
+    stopped = (f"the other {rest:,} tolerations of the pod were not compared",) if rest else ()
+    return (*found, *stopped)
 
 
 def _hint(taint: Taint, toleration: Toleration, *, comparison: bool) -> str | None:

@@ -30,8 +30,9 @@ def place_in_queue(pod: Pod, waiting: Sequence[Pod], framework: Framework) -> Qu
     if not framework.queue_sort_plugins:
         return None
     key = framework.queue_sort_plugins[0].queue_key
+    own_key = key(pod)
     own = (pod.metadata.namespace, pod.metadata.name)
     others = [other for other in waiting if (other.metadata.namespace, other.metadata.name) != own]
-    ahead = [other for other in others if key(other) < key(pod)]
+    ahead = [other for other in others if key(other) < own_key]
     higher = sum(other.priority > pod.priority for other in ahead)
     return QueuePlace(len(ahead) + 1, len(others) + 1, higher)

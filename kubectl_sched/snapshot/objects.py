@@ -59,13 +59,13 @@ class Objects:
         """With these objects of the kind in the places of those of the same names, new ones last."""
         of_kind = list(self._by_type.get(kind, ()))
         index = dict(self._indexed(kind))
-        places = {id(item): place for place, item in enumerate(of_kind)}
+        places = {(item.metadata.namespace, item.metadata.name): place for place, item in enumerate(of_kind)}
         for item in items:
             key = (item.metadata.namespace, item.metadata.name)
-            if key in index:
-                of_kind[places[id(index[key])]] = item
+            if key in places:
+                of_kind[places[key]] = item
             else:
-                places[id(item)] = len(of_kind)
+                places[key] = len(of_kind)
                 of_kind.append(item)
             index[key] = item
         changed = Objects()

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from kubectl_sched.diagnostics.messages.reasons import Meaning, begins_a_reason, meaning
 
-_HEAD = re.compile(r"(\d+)/(\d+) nodes are available(?:: |:|\.|$)")
-_COUNTED = re.compile(r"(\d+) (.+)", re.DOTALL)
-_BETWEEN = re.compile(r",\s+(?=\d+ \S)")
+_HEAD = re.compile(r"\b(\d{1,9})/(\d{1,9}) nodes are available(?:: |:|\.|$)")
+_COUNTED = re.compile(r"(\d{1,9}) (.+)", re.DOTALL)
+_BETWEEN = re.compile(r",\s+(?=\d{1,9} \S)")
 _FAILED_PLUGIN = re.compile(
     r'(?:error while )?running "?(?P<plugin>\w+)"? (?:pre)?filter plugin for pod "[^"]*": (?P<reason>.*)',
     re.IGNORECASE | re.DOTALL,

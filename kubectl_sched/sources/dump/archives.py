@@ -9,8 +9,8 @@ from __future__ import annotations
 import io
 import tarfile
 import zipfile
-import zlib
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
 
 from kubectl_sched.sources.errors import DumpError
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.dump.compression import Allowance
 
 _MOST_MEMBERS = 1_000_000
+_STEP = 1 << 20
 
 
 class Member(NamedTuple):
@@ -31,33 +32,52 @@ class Member(NamedTuple):
 
 def tar_members(file: BinaryIO, source: str, wanted: Callable[[str], bool]) -> Iterator[Member]:
     """The regular files of a tar stream whose paths are wanted."""
-    try:
-        with tarfile.open(fileobj=file, mode="r|") as archive:
-            for index, entry in enumerate(archive):
-                _limit(index, source)
-                if not entry.isreg() or entry.issparse() or not wanted(entry.name):
-                    continue
-                content = archive.extractfile(entry)
-                if content is not None:
-                    yield Member(entry.name, io.BytesIO(content.read()))
-    except (tarfile.TarError, EOFError, UnicodeError, ValueError, OverflowError) as error:
-        raise DumpError(f"{source}: the archive is cut off or damaged ({error})") from None
+    with _damage_refused(source), tarfile.open(fileobj=file, mode="r|") as archive:
+        for index, entry in enumerate(archive):
+            _limit(index, source)
+            if not entry.isreg() or entry.issparse() or not wanted(entry.name):
+                continue
+            content = archive.extractfile(entry)
+            if content is not None:
+                yield Member(entry.name, io.BytesIO(content.read()))
 
 
 def zip_members(file: BinaryIO, source: str, wanted: Callable[[str], bool], allowance: Allowance) -> Iterator[Member]:
     """The files of a zip archive whose paths are wanted."""
+    with _damage_refused(source), zipfile.ZipFile(file) as archive:
+        for index, entry in enumerate(archive.infolist()):
+            _limit(index, source)
+            if entry.is_dir() or _is_link(entry) or not wanted(entry.filename):
+                continue
+            if entry.flag_bits & 1:
+                raise DumpError(f"{source}: {entry.filename} is encrypted; unpack the archive first")
+            # zipfile expands a block of the other methods at once, which may be gigabytes.
+            if entry.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+                raise DumpError(f"{source}: {entry.filename} is not compressed by deflate; unpack the archive first")
+            with archive.open(entry) as stream:
+                yield Member(entry.filename, _charged(stream, source, allowance))
+
+
+def _charged(stream: IO[bytes], source: str, allowance: Allowance) -> io.BytesIO:
+    """All of a stream in memory, charged piece by piece as it comes out."""
+    content = io.BytesIO()
+    while piece := stream.read(_STEP):
+        allowance.spend(len(piece), source)
+        content.write(piece)
+    content.seek(0)
+    return content
+
+
+@contextmanager
+def _damage_refused(source: str) -> Iterator[None]:
+    """Refuse what the readers of archives fail on: with hostile bytes they raise more than they document."""
     try:
-        with zipfile.ZipFile(file) as archive:
-            for index, entry in enumerate(archive.infolist()):
-                _limit(index, source)
-                if entry.is_dir() or _is_link(entry) or not wanted(entry.filename):
-                    continue
-                if entry.flag_bits & 1:
-                    raise DumpError(f"{source}: {entry.filename} is encrypted; unpack the archive first")
-                allowance.spend(entry.file_size, source)
-                yield Member(entry.filename, io.BytesIO(archive.read(entry)))
-    except (zipfile.BadZipFile, EOFError, OSError, NotImplementedError, zlib.error, ValueError) as error:
-        raise DumpError(f"{source}: the archive is cut off or damaged ({error})") from None
+        yield
+    except DumpError:
+        raise
+    except Exception as error:  # noqa: BLE001 - struct.error, LZMAError, RecursionError and others
+        said = "its headers are chained too deeply" if isinstance(error, RecursionError) else error
+        raise DumpError(f"{source}: the archive is cut off or damaged ({said})") from None
 
 
 def _is_link(entry: zipfile.ZipInfo) -> bool:

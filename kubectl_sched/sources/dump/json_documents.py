@@ -11,6 +11,7 @@ import msgspec
 from kubectl_sched.sources.dump.json_lists import CHUNK, NotAList, find_frame, pieces
 from kubectl_sched.sources.dump.layouts import list_kind, take, take_items
 from kubectl_sched.sources.dump.text_encoding import utf8
+from kubectl_sched.sources.dump.value_density import check_density
 from kubectl_sched.sources.errors import DumpError
 from kubectl_sched.sources.kinds import KINDS, Kind
 
@@ -20,10 +21,11 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.dump.collection import Collection
 
 _DECODERS: dict[Kind | None, msgspec.json.Decoder[Any]] = {}
-_LOGS = re.compile(rb"^==== START logs for .*?^==== END logs for [^\n]*$", re.DOTALL | re.MULTILINE)
-_BLOCK = re.compile(rb"^\{[ \t\r]*$.*?^\}[ \t\r]*$", re.DOTALL | re.MULTILINE)
-_OPENED = re.compile(rb"^\{[ \t\r]*$", re.MULTILINE)
+_LOG_STARTS = re.compile(rb"^==== START logs for ", re.MULTILINE)
+_LOG_ENDS = re.compile(rb"^==== END logs for [^\n]*$", re.MULTILINE)
+_BRACE = re.compile(rb"^([{}])[ \t\r]*$", re.MULTILINE)
 _YAML_FOLLOWS = re.compile(rb"^---(?=\s|$)", re.MULTILINE)
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _SPACE = re.compile(r"\s*")
 _RAW_ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 
@@ -66,7 +68,9 @@ def read_list(
         try:
             collection.add(decoder.decode(piece), source)
         except (msgspec.ValidationError, UnicodeDecodeError, RecursionError):
-            take_items(_items(utf8(bytes(piece))), source, collection, kind)
+            text = utf8(bytes(piece))
+            check_density(text, text.count(b","), source)
+            take_items(_items(text), source, collection, kind)
         except msgspec.DecodeError:
             raise NotAList from None
 
@@ -74,7 +78,7 @@ def read_list(
 def _items(piece: bytes) -> list[msgspec.Raw]:
     try:
         return _RAW_ITEMS.decode(piece)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         raise NotAList from None
 
 
@@ -89,14 +93,33 @@ def read_json(data: bytes, source: str, collection: Collection, hint: Kind | Non
     if any(holds_changes(document) for document in documents):
         documents = final_state(documents)
     for document in documents:
-        take(document, source, collection, hint)
+        try:
+            take(document, source, collection, hint)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise MalformedError(f"{source}: {_malformed(data, document, error)}") from None
+
+
+class MalformedError(DumpError):
+    """A value inside a document is no JSON. What stands before it was taken in."""
+
+
+def _malformed(data: bytes, document: Any, error: Exception) -> str:
+    """Describe the first place of the document that is no JSON. Its skeleton was found to be JSON before."""
+    content = bytes(document) if isinstance(document, msgspec.Raw) else b""
+    start = max(data.find(content), 0)
+    try:
+        msgspec.json.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as strict:
+        error = strict
+    return _problem(data, error, start)
 
 
 def split(data: bytes, source: str) -> list[msgspec.Raw]:
     """The JSON documents in the data."""
+    check_density(data, data.count(b","), source)
     try:
         msgspec.json.decode(data, type=msgspec.Raw)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         documents = _lines(data) or _among_logs(data, source) or _joined(data)
         if documents:
             return documents
@@ -118,9 +141,16 @@ def _among_logs(data: bytes, source: str) -> list[msgspec.Raw]:
     text = without_logs(data)
     if _YAML_FOLLOWS.search(text):
         return []
-    found = [msgspec.Raw(match[0]) for match in _BLOCK.finditer(text)]
+    found: list[msgspec.Raw] = []
+    opened: int | None = None
+    for brace in _BRACE.finditer(text):
+        if brace[1] == b"{":
+            opened = brace.start() if opened is None else opened
+        elif opened is not None:
+            found.append(msgspec.Raw(text[opened : brace.end()]))
+            opened = None
     documents = [document for document in found if _is_document(document)]
-    if documents and _OPENED.search(_BLOCK.sub(b"", text)):
+    if documents and opened is not None:
         raise DumpError(f"{source}: the last of its documents ends too early: it was cut off; make the dump again")
     return documents
 
@@ -133,7 +163,10 @@ def _joined(data: bytes) -> list[msgspec.Raw]:
             _, end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
             return []
-        documents.append(msgspec.Raw(text[at:end].encode()))
+        document = msgspec.Raw(text[at:end].encode())
+        if not _is_document(document):
+            return []
+        documents.append(document)
         between = _SPACE.match(text, end)
         at = between.end() if between is not None else end
     return documents
@@ -141,24 +174,33 @@ def _joined(data: bytes) -> list[msgspec.Raw]:
 
 def without_logs(data: bytes) -> bytes:
     """The data without the containers' logs that `kubectl cluster-info dump` mixes in."""
-    return _LOGS.sub(b"", data) if b"==== START logs for " in data else data
+    kept: list[bytes] = []
+    at = 0
+    while (start := _LOG_STARTS.search(data, at)) and (end := _LOG_ENDS.search(data, start.end())):
+        kept.append(data[at : start.start()])
+        at = end.end()
+    return b"".join((*kept, data[at:])) if at else data
 
 
 def _is_document(value: msgspec.Raw) -> bool:
     try:
         msgspec.json.decode(value, type=msgspec.Raw)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
     return True
 
 
-def _problem(data: bytes, error: Exception) -> str:
+def _problem(data: bytes, error: Exception, start: int = 0) -> str:
+    """Describe an error of the JSON that begins at this byte of the data."""
     if isinstance(error, RecursionError):
         return "it is JSON nested too deeply to be a dump"
     if "truncated" in str(error):
+        if _SURROGATE.search(data) and data.rstrip()[-1:] in {b"}", b"]"}:
+            return f"it is not JSON: a text of the document at byte {start} holds half of a surrogate pair"
         return f"its JSON ends too early, after {len(data)} bytes: it was cut off; make the dump again"
     position = re.search(r"byte (\d+)", str(error))
-    at = int(position[1]) if position else 0
+    at = start + (int(position[1]) if position else 0)
     line = data.count(b"\n", 0, at) + 1
     column = at - data.rfind(b"\n", 0, at)
-    return f"it is not JSON: {str(error).partition(': ')[2].partition(' (')[0]} at line {line}, column {column}"
+    said = str(error).partition(" (byte")[0].removeprefix("JSON is malformed: ")
+    return f"it is not JSON: {said} at line {line}, column {column} (byte {at})"

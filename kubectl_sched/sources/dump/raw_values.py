@@ -65,7 +65,7 @@ def head(value: Value) -> Head | None:
     """The head of an object, None if the value cannot be one."""
     try:
         return _HEAD.decode(value) if isinstance(value, msgspec.Raw) else msgspec.convert(value, Head)
-    except msgspec.ValidationError:
+    except (msgspec.DecodeError, RecursionError):
         return None
 
 
@@ -93,7 +93,7 @@ def typed(value: Value, target: type[Decoded]) -> Decoded:
     except msgspec.ValidationError as error:
         try:
             content = plain(value)
-        except msgspec.ValidationError:
+        except (msgspec.DecodeError, RecursionError):
             raise error from None
         return msgspec.convert(without_nulls(content), target)
 

@@ -18,7 +18,7 @@ from kubectl_sched.sources.discovery.scheduler_logs import (
 )
 from kubectl_sched.sources.dump.collection import Collection
 from kubectl_sched.sources.dump.input_files import Walk
-from kubectl_sched.sources.dump.json_documents import read_json, read_list
+from kubectl_sched.sources.dump.json_documents import MalformedError, read_json, read_list
 from kubectl_sched.sources.dump.json_lists import NotAList
 from kubectl_sched.sources.dump.layouts import cluster_info_note, kind_of_path, layout_notes
 from kubectl_sched.sources.dump.text_encoding import utf8
@@ -68,7 +68,12 @@ def _read_source(source: Source, collection: Collection) -> None:
         refused = error if isinstance(error, DumpError) else DumpError(f"{source.name}: it cannot be read: {error}")
         if source.named:
             raise refused from None
-        collection.warn(f"{refused}; nothing of the file was read")
+        left = (
+            "what follows in the file was not read"
+            if isinstance(error, MalformedError)
+            else "nothing of the file was read"
+        )
+        collection.warn(f"{refused}; {left}")
 
 
 def _read_other(source: Source, collection: Collection) -> None:
@@ -102,7 +107,7 @@ def _take_errors(data: bytes, source: Source, collection: Collection) -> None:
     """The errors of a support bundle's collectors: a list of texts, or null."""
     try:
         errors = msgspec.json.decode(data, type=list[str] | None)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return
     if errors:
         collection.warn(f"{source.name}: the bundle lacks what could not be collected: {errors[0]}")

@@ -42,9 +42,19 @@ def final_state(documents: Iterable[Value]) -> list[dict[str, Any]]:
             for item in content["items"] if isinstance(content.get("items"), list) else [content]:
                 if isinstance(item, dict):
                     state[_key(item)] = item
-    for patch in sorted(patches, key=lambda patch: int(patch.get("durationNanosecond") or 0)):
+    for patch in sorted(patches, key=_moment):
         _patch(state, patch)
     return list(state.values())
+
+
+def _moment(patch: dict[str, Any]) -> float:
+    nanoseconds = patch.get("durationNanosecond")
+    return nanoseconds if isinstance(nanoseconds, int | float) else 0
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    """The fields of an object; none of anything else."""
+    return value if isinstance(value, dict) else {}
 
 
 def _is_record(content: Any) -> bool:
@@ -64,7 +74,7 @@ def _record(state: _State, record: dict[str, Any]) -> None:
 
 def _patch(state: _State, patch: dict[str, Any]) -> None:
     """Kwokctl (pkg/apis/action/v1alpha1): create, patch or delete the target, patches being strategic merges."""
-    target, resource, template = (patch.get(key) or {} for key in ("target", "resource", "template"))
+    target, resource, template = (_mapping(patch.get(key)) for key in ("target", "resource", "template"))
     kind = kind_of_word(str(resource.get("resource", "")))
     if kind is None:
         return
@@ -79,7 +89,7 @@ def _patch(state: _State, patch: dict[str, Any]) -> None:
 
 
 def _key(item: dict[str, Any]) -> _Key:
-    metadata = item.get("metadata") or {}
+    metadata = _mapping(item.get("metadata"))
     kind = str(item.get("kind", ""))
     namespaced = kind not in BY_NAME or BY_NAME[kind].namespaced
     namespace = str(metadata.get("namespace") or "default") if namespaced else ""

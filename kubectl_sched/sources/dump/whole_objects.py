@@ -33,7 +33,7 @@ def whole_objects(paths: Sequence[str]) -> dict[tuple[str, str], dict[str, Any]]
 def _documents(data: bytes) -> list[Any]:
     try:
         return [msgspec.json.decode(data)]
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         from kubectl_sched.sources.dump.yaml_documents import documents
 
         return [document.value for document in documents(data, "") if document.error is None]

@@ -19,6 +19,7 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
+from kubectl_sched.sources.dump.value_density import check_density
 from kubectl_sched.sources.dump.yaml_scalars import SPECIAL, as_key, resolve
 from kubectl_sched.sources.errors import DumpError
 
@@ -55,6 +56,7 @@ def documents(data: bytes, source: str, *, strict: bool = False) -> Iterator[Doc
     `strict` refuses duplicate keys, of which otherwise the last counts. On top of a document they are always refused:
     two documents that lost the line between them would else be one of them.
     """
+    check_density(data, data.count(b",") + data.count(b"\n"), source)
     start, line = 0, 1
     for end in [*(match.start() for match in _SEPARATOR.finditer(data)), len(data)]:
         part = data[start:end]
@@ -238,7 +240,10 @@ class _Builder:
         if tag == "binary":
             import base64
 
-            return base64.b64decode(event.value).decode(errors="replace")
+            try:
+                return base64.b64decode(event.value).decode(errors="replace")
+            except ValueError:
+                raise self.error("a value tagged !!binary is not base64", event.start_mark) from None
         if tag not in {"int", "float", "bool", "null"}:
             return event.value
         value = resolve(event.value)

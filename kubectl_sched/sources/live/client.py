@@ -24,6 +24,7 @@ from urllib3.exceptions import (
     ReadTimeoutError,
 )
 
+from kubectl_sched.sources.dump.compression import LARGEST_RATIO, LEAST_ALLOWANCE
 from kubectl_sched.sources.live.connection_pools import Connections
 from kubectl_sched.sources.live.credentials import Credentials
 from kubectl_sched.sources.live.live_errors import ClusterError, KubeconfigError, LostResponseError, ResponseError
@@ -326,11 +327,15 @@ def _header(name: str, value: str) -> str:
 
 def _body(response: urllib3.BaseHTTPResponse, deadline: Deadline, tell: Callable[[int], None]) -> bytes:
     parts = []
+    expanded = 0
     # A deadline is looked at whenever anything comes; without one, only whole chunks are taken.
     read = response.read if deadline.seconds is None else response.read1
     _bound_silence(response, deadline)
     while part := read(_CHUNK, decode_content=True):
         parts.append(part)
+        expanded += len(part)
+        if expanded > max(LEAST_ALLOWANCE, response.tell() * LARGEST_RATIO):
+            raise ClusterError(f"the server's answer expands to over {LARGEST_RATIO} times its size, as no list does")
         tell(len(part))
         if deadline.left == 0:
             raise TimeoutError

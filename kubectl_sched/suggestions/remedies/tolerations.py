@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     _OfTaint: TypeAlias = Callable[[ScheduleResult, int, Taint], Change | None]
 
+_COMPARED = 100
+"""The most tolerations that are taken for misspelt ones of one taint."""
+
 _CONTROL_PLANE = frozenset({"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"})
 _OF_CONTROLLERS = (
     "node.kubernetes.io/",
@@ -99,7 +102,7 @@ def _correct(result: ScheduleResult, row: int, taint: Taint) -> Change | None:
     """Make a toleration that nearly tolerates the taint tolerate it."""
     if taint.key == UNSCHEDULABLE:
         return _take_off(result, row, taint)
-    for toleration in result.pod.spec.tolerations:
+    for toleration in result.pod.spec.tolerations[:_COMPARED]:
         if toleration_hints(taint, (toleration,), comparison=False):
             meant = _tolerating(taint)
             return Change(
