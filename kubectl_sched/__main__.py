@@ -39,6 +39,11 @@ def main() -> None:
         write_error(f"error: {safe(str(where))} could not be written: {error.strerror}\n")
         # What could not be written stays in the stream, and would fail again on the way out.
         os._exit(_FAILED)
+    except Exception as error:  # noqa: BLE001 - whatever is left is a bug of ours, and is told as one
+        from kubectl_sched.own_error import EXIT_CODE, own_error_sentence, shown_traceback
+
+        write_error(f"{shown_traceback(error)}error: {safe(own_error_sentence(error))}\n")
+        _end(EXIT_CODE)
 
 
 def _run() -> Any:
