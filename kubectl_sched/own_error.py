@@ -1,4 +1,4 @@
-"""What is said of an error in kubectl-sched itself, which is nobody's input."""
+"""The sentence that tells of an error in kubectl-sched itself."""
 
 from __future__ import annotations
 
