@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 COMPLETE = "__complete"
-"""What completion scripts call; everything after it is what stands on the line."""
+"""The command that completion scripts call. Everything after it stands on the line to complete."""
 
 
 def app(arguments: Sequence[str], prog_name: str = "kubectl sched", **settings: Any) -> Any:

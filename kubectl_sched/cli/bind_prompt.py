@@ -1,4 +1,4 @@
-"""How `bind` meets the person at the terminal: the plan, the question, Ctrl-C, and what became of it."""
+"""The dialogue of `bind` at the terminal: the plan, the question, Ctrl-C, and the outcome."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _WORDS = frozenset({"podgroup", "podgroups"})
 
 
 def is_about_groups(targets: Sequence[str]) -> bool:
-    """Whether the targets of `explain` name groups: `podgroup train`, `podgroups`, `podgroup/train`."""
+    """Report whether the targets of `explain` name groups: `podgroup train`, `podgroups`, `podgroup/train`."""
     return bool(targets) and targets[0].partition("/")[0].partition(".")[0].lower() in _WORDS
 
 

@@ -104,7 +104,7 @@ class _Held(io.TextIOWrapper):
 
 
 class _Said:
-    """What was written to standard output and standard error."""
+    """The bytes that were written to standard output and standard error."""
 
     def __init__(self, out: _Held, err: _Held) -> None:
         self._out, self._err = out, err

@@ -21,7 +21,7 @@ _OPTIONS: Final = f'Use "{PROGRAM} options" for the connection options, which al
 
 
 def overview(available: Iterable[str]) -> str:
-    """What `kubectl sched --help` prints: the commands that there are, group by group."""
+    """Return the text of `kubectl sched --help`: the commands, group by group."""
     there = set(available)
     width = max(map(len, COMMANDS))
     lines = [*_wrapped(ABOUT), ""]
@@ -33,7 +33,7 @@ def overview(available: Iterable[str]) -> str:
 
 
 def command_help(name: str, parameters: Sequence[Any]) -> str:
-    """What `kubectl sched NAME --help` prints; `parameters` are those of the command as it was built."""
+    """Return the text of `kubectl sched NAME --help`; `parameters` are those of the command as it was built."""
     known = COMMANDS[name]
     lines = [*_paragraphs(known.text), "", "Examples:"]
     for example in known.examples:
@@ -50,7 +50,7 @@ def command_help(name: str, parameters: Sequence[Any]) -> str:
 
 
 def connection_help(parameters: Sequence[Any]) -> str:
-    """What `kubectl sched options` prints: the options of any command that are about the connection."""
+    """Return the text of `kubectl sched options`: the connection options, which all commands share."""
     shared = [each for each in parameters if getattr(each, "rich_help_panel", None) == CONNECTION]
     lines = ["The following options can be passed to any command that reads a cluster:", "", *_options(shared)]
     return "\n".join(lines).rstrip("\n")

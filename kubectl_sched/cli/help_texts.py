@@ -1,4 +1,4 @@
-"""What help says of each command: data, which only help and completion import."""
+"""The help of each command: data, which only help and completion import."""
 
 from __future__ import annotations
 
@@ -210,4 +210,4 @@ GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "Scheduler Commands": ("schedulers", "profiles"),
     "Other Commands": ("snapshot", "completion", "version"),
 }
-"""How the commands stand together in the help as a whole."""
+"""The groups of commands in the overview."""

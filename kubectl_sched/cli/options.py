@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Output(StrEnum):
-    """How to print the answer."""
+    """The format of the answer."""
 
     table = "table"
     wide = "wide"

@@ -1,4 +1,4 @@
-"""Where a command reads from: the dumps that `--from` names, else the cluster of the kubeconfig."""
+"""The source of a command's state: the dumps that `--from` names, else the cluster of the kubeconfig."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import typer
 
 
 class VersionOutput(StrEnum):
-    """How a program may have it."""
+    """The formats for programs."""
 
     json = "json"
     yaml = "yaml"

@@ -23,7 +23,7 @@ Edits = list[str] | None
 
 
 class DryRunOption(StrEnum):
-    """Who says what manifests become: ourselves, or the server."""
+    """The judge of manifests: ourselves, or the server."""
 
     client = "client"
     server = "server"

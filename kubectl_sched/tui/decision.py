@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Decision:
-    """What `explain` found of one pod, with the scheduler that found it."""
+    """The explanation of one pod, with the scheduler that made it."""
 
     def __init__(self, explanation: Explanation, scheduler: Scheduler) -> None:
         self.explanation = explanation
@@ -53,6 +53,6 @@ class Decision:
 
 
 def context_of(result: ScheduleResult, node: str) -> Context:
-    """What an entry may leave out, with the node under the cursor."""
+    """Return the names that an entry may leave out, with the node under the cursor."""
     scores = result.framework.profile.plugins.get("score", ()) if result.framework else ()
     return Context(node, tuple(each.name for each in scores), tuple(result.nodes.table.allocatable))

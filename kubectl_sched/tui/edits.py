@@ -1,4 +1,4 @@
-"""What a what-if changes: of the pod, of nodes, or of the profile; and the cycle replayed with it."""
+"""Edits of the pod, of nodes or of the profile, and the cycle replayed with them."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Untolerate(Edit, frozen=True):
 
 
 class Request(Edit, frozen=True):
-    """What one container asks for of one resource; None for nothing, an empty container for the one that is meant."""
+    """A container's request for one resource; None for nothing, an empty container for the one that is meant."""
 
     resource: str
     quantity: str | None
@@ -243,7 +243,7 @@ class Replay:
         self._edited_nodes: tuple[tuple[Edit, ...], Snapshot] = ((), base.nodes)
 
     def __call__(self, edits: Sequence[Edit]) -> ScheduleResult:
-        """What the cycle comes to with the edits, in their order. Raises SchedError for one that cannot be made."""
+        """Replay the cycle with the edits, in their order. Raises SchedError for one that cannot be made."""
         base = self._base
         if not edits:
             return base

@@ -30,7 +30,7 @@ FORMS = {
     "uncordon": "uncordon [NODE]",
     "weight": "weight PLUGIN=N",
 }
-"""What can be typed, by its first word. NODE is a name, a pattern or a selector in parentheses."""
+"""The forms of an entry, by its first word. NODE is a name, a pattern or a selector in parentheses."""
 
 _EFFECTS = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
 _BASIC_RESOURCES = ("cpu", "memory", "ephemeral-storage")
@@ -39,7 +39,7 @@ _POD_WORDS = frozenset({"pod", "pods", "po"})
 
 
 class Context(Record, frozen=True):
-    """What an entry may leave out or get nearly right: the node under the cursor, and the names there are."""
+    """The names that an entry may leave out or get nearly right: the node under the cursor, and those there are."""
 
     node: str
     plugins: tuple[str, ...]

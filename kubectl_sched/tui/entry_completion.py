@@ -1,4 +1,4 @@
-"""How an entry of the what-if pane may go on: with the words, nodes, taints, labels and plugins that there are."""
+"""Completion of an entry of the what-if pane: words, nodes, taints, labels and plugins that there are."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LABELS_OFFERED = 2000
 
 
 def words_of(result: ScheduleResult) -> Mapping[str, tuple[str, ...]]:
-    """What each verb may be followed by."""
+    """The words that may follow each verb."""
     nodes, pod = result.nodes, result.pod
     taints = sorted({str(taint) for taints in nodes.taints.values for taint in taints})
     resources = sorted(nodes.table.allocatable.keys() - {"pods"})

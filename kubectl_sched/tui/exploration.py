@@ -1,4 +1,4 @@
-"""What is explored: the decisions, and how."""
+"""The decisions to explore, and the settings of the explorer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Exploration(Record, frozen=True):
     """At which node to begin; None for the best."""
 
     is_list: bool = False
-    """Whether several pods were asked for, even if one was found."""
+    """Report whether several pods were asked for, even if one was found."""
 
     def row_in(self, result: ScheduleResult) -> int | None:
         """The row of that node."""

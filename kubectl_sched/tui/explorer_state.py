@@ -1,4 +1,4 @@
-"""What the explorer shows: one immutable value, and how each key changes it. Knows nothing of a terminal."""
+"""The state of the explorer: one immutable value, and the change that each key makes. It knows no terminal."""
 
 from __future__ import annotations
 

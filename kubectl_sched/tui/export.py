@@ -43,7 +43,7 @@ _ENDING = {"json": ".json", "yaml": ".yaml", "html": ".html", "markdown": ".md",
 
 
 class Shown(Record, frozen=True):
-    """What is exported: the view, its listing, the rows that it lists, and the notes about the state as a whole."""
+    """The parts of an export: the view, its listing, the listed rows, and the notes about the state as a whole."""
 
     view: View
     listing: Listing
@@ -52,7 +52,7 @@ class Shown(Record, frozen=True):
 
     @property
     def is_whole(self) -> bool:
-        """Whether the list shows every node."""
+        """Report whether the list shows every node."""
         return len(self.rows) == len(self.view.result.nodes)
 
 
@@ -127,7 +127,7 @@ def _notes(shown: Shown) -> list[str]:
 
 
 def _table(shown: Shown) -> Iterator[str]:
-    """What the screen shows, with all the lines that the list has."""
+    """Yield the content of the screen, with all the lines that the list has."""
     view = shown.view
     yield f"{headline(view.explanation)}."
     if view.edits:

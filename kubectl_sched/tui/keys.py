@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kubectl_sched.tui.lines.line import Line
 
 _WANTED = 9
-"""How many of the keys are to be seen on any terminal, rather than blanks between them."""
+"""The number of keys that any terminal shows, rather than blanks between them."""
 
 
 class Key(NamedTuple):

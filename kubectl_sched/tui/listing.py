@@ -1,4 +1,4 @@
-"""Which nodes are listed, and in which order: columns over all nodes, so that a keystroke costs a millisecond."""
+"""The nodes that are listed, and their order: columns over all nodes, so that a keystroke costs a millisecond."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Listing:
 
     @cached_property
     def haystacks(self) -> list[str]:
-        """What the filter searches of each node: its name and what is said of it, in small letters."""
+        """The text of each node that the filter searches: its name and its reasons, in small letters."""
         names = [name.lower() for name in self.result.nodes.names]
         if self.result.verdict is None:
             return names
@@ -119,7 +119,7 @@ def rows_shown(view: View, listing: Listing, stage: Stage | None) -> Rows:
 
 
 def _keys(listing: Listing, sort: Sort) -> list[Integers]:
-    """What orders the nodes, the first key first; equal ones stay in name order."""
+    """Return the sort keys of the nodes, the first key first. Equal nodes stay in name order."""
     sign = -1 if sort.reverse else 1
     match sort.key:
         case "node":

@@ -36,7 +36,7 @@ def palette(theme: str) -> Mapping[Tone, Style]:
 
 @cache
 def cursor_style(theme: str, *, has_focus: bool, colored: bool) -> Style:
-    """How the line under the cursor stands out: by its background, and where there is no colour by being reversed."""
+    """Return the style of the line under the cursor: a background, or reversed if there is no colour."""
     if not colored or BUILTIN_THEMES[theme].ansi:
         return Style(reverse=True, bold=has_focus)
     return Style(bgcolor=_colors(theme)["primary-muted" if has_focus else "panel"], bold=has_focus)

@@ -9,7 +9,7 @@ import typer
 
 
 class Shell(StrEnum):
-    """Whose script to print."""
+    """The shell whose script to print."""
 
     bash = "bash"
     zsh = "zsh"

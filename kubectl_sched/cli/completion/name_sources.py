@@ -1,4 +1,4 @@
-"""Where names for completion are from: the dumps on the line, else the cluster, which is given little time.
+"""Sources of names for completion: the dumps on the line, else the cluster, which is given little time.
 
 Only names are read, and what says of a pod or node what it is; nothing of it is kept.
 """
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 PATIENCE_SECONDS: Final = 2.5
-"""How long a whole cluster may take, its credential plugin included; what has come by then is offered."""
+"""The time for a whole cluster, its credential plugin included. What has come by then is offered."""
 
 _PAGE: Final = "500"
 
 
 class Candidate(NamedTuple):
-    """What may be written, and what it is."""
+    """A completion, and its description."""
 
     value: str
     about: str = ""
@@ -86,7 +86,7 @@ class Source(ABC):
         return [Candidate(each.metadata.name) for each in self.found("Namespace", None)]
 
     def scheduler_names(self) -> list[Candidate]:
-        """What the pods ask for."""
+        """Return the requests of the pods."""
         asked = {each.spec.scheduler_name for each in self.found("Pod", self.namespace)} - {""}
         return [Candidate(name) for name in sorted({DEFAULT_SCHEDULER_NAME, *asked})]
 

@@ -95,7 +95,7 @@ def _commands(incomplete: str) -> Iterable[Candidate]:
 
 
 def _of_command(name: str, rest: list[str], incomplete: str) -> Completions:
-    """What the command as typer built it takes there; values of our own stand in for those that it does not know."""
+    """Complete by the command as typer built it, with our own values for those that it does not know."""
     built = command(name)
     for parameter in built.params:
         if not (parameter.type.name == "choice" or getattr(parameter, "is_flag", False)):

@@ -1,4 +1,4 @@
-"""Which values complete an option or argument: names out of the dump on the line, else of the cluster, and our own."""
+"""The values that complete an option or argument: names of the dump on the line, else of the cluster, and our own."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _EXPLAINED: Final = ("pod", "pods", "message", "deployment/", "statefulset/", "d
 
 
 def is_file(command: str, parameter: str, incomplete: str) -> bool:
-    """Whether the shell itself completes it: a path."""
+    """Report whether the shell itself completes it: a path."""
     return parameter in _FILES or (command == "whatif" and parameter == "manifests" and not _workload(incomplete))
 
 

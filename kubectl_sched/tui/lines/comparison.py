@@ -88,7 +88,7 @@ def _row(name: str, points: tuple[int, int], most: int, side: int) -> Line:
 
 
 def _turning(result: ScheduleResult, left: int, right: int, width: int) -> Iterator[Line]:
-    """Which weight would make the other of the two the only best node."""
+    """Return the weight that would make the other of the two the only best node."""
     for row in (left, right):
         name = result.nodes.names[row]
         if row not in result.total_of:

@@ -13,7 +13,7 @@ _DOTS = "…"
 
 
 class Tone(Enum):
-    """What a piece of text means; the palette gives each a colour, and the words say it without one."""
+    """The meaning of a piece of text. The palette gives each a colour, and the words say it without one."""
 
     PLAIN = "plain"
     STRONG = "strong"
@@ -74,7 +74,7 @@ def bar_to_the_left(value: int, most: int, width: int) -> str:
 
 
 def _halves(value: int, most: int, width: int) -> int:
-    """How many halves of cells are filled; at least one where there is anything."""
+    """Return the number of filled half cells, at least one if the value is not zero."""
     if most <= 0 or width <= 0 or value <= 0:
         return 0
     return max(round(min(value, most) / most * width * 2), 1)
@@ -95,7 +95,7 @@ def wrapped(text: str, width: int, tone: Tone = Tone.PLAIN, indent: str = "") ->
 
 
 def _break(text: str, room: int) -> int:
-    """Where to break a text that is too long: after the last blank that fits, else in the middle of a word."""
+    """Return the place to break a long text: after the last blank that fits, else in the middle of a word."""
     fits = 0
     width = 0
     for index, character in enumerate(text):

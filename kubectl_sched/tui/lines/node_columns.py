@@ -77,7 +77,7 @@ def _some_names(result: ScheduleResult) -> Sequence[str]:
 
 
 def _optional(view: View, listing: Listing) -> list[Column]:
-    """What is shown where there is room, the most wanted first."""
+    """Return the columns that fit, the most wanted first."""
     result = view.result
     known = {
         "bar": Column("bar", "", _BAR),
@@ -181,7 +181,7 @@ class NodeLines:
 
 
 def _why_of(result: ScheduleResult, row: int) -> str:
-    """Why this node and not another: what it is behind in, or what keeps it out."""
+    """Return why this node lost: the plugins in which it is behind, or what keeps it out."""
     if row in result.total_of:
         return _behind(result, row)
     rejections = result.rejections(row)

@@ -31,7 +31,7 @@ _TIMES = "\N{MULTIPLICATION SIGN}"
 
 
 class Finding(Record, frozen=True):
-    """What one plugin says of one node: the line in the list, and what unfolds below it."""
+    """One plugin's finding about one node: the line in the list, and what unfolds below it."""
 
     plugin: str
     line: Line
@@ -45,7 +45,7 @@ def title(result: ScheduleResult, row: int) -> tuple[str, Tone]:
 
 
 def about(result: ScheduleResult, row: int) -> str:
-    """What the node has, in one line: free resources, pods, taints, and whether it is cordoned."""
+    """Return the node's facts in one line: free resources, pods, taints, and whether it is cordoned."""
     node = result.nodes.node(row)
     free = [
         f"{amount_texts(resource, node.allocatable(resource) - node.requested(resource))[0]} {resource}"
@@ -165,7 +165,7 @@ def _score_line(result: ScheduleResult, each: PluginScores, row: int, width: int
 
 
 def _against_best(result: ScheduleResult, points: Integers, row: int) -> Span:
-    """How the row's points relate to those of the best node; nothing where they are the same."""
+    """Return the row's points against those of the best node; empty if they are equal."""
     mine, best = positions(result, row)
     difference = int(points[mine] - points[best])
     if not difference:

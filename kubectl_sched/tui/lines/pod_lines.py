@@ -20,7 +20,7 @@ _ROOMY = 100
 
 
 def told(explanations: Sequence[Explanation]) -> str:
-    """How many would land."""
+    """Count the pods that would land."""
     fitting = sum(each.result.fits for each in explanations)
     return f"{count(len(explanations), 'pod')}, each on its own against the same state: {fitting:,} would land."
 

@@ -28,7 +28,7 @@ _ORDER = {
 
 
 def sentence(view: View, width: int) -> list[Line]:
-    """What becomes of the pod, on three lines at most; with edits it says that they are not so in truth."""
+    """Return the headline on three lines at most. With edits it begins with WHAT IF."""
     told = f"{headline(view.explanation)}."
     if view.edits:
         told = f"WHAT IF ({len(view.edits)}): {told}"

@@ -1,4 +1,4 @@
-"""How far each score plugin's weight would have to go to change the winner."""
+"""The weights of score plugins that would change the winner."""
 
 from __future__ import annotations
 

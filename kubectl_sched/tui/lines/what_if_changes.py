@@ -1,4 +1,4 @@
-"""What the edits change: verdicts that flipped, points that moved, and who wins now."""
+"""The changes that edits make: verdicts that flipped, points that moved, and the new winner."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Changes(Record, frozen=True):
 
     @property
     def any(self) -> bool:
-        """Whether anything is other than before."""
+        """Report whether anything is other than before."""
         rows = self.gained | self.lost | self.otherwise | self.moved
         return bool(rows.any()) or self.best_before != self.best_after
 
@@ -49,7 +49,7 @@ def changes(before: ScheduleResult, after: ScheduleResult) -> Changes:
 
 
 def winners(result: ScheduleResult) -> tuple[str, ...]:
-    """Where the pod may land: the node it is nominated to, else those tied for the best."""
+    """Return the nodes where the pod may land: the one it is nominated to, else those tied for the best."""
     if not result.fits and not result.best:
         return ()
     return (result.nominated_first,) if result.nominated_first else result.best
@@ -89,7 +89,7 @@ def _who(names: tuple[str, ...]) -> str:
 
 
 def of_row(found: Changes, before: ScheduleResult, row: int) -> str:
-    """What changed of one node, in two or three words; empty where nothing did."""
+    """Return the change of one node in two or three words; empty if there is none."""
     if found.gained[row]:
         return f"now fits (was out: {_out_by(before, row)})"
     if found.lost[row]:

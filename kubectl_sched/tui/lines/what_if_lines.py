@@ -1,4 +1,4 @@
-"""What the what-if pane shows below its entry: what is wrong, what changed, the edits, and a suggestion."""
+"""The lines of the what-if pane below its entry: errors, changes, the edits and a suggestion."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def hint(entry: str, problem: str, width: int) -> list[Line]:
-    """What is wrong with the last entry, else how to write the one that is begun."""
+    """Return the error of the last entry, else the form of the one that is begun."""
     if problem:
         return wrapped(f"✗ {problem}", width, Tone.BAD)
     words = entry.split()
@@ -30,7 +30,7 @@ def hint(entry: str, problem: str, width: int) -> list[Line]:
 
 
 def pane_lines(view: View, suggestions: Sequence[Suggestion], chosen: int, width: int) -> list[Line]:
-    """What the edits change, the edits themselves with the newest first, and the suggestion that `a` applies."""
+    """Return the changes, the edits with the newest first, and the suggestion that `a` applies."""
     lines: list[Line] = []
     if view.edits:
         lines += wrapped(in_words(changes(view.base.result, view.result)), width, Tone.CHANGED)

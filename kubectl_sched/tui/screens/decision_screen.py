@@ -61,7 +61,7 @@ class DecisionScreen(Screen[None]):
 
     @property
     def pane(self) -> WhatIfPane:
-        """Where changes are typed."""
+        """The pane in which changes are typed."""
         return self.query_one(WhatIfPane)
 
     @property
@@ -105,7 +105,7 @@ class DecisionScreen(Screen[None]):
 
     @work(exclusive=True, group="suggestions")
     async def suggest(self, node: str | None = None) -> None:
-        """What would let the pod in, or bring it to one node, as things are now."""
+        """Search for changes that let the pod in, or bring it to one node."""
         explanation = self.view.explanation
         try:
             found = await self.engine.run(lambda: self._decision.suggestions(explanation, node))
@@ -155,7 +155,7 @@ class DecisionScreen(Screen[None]):
         self.edit(tuple(TakeUp(change) for change in suggestion.changes))
 
     def action_ask(self) -> None:
-        """What it would take for the pod to land on the node under the cursor."""
+        """Search for changes that let the pod land on the node under the cursor."""
         if self.row is not None:
             self.suggest(self.row_name)
 

@@ -1,4 +1,4 @@
-"""Where the explorer's parts stand, and which key does what."""
+"""The places of the explorer's parts, and its keys."""
 
 from __future__ import annotations
 

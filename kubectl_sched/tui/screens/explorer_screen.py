@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from kubectl_sched.tui.edits import Weigh
 
 _SETTLING_SECONDS = 0.03
-"""How long the cursor must rest on a node before its evidence is gathered."""
+"""The time that the cursor must rest on a node before its evidence is gathered."""
 
 
 class ExplorerScreen(DecisionScreen):
@@ -208,7 +208,7 @@ class ExplorerScreen(DecisionScreen):
         return (pair[0], pair[1]) if len(pair) == explorer_state.MOST_MARKED else None
 
     def action_weights(self) -> None:
-        """How far weights would have to go; one of them may be tried."""
+        """Show the weights at which another node would win; one of them may be tried."""
         if self.row is None or not len(self.view.result.totals):
             self.show(self.view, "no node is feasible, so no weight decides anything")
             return

@@ -1,4 +1,4 @@
-"""How far each plugin's weight would have to go for another node to win."""
+"""The weights at which another node would win."""
 
 from __future__ import annotations
 

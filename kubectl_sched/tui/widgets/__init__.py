@@ -1,1 +1,1 @@
-"""What the screens are made of; each widget draws lines that it is given and says which key was meant."""
+"""The parts of the screens. Each widget draws the lines that it is given and reports the key that was meant."""

@@ -42,7 +42,7 @@ class PipelineBar(Static):
         self.update(as_texts(bar_lines(stages, chosen, width), self.app.theme))
 
     def on_click(self, event: events.Click) -> None:
-        """Which step was meant."""
+        """Report the step that was clicked."""
         stage = stage_at(self._stages, self._chosen, self.content_size.width, event.x, event.y)
         if stage is not None:
             self.post_message(self.StageClicked(stage))

@@ -1,4 +1,4 @@
-"""Where changes are typed, and what they come to."""
+"""The pane in which changes are typed, with their result."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class WhatIfPane(Vertical):
 
     @property
     def is_open(self) -> bool:
-        """Whether it is on the screen."""
+        """Report whether it is on the screen."""
         return bool(self.display)
 
     def tell(self, problem: str, *, entry: str | None = None) -> None:
@@ -99,7 +99,7 @@ class WhatIfPane(Vertical):
         self._show_hint()
 
     def show(self, view: View, suggestions: Sequence[Suggestion], chosen: int) -> None:
-        """What the edits come to."""
+        """Show the result of the edits."""
         lines = self.query_one("#edits", LineList)
         lines.show_lines(pane_lines(view, suggestions, chosen, self.content_size.width or self.app.size.width))
 
