@@ -53,8 +53,12 @@ class VolumeNodeAffinity(Part, frozen=True):
     required: NodeSelector | None = None
 
 
+class NodeVolumeSource(Part, frozen=True):
+    """A disk or a path of the node itself, which no other node has."""
+
+
 class PersistentVolumeSpec(Part, frozen=True):
-    """A volume; of its sources only those that have a CSI driver in their place today are kept."""
+    """A volume; of its sources only local ones and those that have a CSI driver in their place today are kept."""
 
     capacity: ResourceList = {}
     access_modes: tuple[str, ...] = ()
@@ -71,6 +75,8 @@ class PersistentVolumeSpec(Part, frozen=True):
     azure_file: AzureFile | None = None
     vsphere_volume: VsphereVolume | None = None
     portworx_volume: PortworxVolume | None = None
+    local: NodeVolumeSource | None = None
+    host_path: NodeVolumeSource | None = None
 
 
 class PersistentVolumeStatus(Part, frozen=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -69,6 +70,15 @@ def explain(
     interactive: Annotated[
         bool, typer.Option("--interactive", "-i", help="Explore the answer on a full screen, and change it there.")
     ] = False,
+    new_nodes: Annotated[
+        bool, typer.Option("--new-nodes", help="Say whether Karpenter would make a node for a pod, and which.")
+    ] = False,
+    instance_types: Annotated[
+        str | None,
+        typer.Option(
+            "--instance-types", metavar="FILE", help="All instance types, as Karpenter's kwok provider reads them."
+        ),
+    ] = None,
     drifted: Annotated[
         bool, typer.Option("--drifted", help="Only bound pods that would land elsewhere now, or would be rejected.")
     ] = False,
@@ -114,6 +124,8 @@ def explain(
 
     pending = pending or not (targets or selector or drifted)
     selection = Selection(tuple(targets or ()), None if all_namespaces else namespace or "", selector, pending)
+    if new_nodes:
+        selection = _with_node_pools(selection, drifted=drifted)
     question = Question(
         selection,
         Replay(config, kube_version, options.joined(feature_gates)),
@@ -123,6 +135,8 @@ def explain(
         drifted=drifted,
         sampling=sampling,
         start_index=start_index,
+        new_nodes=new_nodes,
+        instance_types=_instance_types(instance_types, new_nodes=new_nodes),
     )
     display = Display(output.value, color.value, all_nodes, node, evidence)
     asked = _Asked(question, display, tuple(from_ or ()), call_extenders=call_extenders, interactive=interactive)
@@ -174,6 +188,26 @@ def _answered(asked: _Asked, dump: Dump, selection: Selection) -> int:
 
         return explore(answer, schedulers.scheduler, asked.display, [each.value for each in options.PageOutput])
     return show(answer, asked.display)
+
+
+def _with_node_pools(selection: Selection, *, drifted: bool) -> Selection:
+    """The selection of one pod, with what Karpenter looks at."""
+    if drifted or not selection.is_one_pod:
+        raise SchedError("--new-nodes is about one pod: name it, as in explain pod web-0 --new-nodes")
+    from kubectl_sched.queries.new_nodes import READ_FOR_IT
+
+    return dataclasses.replace(selection, also=READ_FOR_IT)
+
+
+def _instance_types(path: str | None, *, new_nodes: bool) -> tuple[bytes, str] | None:
+    if path is None:
+        return None
+    if not new_nodes:
+        raise SchedError("--instance-types is for --new-nodes: give both")
+    try:
+        return Path(path).read_bytes(), path
+    except OSError as error:
+        raise SchedError(f"cannot read {path}: {error.strerror}") from error
 
 
 def _check_interactive(output: str, *, watch: bool) -> None:

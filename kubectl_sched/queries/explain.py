@@ -44,6 +44,10 @@ class Question(Record, frozen=True):
     drifted: bool = False
     sampling: bool = False
     start_index: int | None = None
+    new_nodes: bool = False
+    instance_types: tuple[bytes, str] | None = None
+    """The content and the path of a file that names all instance types; None for those that nodes show."""
+
     suggesting: bool = True
     """Search for changes that would help. This is for one pod alone, since each takes replays."""
 
@@ -153,6 +157,11 @@ class _Asking:
             history=history_of(result, self._around),
             observed=observed_of(result, self._around),
         )
+        if self._question.new_nodes:
+            from kubectl_sched.queries.new_nodes import Asking, new_nodes  # rarely asked for
+
+            asking = Asking(self._question.replay, self._question.profile)
+            found = replace(found, new_nodes=new_nodes(pod, self._dump, asking, self._question.instance_types))
         found = self._sampled(found, scheduler.configuration)
         if self._question.is_about_one_pod:
             found = replace(found, contrast=contrast_of(found.result, self._question.node))

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from kubectl_sched.diagnostics.history import History, Observed
     from kubectl_sched.diagnostics.pod_lifecycle import Stage
     from kubectl_sched.queries.contrast import Contrast
+    from kubectl_sched.queries.new_nodes import NewNodes
     from kubectl_sched.scheduler.queue_position import QueuePlace
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
@@ -49,6 +50,9 @@ class Explanation:
 
     contrast: Contrast | None = None
     """The winner against the runner-up, or against the node that was asked about; None if points do not decide."""
+
+    new_nodes: NewNodes | None = None
+    """Karpenter's part: the node that it would make for the pod, if that was asked for."""
 
     @property
     def pod(self) -> Pod:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from kubectl_sched.api import admission, apps, core, pod, policy, resource, schedulers, scheduling, storage
+from kubectl_sched.api import admission, apps, core, karpenter, pod, policy, resource, schedulers, scheduling, storage
 
 if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
@@ -43,6 +43,7 @@ STORAGE = frozenset({"storage.k8s.io"})
 DEVICES = frozenset({"resource.k8s.io"})
 BATCH = frozenset({"batch"})
 SCHEDULING = frozenset({"scheduling.k8s.io"})
+KARPENTER = frozenset({"karpenter.sh"})
 
 KINDS: tuple[Kind, ...] = (
     Kind(core.Node, "nodes", CORE, namespaced=False),
@@ -78,6 +79,8 @@ KINDS: tuple[Kind, ...] = (
     Kind(scheduling.Workload, "workloads", SCHEDULING, served_everywhere=False),
     Kind(scheduling.PodGroup, "podgroups", SCHEDULING, served_everywhere=False),
     Kind(scheduling.CompositePodGroup, "compositepodgroups", SCHEDULING, served_everywhere=False),
+    Kind(karpenter.NodePool, "nodepools", KARPENTER, namespaced=False, served_everywhere=False),
+    Kind(karpenter.NodeClaim, "nodeclaims", KARPENTER, namespaced=False, served_everywhere=False),
     Kind(schedulers.Lease, "leases", frozenset({"coordination.k8s.io"})),
     Kind(
         schedulers.Scheduler,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.status import Status
     from kubectl_sched.queries.contrast import Contrast
     from kubectl_sched.queries.explanation import Explanation
+    from kubectl_sched.queries.new_nodes import NewNodes
     from kubectl_sched.scheduler.queue_position import QueuePlace
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.search_starts import Sampling
@@ -70,6 +71,7 @@ def explanation_data(
         "suggestions": [_suggestion(each) for each in explanation.suggestions],
         "sampling": _sampling(explanation.sampling),
         "contrast": _contrast(explanation.contrast),
+        "newNodes": _new_nodes(explanation.new_nodes),
         "warnings": list(explanation.warnings),
     }
 
@@ -187,6 +189,31 @@ def _sampling(sampling: Sampling | None) -> dict[str, Any] | None:
         "stopsAfter": sampling.stops_after,
         "wins": [{"node": name, "share": share} for name, share in sampling.wins],
         "failureShare": sampling.failure_share,
+    }
+
+
+def _new_nodes(found: NewNodes | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    then = found.then_scheduler
+    return {
+        "karpenter": {
+            "version": found.version,
+            "verdict": found.verdict,
+            "node": found.node,
+            "nodePool": found.node_pool,
+            "instanceTypes": list(found.instance_types),
+            "requirements": found.requirements,
+            "nodeClaim": found.node_claim,
+            "error": found.error,
+            "nodePools": [
+                {"name": each.name, "verdict": each.verdict, "reason": each.reason} for each in found.node_pools
+            ],
+            "thenScheduler": None
+            if then is None
+            else {"outcome": then.outcome, "plugin": then.plugin, "reasons": list(then.reasons)},
+        },
+        "assumed": list(found.assumed),
     }
 
 

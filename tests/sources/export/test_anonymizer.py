@@ -178,6 +178,7 @@ KEPT_NAMES = frozenset(
         "KeyToPath.key",
         "NodeAllocatableMapping.name",
         "NodeAllocatableOverhead.name",
+        "NodeClassReference.group",
         "PodGroupSpec.disruption_mode",
         "PodOS.name",
         "PodSchedulingGate.name",

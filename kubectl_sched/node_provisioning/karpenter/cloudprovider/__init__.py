@@ -1,0 +1,1 @@
+"""Instance types, their offerings and where they come from (pkg/cloudprovider)."""

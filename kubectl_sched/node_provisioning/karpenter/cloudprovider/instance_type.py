@@ -1,0 +1,91 @@
+"""Instance types and their offerings, as a cloud provider describes them (pkg/cloudprovider/types.go)."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from kubectl_sched.api.apimachinery.quantity import ZERO, Format, Quantity
+from kubectl_sched.node_provisioning.karpenter.karpenter_labels import CAPACITY_TYPE, RESERVED
+from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import of_key
+from kubectl_sched.node_provisioning.karpenter.scheduling.resource_lists import merge, subtract
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_sched.api.component_helpers.container_resources import Resources
+    from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import Requirements
+
+
+class Offering:
+    """Tells where and how an instance type can be had, and at which price."""
+
+    def __init__(
+        self,
+        requirements: Requirements,
+        price: float,
+        *,
+        available: bool = True,
+        reservation_capacity: int = 0,
+        capacity_override: Mapping[str, Quantity] | None = None,
+    ) -> None:
+        self.requirements = requirements
+        self.price = price
+        self.available = available
+        self.reservation_capacity = reservation_capacity
+        self.capacity_override = dict(capacity_override or {})
+
+    @property
+    def capacity_type(self) -> str:
+        """On-demand, spot or reserved (CapacityType)."""
+        return of_key(self.requirements, CAPACITY_TYPE).only_value or ""
+
+    @property
+    def is_reserved(self) -> bool:
+        """Report whether it is capacity that was reserved and is available."""
+        return self.available and self.capacity_type == RESERVED
+
+
+class InstanceType:
+    """A kind of machine: what it can be selected by, what it has, what of it is kept from pods, where it is offered."""
+
+    def __init__(
+        self,
+        name: str,
+        requirements: Requirements,
+        offerings: tuple[Offering, ...],
+        capacity: Resources,
+        overhead: Resources,
+    ) -> None:
+        self.name = name
+        self.requirements = requirements
+        self.offerings = offerings
+        self.capacity = capacity
+        self.overhead = overhead
+
+    @cached_property
+    def allocatable_offerings(self) -> tuple[tuple[Resources, tuple[Offering, ...]], ...]:
+        """Return what is allocatable with which offerings, first those without overrides (AllocatableOfferingsList)."""
+        available = [each for each in self.offerings if each.available]
+        groups: dict[str, list[Offering]] = {"": []}
+        for each in available:
+            override = ",".join(f"{name}={quantity}" for name, quantity in sorted(each.capacity_override.items()))
+            groups.setdefault(override, []).append(each)
+        return tuple(
+            (self._allocatable(offerings[0].capacity_override if override else {}), tuple(offerings))
+            for override, offerings in groups.items()
+        )
+
+    @property
+    def allocatable(self) -> Resources:
+        """Return what pods can have of it, without overrides (Allocatable)."""
+        return self.allocatable_offerings[0][0]
+
+    def _allocatable(self, override: Mapping[str, Quantity]) -> Resources:
+        capacity = merge(self.capacity, override) if override else self.capacity
+        left = subtract(capacity, self.overhead)
+        for name, quantity in capacity.items():
+            if name.startswith("hugepages-"):
+                memory = left.get("memory", Quantity(format=Format.BINARY_SI)) - quantity
+                left["memory"] = Quantity(format=memory.format) if memory < ZERO else memory
+        return left

@@ -1,0 +1,184 @@
+"""The instance types of a NodePool as columns: a requirement is held against each distinct value once.
+
+Karpenter asks every type of every NodePool for every pod; there are hundreds of types and a few dozen distinct values.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubectl_sched.api.apimachinery.quantity import ZERO
+from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import is_compatible
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kubectl_sched.api.apimachinery.quantity import Quantity
+    from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type import InstanceType, Offering
+    from kubectl_sched.node_provisioning.karpenter.scheduling.requirement import Requirement
+    from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import Requirements
+
+Mask: TypeAlias = NDArray[np.bool_]
+
+
+class InstanceTypeTable:
+    """Instance types in an order that never changes; a selection of them is a mask."""
+
+    def __init__(self, types: Sequence[InstanceType], well_known: frozenset[str]) -> None:
+        self.types = tuple(types)
+        self.well_known = well_known
+        self.everything: Mask = np.ones(len(self.types), dtype=np.bool_)
+        self.reserved: tuple[tuple[int, Offering], ...] = tuple(
+            (row, offering)
+            for row, each in enumerate(self.types)
+            for offering in each.offerings
+            if offering.is_reserved
+        )
+        self._keys = {key for each in self.types for key in each.requirements}
+        self._label_columns: dict[str, _LabelColumn] = {}
+        self._capacity: dict[str, _AmountColumn] = {}
+        self._offerings = _OfferingTable(self.types, well_known)
+
+    def compatible(self, requirements: Requirements) -> Mask:
+        """The types whose own requirements do not contradict these (compatible)."""
+        mask = self.everything
+        for key, wanted in requirements.items():
+            if key in self._keys:
+                mask = mask & self._column(key).mask(wanted)
+        return mask
+
+    def fitting(self, requests: Mapping[str, Quantity], requirements: Requirements) -> tuple[Mask, Mask]:
+        """The types that have the room in a compatible offering, and those that have such an offering (fits)."""
+        return self._offerings.fitting(requests, requirements)
+
+    def prices(self, requirements: Requirements) -> list[float]:
+        """The lowest price of each type among the compatible offerings; the largest number if it has none."""
+        return self._offerings.prices(requirements)
+
+    def within(self, limits: Mapping[str, Quantity]) -> Mask:
+        """The types of which no resource is more than what is left of it (filterByRemainingResources)."""
+        mask = self.everything
+        for name, left in limits.items():
+            mask = mask & self._amounts(name).at_most(left)
+        return mask
+
+    def largest(self, name: str, mask: Mask) -> Quantity:
+        """The most that a selected type has of a resource."""
+        return self._amounts(name).largest(mask)
+
+    @property
+    def labels(self) -> set[str]:
+        """The labels that any type says something of."""
+        return self._keys
+
+    def distinct(self, key: str) -> list[Requirement | None]:
+        """Return what the types say of a label, each requirement once; None if a type says nothing."""
+        return self._column(key).distinct
+
+    def _column(self, key: str) -> _LabelColumn:
+        if key not in self._label_columns:
+            self._label_columns[key] = _LabelColumn([each.requirements.get(key) for each in self.types])
+        return self._label_columns[key]
+
+    def _amounts(self, name: str) -> _AmountColumn:
+        if name not in self._capacity:
+            self._capacity[name] = _AmountColumn([each.capacity.get(name, ZERO) for each in self.types])
+        return self._capacity[name]
+
+
+class _LabelColumn:
+    """Describes what each type says of one label."""
+
+    def __init__(self, requirements: list[Requirement | None]) -> None:
+        distinct = {each: code for code, each in enumerate(dict.fromkeys(requirements))}
+        self.distinct = list(distinct)
+        self._codes = np.array([distinct[each] for each in requirements], dtype=np.intp)
+        self._masks: dict[Requirement, Mask] = {}
+
+    def mask(self, wanted: Requirement) -> Mask:
+        found = self._masks.get(wanted)
+        if found is None:
+            verdicts = [each is None or not each.excludes(wanted) for each in self.distinct]
+            found = self._masks[wanted] = np.array(verdicts, dtype=np.bool_)[self._codes]
+        return found
+
+
+class _AmountColumn:
+    """Tells how much each row has of one resource, as its rank among the distinct amounts."""
+
+    def __init__(self, amounts: list[Quantity]) -> None:
+        self._distinct = sorted(set(amounts))
+        rank = {amount: code for code, amount in enumerate(self._distinct)}
+        self._ranks = np.array([rank[amount] for amount in amounts], dtype=np.intp)
+
+    def at_least(self, wanted: Quantity) -> Mask:
+        return self._ranks >= bisect_left(self._distinct, wanted)
+
+    def at_most(self, limit: Quantity) -> Mask:
+        above = bisect_left(self._distinct, limit)
+        equal = above < len(self._distinct) and self._distinct[above] == limit
+        return self._ranks < above + equal
+
+    def largest(self, mask: Mask) -> Quantity:
+        return self._distinct[int(self._ranks[mask].max())]
+
+
+class _OfferingTable:
+    """The available offerings of all types: a row for each, with what is allocatable through it."""
+
+    def __init__(self, types: tuple[InstanceType, ...], well_known: frozenset[str]) -> None:
+        rows = [
+            (row, allocatable, offering)
+            for row, each in enumerate(types)
+            for allocatable, offerings in each.allocatable_offerings
+            for offering in offerings
+        ]
+        self._count = len(types)
+        self._well_known = well_known
+        self._type_rows = np.array([row for row, _, _ in rows], dtype=np.intp)
+        self._prices = np.array([offering.price for _, _, offering in rows])
+        self._allocatable = [allocatable for _, allocatable, _ in rows]
+        self._amounts: dict[str, _AmountColumn] = {}
+        negative = [any(amount < ZERO for amount in allocatable.values()) for allocatable in self._allocatable]
+        self._sound = ~np.array(negative, dtype=np.bool_)
+        keys = [tuple(sorted(offering.requirements.items())) for _, _, offering in rows]
+        distinct = {key: code for code, key in enumerate(dict.fromkeys(keys))}
+        self._distinct = [dict(key) for key in distinct]
+        self._codes = np.array([distinct[key] for key in keys], dtype=np.intp)
+        self._labels = tuple(sorted({label for each in self._distinct for label in each}))
+        self._masks: dict[tuple[Requirement | None, ...], Mask] = {}
+
+    def fitting(self, requests: Mapping[str, Quantity], requirements: Requirements) -> tuple[Mask, Mask]:
+        offered = self._compatible(requirements)
+        room = self._sound & offered
+        for name, wanted in requests.items():
+            room = room & self._column(name).at_least(wanted)
+        return self._by_type(room), self._by_type(offered)
+
+    def prices(self, requirements: Requirements) -> list[float]:
+        lowest = np.full(self._count, np.finfo(np.float64).max)
+        offered = self._compatible(requirements)
+        np.minimum.at(lowest, self._type_rows[offered], self._prices[offered])
+        return [float(price) for price in lowest]
+
+    def _by_type(self, rows: Mask) -> Mask:
+        mask = np.zeros(self._count, dtype=np.bool_)
+        mask[self._type_rows[rows]] = True
+        return mask
+
+    def _compatible(self, requirements: Requirements) -> Mask:
+        key = tuple(requirements.get(label) for label in self._labels)
+        found = self._masks.get(key)
+        if found is None:
+            verdicts = [is_compatible(requirements, each, self._well_known) for each in self._distinct]
+            found = self._masks[key] = np.array(verdicts, dtype=np.bool_)[self._codes]
+        return found
+
+    def _column(self, name: str) -> _AmountColumn:
+        if name not in self._amounts:
+            self._amounts[name] = _AmountColumn([each.get(name, ZERO) for each in self._allocatable])
+        return self._amounts[name]

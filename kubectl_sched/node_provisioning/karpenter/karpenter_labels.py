@@ -1,0 +1,47 @@
+"""The labels that Karpenter gives a meaning to (pkg/apis/v1/labels.go)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+GROUP: Final = "karpenter.sh"
+NODE_POOL: Final = "karpenter.sh/nodepool"
+CAPACITY_TYPE: Final = "karpenter.sh/capacity-type"
+REGISTERED: Final = "karpenter.sh/registered"
+INITIALIZED: Final = "karpenter.sh/initialized"
+HOSTNAME: Final = "kubernetes.io/hostname"
+INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
+ZONE: Final = "topology.kubernetes.io/zone"
+RESERVED: Final = "reserved"
+CAPACITY_TYPES: Final = frozenset({"on-demand", "spot", RESERVED})
+
+SIMULATION_KEYS: Final = frozenset({REGISTERED, INITIALIZED})
+"""Requirements of a template that only daemons are held against."""
+
+RESTRICTED: Final = frozenset({HOSTNAME})
+
+CORE_WELL_KNOWN: Final = frozenset(
+    {
+        NODE_POOL,
+        ZONE,
+        "topology.kubernetes.io/region",
+        INSTANCE_TYPE,
+        "kubernetes.io/arch",
+        "kubernetes.io/os",
+        CAPACITY_TYPE,
+        "node.kubernetes.io/windows-build",
+    }
+)
+
+NORMALIZED: Final = {
+    "failure-domain.beta.kubernetes.io/zone": ZONE,
+    "beta.kubernetes.io/arch": "kubernetes.io/arch",
+    "beta.kubernetes.io/os": "kubernetes.io/os",
+    "beta.kubernetes.io/instance-type": INSTANCE_TYPE,
+    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+}
+
+
+def node_class_label(group: str, kind: str) -> str:
+    """The label that names a node's NodeClass (NodeClassLabelKey)."""
+    return f"{group}/{kind.lower()}"

@@ -1,0 +1,187 @@
+"""A NodeClaim in the making: its pods, and the instance types that could take them all (nodeclaim.go)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
+
+from kubectl_sched.node_provisioning.karpenter.instance_type_filter import Demand, NoInstanceType, filter_instance_types
+from kubectl_sched.node_provisioning.karpenter.karpenter_labels import CAPACITY_TYPE, HOSTNAME, RESERVED
+from kubectl_sched.node_provisioning.karpenter.pod_data import Rejection
+from kubectl_sched.node_provisioning.karpenter.scheduling.host_port_usage import conflicts
+from kubectl_sched.node_provisioning.karpenter.scheduling.requirement import IN, requirement
+from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import incompatibility, is_compatible, merged
+from kubectl_sched.node_provisioning.karpenter.scheduling.resource_lists import merge, min_resources
+from kubectl_sched.node_provisioning.karpenter.scheduling.untolerated_taints import tolerates_all, untolerated_text
+from kubectl_sched.node_provisioning.karpenter.topology.topology_constraints import Violation
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.component_helpers.container_resources import Resources
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type import Offering
+    from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type_table import Mask
+    from kubectl_sched.node_provisioning.karpenter.daemons import DaemonOverheadGroup
+    from kubectl_sched.node_provisioning.karpenter.node_claim_template import NodeClaimTemplate
+    from kubectl_sched.node_provisioning.karpenter.pod_data import PodData
+    from kubectl_sched.node_provisioning.karpenter.reserved_capacity import Reservations
+    from kubectl_sched.node_provisioning.karpenter.scheduling.host_port_usage import HostPort
+    from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import Requirements
+    from kubectl_sched.node_provisioning.karpenter.topology.topology_constraints import Topology
+
+
+class Addition(NamedTuple):
+    """A NodeClaim after one more pod."""
+
+    requirements: Requirements
+    rows: list[int]
+    mask: Mask
+    reserved: tuple[Offering, ...]
+
+
+class Simulation(NamedTuple):
+    """Describes what all NodeClaims of one simulation share."""
+
+    topology: Topology
+    reservations: Reservations
+    reserves_capacity: bool
+
+
+class NewNodeClaim:
+    """A NodeClaim that the simulation would create. It narrows with every pod."""
+
+    def __init__(
+        self,
+        template: NodeClaimTemplate,
+        groups: tuple[DaemonOverheadGroup, ...],
+        options: Mask,
+        hostname: str,
+        simulation: Simulation,
+    ) -> None:
+        self.template = template
+        self.groups = groups
+        self.rows: list[int] = []
+        self.options = options
+        self.hostname = hostname
+        self.pods: list[Pod] = []
+        self.requests: Resources = {}
+        self.reserved: tuple[Offering, ...] = ()
+        self.min_values_relaxed = False
+        self.requirements = merged(template.requirements.values(), [requirement(HOSTNAME, IN, (hostname,))])
+        self._ports: dict[str, tuple[HostPort, ...]] = {}
+        self._simulation = simulation
+
+    def can_add(self, data: PodData, *, relaxes_min_values: bool) -> Addition | Rejection:
+        """The NodeClaim with the pod, or why it cannot have it (CanAdd)."""
+        taints, tolerations = self.template.taints, data.pod.spec.tolerations
+        if not tolerates_all(taints, tolerations):
+            return Rejection(lambda: untolerated_text(taints, tolerations))
+        known, well_known = self.requirements, self.template.table.well_known
+        if not is_compatible(known, data.requirements, well_known):
+            wanted = data.requirements
+            return Rejection(lambda: f"incompatible requirements, {incompatibility(known, wanted, well_known)}")
+        base = merged(known.values(), data.requirements.values())
+        first, *others = data.volume_alternatives or ({},)
+        found = self._with_volumes(data, base, first, relaxes_min_values=relaxes_min_values)
+        for alternative in others:
+            if isinstance(found, Addition):
+                break
+            found = self._with_volumes(data, base, alternative, relaxes_min_values=relaxes_min_values)
+        return found
+
+    def add(self, data: PodData, addition: Addition) -> None:
+        """Take the pod (Add)."""
+        self.pods.append(data.pod)
+        self.rows, self.options = addition.rows, addition.mask
+        self.requests = merge(self.requests, data.requests)
+        self.requirements = addition.requirements
+        self._simulation.topology.register(HOSTNAME, self.hostname)
+        self._simulation.topology.record(data.pod, self.template.taints, addition.requirements)
+        self._ports[data.pod.key] = data.host_ports
+        if addition.reserved or self.reserved:
+            self._simulation.reservations.hold(self.hostname, addition.reserved)
+        self.reserved = addition.reserved
+
+    def finish(self) -> None:
+        """Drop what only the simulation needed, and count the daemons (FinalizeScheduling)."""
+        finished = {key: each for key, each in self.requirements.items() if key != HOSTNAME}
+        if self.reserved:
+            finished[CAPACITY_TYPE] = requirement(CAPACITY_TYPE, IN, (RESERVED,))
+            reservations = self._simulation.reservations
+            identities = {reservations.identity(each) for each in self.reserved}
+            finished = merged(finished.values(), [requirement(reservations.label, IN, identities)])
+        self.requirements = finished
+        least: Resources = {}
+        for group in self.groups:
+            if (self.options & group.mask).any():
+                least = min_resources(least, group.overhead) if least else group.overhead
+        if least:
+            self.requests = merge(self.requests, least)
+
+    def _with_volumes(
+        self, data: PodData, base: Requirements, alternative: Requirements, *, relaxes_min_values: bool
+    ) -> Addition | Rejection:
+        """The NodeClaim with the pod and its volumes where one alternative has them (tryVolumeAlternative)."""
+        well_known = self.template.table.well_known
+        if alternative:
+            if not is_compatible(base, alternative, well_known):
+                text = incompatibility(base, alternative, well_known)
+                return Rejection(lambda: f"incompatible volume requirements, {text}")
+            base = merged(base.values(), alternative.values())
+        narrowed = self._simulation.topology.tightened(data.pod, self.template.taints, data.strict_requirements, base)
+        if isinstance(narrowed, Violation):
+            return Rejection(narrowed.text)
+        if not is_compatible(base, narrowed, well_known):
+            before = base
+            return Rejection(lambda: incompatibility(before, narrowed, well_known))
+        return self._on_instance_types(data, {**base, **narrowed}, relaxes_min_values=relaxes_min_values)
+
+    def _on_instance_types(
+        self, data: PodData, requirements: Requirements, *, relaxes_min_values: bool
+    ) -> Addition | Rejection:
+        used = self._ports
+        groups = [
+            group
+            for group in self.groups
+            if not data.host_ports or not conflicts({**group.host_ports, **used}, data.pod, data.host_ports)
+        ]
+        demand = Demand(requirements, data.requests, merge(self.requests, data.requests))
+        found = filter_instance_types(
+            self.template.table, self.options, groups, demand, relaxes_min_values=relaxes_min_values
+        )
+        if isinstance(found, NoInstanceType):
+            return Rejection(found.text)
+        if relaxes_min_values and found.unsatisfied:
+            relaxed = {key: replace(requirements[key], min_values=count) for key, count in found.unsatisfied.items()}
+            requirements = {**requirements, **relaxed}
+        reserved = self._reservable(found.rows, requirements)
+        return reserved if isinstance(reserved, Rejection) else Addition(requirements, found.rows, found.mask, reserved)
+
+    def _reservable(self, rows: list[int], requirements: Requirements) -> tuple[Offering, ...] | Rejection:
+        """The reserved offerings that the NodeClaim would hold (offeringsToReserve, in its strict mode)."""
+        table = self.template.table
+        if not self._simulation.reserves_capacity or not (table.reserved or self.reserved):
+            return ()
+        left = set(rows)
+        compatible = [
+            offering
+            for row, offering in table.reserved
+            if row in left and is_compatible(requirements, offering.requirements, table.well_known)
+        ]
+        held = tuple(each for each in compatible if self._simulation.reservations.can_reserve(self.hostname, each))
+        if compatible and not held:
+            return Rejection(
+                lambda: (
+                    "one or more instance types with compatible reserved offerings are available, "
+                    "but could not be reserved"
+                ),
+                awaits_reservation=True,
+            )
+        if self.reserved and not held:
+            return Rejection(
+                lambda: (
+                    "satisfying updated nodeclaim constraints would remove all compatible reserved offering options"
+                ),
+                awaits_reservation=True,
+            )
+        return held

@@ -1,0 +1,35 @@
+"""Describes what a pod needs, where it can be added, and why it cannot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kubectl_sched.api.component_helpers.container_resources import Resources
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.node_provisioning.karpenter.scheduling.host_port_usage import HostPort
+    from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import Requirements
+
+
+class PodData(NamedTuple):
+    """A pod and what is computed of it once (PodData of scheduler.go)."""
+
+    pod: Pod
+    requests: Resources
+    requirements: Requirements
+    strict_requirements: Requirements
+    volume_alternatives: tuple[Requirements, ...]
+    host_ports: tuple[HostPort, ...]
+
+
+class Rejection(NamedTuple):
+    """Tells why a pod cannot be added. The text is made when it is read, as upstream makes it."""
+
+    text: Callable[[], str]
+    awaits_reservation: bool = False
+    """Reserved capacity would do, but is taken: the pod is not relaxed for it."""
+
+    is_final: bool = False
+    """No relaxation can help."""

@@ -1,0 +1,327 @@
+"""From a cluster to the nodes that Karpenter would make for its pods (pkg/controllers/provisioning/provisioner.go)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from kubectl_sched.api.apimachinery.quantity import parse_resource_list
+from kubectl_sched.api.apps import DaemonSet
+from kubectl_sched.api.core import Namespace, Node
+from kubectl_sched.api.karpenter import NodeClaim, NodePool
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
+from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type_table import InstanceTypeTable
+from kubectl_sched.node_provisioning.karpenter.daemons import DaemonOverheadGroup, DaemonPods, daemon_set_pods
+from kubectl_sched.node_provisioning.karpenter.existing_node import ExistingNode, Usage
+from kubectl_sched.node_provisioning.karpenter.instance_type_filter import Demand, Filtered, filter_instance_types
+from kubectl_sched.node_provisioning.karpenter.node_claim import Simulation
+from kubectl_sched.node_provisioning.karpenter.node_claim_template import (
+    NodeClaimTemplate,
+    template_labels,
+    template_requirements,
+)
+from kubectl_sched.node_provisioning.karpenter.outcome import Outcome, outcome_of
+from kubectl_sched.node_provisioning.karpenter.provisionable_pods import (
+    is_owned_by,
+    is_provisionable,
+    is_reschedulable,
+    validation_error,
+)
+from kubectl_sched.node_provisioning.karpenter.reserved_capacity import Reservations
+from kubectl_sched.node_provisioning.karpenter.scheduling.host_port_usage import host_ports
+from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import (
+    label_requirements,
+    with_sorted_preferences,
+)
+from kubectl_sched.node_provisioning.karpenter.scheduling.resource_lists import merge, requests_for_pods, subtract
+from kubectl_sched.node_provisioning.karpenter.scheduling.volume_topology import (
+    MissingVolumeObject,
+    Storage,
+    pod_volumes,
+    together,
+    volume_requirements,
+)
+from kubectl_sched.node_provisioning.karpenter.scheduling_simulation import Setting, Solver, Template
+from kubectl_sched.node_provisioning.karpenter.state_node import StateNode, state_nodes
+from kubectl_sched.node_provisioning.karpenter.topology.domains import pool_domains
+from kubectl_sched.node_provisioning.karpenter.topology.ties import Ties
+from kubectl_sched.node_provisioning.karpenter.topology.topology_constraints import Surroundings, Topology
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import TypeVar
+
+    from kubectl_sched.api.component_helpers.container_resources import Resources
+    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type import InstanceType
+    from kubectl_sched.node_provisioning.karpenter.operator_options import Options
+    from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import Requirements
+
+    T = TypeVar("T", bound=KubernetesObject)
+
+NO_NODE_POOLS = "no dynamic nodepools found"
+
+
+class Cluster:
+    """The objects that Karpenter looks at."""
+
+    def __init__(self, objects: Iterable[KubernetesObject]) -> None:
+        self._by_type: dict[type[KubernetesObject], list[KubernetesObject]] = defaultdict(list)
+        for each in objects:
+            self._by_type[type(each)].append(each)
+
+    def of(self, kind: type[T]) -> list[T]:
+        """The objects of a kind."""
+        return self._by_type[kind]  # type: ignore[return-value]
+
+    @cached_property
+    def nodes(self) -> dict[str, Node]:
+        """The nodes by name."""
+        return {node.name: node for node in self.of(Node)}
+
+    @cached_property
+    def pods_by_node(self) -> dict[str, list[Pod]]:
+        """The pods on each node that have not ended."""
+        found: dict[str, list[Pod]] = defaultdict(list)
+        for pod in self.of(Pod):
+            if pod.spec.node_name and not pod.has_ended:
+                found[pod.spec.node_name].append(pod)
+        return found
+
+    @cached_property
+    def pods_by_namespace(self) -> dict[str, list[Pod]]:
+        """The pods of each namespace."""
+        found: dict[str, list[Pod]] = defaultdict(list)
+        for pod in self.of(Pod):
+            found[pod.namespace].append(pod)
+        return found
+
+    @cached_property
+    def storage(self) -> Storage:
+        """Claims, volumes and classes."""
+        return Storage(
+            {each.key: each for each in self.of(PersistentVolumeClaim)},
+            {each.name: each for each in self.of(PersistentVolume)},
+            {each.name: each for each in self.of(StorageClass)},
+        )
+
+    @cached_property
+    def state_nodes(self) -> list[StateNode]:
+        """Nodes and NodeClaims, joined."""
+        return state_nodes(self.of(Node), self.of(NodeClaim))
+
+
+class Demanders(NamedTuple):
+    """The pods that need nodes, and why others are ignored, by namespace/name."""
+
+    pods: list[Pod]
+    ignored: dict[str, str]
+
+
+def provision(cluster: Cluster, instance_types: Mapping[str, Sequence[InstanceType]], options: Options) -> Outcome:
+    """Replay one round of Karpenter over all pods that need nodes (Schedule); the instance types are by NodePool."""
+    needing = demanders(cluster, options.well_known)
+    pools = usable_pools(cluster.of(NodePool))
+    if not pools:
+        return Outcome(ignored=needing.ignored, errors=dict.fromkeys((pod.key for pod in needing.pods), NO_NODE_POOLS))
+    nodes = [each for each in cluster.state_nodes if not each.is_being_deleted]
+    return _solved(cluster, _Round(pools, needing, nodes, instance_types, options))
+
+
+def provision_apart(
+    cluster: Cluster, pod: Pod, pool: NodePool, types: Sequence[InstanceType], options: Options
+) -> Outcome:
+    """Replay Karpenter for one pod and one NodePool, as if no node that is there could take the pod."""
+    return _solved(
+        cluster, _Round([pool], Demanders([with_sorted_preferences(pod)], {}), [], {pool.name: types}, options)
+    )
+
+
+class _Round(NamedTuple):
+    """One simulation: the NodePools, the pods, the nodes, the instance types and the settings."""
+
+    pools: Sequence[NodePool]
+    needing: Demanders
+    nodes: Sequence[StateNode]
+    """The nodes that may take pods; all that are there count against limits."""
+
+    instance_types: Mapping[str, Sequence[InstanceType]]
+    options: Options
+
+
+def _solved(cluster: Cluster, asked: _Round) -> Outcome:
+    pools, options = asked.pools, asked.options
+    tables = _tables(pools, asked.instance_types, options)
+    ties = Ties()
+    volumes, reachable = _volume_requirements(asked.needing.pods, cluster.storage)
+    active = [each for each in cluster.state_nodes if not each.is_being_deleted]
+    topology = Topology(
+        _surroundings(cluster, active),
+        pool_domains(pools, tables),
+        reachable,
+        respects_preferences=options.respects_preferences,
+        ties=ties,
+    )
+    daemons = DaemonPods(daemon_set_pods(cluster.of(DaemonSet), cluster.of(Pod)))
+    templates = _templates(pools, tables, daemons, options)
+    reservations = Reservations(tables.values(), options.reservation_label)
+    nodes = [_existing(each, cluster, daemons, topology) for each in asked.nodes]
+    solver = Solver(
+        Setting(
+            templates,
+            sorted(nodes, key=lambda each: (not each.state.is_initialized, each.state.name)),
+            remaining_resources(pools, active),
+            cluster.storage,
+            volumes,
+            Simulation(topology, reservations, options.reserves_capacity),
+            options,
+            any(taint.effect == "PreferNoSchedule" for pool in pools for taint in pool.spec.template.spec.taints),
+        )
+    )
+    solver.solve(asked.needing.pods)
+    return outcome_of(solver, nodes, asked.needing.ignored, options, ties)
+
+
+def demanders(cluster: Cluster, well_known: frozenset[str]) -> Demanders:
+    """The pending pods and those of nodes that go away (GetPendingPods)."""
+    pods, ignored = [], {}
+    for pod in cluster.of(Pod):
+        if is_provisionable(pod):
+            wrong = validation_error(pod, cluster.storage, well_known)
+            if wrong:
+                ignored[pod.key] = wrong
+            else:
+                pods.append(with_sorted_preferences(pod))
+    for state in cluster.state_nodes:
+        if state.is_being_deleted and state.node is not None:
+            pods += filter(is_reschedulable, cluster.pods_by_node.get(state.node.name, ()))
+    return Demanders(pods, ignored)
+
+
+def usable_pools(pools: Iterable[NodePool]) -> list[NodePool]:
+    """The NodePools that Karpenter makes nodes of, in the order in which it tries them (OrderByWeight)."""
+    usable = [
+        each
+        for each in pools
+        if each.spec.replicas is None and each.is_ready and each.metadata.deletion_timestamp is None
+    ]
+    by_name = sorted(usable, key=lambda pool: pool.name, reverse=True)
+    return sorted(by_name, key=lambda pool: -(pool.spec.weight or 0))
+
+
+def _tables(
+    pools: Sequence[NodePool], instance_types: Mapping[str, Sequence[InstanceType]], options: Options
+) -> dict[str, InstanceTypeTable]:
+    """The instance types of each NodePool that has any; NodePools with the same share a table."""
+    made: dict[int, InstanceTypeTable] = {}
+    tables = {}
+    for pool in pools:
+        types = instance_types.get(pool.name, ())
+        if types:
+            if id(types) not in made:
+                made[id(types)] = InstanceTypeTable(types, options.well_known)
+            tables[pool.name] = made[id(types)]
+    return tables
+
+
+def _templates(
+    pools: Sequence[NodePool], tables: Mapping[str, InstanceTypeTable], daemons: DaemonPods, options: Options
+) -> tuple[Template, ...]:
+    templates = []
+    for pool in pools:
+        if pool.name in tables:
+            found = node_claim_template(pool, tables[pool.name], options)
+            if found is not None:
+                templates.append(Template(found, daemons.overhead_groups(found)))
+    return tuple(templates)
+
+
+def node_claim_template(pool: NodePool, table: InstanceTypeTable, options: Options) -> NodeClaimTemplate | None:
+    """A NodePool with the instance types that its requirements leave; None if they leave none."""
+    requirements = template_requirements(pool)
+    everything = DaemonOverheadGroup(tuple(range(len(table.types))), table.everything, {}, {})
+    found = filter_instance_types(
+        table,
+        table.everything,
+        [everything],
+        Demand(requirements, {}, {}),
+        relaxes_min_values=options.relaxes_min_values,
+    )
+    if not isinstance(found, Filtered):
+        return None
+    return NodeClaimTemplate(
+        pool.name, template_labels(pool), pool.spec.template.spec.taints, requirements, table, found.mask
+    )
+
+
+def _volume_requirements(
+    pods: Iterable[Pod], storage: Storage
+) -> tuple[dict[str, tuple[Requirements, ...]], list[Pod]]:
+    """The alternatives of each pod's volumes, and the pods of which they are known."""
+    found, known = {}, []
+    for pod in pods:
+        try:
+            found[pod.metadata.uid] = tuple(volume_requirements(pod, storage))
+        except MissingVolumeObject:
+            continue
+        known.append(pod)
+    return found, known
+
+
+def _surroundings(cluster: Cluster, active: Sequence[StateNode]) -> Surroundings:
+    known = {each.node.name for each in cluster.state_nodes if each.node is not None}
+    anti_affine = [
+        (pod, cluster.nodes[name])
+        for name, pods in cluster.pods_by_node.items()
+        if name in known
+        for pod in pods
+        if _requires_anti_affinity(pod)
+    ]
+    return Surroundings(cluster.nodes, active, cluster.pods_by_namespace, cluster.of(Namespace), anti_affine)
+
+
+def _requires_anti_affinity(pod: Pod) -> bool:
+    terms = pod.spec.affinity.pod_anti_affinity if pod.spec.affinity is not None else None
+    return terms is not None and bool(terms.required)
+
+
+def remaining_resources(pools: Iterable[NodePool], nodes: Iterable[StateNode]) -> dict[str, Resources]:
+    """Return what each NodePool's limits leave beside its nodes."""
+    remaining = {pool.name: parse_resource_list(pool.spec.limits) for pool in pools}
+    for node in nodes:
+        if node.node_pool in remaining:
+            remaining[node.node_pool] = subtract(remaining[node.node_pool], node.capacity)
+    return remaining
+
+
+def _existing(state: StateNode, cluster: Cluster, daemons: DaemonPods, topology: Topology) -> ExistingNode:
+    running = daemons.on_node(state.taints, label_requirements(state.labels))
+    return ExistingNode(state, _usage(state, cluster), requests_for_pods(*running), topology)
+
+
+def _usage(state: StateNode, cluster: Cluster) -> Usage:
+    """Return what the pods on a node use; volumes whose objects are missing are left out."""
+    pods = cluster.pods_by_node.get(state.node.name, []) if state.node is not None else []
+    volumes: dict[str, frozenset[str]] = {}
+    for pod in pods:
+        try:
+            volumes = together(volumes, pod_volumes(pod, cluster.storage))
+        except MissingVolumeObject:
+            continue
+    owned = [pod for pod in pods if is_owned_by(pod, "apps/v1", "DaemonSet")]
+    return Usage(
+        merge(*map(requests_for_pods, pods)),
+        merge(*map(requests_for_pods, owned)),
+        {pod.key: host_ports(pod) for pod in pods},
+        volumes,
+        _volume_limits(state, cluster),
+    )
+
+
+def _volume_limits(state: StateNode, cluster: Cluster) -> dict[str, int]:
+    name = state.node.name if state.node is not None else None
+    found = next((each for each in cluster.of(CSINode) if each.name == name), None)
+    drivers = found.spec.drivers if found is not None else ()
+    return {each.name: each.allocatable.count or 0 for each in drivers if each.allocatable is not None}

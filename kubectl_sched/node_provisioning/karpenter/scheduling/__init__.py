@@ -1,0 +1,1 @@
+"""Requirements, taints, host ports, resources and volumes (pkg/scheduling)."""

@@ -1,0 +1,197 @@
+"""Karpenter's simulation: each pod onto a node that is there, one in the making, or a new one (scheduler.go)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from kubectl_sched.framework.go_sort import go_sort
+from kubectl_sched.node_provisioning.karpenter.daemons import has_dynamic_resources
+from kubectl_sched.node_provisioning.karpenter.node_claim import Addition, NewNodeClaim, Simulation
+from kubectl_sched.node_provisioning.karpenter.pod_data import PodData, Rejection
+from kubectl_sched.node_provisioning.karpenter.pod_queue import Queue
+from kubectl_sched.node_provisioning.karpenter.preference_relaxation import relax
+from kubectl_sched.node_provisioning.karpenter.scheduling.host_port_usage import host_ports
+from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import pod_requirements
+from kubectl_sched.node_provisioning.karpenter.scheduling.resource_lists import requests_for_pods
+from kubectl_sched.node_provisioning.karpenter.scheduling.volume_topology import (
+    MissingVolumeObject,
+    Storage,
+    pod_volumes,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kubectl_sched.api.component_helpers.container_resources import Resources
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type_table import Mask
+    from kubectl_sched.node_provisioning.karpenter.daemons import DaemonOverheadGroup
+    from kubectl_sched.node_provisioning.karpenter.existing_node import ExistingNode
+    from kubectl_sched.node_provisioning.karpenter.node_claim_template import NodeClaimTemplate
+    from kubectl_sched.node_provisioning.karpenter.operator_options import Options
+    from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import Requirements
+
+_DYNAMIC_RESOURCES = "pod has Dynamic Resource Allocation requirements that are not yet supported by Karpenter"
+_NO_TEMPLATE = "nodepool requirements filtered out all available instance types"
+
+
+class Template(NamedTuple):
+    """A NodePool's template, and the daemons that its nodes would run."""
+
+    claim: NodeClaimTemplate
+    groups: tuple[DaemonOverheadGroup, ...]
+
+
+class Setting(NamedTuple):
+    """Describes what the simulation begins with."""
+
+    templates: tuple[Template, ...]
+    nodes: list[ExistingNode]
+    remaining: dict[str, Resources]
+    """Describes what the limits of each NodePool leave."""
+
+    storage: Storage
+    volume_requirements: Mapping[str, tuple[Requirements, ...]]
+    """The alternatives of each pod's volumes, by UID."""
+
+    simulation: Simulation
+    options: Options
+    tolerates_prefer_no_schedule: bool
+
+
+class Solver:
+    """One simulation under way."""
+
+    def __init__(self, setting: Setting) -> None:
+        self._setting = setting
+        self._topology = setting.simulation.topology
+        self._hosts = 0
+        self.claims: list[NewNodeClaim] = []
+        self.errors: dict[str, Rejection] = {}
+        """Tells why each pod found no place, by namespace/name."""
+
+        self.pool_errors: dict[str, dict[str, Rejection]] = {}
+        """Tells why no NodeClaim of each NodePool was made, by the pod's namespace/name."""
+
+    def solve(self, pods: Sequence[Pod]) -> None:
+        """Place the pods, again and again as long as one more finds its place (Solve)."""
+        queue = Queue([self._data(pod) for pod in pods])
+        while (data := queue.pop()) is not None:
+            rejection = self._try_schedule(data)
+            if rejection is None:
+                self.errors.pop(data.pod.key, None)
+                continue
+            self.errors[data.pod.key] = rejection
+            self._topology.update(data.pod)
+            queue.push(data)
+        for claim in self.claims:
+            claim.finish()
+
+    def _data(self, pod: Pod) -> PodData:
+        respects = self._setting.options.respects_preferences
+        return PodData(
+            pod,
+            requests_for_pods(pod),
+            pod_requirements(pod, strict=not respects),
+            pod_requirements(pod, strict=True),
+            self._setting.volume_requirements.get(pod.metadata.uid, ()),
+            host_ports(pod),
+        )
+
+    def _try_schedule(self, data: PodData) -> Rejection | None:
+        """Place a pod, relaxing it as far as it can be (trySchedule)."""
+        while True:
+            rejection = self._add(data)
+            if rejection is None or rejection.awaits_reservation or rejection.is_final:
+                return rejection
+            relaxed = relax(data.pod, tolerate_prefer_no_schedule=self._setting.tolerates_prefer_no_schedule)
+            if relaxed is None:
+                return rejection
+            self._topology.update(relaxed)
+            data = self._data(relaxed)
+
+    def _add(self, data: PodData) -> Rejection | None:
+        """Place a pod as it is now (add)."""
+        if has_dynamic_resources(data.pod):
+            return Rejection(lambda: _DYNAMIC_RESOURCES, is_final=True)
+        if self._add_to_existing(data):
+            return None
+        self.claims = go_sort(self.claims, lambda left, right: len(left.pods) < len(right.pods))
+        for claim in self.claims:
+            addition = claim.can_add(data, relaxes_min_values=False)
+            if isinstance(addition, Addition):
+                claim.add(data, addition)
+                return None
+        if not self._setting.templates:
+            return Rejection(lambda: _NO_TEMPLATE)
+        return self._add_to_new(data)
+
+    def _add_to_existing(self, data: PodData) -> bool:
+        try:
+            volumes = pod_volumes(data.pod, self._setting.storage)
+        except MissingVolumeObject:
+            return False
+        for node in self._setting.nodes:
+            requirements = node.can_add(data, volumes)
+            if requirements is not None:
+                node.add(data, requirements, volumes)
+                return True
+        return False
+
+    def _add_to_new(self, data: PodData) -> Rejection | None:
+        """Make a NodeClaim of the first NodePool that can (addToNewNodeClaim)."""
+        relaxes = self._setting.options.relaxes_min_values
+        rejections: dict[str, Rejection] = {}
+        for template in self._setting.templates:
+            name = template.claim.node_pool
+            options = self._within_limits(template.claim)
+            if isinstance(options, Rejection):
+                rejections[name] = options
+                continue
+            self._hosts += 1
+            hostname = f"hostname-placeholder-{self._hosts:04}"
+            claim = NewNodeClaim(template.claim, template.groups, options, hostname, self._setting.simulation)
+            addition = claim.can_add(data, relaxes_min_values=relaxes)
+            if isinstance(addition, Addition):
+                claim.min_values_relaxed = _lowered(claim.requirements, addition.requirements)
+                claim.add(data, addition)
+                self.claims.append(claim)
+                self._subtract_largest(claim)
+                return None
+            rejections[name] = addition
+            if addition.awaits_reservation:
+                break
+        self.pool_errors[data.pod.key] = rejections
+        found = list(rejections.values())
+        return Rejection(
+            lambda: "; ".join(each.text() for each in found), any(each.awaits_reservation for each in found)
+        )
+
+    def _within_limits(self, claim: NodeClaimTemplate) -> Mask | Rejection:
+        """The template's instance types that the NodePool's limits leave."""
+        name = claim.node_pool
+        remaining = self._setting.remaining[name]
+        nodes = remaining.get("nodes")
+        if nodes is not None and nodes.is_zero:
+            return Rejection(lambda: f"node limits have been exhausted for nodepool (NodePool={name})")
+        if not remaining:
+            return claim.options
+        options = claim.options & claim.table.within(remaining)
+        if not options.any():
+            return Rejection(lambda: f"all available instance types exceed limits for nodepool (NodePool={name})")
+        return options
+
+    def _subtract_largest(self, claim: NewNodeClaim) -> None:
+        """Count a NodeClaim against its NodePool's limits as the largest of its instance types (subtractMax)."""
+        name = claim.template.node_pool
+        table = claim.template.table
+        self._setting.remaining[name] = {
+            resource: left - table.largest(resource, claim.options)
+            for resource, left in self._setting.remaining[name].items()
+        }
+
+
+def _lowered(before: Requirements, after: Requirements) -> bool:
+    """Report whether a minValues was lowered."""
+    pairs = ((each.min_values, after[key].min_values) for key, each in before.items() if key in after)
+    return any(old is not None and new is not None and new < old for old, new in pairs)

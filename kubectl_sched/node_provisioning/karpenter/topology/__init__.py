@@ -1,0 +1,1 @@
+"""Topology spread, pod affinity and anti-affinity (topology.go, topologygroup.go)."""

@@ -1,0 +1,22 @@
+"""Decisions of Karpenter 1.14.1 on generated clusters, replayed (see tests/oracle/karpenter/compare.py)."""
+
+import gzip
+from pathlib import Path
+
+import msgspec
+
+from tests.karpenter_decisions import as_answer, differences, options_of, replay
+
+RECORDED = Path("fixtures/karpenter/1.14.1.jsonl.gz")
+
+
+def test_recorded_decisions_are_replayed_in_every_aspect() -> None:
+    recorded = [msgspec.json.decode(line) for line in gzip.decompress(RECORDED.read_bytes()).splitlines()]
+    wrong = {}
+    for each in recorded:
+        request = each["request"]
+        found = differences(each["results"], as_answer(replay(request), options_of(request)))
+        if found:
+            wrong[request["id"]] = found
+    assert len(recorded) > 20
+    assert wrong == {}

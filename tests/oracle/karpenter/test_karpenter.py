@@ -1,0 +1,57 @@
+"""Our replay and Karpenter agree on generated clusters, and read the same instance types.
+
+python -m tests.oracle.karpenter.compare --pods 20000      the long run
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_types_file import instance_types_of_file
+from tests.karpenter_decisions import instance_type
+from tests.oracle.build import GoMissingError
+from tests.oracle.karpenter.compare import verdict
+from tests.oracle.karpenter.generate import request_of
+from tests.oracle.karpenter.oracle import KarpenterOracle, instance_types
+
+pytestmark = pytest.mark.oracle
+
+CLUSTERS = 150
+
+
+@pytest.fixture(scope="module")
+def karpenter() -> Iterator[KarpenterOracle]:
+    try:
+        running = KarpenterOracle()
+    except GoMissingError as missing:
+        pytest.skip(str(missing))
+    with running:
+        yield running
+
+
+@pytest.mark.usefixtures("karpenter")
+def test_instance_types_of_a_file_are_those_that_the_kwok_provider_makes_of_it(tmp_path: Path) -> None:
+    offering = {"Requirements": [{"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["a"]},
+                                 {"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["spot"]}],
+                "Price": 0.5}  # fmt: skip
+    stated = [
+        {"name": name, "architecture": "amd64", "operatingSystems": ["linux"], "offerings": [offering],
+         "resources": {"cpu": cpu, "memory": "4Gi"} | more}
+        for name, cpu, more in (("m5.xlarge", "4", {}), ("n2-standard-4", "4000m", {"pods": "8"}), ("D2", "2", {}))
+    ]  # fmt: skip
+    path = tmp_path / "types.json"
+    path.write_text(json.dumps(stated))
+    ours = instance_types_of_file(path.read_bytes(), str(path))
+    theirs = [instance_type(each) for each in instance_types("kwok", str(path))]
+    for own, other in zip(ours, theirs, strict=True):
+        assert (own.name, own.requirements, own.allocatable) == (other.name, other.requirements, other.allocatable)
+        assert [(each.requirements, each.price) for each in own.offerings] == [
+            (each.requirements, each.price) for each in other.offerings
+        ]
+
+
+@pytest.mark.parametrize("seed", range(CLUSTERS))
+def test_every_aspect_agrees(karpenter: KarpenterOracle, seed: int) -> None:
+    assert verdict(karpenter, request_of(seed)) in {"the same", "the same, tied", "tied, in no run"}
