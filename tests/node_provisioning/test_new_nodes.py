@@ -86,8 +86,7 @@ def test_a_pod_that_is_too_large_for_the_types_seen_is_unknown_and_not_impossibl
     assert answered(tmp_path, pool("general"), seen, pod("16"))["karpenter"]["verdict"] == "Impossible"
 
 
-def test_kube_scheduler_refuses_what_karpenter_takes_for_granted(tmp_path: Path) -> None:
-    """Karpenter looks at the first term of a pod's own affinity only once it is alone; matchFields it never meets."""
+def test_a_pod_that_names_a_restricted_label_is_ignored_in_karpenters_words(tmp_path: Path) -> None:
     gone = {"key": "kubernetes.io/hostname", "operator": "NotIn", "values": ["karpenter-new-node"]}
     required = {"nodeSelectorTerms": [{"matchExpressions": [gone]}]}
     affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
