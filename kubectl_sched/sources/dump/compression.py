@@ -7,7 +7,7 @@ import zlib
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from kubectl_sched.sources.dump.input_files import algorithm
+from kubectl_sched.sources.dump.magic_numbers import compression_of
 from kubectl_sched.sources.errors import BombError, DumpError
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Expanded(io.RawIOBase):
         super().__init__()
         start = file.read(8)
         file.seek(0)
-        self._algorithm = algorithm(start) or "gzip"
+        self._algorithm = compression_of(start) or "gzip"
         self._source = source
         self._allowance = allowance
         self._file, self._errors = _open(file, self._algorithm, source)

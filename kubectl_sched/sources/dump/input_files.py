@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 from kubectl_sched.sources.discovery.scheduler_logs import logs_of
+from kubectl_sched.sources.dump.magic_numbers import compression_of, is_tar
 from kubectl_sched.sources.errors import BombError, DumpError
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ _WANTED = re.compile(
 )
 """By their endings; sosreport names a file after the command whose output it is."""
 
-_COMPRESSED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd"}
 _MAGIC_BYTES = 512
 _NESTING = 3
 _STEP = 8 << 20
@@ -117,7 +117,7 @@ class Walk:
         start = content.read(_MAGIC_BYTES)
         content.seek(0)
         is_zip = start.startswith((b"PK\x03\x04", b"PK\x05\x06"))
-        if not is_zip and not _is_tar(start, source.path) and algorithm(start) is None:
+        if not is_zip and not is_tar(start, source.path) and compression_of(start) is None:
             yield source._replace(content=content)
             return
         if depth >= _NESTING:
@@ -128,12 +128,12 @@ class Walk:
         if is_zip:
             members = archives.zip_members(content, source.name, self._wanted, allowance)
             yield from self._members(members, source, depth, allowance)
-        elif algorithm(start) is None:
+        elif compression_of(start) is None:
             yield from self._members(archives.tar_members(content, source.name, self._wanted), source, depth, allowance)
         else:
             stream = io.BufferedReader(compression.Expanded(content, source.name, allowance), 1 << 18)
             inner = source._replace(path=compression.without_suffix(source.path))
-            if _is_tar(stream.peek(_MAGIC_BYTES), inner.path):
+            if is_tar(stream.peek(_MAGIC_BYTES), inner.path):
                 members = archives.tar_members(stream, source.name, self._wanted)
                 yield from self._members(members, source, depth, allowance)
             else:
@@ -184,15 +184,6 @@ class _Counted(io.RawIOBase):
         count: int = cast("Any", self._file).readinto(buffer)
         self._progress(self._name, self._file.tell(), self._size)
         return count
-
-
-def _is_tar(start: bytes, path: str) -> bool:
-    return start[257:262] == b"ustar" or (path.endswith(".tar") and b"\0" in start)
-
-
-def algorithm(start: bytes) -> str | None:
-    """By which algorithm something that starts so is compressed."""
-    return next((name for magic, name in _COMPRESSED.items() if start.startswith(magic)), None)
 
 
 def _size(file: BinaryIO) -> int:
