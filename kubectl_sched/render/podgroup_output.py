@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from kubectl_sched.diagnostics.podgroup_warnings import podgroup_warnings
 from kubectl_sched.errors import SchedError
+from kubectl_sched.output import write_page, write_text
 from kubectl_sched.render.data.explanation_data import API_VERSION
 from kubectl_sched.render.data.podgroup_data import podgroup_data
 from kubectl_sched.render.data.writers import warn, write_data
@@ -37,9 +37,9 @@ def show_podgroups(answer: PodGroupAnswer, output: str, color: str) -> int:
     else:
         warn((*notes, *(each for result in answer.results for each in podgroup_warnings(result))))
         if output == "name":
-            sys.stdout.write("".join(_placements(answer)))
+            write_text("".join(_placements(answer)))
         elif output == "markdown":
-            sys.stdout.buffer.write(("\n\n".join(map(_markdown, answer.results)) + "\n").encode())
+            write_page("\n\n".join(map(_markdown, answer.results)) + "\n")
         else:
             from kubectl_sched.render.text.terminal import console_for, print_parts
 

@@ -108,7 +108,7 @@ def test_the_same_state_is_the_same_bytes(control_plane: ControlPlane, tmp_path:
 
 def test_what_a_scheduler_said_stands_beside_what_we_say(control_plane: ControlPlane) -> None:
     big = answer(control_plane, "big")
-    assert big["observed"]["isSame"] is True
+    assert big["observed"]["matchesReplay"] is True
     assert big["observed"]["event"]["component"] == "default-scheduler"
 
 

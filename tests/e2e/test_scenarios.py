@@ -101,7 +101,7 @@ def test_e_without_a_scheduler_one_pod_runs_and_the_other_waits_for_ever(
     made(pods_of("default"), pod("waiting", "100m"))
     named = explained(control_plane, "named")
     assert named["history"]["verdict"] == "NotScheduled"
-    assert named["history"]["told"].startswith("no scheduler was ever asked: its manifest had the nodeName")
+    assert named["history"]["message"].startswith("no scheduler was ever asked: its manifest had the nodeName")
     waiting = explained(control_plane, "waiting")
     assert waiting["stage"]["name"] == "NoScheduler"
     assert "one with a profile default-scheduler would serve it" in waiting["stage"]["evidence"]
