@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from kubectl_sched.cli.arguments import command_first
 from kubectl_sched.errors import SchedError
 from kubectl_sched.output import safe, write_error
+from kubectl_sched.own_error import EXIT_CODE, kept_tracebacks, own_error_sentence, shown_traceback
 
 _INTERRUPTED = 130
 """As shells have it: 128 and SIGINT."""
@@ -24,6 +25,7 @@ def main() -> None:
     try:
         code = _run()
         sys.stdout.flush()
+        write_error(kept_tracebacks())
         _end(code)
     except SchedError as error:
         write_error(f"error: {safe(str(error))}\n")
@@ -40,8 +42,6 @@ def main() -> None:
         # What could not be written stays in the stream, and would fail again on the way out.
         os._exit(_FAILED)
     except Exception as error:  # noqa: BLE001 - whatever is left is a bug of ours, and is told as one
-        from kubectl_sched.own_error import EXIT_CODE, own_error_sentence, shown_traceback
-
         write_error(f"{shown_traceback(error)}error: {safe(own_error_sentence(error))}\n")
         _end(EXIT_CODE)
 

@@ -12,18 +12,39 @@ _PLUGINS = "kubectl_sched.plugins."
 _LONGEST = 200
 _REPORT = "kubectl sched snapshot report.json.gz --anonymize"
 
+_kept: Final[list[str]] = []
+
+HOW_TO_REPORT: Final = f"this is a bug in kubectl-sched: report it with the file that `{_REPORT}` makes"
+
 
 def own_error_sentence(error: BaseException) -> str:
     """Return one sentence: the plugin as far as it is known, the error, and how to report it."""
     plugin = _plugin_of(error)
     within = f" in the plugin {plugin}" if plugin is not None else ""
-    said = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
-    return f"{said}{within}; this is a bug in kubectl-sched: report it with the file that `{_REPORT}` makes"
+    return f"{error_in_one_line(error)}{within}; {HOW_TO_REPORT}"
+
+
+def error_in_one_line(error: BaseException) -> str:
+    """Return the type and the text of an error, bounded, with what no terminal should see escaped."""
+    said = " ".join(f"{type(error).__name__}: {error}".split())
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in said[:_LONGEST])
 
 
 def shown_traceback(error: BaseException) -> str:
     """The traceback where KUBECTL_SCHED_DEBUG=1 asks for it; else nothing."""
     return "".join(traceback.format_exception(error)) if os.environ.get("KUBECTL_SCHED_DEBUG") == "1" else ""
+
+
+def keep_traceback(error: BaseException) -> None:
+    """Keep the traceback of an error that ends nothing, where KUBECTL_SCHED_DEBUG=1 asks for it."""
+    _kept.append(shown_traceback(error))
+
+
+def kept_tracebacks() -> str:
+    """Take the tracebacks that were kept."""
+    kept = "".join(_kept)
+    _kept.clear()
+    return kept
 
 
 def _plugin_of(error: BaseException) -> str | None:

@@ -15,6 +15,7 @@ from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.queries.explain import Question, explain
 from kubectl_sched.record import Record
+from kubectl_sched.render.headline import decision, unjudged
 from kubectl_sched.render.show import check_is_node
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.sources.discovery.replay_setup import Replay
@@ -95,6 +96,8 @@ def refusal(situation: Situation, order: Order) -> str | None:
     own = _own_refusal(result)
     if own is not None:
         return f"pod {key} {own}"
+    if result.unknown:
+        return unjudged(result) or decision(result)
     if situation.serving.state == RUNNING and not order.take_over:
         name = scheduler_name_of(situation.pod)
         return f"pod {key} is served by {name}: {situation.serving.evidence}; --take-over binds it all the same"

@@ -19,6 +19,7 @@ from kubectl_sched.binding.scheduling_failure import report_failure
 from kubectl_sched.binding.unreserve import removal_of
 from kubectl_sched.binding.write_plan import in_words, plan_of
 from kubectl_sched.errors import SchedError
+from kubectl_sched.own_error import EXIT_CODE
 from kubectl_sched.render.headline import decision
 from kubectl_sched.sources.live.live_errors import ClusterError
 
@@ -78,7 +79,8 @@ class _Once:
             plan = plan_of(situation, self._order)
             said = refusal(situation, self._order)
             if said is not None:
-                return self._ended("Refused", 1, said, plan, situation, situation.result.current_node)
+                code = EXIT_CODE if situation.result.unknown else 1
+                return self._ended("Refused", code, said, plan, situation, situation.result.current_node)
             if self._tools.stop.is_set():
                 said = f"interrupted: pod {situation.pod.key} has no node"
                 return self._ended("Interrupted", INTERRUPTED, said, plan, situation)

@@ -36,7 +36,8 @@ Each pod is taken through the whole pipeline of kube-scheduler: every plugin jud
 feasible node is scored. Where a pod does not fit, the smallest change that lets it in is found, replayed and
 shown as a command. A pod that is bound already is explained as if it were pending.
 
-{_FROM} Exit code: 0 it fits, 1 it does not, 2 bad input, 3 the cluster cannot be read.""",
+{_FROM} Exit code: 0 it fits, 1 it does not, 2 bad input, 3 the cluster cannot be read,
+4 a bug in kubectl-sched (all that it does not touch is still shown), 130 interrupted.""",
         (
             Example("Why is the pod web-0 pending?", "kubectl sched explain pod web-0 -n shop"),
             Example("Why not on the node worker-3, plugin by plugin?", "kubectl sched explain web-0 --node worker-3"),
@@ -101,7 +102,8 @@ Run one scheduling cycle for a pending pod and write the binding, as kube-schedu
 The plan is printed and confirmed first. A pod whose own scheduler is running is refused without --take-over, a
 gated pod always. With --watch it goes on for every pending pod of a schedulerName.
 
-Exit code: 0 bound or planned, 1 it does not fit or is refused, 2 bad usage, 3 the server refused.""",
+Exit code: 0 bound or planned, 1 it does not fit or is refused, 2 bad usage, 3 the server refused,
+4 a bug in kubectl-sched.""",
         (
             Example("Show the plan, and write nothing", "kubectl sched bind pod web-0 --dry-run=client"),
             Example("Bind it to a node that the filters allow", "kubectl sched bind pod web-0 --node worker-3"),

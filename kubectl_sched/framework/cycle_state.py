@@ -6,9 +6,12 @@ extension point that should have written the state.
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from kubectl_sched.record import Record
+
+if TYPE_CHECKING:
+    from kubectl_sched.framework.status import Status
 
 S = TypeVar("S")
 
@@ -30,6 +33,8 @@ class CycleState:
         self._states: dict[str, Any] = {}
         self.skip_filter_plugins: frozenset[str] = frozenset()
         self.skip_score_plugins: frozenset[str] = frozenset()
+        self.unjudged: dict[str, Status] = {}
+        """The plugins that a bug in their PreFilter keeps from judging any node, each with its Unknown."""
 
     def clone(self) -> CycleState:
         """A copy that can be written to without this one noticing."""
@@ -37,6 +42,7 @@ class CycleState:
         copy._states = dict(self._states)
         copy.skip_filter_plugins = self.skip_filter_plugins
         copy.skip_score_plugins = self.skip_score_plugins
+        copy.unjudged = self.unjudged
         return copy
 
     def write(self, key: StateKey[S], state: S) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import numpy as np
 from msgspec.structs import replace
 
+from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.cycle_state import CycleState, PluginError
 from kubectl_sched.framework.interface import (
     BindingCyclePlugin,
@@ -32,6 +33,7 @@ from kubectl_sched.framework.interface import (
     ScorePlugin,
 )
 from kubectl_sched.framework.status import SUCCESS, Code, NodeToStatus, Status, error, unresolvable
+from kubectl_sched.framework.unjudged import EXPECTED, Unjudged, judged_one_by_one, unjudged_rows, unknown
 from kubectl_sched.record import Record
 from kubectl_sched.snapshot import Column
 
@@ -126,6 +128,8 @@ class Framework:
             status = result.status.by(plugin.name)
             if status.code is Code.SKIP:
                 skipped.add(plugin.name)
+            elif status.code is Code.UNKNOWN:
+                state.unjudged = {**state.unjudged, plugin.name: status}
             elif status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
                 # No preemption can follow, so upstream does not run the plugins after it.
                 outcome = PreFilterOutcome(status, None, ())
@@ -152,11 +156,10 @@ class Framework:
         for plugin in self.filter_plugins:
             if plugin.name in state.skip_filter_plugins:
                 continue
-            try:
-                column = plugin.filter(state, pod, nodes)
-            except PluginError as failure:
-                column = Column.filled(len(nodes), error(str(failure)))
-            verdicts[plugin.name] = column
+            if plugin.name not in state.unjudged:
+                verdicts[plugin.name] = _filter(plugin, state, pod, nodes)
+        for name, status in state.unjudged.items():
+            verdicts[name] = Column.filled(len(nodes), status)
         return verdicts
 
     def run_filters(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
@@ -206,6 +209,8 @@ class Framework:
                 self.add_pod(state, pod, other, row, nodes)
             except PluginError as failure:
                 return error(str(failure))
+            except Unjudged as unjudged:
+                return unjudged.statuses[row]
         return self.run_filters(state, pod, nodes.take(np.array([row], dtype=np.intp)))[0]
 
     def add_pod(self, state: CycleState, pod: Pod, added: Pod, row: int, nodes: Snapshot) -> None:
@@ -215,6 +220,10 @@ class Framework:
                 plugin.add_pod(state, pod, added, row, nodes)
             except PluginError as failure:
                 raise PluginError(f'running AddPod on PreFilter plugin "{plugin.name}": {failure}') from failure
+            except SchedError:
+                raise
+            except Exception as failure:
+                raise unjudged_rows((row,), plugin.name, failure) from failure
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: Pod, row: int, nodes: Snapshot) -> None:
         """Run RemovePod of every plugin that has it, into `state`."""
@@ -244,7 +253,12 @@ class Framework:
         last: PostFilterResult | None = None
         reasons: tuple[str, ...] = ()
         for plugin in self.post_filter_plugins:
-            result = plugin.post_filter(state, pod, nodes, statuses, self)
+            try:
+                result = plugin.post_filter(state, pod, nodes, statuses, self)
+            except EXPECTED:
+                raise
+            except Exception as failure:  # noqa: BLE001 - a bug in preemption leaves the verdicts as they are
+                return PostFilterResult(unknown(plugin.name, failure))
             status = result.status.by(plugin.name)
             if not status.is_rejected or status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
                 return replace(result, status=status)
@@ -255,13 +269,17 @@ class Framework:
         return replace(last, status=Status(Code.UNSCHEDULABLE, reasons, self.post_filter_plugins[0].name))
 
     def run_pre_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> None:
-        """Run every PreScore plugin; raises PluginError as kube-scheduler words it."""
+        """Run every PreScore plugin; raises PluginError as kube-scheduler words it, and Unjudged for a bug."""
         skipped: set[str] = set()
         for plugin in self.pre_score_plugins:
             try:
                 status = plugin.pre_score(state, pod, nodes, rows)
             except PluginError as failure:
                 status = error(str(failure))
+            except SchedError:
+                raise
+            except Exception as failure:
+                raise unjudged_rows(rows.tolist(), plugin.name, failure) from failure
             if status.code is Code.SKIP:
                 skipped.add(plugin.name)
             elif not status.is_success:
@@ -269,7 +287,7 @@ class Framework:
         state.skip_score_plugins = frozenset(skipped)
 
     def run_scores(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> tuple[PluginScores, ...]:
-        """Raw and normalized scores of each plugin not skipped; raises PluginError as kube-scheduler words it."""
+        """Raw and normalized scores of each plugin not skipped; raises PluginError and Unjudged as PreScore does."""
         plugins = [plugin for plugin in self.score_plugins if plugin.name not in state.skip_score_plugins]
         raw = [(plugin, _score(plugin, state, pod, nodes, rows)) for plugin in plugins]
         normalized = [normalized_scores(plugin, state, pod, nodes, rows, scores) for plugin, scores in raw]
@@ -294,7 +312,7 @@ def first_rejections(verdicts: Mapping[str, NodeToStatus], node_count: int) -> N
 
 
 def _as_reported(status: Status, plugin: str) -> Status:
-    if status.is_success or status.is_rejected:
+    if status.code is not Code.ERROR:
         return status.by(plugin)
     return error(f'running "{plugin}" filter plugin: {status.message}').by(plugin)
 
@@ -304,6 +322,21 @@ def _pre_filter(plugin: PreFilterPlugin, state: CycleState, pod: Pod, nodes: Sna
         return plugin.pre_filter(state, pod, nodes)
     except PluginError as failure:
         return PreFilterResult(error(str(failure)))
+    except SchedError:
+        raise
+    except Exception as failure:  # noqa: BLE001 - a bug costs this plugin's verdicts alone
+        return PreFilterResult(unknown(plugin.name, failure))
+
+
+def _filter(plugin: FilterPlugin, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
+    try:
+        return plugin.filter(state, pod, nodes)
+    except PluginError as failure:
+        return Column.filled(len(nodes), error(str(failure)))
+    except SchedError:
+        raise
+    except Exception:  # noqa: BLE001 - it fails again on the nodes that it cannot judge
+        return judged_one_by_one(plugin, state, pod, nodes)
 
 
 def _nothing_left(narrowed_by: set[str]) -> PreFilterOutcome:
@@ -320,6 +353,26 @@ def _score(plugin: ScorePlugin, state: CycleState, pod: Pod, nodes: Snapshot, ro
         return plugin.score(state, pod, nodes, rows)
     except PluginError as failure:
         raise PluginError(f'running Score plugins: plugin "{plugin.name}" failed with: {failure}') from failure
+    except SchedError:
+        raise
+    except Exception as failure:
+        if len(rows) == 1:
+            raise unjudged_rows(rows.tolist(), plugin.name, failure) from failure
+        return _scored_one_by_one(plugin, state, pod, nodes, rows)
+
+
+def _scored_one_by_one(plugin: ScorePlugin, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
+    """Return the scores of a plugin that failed on all rows together; raises Unjudged for those it fails on."""
+    scores = np.zeros(len(rows), dtype=np.int64)
+    unjudged: dict[int, Status] = {}
+    for position in range(len(rows)):
+        try:
+            scores[position] = _score(plugin, state, pod, nodes, rows[position : position + 1])[0]
+        except Unjudged as found:
+            unjudged.update(found.statuses)
+    if unjudged:
+        raise Unjudged(unjudged)
+    return scores
 
 
 def normalized_scores(
@@ -332,6 +385,10 @@ def normalized_scores(
         raise PluginError(
             f'running Normalize on Score plugins: plugin "{plugin.name}" failed with: {failure}'
         ) from failure
+    except SchedError:
+        raise
+    except Exception as failure:
+        raise unjudged_rows(rows.tolist(), plugin.name, failure) from failure
     if len(scores) and (scores.max() > MAX_NODE_SCORE or scores.min() < MIN_NODE_SCORE):
         outside = (scores > MAX_NODE_SCORE) | (scores < MIN_NODE_SCORE)
         raise PluginError(

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Code(Enum):
-    """The values are what kube-scheduler prints."""
+    """The values are what kube-scheduler prints, but for UNKNOWN, which is ours: a bug keeps a plugin from judging."""
 
     SUCCESS = "Success"
     ERROR = "Error"
@@ -20,6 +20,7 @@ class Code(Enum):
     WAIT = "Wait"
     SKIP = "Skip"
     PENDING = "Pending"
+    UNKNOWN = "Unknown"
 
 
 REJECTED = frozenset({Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDING})

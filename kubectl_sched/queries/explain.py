@@ -10,9 +10,12 @@ from kubectl_sched.diagnostics.history import history_of, observed_of, placed_by
 from kubectl_sched.diagnostics.pod_lifecycle import stage_of
 from kubectl_sched.diagnostics.warnings import warnings
 from kubectl_sched.errors import SchedError
+from kubectl_sched.own_error import HOW_TO_REPORT, error_in_one_line, keep_traceback
 from kubectl_sched.queries.contrast import contrast_of
 from kubectl_sched.queries.explanation import Explanation, explanation_of
 from kubectl_sched.record import Record
+from kubectl_sched.scheduler.result import Outcome
+from kubectl_sched.scheduler.schedule_one import no_profile
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.dump.completeness import completeness
@@ -131,17 +134,30 @@ class _Asking:
     def _readable(self, pods: list[Pod]) -> tuple[list[Explanation], list[str]]:
         """Explain each pod. One with an invalid quantity that nobody named is left out while others can be read."""
         if self._question.selection.named:
-            return list(map(self._explain, pods)), []
+            return list(map(self._explained, pods)), []
         found: list[Explanation] = []
         unreadable: dict[str, InvalidQuantity] = {}
         for pod in pods:
             try:
-                found.append(self._explain(pod))
+                found.append(self._explained(pod))
             except InvalidQuantity as error:
                 unreadable[pod.key] = error
         if unreadable and not found:
             raise next(iter(unreadable.values()))
         return found, [f"pod {key} is left out: {error}" for key, error in unreadable.items()]
+
+    def _explained(self, pod: Pod) -> Explanation:
+        """Explain the pod; an unexpected error is its answer, so that no other pod loses its own."""
+        try:
+            return self._explain(pod)
+        except SchedError:
+            raise
+        except Exception as failure:  # noqa: BLE001 - a bug of ours that one pod meets
+            keep_traceback(failure)
+            error = error_in_one_line(failure)
+            result = no_profile(pod, self._schedulers.default_scheduler.nodes, "")
+            result = replace(result, outcome=Outcome.ERROR, failure=error, error=f"{error}; {HOW_TO_REPORT}")
+            return Explanation(result)
 
     def _explain(self, pod: Pod) -> Explanation:
         scheduler = self._schedulers.scheduler(pod)
@@ -154,7 +170,7 @@ class _Asking:
             found,
             warnings=(*found.warnings, another) if another is not None else found.warnings,
             stage=stage_of(result, self._around),
-            history=history_of(result, self._around),
+            history=None if result.unknown else history_of(result, self._around),
             observed=observed_of(result, self._around),
         )
         if self._question.new_nodes:
@@ -165,7 +181,7 @@ class _Asking:
         found = self._sampled(found, scheduler.configuration)
         if self._question.is_about_one_pod:
             found = replace(found, contrast=contrast_of(found.result, self._question.node))
-        if not self._suggesting:
+        if not self._suggesting or found.result.unknown:
             return found
         from kubectl_sched.suggestions.search import suggest  # several pods at once are explained without
 
@@ -216,6 +232,7 @@ def _together(explanations: Sequence[Explanation], schedulers: ClusterSchedulers
         if not each.result.current_node
         and not each.pod.has_ended
         and (each.stage is None or each.stage.name != "NotCreated")
+        and each.result.failure is None
     ]
     serving = {schedulers.scheduler(result.pod) for result in pending}
     if len(pending) < 2 or len(serving) != 1:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kubectl_sched.framework.status import passing
+from kubectl_sched.framework.unjudged import unknown_nodes
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 PRE_FILTER = "PreFilter"
 NOMINATED_PODS = "nominated pods"
 EXTENDERS = "extenders"
+UNJUDGED = "nodes that could not be judged"
 END_OF_SEARCH = "the end of the search"
 
 
@@ -49,6 +51,7 @@ def funnel(result: ScheduleResult) -> tuple[Step, ...]:
         narrow(f"{PRE_FILTER} ({', '.join(result.narrowed_by)})", inside)
     for plugin, mask in result.rejection_masks.items():
         narrow(plugin, ~mask)
+    narrow(UNJUDGED, ~unknown_nodes(result.verdict))
     feasible = np.zeros(total, dtype=np.bool_)
     feasible[result.feasible] = True
     if (left & ~feasible).any():

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kubectl_sched.framework.unjudged import could_not_judge, unknown_nodes
+from kubectl_sched.own_error import HOW_TO_REPORT
 from kubectl_sched.render.reason_clauses import clauses
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.status_sentences import stage_words
@@ -14,6 +16,9 @@ from kubectl_sched.scheduler.result import Outcome
 if TYPE_CHECKING:
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.scheduler.result import ScheduleResult
+
+
+_UNAFFECTED = "every other answer is unaffected"
 
 
 def headline(explanation: Explanation) -> str:
@@ -27,6 +32,25 @@ def headline(explanation: Explanation) -> str:
 
 def decision(result: ScheduleResult) -> str:
     """Return the sentence for the replay alone, whatever else is known of the pod."""
+    name = safe(result.pod.key)
+    if result.failure is not None:
+        return f"{name} could not be explained: {safe(result.failure)}; {HOW_TO_REPORT}; {_UNAFFECTED}"
+    if result.outcome is Outcome.ERROR and result.unknown:
+        return f"{name} is not known to fit anywhere: {safe(result.error or '')}; {_UNAFFECTED}"
+    return "; ".join(filter(None, (_decision(result), unjudged(result))))
+
+
+def unjudged(result: ScheduleResult) -> str:
+    """Return what a bug kept from being judged: how many nodes, and by which plugins; empty if there is none."""
+    if not result.unknown or result.verdict is None:
+        return ""
+    if unknown_nodes(result.verdict).any():
+        return f"{safe(could_not_judge(result.verdict))}; {_UNAFFECTED}"
+    failed = "; ".join(f"{each.plugin} failed with {safe(each.error)}" for each in result.unknown)
+    return f"preemption could not be tried ({failed}); {HOW_TO_REPORT}; {_UNAFFECTED}"
+
+
+def _decision(result: ScheduleResult) -> str:
     name = safe(result.pod.key)
     match result.outcome:
         case Outcome.NO_PROFILE:
@@ -63,15 +87,18 @@ def _lands(result: ScheduleResult) -> str:
     if result.nominated_first is not None:
         return f"would land on {safe(result.nominated_first)}, which it is nominated to and which it fits"
     best = result.best
+    fits = "is known to fit" if result.unjudged_masks else "fits"
     moves = _currently(result)
     if len(result.nodes) == 1:
         return f"would land on {safe(best[0])}, the only node there is{moves}"
     if len(result.feasible) == 1:
-        return f"would land on {safe(best[0])}, the only one of {count(len(result.nodes), 'node')} that it fits{moves}"
+        return (
+            f"would land on {safe(best[0])}, the only one of {count(len(result.nodes), 'node')} that it {fits}{moves}"
+        )
     if len(best) > 1:
         points = count(int(result.totals.max()), "point")
         return f"is tied between {listed(best)}: each has {points}, and chance decides{moves}"
-    verb = "scores highest on" if result.is_sampled else "would land on"
+    verb = "scores highest on" if result.is_sampled or result.unjudged_masks else "would land on"
     return f"{verb} {safe(best[0])}, {_lead(result)}{moves}"
 
 

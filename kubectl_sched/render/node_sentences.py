@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.framework.status import SUCCESS
+from kubectl_sched.framework.unjudged import error_of, is_unknown
+from kubectl_sched.own_error import HOW_TO_REPORT
 from kubectl_sched.render.funnel import EXTENDERS, PRE_FILTER
 from kubectl_sched.render.headline import decision
 from kubectl_sched.render.reason_clauses import nominated_to, of_one
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_sched.framework.evidence import Evidence
+    from kubectl_sched.framework.status import Status
     from kubectl_sched.scheduler.result import ScheduleResult
 
 _WHY_LENGTH = 300
@@ -26,19 +29,26 @@ def verdict_in_words(result: ScheduleResult, row: int) -> str:
         return decision(result)
     status = result.verdict[row]
     if not status.is_success:
-        if not result.rejections(row) and result.pre_filter.is_success:
-            return of_one(result, row)
-        said = f"rejected by {rejected_by(result, row)} ({safe(', '.join(status.reasons))})"
-        alone = {each.plugin: each.reasons for each in result.rejections(row)}
-        if result.pre_filter.is_success and status.plugin is not None and alone.get(status.plugin) != status.reasons:
-            said += f" once {nominated_to(result, row)} ran there; the evidence is of the node as it is"
-        return said
+        return _not_passing(result, row, status)
     if not result.best:
         return "feasible"
     if name in result.best:
         return "the best node" if len(result.best) == 1 else f"tied for the best with {len(result.best) - 1:,} more"
     behind = int(result.totals.max()) - result.total_of[row]
     return f"feasible, {count(behind, 'point')} behind {safe(result.best[0])}"
+
+
+def _not_passing(result: ScheduleResult, row: int, status: Status) -> str:
+    if is_unknown(status):
+        plugins = ", ".join(result.unjudged_by(row))
+        return f"could not be judged by {plugins} ({safe(error_of(status))}); {HOW_TO_REPORT}"
+    if not result.rejections(row) and result.pre_filter.is_success:
+        return of_one(result, row)
+    said = f"rejected by {rejected_by(result, row)} ({safe(', '.join(status.reasons))})"
+    alone = {each.plugin: each.reasons for each in result.rejections(row)}
+    if result.pre_filter.is_success and status.plugin is not None and alone.get(status.plugin) != status.reasons:
+        said += f" once {nominated_to(result, row)} ran there; the evidence is of the node as it is"
+    return said
 
 
 def rejected_by(result: ScheduleResult, row: int) -> str:
@@ -53,7 +63,7 @@ def rejected_by(result: ScheduleResult, row: int) -> str:
 
 def why_not(result: ScheduleResult, row: int) -> str:
     """Return the evidence of each plugin against a rejected node, and the first near miss."""
-    told = []
+    told = [of_one(result, row)] if result.unjudged_by(row) else []
     for status in result.rejections(row):
         evidence = result.filter_evidence(status.plugin or "", row)
         told.append(safe("; ".join(fact.text for fact in evidence) or status.message))

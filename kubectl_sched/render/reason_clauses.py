@@ -9,6 +9,7 @@ import numpy as np
 from kubectl_sched.framework.clauses import agreeing
 from kubectl_sched.framework.interface import FilterPlugin
 from kubectl_sched.framework.status import SUCCESS
+from kubectl_sched.framework.unjudged import error_of, is_unknown
 from kubectl_sched.render.safe_text import clipped, listed, safe
 
 if TYPE_CHECKING:
@@ -139,6 +140,8 @@ def _kept_out_otherwise(result: ScheduleResult, row: int) -> str:
     if result.pre_filter_nodes is not None and name not in result.pre_filter_nodes:
         return f"are not among the nodes that {' and '.join(result.narrowed_by)} left"
     said = safe(", ".join(status.reasons))
+    if is_unknown(status):
+        return f"are not judged, as {status.plugin} failed with {safe(error_of(status))}"
     if not result.pre_filter.is_success:
         return f"are not looked at, as {result.pre_filter.plugin} rejects the pod as a whole ({said})"
     if status.plugin is None:

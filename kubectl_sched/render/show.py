@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.errors import SchedError
 from kubectl_sched.output import write_page
+from kubectl_sched.own_error import EXIT_CODE
 from kubectl_sched.render.data.explanation_data import explanation_data, explanation_list
 from kubectl_sched.render.data.writers import warn, write_data, write_data_list, write_names
 from kubectl_sched.render.display import PAGES
@@ -56,7 +57,8 @@ def check_node(explanations: Sequence[Explanation], display: Display) -> None:
     """Raises SchedError for a --node that there is not."""
     if display.node is not None:
         for each in explanations:
-            check_is_node(display.node, each.result.nodes)
+            if each.result.failure is None:
+                check_is_node(display.node, each.result.nodes)
 
 
 def check_is_node(name: str, nodes: Snapshot) -> None:
@@ -105,8 +107,10 @@ def _as_page(answer: Answer, display: Display) -> str:
 
 
 def exit_code(explanations: Sequence[Explanation], display: Display) -> int:
-    """0 where every pod fits (with --node: fits there), 1 where one does not."""
+    """0 where every pod fits (with --node: fits there), 1 where one does not, 4 where a bug left anything open."""
     results = [each.result for each in explanations]
+    if any(result.has_met_a_bug for result in results):
+        return EXIT_CODE
     if display.node is None:
         return 0 if all(result.fits for result in results) else 1
     fitting = (

@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.interface import FilterPlugin, PreFilterPlugin, ScorePlugin
 from kubectl_sched.framework.status import SUCCESS
+from kubectl_sched.framework.unjudged import EXPECTED, error_of, is_unknown, unknown
+from kubectl_sched.record import Record
 from kubectl_sched.scheduler.num_feasible_nodes import num_feasible_nodes_to_find
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_state import CycleState
-    from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.extenders import Extended
     from kubectl_sched.framework.interface import BindingAction, PostFilterResult
     from kubectl_sched.framework.runtime import Framework, PluginScores
@@ -36,6 +38,14 @@ class Outcome(Enum):
     NO_PROFILE = "NoProfile"
     DELETING = "Deleting"
     ERROR = "Error"
+
+
+class Unknown(Record, frozen=True):
+    """A verdict that a bug of ours prevents; no node means all of them, no plugin the pod as a whole."""
+
+    plugin: str | None
+    node: str | None
+    error: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,6 +118,12 @@ class ScheduleResult:
     score_error: str | None = None
     """The error that fails scoring; kube-scheduler does not score a single feasible node, so it is no error then."""
 
+    failure: str | None = None
+    """The unexpected error that ended the replay of the pod, by a bug of ours; the outcome is ERROR then."""
+
+    failed_evidence: set[str] = field(default_factory=set)
+    """The plugins whose evidence a bug kept from being shown, as far as any was asked for."""
+
     extended: Extended | None = None
     """The answers of the extenders; None if they were not asked."""
 
@@ -148,12 +164,58 @@ class ScheduleResult:
     @cached_property
     def rejection_masks(self) -> Mapping[str, Mask]:
         """For each filter plugin, the nodes that it keeps out on its own."""
-        return {plugin: column.where(lambda status: not status.is_success) for plugin, column in self.verdicts.items()}
+        return {plugin: column.where(_keeps_out) for plugin, column in self.verdicts.items()}
+
+    @cached_property
+    def unjudged_masks(self) -> Mapping[str, Mask]:
+        """The nodes that a plugin could not judge, for each plugin that a bug kept from judging any."""
+        masks: dict[str, Mask] = {}
+        for column in (*self.verdicts.values(), *((self.verdict,) if self.verdict is not None else ())):
+            for plugin in {status.plugin or "" for status in column.values if is_unknown(status)}:
+                mask = column.where(lambda status, name=plugin: is_unknown(status) and status.plugin == name)
+                masks[plugin] = masks[plugin] | mask if plugin in masks else mask
+        return {plugin: mask for plugin, mask in masks.items() if mask.any()}
+
+    def unjudged_by(self, row: int) -> tuple[str, ...]:
+        """The plugins that a bug kept from judging one node."""
+        return tuple(plugin for plugin, mask in self.unjudged_masks.items() if mask[row])
+
+    @cached_property
+    def unknown(self) -> tuple[Unknown, ...]:
+        """All that a bug of ours kept from being judged."""
+        return tuple(self._unknown())
+
+    def _unknown(self) -> Iterator[Unknown]:
+        if self.failure is not None:
+            yield Unknown(None, None, self.failure)
+        whole = self.state.unjudged if self.state is not None else {}
+        for plugin, status in whole.items():
+            yield Unknown(plugin, None, error_of(status))
+        for plugin, mask in self.unjudged_masks.items():
+            if plugin in whole:
+                continue
+            errors = {self.nodes.names[row]: self._error_on(plugin, row) for row in np.flatnonzero(mask).tolist()}
+            if mask.all() and len(set(errors.values())) == 1:
+                yield Unknown(plugin, None, next(iter(errors.values())))
+            else:
+                yield from (Unknown(plugin, name, errors[name]) for name in sorted(errors))
+        if self.post_filter is not None and is_unknown(self.post_filter.status):
+            yield Unknown(self.post_filter.status.plugin, None, error_of(self.post_filter.status))
+
+    @property
+    def has_met_a_bug(self) -> bool:
+        """Report whether a bug of ours kept anything from being judged, or any evidence from being shown."""
+        return bool(self.unknown or self.failed_evidence)
+
+    def _error_on(self, plugin: str, row: int) -> str:
+        columns = (self.verdicts.get(plugin), self.verdict)
+        found = (column[row] for column in columns if column is not None)
+        return next(error_of(status) for status in found if is_unknown(status) and status.plugin == plugin)
 
     def rejections(self, row: int) -> tuple[Status, ...]:
         """Every filter plugin's rejection of one node, in run order."""
         found = ((plugin, column[row]) for plugin, column in self.verdicts.items())
-        return tuple(status.by(plugin) for plugin, status in found if not status.is_success)
+        return tuple(status.by(plugin) for plugin, status in found if _keeps_out(status))
 
     @property
     def pre_filter_evidence(self) -> tuple[Evidence, ...]:
@@ -161,21 +223,35 @@ class ScheduleResult:
         plugin = self.framework.plugins.get(self.pre_filter.plugin or "") if self.framework else None
         if self.state is None or self.pre_filter.is_success or not isinstance(plugin, PreFilterPlugin):
             return ()
-        return plugin.explain_pre_filter(self.state, self.pod, self.nodes)
+        state = self.state
+        return self._evidence(plugin.name, lambda: plugin.explain_pre_filter(state, self.pod, self.nodes))
 
     def filter_evidence(self, plugin_name: str, row: int) -> tuple[Evidence, ...]:
         """The evidence behind one plugin's rejection of one node."""
         plugin = self.framework.plugins.get(plugin_name) if self.framework else None
         if self.state is None or not isinstance(plugin, FilterPlugin):
             return ()
-        return plugin.explain_filter(self.state, self.pod, self.nodes, row)
+        state = self.state
+        return self._evidence(plugin_name, lambda: plugin.explain_filter(state, self.pod, self.nodes, row))
 
     def score_evidence(self, plugin_name: str, row: int) -> tuple[Evidence, ...]:
         """Return the evidence behind one plugin's points for one node."""
         plugin = self.framework.plugins.get(plugin_name) if self.framework else None
         if self.state is None or not isinstance(plugin, ScorePlugin):
             return ()
-        return plugin.explain_score(self.state, self.pod, self.nodes, row)
+        state = self.state
+        return self._evidence(plugin_name, lambda: plugin.explain_score(state, self.pod, self.nodes, row))
+
+    def _evidence(self, plugin: str, explain: Callable[[], tuple[Evidence, ...]]) -> tuple[Evidence, ...]:
+        """A plugin's evidence; where it fails unexpectedly, a sentence that says so, and nothing else is lost."""
+        try:
+            return explain()
+        except EXPECTED:
+            raise
+        except Exception as failure:  # noqa: BLE001 - a bug costs this evidence alone
+            error = error_of(unknown(plugin, failure))
+            self.failed_evidence.add(plugin)
+            return (Evidence(f"the evidence of {plugin} cannot be shown, by a bug in kubectl-sched ({error})"),)
 
     @cached_property
     def binding(self) -> tuple[BindingAction, ...]:
@@ -192,3 +268,8 @@ class ScheduleResult:
                     if action.extension_point == point
                 )
         return tuple(actions)
+
+
+def _keeps_out(status: Status) -> bool:
+    """A bug in the place of a verdict keeps nobody out."""
+    return not status.is_success and not is_unknown(status)

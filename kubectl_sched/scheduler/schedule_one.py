@@ -16,6 +16,14 @@ from kubectl_sched.framework.cycle_state import CycleState, PluginError
 from kubectl_sched.framework.fit_error import NO_NODES_AVAILABLE, event_note, fit_error
 from kubectl_sched.framework.runtime import first_rejections
 from kubectl_sched.framework.status import Code, passing, unresolvable
+from kubectl_sched.framework.unjudged import (
+    Unjudged,
+    could_not_judge,
+    is_unknown,
+    unknown_first,
+    unknown_nodes,
+    with_statuses,
+)
 from kubectl_sched.scheduler.result import Outcome, ScheduleResult
 from kubectl_sched.snapshot import Column
 
@@ -82,7 +90,9 @@ def _filter(result: ScheduleResult, state: CycleState) -> ScheduleResult:
     if not pre_filter.status.is_success:
         if not pre_filter.status.is_rejected:
             return replace(result, error=pre_filter.status.message, event=event_note(pre_filter.status.message))
-        return _post_filter(replace(result, verdict=Column.filled(len(nodes), pre_filter.status)))
+        verdicts = {plugin: Column.filled(len(nodes), status) for plugin, status in state.unjudged.items()}
+        rejected = Column.filled(len(nodes), pre_filter.status)
+        return _post_filter(replace(result, verdicts=verdicts, verdict=unknown_first(rejected, verdicts)))
 
     verdicts = framework.filter_each(state, pod, nodes)
     verdict = framework.run_filters_with_nominated_pods(state, pod, nodes, first_rejections(verdicts, len(nodes)))
@@ -91,6 +101,7 @@ def _filter(result: ScheduleResult, state: CycleState) -> ScheduleResult:
         reason = _why_left_out(verdict, nodes, pre_filter.narrowed_by, pod)
         left_out = unresolvable(reason) if framework.handle.release.fit_error.tells_left_out else unresolvable()
         verdict = _outside_left_out(verdict, nodes, pre_filter.node_names, left_out, pod)
+    verdict = unknown_first(verdict, verdicts)
     if result.placement is not None:
         verdict, own_nomination = _within_placement(verdict, own_nomination, nodes, result.placement)
     result = replace(
@@ -179,12 +190,16 @@ def _within_placement(
 def _post_filter(result: ScheduleResult) -> ScheduleResult:
     pod, nodes, framework, state, verdict = result.pod, result.nodes, result.framework, result.state, result.verdict
     assert framework is not None and state is not None and verdict is not None  # noqa: S101, PT018 - set by _filter
+    if unknown_nodes(verdict).any():
+        return replace(result, error=could_not_judge(verdict))
     form = framework.handle.release.fit_error
     counted = verdict if result.placement is None else verdict.take(result.placement)
     message = fit_error(result.pre_filter, counted, form=form)
     if not result.runs_post_filter:
         return replace(result, message=message, event=event_note(message))
     post_filter = framework.run_post_filter(state, pod, nodes, verdict)
+    if post_filter is not None and is_unknown(post_filter.status):
+        return replace(result, message=message, post_filter=post_filter)
     said = post_filter.status.message if post_filter else ""
     event = event_note(fit_error(result.pre_filter, counted, said, form))
     return replace(result, message=message, post_filter=post_filter, event=event)
@@ -210,6 +225,8 @@ def score_feasible(result: ScheduleResult) -> ScheduleResult:
             from kubectl_sched.framework.extenders import prioritize
 
             scores += prioritize(client, extenders, pod, nodes, result.extended)
+    except Unjudged as unjudged:
+        return _scored_without(result, unjudged)
     except PluginError as failure:
         text = str(failure)
         if len(rows) == 1 or result.nominated_first is not None:
@@ -219,6 +236,17 @@ def score_feasible(result: ScheduleResult) -> ScheduleResult:
     for plugin_scores in scores:
         totals += plugin_scores.weighted
     return replace(result, scores=scores, totals=totals)
+
+
+def _scored_without(result: ScheduleResult, unjudged: Unjudged) -> ScheduleResult:
+    """Score the nodes that a failing plugin leaves; those that it cannot judge are no longer feasible."""
+    assert result.verdict is not None  # noqa: S101 - set by _filter
+    verdict = with_statuses(result.verdict, unjudged.statuses)
+    feasible = result.feasible[~unknown_nodes(verdict)[result.feasible]]
+    result = replace(result, verdict=verdict, feasible=feasible)
+    if not len(feasible) and result.nominated_first is None:
+        return replace(result, error=could_not_judge(verdict))
+    return score_feasible(result)
 
 
 def no_profile(pod: Pod, nodes: Snapshot, version: str) -> ScheduleResult:

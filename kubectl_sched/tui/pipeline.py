@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.cells import cell_len
 
+from kubectl_sched.framework.unjudged import unknown_nodes
 from kubectl_sched.record import Record
-from kubectl_sched.render.funnel import END_OF_SEARCH, EXTENDERS, NOMINATED_PODS, PRE_FILTER, funnel
+from kubectl_sched.render.funnel import END_OF_SEARCH, EXTENDERS, NOMINATED_PODS, PRE_FILTER, UNJUDGED, funnel
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.tui.lines.line import Span, Tone
 
@@ -128,6 +129,8 @@ def _kept_out(result: ScheduleResult, step: str) -> Mask:
         rest &= ~mask
     passing = result.verdict.where(lambda status: status.is_success)
     by_plugins = result.verdict.where(lambda status: status.plugin is not None)
+    if step == UNJUDGED:
+        return unknown_nodes(result.verdict)
     kinds = {END_OF_SEARCH: passing, NOMINATED_PODS: by_plugins & ~passing, EXTENDERS: ~by_plugins & ~passing}
     rest &= kinds[step]
     return rest

@@ -33,6 +33,7 @@ from kubectl_sched.binding.second_scheduler.missing_events import lately_bound
 from kubectl_sched.binding.timestamps import time_now
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.framework.status import Code
+from kubectl_sched.render.headline import unjudged
 from kubectl_sched.scheduler.reserve import reserved, reserved_pod
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.schedule_one import cycle
@@ -261,7 +262,10 @@ class Watcher:
             self._say.problem(sentence)
         result = cycle(pod, nodes, framework)
         self._metrics.decided(self._clock() - began)
-        if result.fits:
+        if result.unknown:
+            self._say.problem(f"pod {queued.key} is not bound: {unjudged(result)}")
+            self._queue.failed(queued, self._clock())
+        elif result.fits:
             self._bind(queued, result, began)
         elif result.outcome is Outcome.GATED:
             self._queue.again(queued)  # goes where gated pods are

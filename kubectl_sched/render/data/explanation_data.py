@@ -59,6 +59,7 @@ def explanation_data(
         "message": result.message,
         "postFilter": _post_filter(result.post_filter),
         "event": result.event,
+        "unknown": [{"plugin": each.plugin, "node": each.node, "error": each.error} for each in result.unknown],
         "error": result.error,
         "binding": [
             {"extensionPoint": action.extension_point, "plugin": action.plugin, "action": action.action}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.framework.status import SUCCESS
+from kubectl_sched.framework.unjudged import is_unknown
 from kubectl_sched.record import Record
 from kubectl_sched.render.html.node_details import Details, details, examined
 from kubectl_sched.render.node_order import best_first
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.framework.status import Status
     from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.snapshot.arrays import Mask
 
 _LEVELS = 10
 """The number of shades of a score, from 0 to this."""
@@ -22,10 +24,11 @@ _LEVELS = 10
 FEASIBLE = "feasible"
 REJECTED = "rejected"
 NOT_REACHED = "not reached"
+NOT_JUDGED = "not judged"
 
 
 class Verdict(Record, frozen=True):
-    """The verdict on a node: `best`, `tied`, `feasible`, `rejected` by a plugin with its reasons, or `not reached`."""
+    """The verdict on a node: `best`, `tied`, `feasible`, `rejected` by a plugin with its reasons, or `not ...`."""
 
     word: str
     plugin: str = ""
@@ -36,7 +39,7 @@ class Verdict(Record, frozen=True):
         """The name of the verdict in the page's choice of verdicts."""
         if self.word == REJECTED:
             return f"{REJECTED} by {self.plugin}"
-        return self.word if self.word == NOT_REACHED else FEASIBLE
+        return self.word if self.word in {NOT_REACHED, NOT_JUDGED} else FEASIBLE
 
 
 class Cell(Record, frozen=True):
@@ -105,7 +108,7 @@ def node_table(result: ScheduleResult, room: Room, asked_for: Iterable[str] = ()
     order = best_first(result)
     with_details = examined(result, order, room.details, asked_for)
     shown = with_details.union(_best_and_closest(order, len(result.feasible), room.rows))
-    filters = [plugin for plugin, mask in result.rejection_masks.items() if mask.any()]
+    filters = [plugin for plugin, mask in _not_passing(result).items() if mask.any()]
     positions = {row: position for position, row in enumerate(result.feasible.tolist())}
     verdicts = {row: _verdict(result, row, is_feasible=row in positions) for row in order if row in shown}
     return NodeTable(
@@ -115,7 +118,7 @@ def node_table(result: ScheduleResult, room: Room, asked_for: Iterable[str] = ()
         nodes=len(order),
         groups=_groups(verdicts.values()),
         numbers=_numbers(result, [positions[row] for row in verdicts if row in positions]),
-        passing=tuple(plugin for plugin, mask in result.rejection_masks.items() if not mask.any()),
+        passing=tuple(plugin for plugin, mask in _not_passing(result).items() if not mask.any()),
         skipped=_skipped(result),
     )
 
@@ -133,7 +136,8 @@ def _rows(
     positions: Mapping[int, int],
     with_details: frozenset[int],
 ) -> Iterator[NodeRow]:
-    masks = [result.rejection_masks[plugin].tolist() for plugin in filters]
+    not_passing = _not_passing(result)
+    masks = [not_passing[plugin].tolist() for plugin in filters]
     columns = [list(map(_cell, each.weighted.tolist(), each.normalized.tolist())) for each in result.scores]
     for row, verdict in shown.items():
         position = positions.get(row)
@@ -147,12 +151,20 @@ def _rows(
         )
 
 
+def _not_passing(result: ScheduleResult) -> dict[str, Mask]:
+    """Return the nodes that each filter plugin rejects or could not judge."""
+    unjudged = result.unjudged_masks
+    return {plugin: mask | unjudged.get(plugin, False) for plugin, mask in result.rejection_masks.items()}
+
+
 def _cell(points: int, normalized: int) -> Cell:
     return Cell(points, max(0, min(_LEVELS, normalized * _LEVELS // 100)))
 
 
 def _verdict(result: ScheduleResult, row: int, *, is_feasible: bool) -> Verdict:
     status: Status = result.verdict[row] if result.verdict is not None else SUCCESS
+    if is_unknown(status):
+        return Verdict(NOT_JUDGED, ", ".join(result.unjudged_by(row)), status.message)
     if not status.is_success:
         return Verdict(REJECTED, rejected_by(result, row), status.message)
     if not is_feasible:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from kubectl_sched.framework.interface import FilterPlugin
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.scheduler.result import ScheduleResult
 
@@ -37,6 +38,9 @@ def node_report(explanation: Explanation, row: int, width: int, *, one: bool) ->
     if result.verdict is None:
         return
     yield from _filters(result, row)
+    unjudged = result.unjudged_by(row)
+    if unjudged:
+        yield Text(f"\nnot judged, by a bug in kubectl-sched: {', '.join(unjudged)}", style="red")
     if row in result.total_of and result.scores:
         yield from _scores(result, row)
         yield from _against_the_winner(result, row)
@@ -54,7 +58,7 @@ def _filters(result: ScheduleResult, row: int) -> Iterator[RenderableType]:
     passing: list[str] = []
     skipped: list[str] = []
     never_run: list[str] = []
-    for plugin in result.framework.filter_plugins if result.framework else ():
+    for plugin in _judging(result, row):
         status = rejected.get(plugin.name)
         if status is not None:
             evidence = result.filter_evidence(plugin.name, row)
@@ -75,6 +79,12 @@ def _filters(result: ScheduleResult, row: int) -> Iterator[RenderableType]:
         yield Text(f"skipped, as nothing of the pod concerns them: {', '.join(skipped)}", style="dim")
     if never_run:
         yield Text(f"not run, as PreFilter ends the cycle: {', '.join(never_run)}", style="dim")
+
+
+def _judging(result: ScheduleResult, row: int) -> list[FilterPlugin]:
+    unjudged = result.unjudged_by(row)
+    plugins = result.framework.filter_plugins if result.framework is not None else ()
+    return [plugin for plugin in plugins if plugin.name not in unjudged]
 
 
 def _scores(result: ScheduleResult, row: int) -> Iterator[RenderableType]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from kubectl_sched.diagnostics.warnings import NOT_SCORED
-from kubectl_sched.render.headline import headline
+from kubectl_sched.render.headline import decision, headline
 from kubectl_sched.render.node_sentences import why_not
 from kubectl_sched.render.reason_clauses import last_first
 from kubectl_sched.render.safe_text import count, listed, safe, shortened
@@ -98,6 +98,9 @@ def _owner(pod: Pod) -> str:
 
 def why(explanation: Explanation) -> str:
     """Return the headline without what the other columns hold; what leaves no node over comes first."""
+    result = explanation.result
+    if result.unknown:
+        return decision(result).removeprefix(safe(result.pod.key)).strip()
     target = _daemon_target(explanation.result)
     return _why(explanation) if target is None else f"for {safe(target)}: {_why_there(explanation, target)}"
 

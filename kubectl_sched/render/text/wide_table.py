@@ -134,7 +134,8 @@ def _rejections(result: ScheduleResult) -> Iterator[RenderableType]:
             status = result.verdict[row]
             by_reason.setdefault((rejected_by(result, row), ", ".join(status.reasons)), []).append(row)
     for (plugin, reason), rows in sorted(by_reason.items(), key=lambda item: (-len(item[1]), item[0])):
-        yield Text(f"\n{count(len(rows), 'node')} rejected by {plugin}: {safe(reason)}", style="bold")
+        verb = "not judged" if any(plugin in result.unjudged_by(row) for row in rows) else "rejected"
+        yield Text(f"\n{count(len(rows), 'node')} {verb} by {plugin}: {safe(reason)}", style="bold")
         named = sorted(rows, key=result.nodes.names.__getitem__)
         yield Text("\n".join(aligned([_rejected(result, plugin, row) for row in named])))
 

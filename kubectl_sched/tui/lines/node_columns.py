@@ -184,7 +184,7 @@ def _why_of(result: ScheduleResult, row: int) -> str:
     """Return why this node lost: the plugins in which it is behind, or what keeps it out."""
     if row in result.total_of:
         return _behind(result, row)
-    rejections = result.rejections(row)
+    rejections = () if result.unjudged_by(row) else result.rejections(row)
     if rejections:
         return safe("; ".join(f"{short(each.plugin or '')}: {each.message}" for each in rejections))
     status = result.verdict[row] if result.verdict is not None else None

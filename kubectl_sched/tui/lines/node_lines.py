@@ -96,8 +96,11 @@ def findings(result: ScheduleResult, row: int, width: int) -> list[Finding]:
     if row in result.total_of:
         found += (_scored(result, each, row, width) for each in result.scores)
     scoring = {each.plugin for each in result.scores} if row in result.total_of else set()
+    unjudged = result.unjudged_by(row)
     for plugin in result.framework.filter_plugins if result.framework else ():
-        if plugin.name in result.verdicts and plugin.name not in rejecting:
+        if plugin.name in unjudged:
+            found.append(_silent(plugin.name, "?", "not judged", "the plugin failed here, by a bug in kubectl-sched"))
+        elif plugin.name in result.verdicts and plugin.name not in rejecting:
             found.append(_silent(plugin.name, "✓", "passes", "nothing of it stands against the pod here"))
         elif plugin.name not in {*result.verdicts, *scoring, *rejecting}:
             found.append(_left_out(result, plugin.name))

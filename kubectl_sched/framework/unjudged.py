@@ -1,0 +1,106 @@
+"""The boundary around plugins: an error of our own costs the verdicts of one plugin, and nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from kubectl_sched.errors import SchedError
+from kubectl_sched.framework.cycle_state import PluginError
+from kubectl_sched.framework.status import Code, Status
+from kubectl_sched.own_error import HOW_TO_REPORT, error_in_one_line, keep_traceback
+from kubectl_sched.snapshot import Column
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.cycle_state import CycleState
+    from kubectl_sched.framework.interface import FilterPlugin
+    from kubectl_sched.framework.status import NodeToStatus
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.arrays import Mask
+
+EXPECTED: Final = (PluginError, SchedError)
+"""The exceptions that a plugin may raise: upstream's errors, and bad input."""
+
+COULD_NOT_JUDGE: Final = "could not be judged, by a bug in kubectl-sched"
+
+
+class Unjudged(Exception):  # noqa: N818 - no verdict, which becomes a status
+    """A plugin that scores or adds a pod failed unexpectedly: the rows that it could not judge, with their Unknown."""
+
+    def __init__(self, statuses: Mapping[int, Status]) -> None:
+        super().__init__("; ".join({f"{status.plugin}: {error_of(status)}" for status in statuses.values()}))
+        self.statuses = statuses
+
+
+def unknown(plugin: str, failure: BaseException) -> Status:
+    """Return the verdict of a plugin that failed unexpectedly."""
+    keep_traceback(failure)
+    return Status(Code.UNKNOWN, (COULD_NOT_JUDGE, error_in_one_line(failure)), plugin)
+
+
+def error_of(status: Status) -> str:
+    """Return the error behind an Unknown."""
+    return status.reasons[-1]
+
+
+def unjudged_rows(rows: Iterable[int], plugin: str, failure: BaseException) -> Unjudged:
+    """Return what is raised where a plugin can judge none of the rows."""
+    return Unjudged(dict.fromkeys(rows, unknown(plugin, failure)))
+
+
+def is_unknown(status: Status) -> bool:
+    """Report whether a bug stands in the place of the verdict."""
+    return status.code is Code.UNKNOWN
+
+
+def unknown_nodes(verdict: NodeToStatus) -> Mask:
+    """bool[n]: the nodes that could not be judged."""
+    return verdict.where(is_unknown)
+
+
+def unknown_first(verdict: NodeToStatus, verdicts: Mapping[str, NodeToStatus]) -> NodeToStatus:
+    """Return the verdict with Unknown wherever a plugin could not judge, even if another rejects the node."""
+    for column in verdicts.values():
+        if any(map(is_unknown, column.values)):
+            rows = np.flatnonzero(unknown_nodes(column))
+            verdict = with_statuses(verdict, {int(row): column[int(row)] for row in rows})
+    return verdict
+
+
+def could_not_judge(verdict: NodeToStatus) -> str:
+    """Return the clause that says how many nodes could not be judged, and which plugins failed with what."""
+    errors = {status.plugin or "": error_of(status) for status, _ in verdict.counts() if is_unknown(status)}
+    unjudged, nodes = int(unknown_nodes(verdict).sum()), "node" if len(verdict) == 1 else "nodes"
+    failed = "; ".join(f"{plugin} failed with {text}" for plugin, text in errors.items())
+    return f"{unjudged:,} of {len(verdict):,} {nodes} could not be judged ({failed}); {HOW_TO_REPORT}"
+
+
+def with_statuses(verdict: NodeToStatus, statuses: Mapping[int, Status]) -> NodeToStatus:
+    """Return the verdict with other statuses on some rows."""
+    codes, values = verdict.codes.copy(), list(verdict.values)
+    for row, status in statuses.items():
+        codes[row] = len(values)
+        values.append(status)
+    return Column(codes, values)
+
+
+def judged_one_by_one(plugin: FilterPlugin, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
+    """Return a plugin's verdict on each node by itself, Unknown where the plugin fails on it."""
+    return Column.of(
+        _judged(plugin, state, pod, nodes.take(np.array([row], dtype=np.intp))) for row in range(len(nodes))
+    )
+
+
+def _judged(plugin: FilterPlugin, state: CycleState, pod: Pod, node: Snapshot) -> Status:
+    try:
+        return plugin.filter(state, pod, node)[0]
+    except PluginError as failure:
+        return Status(Code.ERROR, (str(failure),))
+    except SchedError:
+        raise
+    except Exception as failure:  # noqa: BLE001 - a bug on one node costs the verdict on that node alone
+        return unknown(plugin.name, failure)
