@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from kubectl_sched.cli.arguments import command_first
 from kubectl_sched.errors import SchedError
 from kubectl_sched.output import safe, write_error
-from kubectl_sched.own_error import EXIT_CODE, kept_tracebacks, own_error_sentence, shown_traceback
+from kubectl_sched.own_error import EXIT_CODE, own_error_sentence, shown_traceback, take_noted
 
 _INTERRUPTED = 130
 """As shells have it: 128 and SIGINT."""
@@ -25,8 +25,7 @@ def main() -> None:
     try:
         code = _run()
         sys.stdout.flush()
-        write_error(kept_tracebacks())
-        _end(code)
+        _end(_with_noted(code))
     except SchedError as error:
         write_error(f"error: {safe(str(error))}\n")
         _end(error.exit_code)
@@ -53,6 +52,14 @@ def _run() -> Any:
         return app(command_first(sys.argv[1:]), prog_name="kubectl sched")
     except SystemExit as ended:
         return ended.code
+
+
+def _with_noted(code: int | None) -> int | None:
+    """Tell the errors of our own that cost a part of the answer, and return the exit code that they make of it."""
+    noted = take_noted()
+    for sentence, shown in noted:
+        write_error(f"{shown}error: {safe(sentence)}\n")
+    return EXIT_CODE if noted and code in {None, 0, 1} else code
 
 
 def _end(code: int | None) -> NoReturn:

@@ -12,7 +12,8 @@ _PLUGINS = "kubectl_sched.plugins."
 _LONGEST = 200
 _REPORT = "kubectl sched snapshot report.json.gz --anonymize"
 
-_kept: Final[list[str]] = []
+_noted: Final[dict[str, str]] = {}
+_MOST_NOTED = 4
 
 HOW_TO_REPORT: Final = f"this is a bug in kubectl-sched: report it with the file that `{_REPORT}` makes"
 
@@ -35,16 +36,17 @@ def shown_traceback(error: BaseException) -> str:
     return "".join(traceback.format_exception(error)) if os.environ.get("KUBECTL_SCHED_DEBUG") == "1" else ""
 
 
-def keep_traceback(error: BaseException) -> None:
-    """Keep the traceback of an error that ends nothing, where KUBECTL_SCHED_DEBUG=1 asks for it."""
-    _kept.append(shown_traceback(error))
+def note_error(error: BaseException) -> None:
+    """Note an error that costs a part of an answer, so that the program ends with it; the first of them suffice."""
+    if len(_noted) < _MOST_NOTED:
+        _noted[own_error_sentence(error)] = shown_traceback(error)
 
 
-def kept_tracebacks() -> str:
-    """Take the tracebacks that were kept."""
-    kept = "".join(_kept)
-    _kept.clear()
-    return kept
+def take_noted() -> list[tuple[str, str]]:
+    """Take each distinct error that was noted: its sentence and, where it is asked for, its traceback."""
+    noted = list(_noted.items())
+    _noted.clear()
+    return noted
 
 
 def _plugin_of(error: BaseException) -> str | None:

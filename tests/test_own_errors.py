@@ -239,3 +239,19 @@ def test_every_output_shows_a_pod_that_could_not_be_explained(
         assert code == 4
         assert "Traceback" not in out + err
         assert output == "name" or BUG in out.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    "command", [("whatif", "--cordon", "w3", "--with-pending"), ("diff", "--to-kube-version", "1.35")]
+)
+def test_other_commands_say_it_too(
+    dump: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(NodeResourcesFit, "filter", broken_on("w2", NodeResourcesFit.filter))
+    monkeypatch.setattr(sys, "argv", ["kubectl-sched", *command, "--from", dump])
+    with pytest.raises(SystemExit) as ended:
+        __main__.main()
+    err = capsys.readouterr().err
+    assert ended.value.code == 4
+    assert BUG in err
+    assert "Traceback" not in err

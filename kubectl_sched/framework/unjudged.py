@@ -9,7 +9,7 @@ import numpy as np
 from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.status import Code, Status
-from kubectl_sched.own_error import HOW_TO_REPORT, error_in_one_line, keep_traceback
+from kubectl_sched.own_error import HOW_TO_REPORT, error_in_one_line, note_error
 from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Unjudged(Exception):  # noqa: N818 - no verdict, which becomes a status
 
 def unknown(plugin: str, failure: BaseException) -> Status:
     """Return the verdict of a plugin that failed unexpectedly."""
-    keep_traceback(failure)
+    note_error(failure)
     return Status(Code.UNKNOWN, (COULD_NOT_JUDGE, error_in_one_line(failure)), plugin)
 
 

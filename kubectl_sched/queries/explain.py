@@ -10,7 +10,7 @@ from kubectl_sched.diagnostics.history import history_of, observed_of, placed_by
 from kubectl_sched.diagnostics.pod_lifecycle import stage_of
 from kubectl_sched.diagnostics.warnings import warnings
 from kubectl_sched.errors import SchedError
-from kubectl_sched.own_error import HOW_TO_REPORT, error_in_one_line, keep_traceback
+from kubectl_sched.own_error import HOW_TO_REPORT, error_in_one_line, note_error
 from kubectl_sched.queries.contrast import contrast_of
 from kubectl_sched.queries.explanation import Explanation, explanation_of
 from kubectl_sched.record import Record
@@ -153,7 +153,7 @@ class _Asking:
         except SchedError:
             raise
         except Exception as failure:  # noqa: BLE001 - a bug of ours that one pod meets
-            keep_traceback(failure)
+            note_error(failure)
             error = error_in_one_line(failure)
             result = no_profile(pod, self._schedulers.default_scheduler.nodes, "")
             result = replace(result, outcome=Outcome.ERROR, failure=error, error=f"{error}; {HOW_TO_REPORT}")
