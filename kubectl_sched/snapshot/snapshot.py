@@ -10,6 +10,7 @@ import numpy as np
 
 from kubectl_sched.record import Record
 from kubectl_sched.snapshot.host_ports import HostPort, host_ports
+from kubectl_sched.snapshot.node_table import NodeTable
 from kubectl_sched.snapshot.usage import Usage
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
     from kubectl_sched.snapshot.column import Column
-    from kubectl_sched.snapshot.node_table import NodeTable
     from kubectl_sched.snapshot.objects import Objects
     from kubectl_sched.snapshot.pod_table import PodTable
     from kubectl_sched.snapshot.usage import PodResource
@@ -242,6 +242,10 @@ class Snapshot:
     def with_node(self, row: int, node: Node) -> Snapshot:
         """With another Node object in the place of one."""
         return replace(self, table=self.table.with_node(row, node))
+
+    def add_node(self, node: Node) -> Snapshot:
+        """With one more node, empty, as the last row."""
+        return replace(self, table=NodeTable((*self.node_objects, node)), usage=self.usage.with_rows(1))
 
     def take(self, rows: Rows) -> Snapshot:
         """Only these nodes, in this order, as rows 0, 1, ...; `whole` still gives the cluster they are part of."""

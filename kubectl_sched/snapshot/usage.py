@@ -71,6 +71,15 @@ class Usage(Record, frozen=True):
             self.pod_count - other.pod_count,
         )
 
+    def with_rows(self, count: int) -> Usage:
+        """With so many empty nodes more at the end."""
+        more = np.zeros(count, dtype=np.int64)
+        return Usage(
+            {name: np.concatenate([amounts, more]) for name, amounts in self.requested.items()},
+            {name: np.concatenate([amounts, more]) for name, amounts in self.non_zero.items()},
+            np.concatenate([self.pod_count, more]),
+        )
+
     def take(self, rows: Rows) -> Usage:
         """The sums of these rows."""
         return Usage(

@@ -30,6 +30,9 @@ class Kind(IntEnum):
     PREFER_NODE = auto()
     """A preference of the pod for one node, or more weight for one that it has."""
 
+    ADD_NODE = auto()
+    """One more node like one that there is. No command makes a machine."""
+
     LABEL = auto()
     TOLERATE = auto()
     ALLOW_MORE = auto()
@@ -69,9 +72,9 @@ class Kind(IntEnum):
 class Change(Record, frozen=True):
     """One thing to change, in words that follow `it would fit on w1`.
 
-    At most one of `pod`, `node`, `frees`, `evicts` and `weight` is set: what the pod becomes, what the node of that
-    name becomes, how much is freed on it, the pods that go, or a score plugin and its weight. Commands are derived from
-    what is replayed.
+    At most one of `pod`, `node`, `adds`, `frees`, `evicts` and `weight` is set: what the pod becomes, what the node of
+    that name becomes, a node that is added with its DaemonSets' pods, how much is freed on it, the pods that go, or a
+    score plugin and its weight. Commands are derived from what is replayed.
     """
 
     kind: Kind
@@ -79,6 +82,7 @@ class Change(Record, frozen=True):
     pod: Callable[[Pod], Pod] | None = None
     node_name: str | None = None
     node: Callable[[Node], Node] | None = None
+    adds: tuple[Node, tuple[Pod, ...]] | None = None
     frees: tuple[tuple[str, int], ...] = ()
     """Resources and amounts, in the scheduler's whole units; by whose going, is left open."""
 
@@ -124,6 +128,17 @@ class Manual(Record, frozen=True):
     document: str = ""
 
 
+class Scope(IntEnum):
+    """The reach of a suggestion, from the narrowest to the widest."""
+
+    POD = auto()
+    WORKLOAD = auto()
+    """All pods of the workload that made this one."""
+
+    NODE = auto()
+    CLUSTER = auto()
+
+
 class Promise(Enum):
     """The result that the replay with the changes showed for the node."""
 
@@ -156,6 +171,10 @@ class Suggestion(Record, frozen=True):
 
     feasible_count: int
     """On how many nodes it would fit."""
+
+    scope: Scope
+    recreates_pods: bool
+    """Pods are deleted and made again."""
 
     victims: tuple[str, ...] = ()
     """The pods that preemption would evict, as `namespace/name`."""
@@ -205,6 +224,8 @@ class Suggestion(Record, frozen=True):
     def _where(self) -> str:
         if self.promise is Promise.PREEMPTS:
             return f"It would be nominated to {self.node} and evict {_few(self.victims)} there"
+        if any(change.adds is not None for change in self.changes):
+            return "It would fit"
         if not self.asked:
             return f"It would fit on {self.node if self.feasible_count == 1 else f'{self.feasible_count:,} nodes'}"
         if self.promise is Promise.WINS:

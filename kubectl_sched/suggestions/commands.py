@@ -20,7 +20,7 @@ from kubectl_sched.shell_commands import (
     replace_pod,
     uncordon_node,
 )
-from kubectl_sched.suggestions.change import Manual, Patch
+from kubectl_sched.suggestions.change import Manual, Patch, Scope
 from kubectl_sched.suggestions.trial import plain, pod_patch
 
 if TYPE_CHECKING:
@@ -90,6 +90,25 @@ def patches(before: Trial, after: Trial, changes: Sequence[Change]) -> tuple[Pat
     if of_pod:
         found.append(Patch("Pod", before.pod.metadata.namespace, before.pod.metadata.name, of_pod))
     return tuple(found)
+
+
+def scope_of(before: Trial, after: Trial, changes: Sequence[Change]) -> Scope:
+    """Return the reach of changes: the widest of the profile, the nodes and the pod or its workload."""
+    if any(change.weight is not None or change.adds is not None for change in changes):
+        return Scope.CLUSTER
+    if any(change.node_name is not None or change.evicts for change in changes):
+        return Scope.NODE
+    spec = pod_patch(before.pod, after.pod).get("spec", {})
+    owned = before.pod.metadata.controller is not None
+    return Scope.WORKLOAD if owned and spec.keys() - {"schedulingGates"} else Scope.POD
+
+
+def recreates_pods(before: Trial, after: Trial, changes: Sequence[Change]) -> bool:
+    """Report whether the changes delete pods: those that are evicted, or this one for a copy that is changed."""
+    spec = {**pod_patch(before.pod, after.pod).get("spec", {})}
+    spec.pop("schedulingGates", None)
+    in_place = before.bound_to is None and _only_adds_tolerations(before.pod, spec)
+    return any(change.evicts for change in changes) or bool(spec and not in_place)
 
 
 def _changed_nodes(before: Trial, after: Trial, changes: Sequence[Change]) -> list[tuple[Node, Node]]:

@@ -6,12 +6,14 @@ from collections import Counter
 from itertools import islice, product
 from typing import TYPE_CHECKING
 
+import numpy as np
 from msgspec import structs
 
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.suggestions.change import Promise, distinct
 from kubectl_sched.suggestions.make_room import eviction, in_one
-from kubectl_sched.suggestions.nearest_nodes import by_rejections
+from kubectl_sched.suggestions.nearest_nodes import by_rejections, rejections
+from kubectl_sched.suggestions.ranking import ranked
 from kubectl_sched.suggestions.remedies import PRE_FILTER_REMEDIES, REMEDIES
 from kubectl_sched.suggestions.remedies.queueing import prioritize, ungate, unname
 from kubectl_sched.suggestions.trial import Trial
@@ -29,6 +31,7 @@ _REPLAYS_OF_ONE_KIND = 4
 
 _CLASSES_TRIED = 2
 _COMBINATIONS = 24
+_NODES_COPIED = 2
 """The most combinations for one node. Most touch more than others and are never replayed."""
 
 _ASKED = frozenset({Outcome.SCHEDULABLE, Outcome.UNSCHEDULABLE, Outcome.GATED})
@@ -43,7 +46,7 @@ def suggest(result: ScheduleResult, node_name: str | None = None) -> tuple[Sugge
     row = None if node_name is None else result.nodes.row_of.get(node_name)
     if result.framework is None or result.outcome not in _ASKED or (row is None) != (node_name is None):
         return ()
-    return _Search(result, row).found()
+    return ranked(_Search(result, row).found())
 
 
 class _Search:
@@ -70,7 +73,24 @@ class _Search:
             return self._winning(self._row)
         if not result.pre_filter.is_success:
             return self._past_pre_filter(())
-        return _fewer_first(self._among_rows(result, ()), tuple(self._preempting()))
+        others = (*self._on_one_more_node(), *self._preempting())
+        return _fewer_first(self._among_rows(result, ()), others)
+
+    def _on_one_more_node(self) -> Iterator[Suggestion]:
+        """Suggest one more node like the nearest that lacks room, if the pod would fit on it."""
+        if self._row is not None:
+            return
+        from kubectl_sched.suggestions.remedies.more_nodes import one_more_like  # only for pods that fit nowhere
+
+        count, away = rejections(self._result)
+        full = self._result.rejection_masks.get("NodeResourcesFit", np.zeros(len(count), dtype=np.bool_))
+        nearest = [row for row in np.lexsort((away, count)).tolist() if full[row]]
+        for row in nearest[:_NODES_COPIED]:
+            way = one_more_like(self._result, row)
+            suggestion = verified(self._base, way, None, self._wanted) if way is not None else None
+            if suggestion is not None:
+                yield suggestion
+                return
 
     def _unnamed(self, name: str) -> tuple[Suggestion, ...]:
         """Suggest that the pod name no node, if it names one that is not there."""
@@ -193,11 +213,11 @@ class _Search:
                 return
 
 
-def _fewer_first(fitting: tuple[Suggestion, ...], preempting: tuple[Suggestion, ...]) -> tuple[Suggestion, ...]:
-    """Put what makes room at once first, unless it touches more than what makes it by preemption."""
-    if preempting and any(len(each.changes) > 1 for each in fitting):
-        return (*preempting, *(structs.replace(each, is_outdone=True) for each in fitting))
-    return fitting + preempting
+def _fewer_first(fitting: tuple[Suggestion, ...], others: tuple[Suggestion, ...]) -> tuple[Suggestion, ...]:
+    """Put what makes room at once first, unless it changes more than the others, which change one thing."""
+    if others and any(len(each.changes) > 1 for each in fitting):
+        return (*others, *(structs.replace(each, is_outdone=True) for each in fitting))
+    return fitting + others
 
 
 def _promises(result: ScheduleResult, row: int | None) -> frozenset[Promise]:

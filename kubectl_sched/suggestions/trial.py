@@ -19,6 +19,7 @@ from kubectl_sched.scheduler.schedule_one import cycle
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from kubectl_sched.api.core import Node
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -50,6 +51,8 @@ class Trial(Record, frozen=True):
             if change.node is not None and change.node_name is not None:
                 row = nodes.row_of[change.node_name]
                 nodes = nodes.with_node(row, change.node(nodes.node_objects[row]))
+            if change.adds is not None:
+                nodes = _with_node(nodes, *change.adds)
             if change.frees and change.node_name is not None:
                 nodes = _with_more(nodes, nodes.row_of[change.node_name], change.frees)
             nodes = _without(nodes, change.evicts)
@@ -87,6 +90,13 @@ def plain(stored: KubernetesObject) -> dict[str, Any]:
     """The object in dictionaries and lists, as JSON has it."""
     data: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(stored))
     return data
+
+
+def _with_node(nodes: Snapshot, node: Node, daemons: Iterable[Pod]) -> Snapshot:
+    nodes = nodes.add_node(node)
+    for pod in daemons:
+        nodes = nodes.assume(pod, len(nodes) - 1)
+    return nodes
 
 
 def _with_more(nodes: Snapshot, row: int, freed: Iterable[tuple[str, int]]) -> Snapshot:

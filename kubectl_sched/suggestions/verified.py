@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.suggestions.change import Promise, Suggestion
-from kubectl_sched.suggestions.commands import patches, steps
+from kubectl_sched.suggestions.commands import patches, recreates_pods, scope_of, steps
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -44,6 +44,8 @@ def verified(base: Trial, way: Way, row: int | None, wanted: Collection[Promise]
         node=node,
         nodes=lands,
         feasible_count=len(result.feasible),
+        scope=scope_of(base, trial, way),
+        recreates_pods=recreates_pods(base, trial, way),
         asked=row is not None,
         stays_on=None if trial.pod is not base.pod else base.bound_to,
     )
@@ -67,6 +69,8 @@ def verified_preemption(base: Trial, change: Change, row: int | None) -> Suggest
         node=node,
         nodes=(node,),
         feasible_count=0,
+        scope=scope_of(base, trial, (change,)),
+        recreates_pods=True,
         victims=tuple(sorted(victim.key for victim in post_filter.victims)),
         asked=row is not None,
     )

@@ -47,9 +47,10 @@ class Decision:
 
     def suggestions(self, explanation: Explanation, node: str | None = None) -> tuple[Suggestion, ...]:
         """Return the changes that would let the pod in, or make it land on a node. It takes as long as some replays."""
-        if node is None and explanation.suggestions:
-            return explanation.suggestions
-        return suggest(explanation.result, node)
+        found = explanation.suggestions if node is None else ()
+        found = found or suggest(explanation.result, node)
+        # The explorer compares nodes row by row, so that none can be added in it.
+        return tuple(each for each in found if not any(change.adds for change in each.changes))
 
 
 def context_of(result: ScheduleResult, node: str) -> Context:

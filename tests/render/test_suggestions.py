@@ -102,7 +102,7 @@ CASES: dict[str, tuple[list[KubernetesObject], dict[str, Any], str]] = {
     "require less": (
         [node("w1", labels={"rack": "r"}), BLUE_ON_W1],
         {"affinity": {"podAntiAffinity": {REQUIRED: [BLUE]}}},
-        "with its required pod anti-affinity as a preference (it may then share a node",
+        "once default/blue is gone",
     ),
 }
 

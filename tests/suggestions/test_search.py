@@ -21,6 +21,7 @@ from kubectl_sched.api.policy import PodDisruptionBudget, PriorityClass
 from kubectl_sched.config import RELEASES, KubeVersion, load_configuration
 from kubectl_sched.scheduler.schedule_one import cycle
 from kubectl_sched.suggestions.change import Kind, Promise
+from kubectl_sched.suggestions.ranking import Advice, advice_of, ranked
 from kubectl_sched.suggestions.search import suggest
 from kubectl_sched.suggestions.trial import Trial, plain
 from tests.examples import examples
@@ -190,6 +191,11 @@ CASES: dict[Kind, Case] = {
         "It would fit on w1 once default/blue is gone, which frees 1500m cpu (this ends blue of priority 0; nothing "
         "makes default/blue again).",
     ),
+    Kind.ADD_NODE: Case(
+        [host("w1", allocatable=SMALL), blue("w1", priority=10, **requests(cpu="1500m"))],
+        requests(cpu="1"),
+        "It would fit with one more node like w1.",
+    ),
     Kind.FREE: Case(
         [host("w1", allocatable=SMALL), blue("w1", priority=10, **requests(cpu="1500m"))],
         requests(cpu="1"),
@@ -274,7 +280,8 @@ def hold(result: ScheduleResult, suggestions: tuple[Suggestion, ...], on: str | 
             for some in combinations(suggestion.changes, size):
                 fewer = base.changed(some)
                 assert promised(cycle(fewer.pod, fewer.nodes, fewer.framework), on) is None
-        assert suggestion.commands or suggestion.manual
+        adds = any(change.adds is not None for change in suggestion.changes)
+        assert suggestion.commands or suggestion.manual or adds
         assert merge(plain(base.pod), patch_of(suggestion)) == plain(trial.pod)
         said_alone = "No change of one thing helps" in suggestion.text
         assert said_alone == (min(len(each.changes) for each in suggestions) > 1)
@@ -288,9 +295,12 @@ def hold(result: ScheduleResult, suggestions: tuple[Suggestion, ...], on: str | 
     fitting = [suggestion for suggestion in suggestions if suggestion.promise is not Promise.PREEMPTS]
     kinds = [tuple(sorted(change.kind for change in suggestion.changes)) for suggestion in fitting]
     assert len(set(kinds)) == len(kinds)
-    assert len({len(each) for each in kinds}) <= 1
+    assert len({len(each) for each in kinds if each != (Kind.ADD_NODE,)}) <= 1
     winning = [suggestion.promise is not Promise.WINS for suggestion in fitting]
-    assert kinds == sorted(kinds) or (on is not None and winning == sorted(winning))
+    for advice in Advice:
+        alike = [each for each, suggestion in zip(kinds, fitting, strict=True) if advice_of(suggestion) is advice]
+        assert alike == sorted(alike) or (on is not None and winning == sorted(winning))
+    assert suggestions == ranked(suggestions)
 
 
 def without(spared: str, change: Change) -> Change:
@@ -422,7 +432,7 @@ def test_all_who_must_go_go_together() -> None:
     crowded = explain(
         pod("web-0", **requests(cpu="1"), **AWAY_FROM_BLUE), host("w1", allocatable=SMALL), blue("w1"), large
     )
-    assert commands(suggest(crowded)[0]) == ("kubectl delete pod/large pod/blue -n default",)
+    assert commands(suggest(crowded)[1]) == ("kubectl delete pod/large pod/blue -n default",)
     hold(crowded, suggest(crowded), None)
 
 
@@ -447,8 +457,8 @@ def test_preemption_by_one_change_goes_before_two_that_make_room_at_once() -> No
         URGENT,
     )
     found = suggest(crowded)
-    assert [len(suggestion.changes) for suggestion in found] == [1, 2, 2]
-    assert all(each.text.startswith("These two together do, too: it would fit on w1 ") for each in found[1:])
+    assert [len(suggestion.changes) for suggestion in found] == [1, 1, 2, 2]
+    assert all(each.text.startswith("These two together do, too: it would fit on w1 ") for each in found[2:])
 
 
 def test_a_node_that_lacks_much_is_told_all_it_takes() -> None:

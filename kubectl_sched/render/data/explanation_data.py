@@ -9,6 +9,7 @@ from kubectl_sched.framework.amounts import amount_text
 from kubectl_sched.framework.status import Code
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.suggestions.change import Promise
+from kubectl_sched.suggestions.ranking import advice_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -157,6 +158,9 @@ def _suggestion(suggestion: Suggestion) -> dict[str, Any]:
             for change in suggestion.changes
             if change.weight is not None
         ],
+        "kind": advice_of(suggestion).value,
+        "scope": suggestion.scope.name.capitalize(),
+        "recreatesPods": suggestion.recreates_pods,
         "caution": suggestion.caution,
         "outcome": (Outcome.UNSCHEDULABLE if preempts else Outcome.SCHEDULABLE).value,
         "promise": suggestion.promise.value,

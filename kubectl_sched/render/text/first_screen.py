@@ -89,13 +89,16 @@ def _waterfall(contrast: Contrast | None, width: int) -> Iterator[Part]:
 
 
 def _suggestion(suggestions: Sequence[Suggestion], width: int) -> Iterator[Part]:
-    """Yield the first of the changes that a replay showed to help."""
-    if not suggestions:
-        return
-    whole = lines_of(suggestions[0], width)
-    yield Part(whole, rank=6, lean=whole[:1], keep=1)
-    more = len(suggestions) - 1
-    if more:
+    """Yield the first of the changes that a replay showed to help, and the next one if the first has no command."""
+    shown = 0
+    for suggestion in suggestions[:2]:
+        whole = lines_of(suggestion, width)
+        yield Part(whole, rank=6, lean=whole[:1], keep=1)
+        shown += 1
+        if len(whole) > 1:
+            break
+    more = len(suggestions) - shown
+    if more > 0:
         yield Part((Text(f"and {count(more, 'other way')} (-o wide)", style="dim"),), rank=2)
 
 

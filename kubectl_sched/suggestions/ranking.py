@@ -1,0 +1,72 @@
+"""The order of suggestions: what costs the owner least comes first."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Final
+
+from kubectl_sched.suggestions.change import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from kubectl_sched.suggestions.change import Suggestion
+
+
+class Advice(Enum):
+    """The kinds of advice, in the order in which a colleague would give them."""
+
+    WAIT = "Wait"
+    FIX = "Fix"
+    """Mend a typo, a label or a toleration."""
+
+    ADD_CAPACITY = "AddCapacity"
+    FREE_CAPACITY = "FreeCapacity"
+    ASK_LESS = "AskLess"
+    PROFILE = "Profile"
+    """Change the scheduler's profile, which concerns every pod."""
+
+
+_ADVICE: Final[Mapping[Kind, Advice]] = {
+    Kind.UNCORDON: Advice.ADD_CAPACITY,
+    Kind.ADD_NODE: Advice.ADD_CAPACITY,
+    Kind.UNTAINT: Advice.ADD_CAPACITY,
+    Kind.EVICT: Advice.FREE_CAPACITY,
+    Kind.FREE: Advice.FREE_CAPACITY,
+    Kind.PRIORITIZE: Advice.FREE_CAPACITY,
+    Kind.REQUEST_LESS: Advice.ASK_LESS,
+    Kind.RAISE_SKEW: Advice.ASK_LESS,
+    Kind.SPREAD_SOFTLY: Advice.ASK_LESS,
+    Kind.DROP_PORT: Advice.ASK_LESS,
+    Kind.SELECT_LESS: Advice.ASK_LESS,
+    Kind.REQUIRE_SOFTLY: Advice.ASK_LESS,
+    Kind.PREFER_LESS: Advice.ASK_LESS,
+    Kind.TOLERATE_LESS: Advice.ASK_LESS,
+    Kind.WEIGH: Advice.PROFILE,
+}
+"""The kinds of changes that are no mere fix."""
+
+_ORDER: Final = list(Advice)
+_DEEP_CUT: Final = 1 / 3
+"""A request cut by more than this share is never the first advice."""
+
+
+def advice_of(suggestion: Suggestion) -> Advice:
+    """Return the costliest kind of advice among the suggestion's changes."""
+    return max((_ADVICE.get(change.kind, Advice.FIX) for change in suggestion.changes), key=_ORDER.index)
+
+
+def ranked(suggestions: Iterable[Suggestion]) -> tuple[Suggestion, ...]:
+    """Sort by advice; suggestions of one kind of advice stay in their order.
+
+    A request that is cut deeply stands behind another suggestion, if there is one.
+    """
+    found = sorted(suggestions, key=lambda suggestion: _ORDER.index(advice_of(suggestion)))
+    if len(found) > 1 and _cuts_deeply(found[0]):
+        gentler = next((each for each in found if not _cuts_deeply(each)), found[0])
+        found = [gentler, *(each for each in found if each is not gentler)]
+    return tuple(found)
+
+
+def _cuts_deeply(suggestion: Suggestion) -> bool:
+    return any(change.kind is Kind.REQUEST_LESS and change.cost > (_DEEP_CUT,) for change in suggestion.changes)
