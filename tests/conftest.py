@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from kubectl_sched.own_error import take_noted
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -45,6 +47,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="Write tests/golden/* anew from what is shown now.")
+
+
+def pytest_runtest_setup() -> None:
+    """Forget the errors of our own that an earlier test of this process provoked."""
+    take_noted()
 
 
 @pytest.fixture
