@@ -52,7 +52,7 @@ def explain(
         bool, typer.Option("--evidence", help="Add evidence to every verdict in JSON and YAML.")
     ] = False,
     sampling: Annotated[
-        bool, typer.Option("--sampling", help="Say who wins how often, over all starts that the search may have.")
+        bool, typer.Option("--sampling", help="Show each node's win rate over all search start indexes.")
     ] = False,
     start_index: Annotated[
         int | None, typer.Option("--start-index", metavar="N", help="Let the search begin at the Nth node.")

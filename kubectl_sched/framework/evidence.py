@@ -17,7 +17,7 @@ JSON: TypeAlias = "str | int | float | bool | list[JSON] | Mapping[str, JSON] | 
 class Evidence(Record, frozen=True):
     """One fact, in plain words and as data.
 
-    `text` is a clause with names and numbers: `wants 4 nvidia.com/gpu, 2 of 8 are free`. `hints` name near misses and
+    `text` is a clause with names and numbers: `wants 4 nvidia.com/gpu, 2 of 8 free`. `hints` name near misses and
     misunderstandings: `the node has pool=GPU, not pool=gpu`. `distance` says how far the node is from passing, from 0
     (almost) to 1 (nothing in common), so that the closest nodes can be shown first.
     """

@@ -1,4 +1,4 @@
-"""All that `schedulers` says, as plain data. Field names are a promise: add, never rename or drop."""
+"""All that `schedulers` says, as plain data. The schema is stable: fields are added, never renamed or dropped."""
 
 from __future__ import annotations
 

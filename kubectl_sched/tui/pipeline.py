@@ -104,7 +104,7 @@ def _told(step: Step) -> str:
     here = step.before - step.after
     rest = "" if here == step.alone else f", {here:,} of them still left"
     return (
-        f"{step.name} alone keeps out {step.alone:,}{rest}; {step.after:,} {'remains' if step.after == 1 else 'remain'}"
+        f"{step.name} alone rejects {step.alone:,}{rest}; {step.after:,} {'remains' if step.after == 1 else 'remain'}"
     )
 
 

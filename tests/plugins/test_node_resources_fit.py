@@ -249,7 +249,7 @@ def test_evidence_says_wanted_free_capacity_and_by_whom() -> None:
     )
     incoming = pod("new", **gpus("4"))
     texts, hints = explained(make(NodeResourcesFit), incoming, nodes)
-    assert texts == [f"wants 4 {GPU}; 2 of 8 are free (6 requested by 3 pods, largest: team-a/train-0 4)"]
+    assert texts == [f"wants 4 {GPU}; 2 of 8 free (6 requested by 3 pods, largest: team-a/train-0 4)"]
     assert hints == []
     (evidence,) = make(NodeResourcesFit).explain_filter(CycleState(), incoming, nodes, 0)
     told = {"resource": GPU, "wanted": 4, "used": 6, "capacity": 8, "free": 2, "unit": "", "users": 3}
@@ -261,7 +261,7 @@ def test_evidence_of_cpu_says_that_requests_count_and_who_leaves() -> None:
     leaving = pod("old", on="w1", metadata={"deletionTimestamp": "2026-01-02T03:04:05Z"}, **requests(cpu="1500m"))
     nodes = snapshot(node("w1", allocatable=SMALL), leaving)
     texts, hints = explained(make(NodeResourcesFit), wanting(cpu="1"), nodes)
-    assert texts == ["wants 1 cpu; 500m of 2 are free (1500m requested by 1 pod, largest: default/old 1500m)"]
+    assert texts == ["wants 1 cpu; 500m of 2 free (1500m requested by 1 pod, largest: default/old 1500m)"]
     assert hints == [
         "requests count, not usage: kubectl top does not show what is free",
         "pod default/old is terminating since 2026-01-02T03:04:05Z and will free 1500m cpu",

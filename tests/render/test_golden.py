@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.explanation import Explanation
 
 GOLDEN = Path(__file__).parent.parent / "golden"
-NOTES = ("about the dump: it is of 2026-06-01T03:00:12Z or later (3 h ago)",)
+NOTES = ("about the dump: taken no earlier than 2026-06-01 03:00 (3 h ago)",)
 
 FULL = Display(all_nodes=True)
 

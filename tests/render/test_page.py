@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from tests.render.pages import Element
 
 GOLDEN = Path(__file__).parent.parent / "golden"
-NOTES = ("about the dump: it is of 2026-06-01T03:00:12Z or later",)
+NOTES = ("about the dump: taken no earlier than 2026-06-01 03:00",)
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&amp;<!--\u2028\u202e\x1b[31m{{7*7}}{%raw%}${x}"
@@ -237,7 +237,7 @@ def test_pods_of_one_owner_with_one_answer_share_a_part_of_the_page() -> None:
 def test_the_node_that_was_asked_for_is_unfolded() -> None:
     page = read(page_of(stuck(), node="gpu-1"))
     (opened,) = page.every("tr", "open")
-    assert "wants 4 nvidia.com/gpu; 1 of 8 are free" in opened.words
+    assert "wants 4 nvidia.com/gpu; 1 of 8 free" in opened.words
     assert "On gpu-1: rejected by NodeResourcesFit (Insufficient nvidia.com/gpu)." in page.one("main").words
 
 

@@ -118,7 +118,7 @@ REJECTED = [
     (
         [node("w1", allocatable=SMALL), pod("other", on="w1", **requests(cpu="1500m"))],
         requests(cpu="1"),
-        "w1 lacks cpu: 500m of 2 are free (requests, not usage), and it wants 1",
+        "w1 lacks cpu: 500m of 2 free (requests, not usage), and it wants 1",
     ),
     ([node("w1", allocatable={**SMALL, "pods": "1"}), pod("other", on="w1")], {}, "w1 is full: 1 pod of 1"),
     (
@@ -331,7 +331,7 @@ def test_what_did_not_run_is_not_called_skipped() -> None:
     text = shown(explained([node("w1"), pod("web-0", volumes=[claim])]), display=Display(node="w1"), width=400)
     lines = dict(line.split(": ", 1) for line in text.splitlines() if line.startswith(("skipped", "not run")))
     assert "NodeUnschedulable" in lines["not run, as PreFilter ends the cycle"]
-    assert "NodeUnschedulable" not in lines["skipped, as nothing of the pod concerns them"]
+    assert "NodeUnschedulable" not in lines["skipped (not relevant to this pod)"]
 
 
 def test_scores_that_cannot_be_given_are_not_said_to_have_been() -> None:

@@ -109,7 +109,7 @@ async def test_a_step_of_the_pipeline_narrows_the_list_to_the_nodes_it_keeps_out
         assert screen.view.stage == "TaintToleration"
         assert screen.listed == ["master"]
         assert "[TaintToleration 6]" in screen.text
-        assert "1 of 7 · TaintToleration alone keeps out 1; 6 remain" in screen.text
+        assert "1 of 7 · TaintToleration alone rejects 1; 6 remain" in screen.text
         await screen.press("right")
         assert set(screen.listed) == {"general-1", "general-2", "general-3", "master"}
         await screen.press("escape")
@@ -142,7 +142,7 @@ async def test_a_node_opens_with_every_plugin_and_the_evidence_of_the_one_under_
     async with opened(explorer(WEB)) as screen:
         await screen.press("enter")
         assert "gpu-1: rejected by NodeResourcesFit (Insufficient nvidia.com/gpu) (1 of 7)" in screen.text
-        assert "wants 4 nvidia.com/gpu; 1 of 8 are free" in screen.text
+        assert "wants 4 nvidia.com/gpu; 1 of 8 free" in screen.text
         assert "✓ TaintToleration" in screen.text
         await screen.press("j")
         assert "nothing of it stands against the pod here" in screen.text

@@ -105,7 +105,7 @@ def _lack(resource: str, requests: Mapping[str, int], nodes: Snapshot, rows: Row
     wants, has, of = amount_texts(resource, wanted, free, int(capacity[row]))
     usage = " (requests, not usage)" if resource in {CPU, MEMORY} and used[row] else ""
     if len(rows) == 1:
-        return f"lack {resource}: {has} of {of} are free{usage}, and it wants {wants}"
+        return f"lack {resource}: {has} of {of} free{usage}, and it wants {wants}"
     return f"lack {resource}: it wants {wants}, the freest, {nodes.names[row]}, has {has} of {of} free{usage}"
 
 
@@ -155,14 +155,14 @@ def _pods_text(used: int, capacity: int) -> str:
 
 
 def _text(resource: str, wanted: int, used: int, capacity: int, users: list[_User]) -> str:
-    """`wants 4 nvidia.com/gpu; 2 of 8 are free (6 requested by 3 pods, largest: team-a/train-0 4)`."""
+    """`wants 4 nvidia.com/gpu; 2 of 8 free (6 requested by 3 pods, largest: team-a/train-0 4)`."""
     if capacity == 0:
         return f"wants {amount_text(resource, wanted)} {resource}; the node has none"
     free = max(capacity - used, 0)
     wants, has, holds, leaves = amount_texts(resource, wanted, capacity, used, free)
     if wanted > capacity:
         return f"wants {wants} {resource}; the whole node has {has}"
-    text = f"wants {wants} {resource}; {leaves} of {has} are free"
+    text = f"wants {wants} {resource}; {leaves} of {has} free"
     if not users:
         return text
     largest = users[0]

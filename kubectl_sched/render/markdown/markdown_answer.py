@@ -108,7 +108,9 @@ def _nodes(result: ScheduleResult, display: Display) -> Iterator[str]:
     steps = funnel(result)
     if steps and len(result.nodes) > 1:
         rows = [(f"{step.after:,}", text(step.name), f"{step.alone:,}") for step in steps]
-        yield table((f"Of {len(result.nodes):,} left", "after", "alone keeps out"), rows, frozenset({0, 2}))
+        yield table(
+            (f"Nodes left (of {len(result.nodes):,})", "After filter", "Rejected by it alone"), rows, frozenset({0, 2})
+        )
     if len(result.totals):
         yield from _best(result, display)
     elif result.pre_filter.is_success:

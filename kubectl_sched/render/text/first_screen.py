@@ -107,9 +107,9 @@ def _funnel(result: ScheduleResult) -> Iterator[Part]:
     if not steps:
         return
     table = plain_table()
-    table.add_column(f"Of {len(result.nodes):,} left", justify="right")
-    table.add_column("after")
-    table.add_column("alone keeps out", justify="right")
+    table.add_column(f"Nodes left (of {len(result.nodes):,})", justify="right")
+    table.add_column("After filter")
+    table.add_column("Rejected by it alone", justify="right")
     shown = steps if len(steps) <= _STEPS_SHOWN else sorted(steps, key=lambda step: -step.alone)[:_STEPS_SHOWN]
     for step in (step for step in steps if step in shown):
         table.add_row(f"{step.after:,}", step.name, f"{step.alone:,}")

@@ -24,7 +24,7 @@ _CUT_OFF = "the text was cut off here"
 
 
 def message_data(text: FitErrorText) -> dict[str, Any]:
-    """The text as data. Field names are a promise: add, never rename or drop."""
+    """The text as data. The schema is stable: fields are added, never renamed or dropped."""
     return {
         "apiVersion": API_VERSION,
         "kind": "Message",

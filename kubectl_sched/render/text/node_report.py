@@ -76,7 +76,7 @@ def _filters(result: ScheduleResult, row: int) -> Iterator[RenderableType]:
     if passing:
         yield Text(f"\npass: {', '.join(passing)}")
     if skipped:
-        yield Text(f"skipped, as nothing of the pod concerns them: {', '.join(skipped)}", style="dim")
+        yield Text(f"skipped (not relevant to this pod): {', '.join(skipped)}", style="dim")
     if never_run:
         yield Text(f"not run, as PreFilter ends the cycle: {', '.join(never_run)}", style="dim")
 
@@ -103,7 +103,7 @@ def _scores(result: ScheduleResult, row: int) -> Iterator[RenderableType]:
     yield table
     skipped = sorted(result.state.skip_score_plugins) if result.state else []
     if skipped:
-        yield Text(f"skipped, as nothing of the pod concerns them: {', '.join(skipped)}", style="dim")
+        yield Text(f"skipped (not relevant to this pod): {', '.join(skipped)}", style="dim")
 
 
 def _against_the_winner(result: ScheduleResult, row: int) -> Iterator[RenderableType]:

@@ -34,7 +34,7 @@ class Limits(NamedTuple):
 
 
 def decoded_data(told: Sequence[Told], limits: Limits, *, one: bool) -> dict[str, Any]:
-    """As data: a `Decoded`, or a `DecodedList` of several. Field names are a promise: add, never rename or drop."""
+    """Return a `Decoded`, or a `DecodedList` of several. The schema is stable: fields are only ever added."""
     items = [
         {
             "apiVersion": API_VERSION,

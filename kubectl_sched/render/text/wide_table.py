@@ -114,8 +114,8 @@ def _funnel(result: ScheduleResult) -> Iterator[RenderableType]:
         return
     table = plain_table()
     table.add_column("Nodes left", justify="right")
-    table.add_column("after")
-    table.add_column("alone keeps out", justify="right")
+    table.add_column("After filter")
+    table.add_column("Rejected by it alone", justify="right")
     table.add_row(f"{len(result.nodes):,}", "", "")
     for step in steps:
         table.add_row(f"{step.after:,}", step.name, f"{step.alone:,}")

@@ -183,7 +183,7 @@ def of_unseen_scheduler(dump: Dump) -> ConfigurationSource:
             return _fetched_by(source, get_config_map("openshift-kube-scheduler", "config"))
     managed = _managed_by([item for item in dump.objects if isinstance(item, Node)])
     if managed is None:
-        return ConfigurationSource("no pod of kube-scheduler is visible")
+        return ConfigurationSource("no kube-scheduler pod found")
     if not managed.startswith("AKS"):
         return ConfigurationSource(managed)
     return _fetched_by(managed, get_aks_configuration())

@@ -89,7 +89,8 @@ def completeness(dump: Dump, results: Sequence[ScheduleResult], now: datetime | 
         lines.append("the dump has no node list (kubectl get nodes -o json), so no node can be feasible")
     told = [*_missing(dump, results), *_namespaces(dump)]
     if dump.taken_at is not None:
-        told.insert(0, f"it is of {dump.taken_at} or later{_age(dump.taken_at, now or datetime.now(UTC))}")
+        moment = dump.taken_at[:16].replace("T", " ")
+        told.insert(0, f"taken no earlier than {moment}{_age(dump.taken_at, now or datetime.now(UTC))}")
     if told:
         lines.append(f"about the dump: {'; '.join(told)}")
     return lines

@@ -32,7 +32,7 @@ def owned(kind: str, **labels: str) -> dict[str, Any]:
 
 
 def test_how_old_it_is() -> None:
-    assert lines(*TWO_NODES, pod("web-0")) == ["about the dump: it is of 2026-06-01T03:00:00Z or later (2 h ago)"]
+    assert lines(*TWO_NODES, pod("web-0")) == ["about the dump: taken no earlier than 2026-06-01 03:00 (2 h ago)"]
 
 
 @pytest.mark.parametrize(
