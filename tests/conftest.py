@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,9 @@ settings.register_profile("exploring", deadline=None, suppress_health_check=[Hea
 settings.register_profile("at-length", settings.get_profile("exploring"), derandomize=True)
 settings.register_profile("ordinary", settings.get_profile("at-length"), max_examples=40)
 settings.load_profile("ordinary")
+
+# CEL raises the limit when it first compiles an expression, which Hypothesis takes for a fault of that test.
+sys.setrecursionlimit(10_000)
 
 # A shell starts what it runs in the background with Ctrl-C ignored, and programs started from there would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -572,7 +572,7 @@ def test_a_pod_that_is_not_there_brings_those_near_it(control_plane: ControlPlan
     assert "there is no pod smal in namespace kube-public, which has none; another namespace" in nowhere.stderr
 
 
-@pytest.mark.parametrize("name", ["a,b=c", "a\\b", "a/../b", "a b"])
+@pytest.mark.parametrize("name", ["a=b", "a\\b", "a/../b", "a b"])
 def test_what_cannot_be_a_pods_name_is_not_there(control_plane: ControlPlane, name: str) -> None:
     done = program(control_plane, "explain", f"pod/{name}")
     assert (done.returncode, f"there is no pod {name} in namespace default" in done.stderr) == (2, True)

@@ -89,7 +89,7 @@ def suggestions(api: Api, folder: Path, minor: str, name: str = "web") -> Iterat
     dump = read([str(dump_file)])
     scheduler, _ = scheduler_for(dump, configuration_for(dump, Replay(None, minor, None)))
     incoming = next(item for item in dump.objects if isinstance(item, Pod) and item.metadata.name == name)
-    yield from suggest(scheduler.schedule_one(incoming))
+    yield from (each for each in suggest(scheduler.schedule_one(incoming)) if each.commands or each.manual)
 
 
 def paste(commands: tuple[str, ...], control_plane: ControlPlane) -> None:
