@@ -26,13 +26,13 @@ class NodeClassReference(Part, frozen=True):
 
 
 class NodeClaimResources(Part, frozen=True):
-    """Describes what the pods of a NodeClaim request together."""
+    """The sum of what the pods of a NodeClaim request."""
 
     requests: ResourceList = {}
 
 
 class NodeClaimSpec(Part, frozen=True):
-    """Describes what a node must be like."""
+    """The requirements of a node."""
 
     requirements: tuple[NodeSelectorRequirementWithMinValues, ...] = ()
     taints: tuple[Taint, ...] = ()
@@ -48,14 +48,14 @@ class NodeClaimTemplateMeta(Part, frozen=True):
 
 
 class NodeClaimTemplate(Part, frozen=True):
-    """Describes what each NodeClaim of a NodePool begins with."""
+    """The template of a NodePool's NodeClaims."""
 
     metadata: NodeClaimTemplateMeta = NodeClaimTemplateMeta()
     spec: NodeClaimSpec = NodeClaimSpec()
 
 
 class NodePoolSpec(Part, frozen=True):
-    """Tells which nodes Karpenter may make, how many at most, and before which other NodePools."""
+    """The nodes that Karpenter may make, their limits, and the weight against other NodePools."""
 
     template: NodeClaimTemplate = NodeClaimTemplate()
     limits: ResourceList = {}
@@ -83,7 +83,7 @@ class NodePool(KubernetesObject, frozen=True, tag_field="kind", tag="NodePool"):
 
 
 class NodeClaimStatus(Part, frozen=True):
-    """Describes what has become of a NodeClaim."""
+    """The status of a NodeClaim."""
 
     node_name: str = ""
     provider_id: str = msgspec.field(name="providerID", default="")

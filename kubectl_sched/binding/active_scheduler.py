@@ -1,4 +1,4 @@
-"""Tells whether somebody serves the pod already, so that binding it by hand would be a race."""
+"""The scheduler that serves a pod already, so that binding it by hand would be a race."""
 
 from __future__ import annotations
 

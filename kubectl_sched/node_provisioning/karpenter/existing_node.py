@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Usage(NamedTuple):
-    """Describes what the pods on a node use of it."""
+    """The sum of what the pods on a node use."""
 
     requests: Resources
     daemon_requests: Resources

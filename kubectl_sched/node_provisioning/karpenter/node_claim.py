@@ -40,7 +40,7 @@ class Addition(NamedTuple):
 
 
 class Simulation(NamedTuple):
-    """Describes what all NodeClaims of one simulation share."""
+    """The state that all NodeClaims of one simulation share."""
 
     topology: Topology
     reservations: Reservations

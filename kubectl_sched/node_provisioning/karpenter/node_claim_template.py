@@ -1,4 +1,4 @@
-"""Describes what every NodeClaim of a NodePool begins with (nodeclaimtemplate.go)."""
+"""The template of a NodePool's NodeClaims (nodeclaimtemplate.go)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tells how Karpenter is configured, as far as the simulation depends on it (pkg/operator/options)."""
+"""The options of Karpenter that the simulation depends on (pkg/operator/options)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tells how a pod's constraints are relaxed, one at a time, while it finds no place (preferences.go)."""
+"""Relaxes a pod's constraints, one at a time, while it finds no place (preferences.go)."""
 
 from __future__ import annotations
 

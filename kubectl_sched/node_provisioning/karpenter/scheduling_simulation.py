@@ -43,12 +43,12 @@ class Template(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """Describes what the simulation begins with."""
+    """The input of the simulation."""
 
     templates: tuple[Template, ...]
     nodes: list[ExistingNode]
     remaining: dict[str, Resources]
-    """Describes what the limits of each NodePool leave."""
+    """The rest of each NodePool's limits."""
 
     storage: Storage
     volume_requirements: Mapping[str, tuple[Requirements, ...]]
@@ -68,10 +68,10 @@ class Solver:
         self._hosts = 0
         self.claims: list[NewNodeClaim] = []
         self.errors: dict[str, Rejection] = {}
-        """Tells why each pod found no place, by namespace/name."""
+        """The error of each pod that found no place, by namespace/name."""
 
         self.pool_errors: dict[str, dict[str, Rejection]] = {}
-        """Tells why no NodeClaim of each NodePool was made, by the pod's namespace/name."""
+        """The reasons why no NodeClaim of each NodePool was made, by the pod's namespace/name."""
 
     def solve(self, pods: Sequence[Pod]) -> None:
         """Place the pods, again and again as long as one more finds its place (Solve)."""

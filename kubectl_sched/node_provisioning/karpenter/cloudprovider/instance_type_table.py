@@ -91,7 +91,7 @@ class InstanceTypeTable:
 
 
 class _LabelColumn:
-    """Describes what each type says of one label."""
+    """The values of one label, by instance type."""
 
     def __init__(self, requirements: list[Requirement | None]) -> None:
         distinct = {each: code for code, each in enumerate(dict.fromkeys(requirements))}

@@ -1,4 +1,4 @@
-"""Tells which taints a pod must tolerate, and Karpenter's words where it does not (pkg/scheduling/taints.go)."""
+"""The taints that a pod does not tolerate, in Karpenter's words (pkg/scheduling/taints.go)."""
 
 from __future__ import annotations
 
