@@ -16,6 +16,7 @@ from kubectl_sched.queries.explanation import Explanation, explanation_of
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.schedule_one import no_profile
+from kubectl_sched.simulation.equivalence_cache import EquivalenceCache
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.dump.completeness import completeness
@@ -113,6 +114,7 @@ class _Asking:
         self._schedulers = schedulers
         self._suggesting = suggesting and question.suggesting and question.is_about_one_pod
         self._around = Surroundings(dump.objects, schedulers.missing_scheduler)
+        self._cycles = EquivalenceCache(schedulers.profile)
 
     def explanations(self) -> tuple[list[Explanation], list[str]]:
         """Explain each pod, then each workload whose pods were never created; and name the pods that are unreadable."""
@@ -163,7 +165,7 @@ class _Asking:
         scheduler = self._schedulers.scheduler(pod)
         if self._question.at_decision:
             scheduler = self._schedulers.scheduler_at_decision(pod, self._around)
-        result = scheduler.schedule_one(pod, self._schedulers.profile)
+        result = self._cycles.schedule_one(pod, scheduler)
         found = explanation_of(result, scheduler)
         another = placed_by_another(result, self._around)
         found = replace(

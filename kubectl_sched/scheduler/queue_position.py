@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from kubectl_sched.record import Record
 
@@ -10,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.framework.interface import QueueSortPlugin
 
 
 class QueuePlace(Record, frozen=True):
@@ -25,14 +28,23 @@ class QueuePlace(Record, frozen=True):
     higher_priority_ahead: int
 
 
-def place_in_queue(pod: Pod, waiting: Sequence[Pod], framework: Framework) -> QueuePlace | None:
-    """The pod's place among those that wait and itself; None without a QueueSort plugin."""
-    if not framework.queue_sort_plugins:
-        return None
-    key = framework.queue_sort_plugins[0].queue_key
-    own_key = key(pod)
-    own = (pod.metadata.namespace, pod.metadata.name)
-    others = [other for other in waiting if (other.metadata.namespace, other.metadata.name) != own]
-    ahead = [other for other in others if key(other) < own_key]
-    higher = sum(other.priority > pod.priority for other in ahead)
-    return QueuePlace(len(ahead) + 1, len(others) + 1, higher)
+class QueueOrder:
+    """The pods that wait, in the order of one QueueSort plugin."""
+
+    def __init__(self, waiting: Sequence[Pod], plugin: QueueSortPlugin) -> None:
+        self._key = plugin.queue_key
+        ordered = sorted((plugin.queue_key(pod), pod.priority) for pod in waiting)
+        self._keys = [key for key, _ in ordered]
+        self._priorities = np.array([priority for _, priority in ordered], dtype=np.int64)
+        self._waiting = {(pod.metadata.namespace, pod.metadata.name): pod for pod in waiting}
+
+    def place(self, pod: Pod) -> QueuePlace:
+        """Return the pod's place among those that wait and itself."""
+        key = self._key(pod)
+        ahead = bisect_left(self._keys, key)
+        higher = int((self._priorities[:ahead] > pod.priority).sum())
+        listed = self._waiting.get((pod.metadata.namespace, pod.metadata.name))
+        if listed is not None and self._key(listed) < key:
+            ahead -= 1
+            higher -= listed.priority > pod.priority
+        return QueuePlace(ahead + 1, len(self._keys) + (listed is None), higher)

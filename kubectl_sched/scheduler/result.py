@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -46,6 +46,10 @@ class Unknown(Record, frozen=True):
     plugin: str | None
     node: str | None
     error: str
+
+
+_OF_EVERY_EQUAL_POD = ("best", "position_of", "rejection_masks", "total_of", "unjudged_masks", "unknown")
+"""The computed fields in which the pod has no part."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,6 +130,20 @@ class ScheduleResult:
 
     extended: Extended | None = None
     """The answers of the extenders; None if they were not asked."""
+
+    judged_as: ScheduleResult | None = None
+    """The result of the equal pod whose cycle this one repeats; None for a cycle of its own."""
+
+    def of_equal_pod(self, pod: Pod) -> ScheduleResult:
+        """Return the result for a pending pod that no plugin can tell from this one."""
+        result = replace(self, pod=pod, judged_as=self.cycle)
+        result.__dict__.update({name: getattr(self, name) for name in _OF_EVERY_EQUAL_POD})
+        return result
+
+    @property
+    def cycle(self) -> ScheduleResult:
+        """The result whose cycle was run: this one, or that of an equal pod."""
+        return self.judged_as or self
 
     @property
     def fits(self) -> bool:

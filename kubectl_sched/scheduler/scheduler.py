@@ -11,7 +11,7 @@ from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.framework.handle import Handle
 from kubectl_sched.framework.runtime import Framework
 from kubectl_sched.plugins import make_plugins
-from kubectl_sched.scheduler.queue_position import QueuePlace, place_in_queue
+from kubectl_sched.scheduler.queue_position import QueueOrder, QueuePlace
 from kubectl_sched.scheduler.schedule_one import cycle, no_profile, schedule_one
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.config import Configuration
     from kubectl_sched.framework.handle import ExtenderClient
+    from kubectl_sched.framework.interface import QueueSortPlugin
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot import Snapshot
 
@@ -33,7 +34,13 @@ class Scheduler:
         self.configuration = configuration
         self._frameworks: dict[str, Framework] = {}
         self._extender_client = extender_client
+        self._orders: dict[QueueSortPlugin, QueueOrder] = {}
         self.nodes = self._with_nominated(nodes)
+
+    @property
+    def asks_extenders(self) -> bool:
+        """Report whether cycles ask extenders, which see all of a pod."""
+        return self._extender_client is not None
 
     def framework(self, scheduler_name: str) -> Framework | None:
         """The profile of that name, made ready; None where the configuration has none."""
@@ -60,7 +67,11 @@ class Scheduler:
         """Return the place of the pod among those that wait; None if it is bound, gated or served by nobody."""
         if result.framework is None or result.current_node or not result.pre_enqueue.is_success:
             return None
-        return place_in_queue(result.pod, self.waiting, result.framework)
+        for plugin in result.framework.queue_sort_plugins[:1]:
+            if plugin not in self._orders:
+                self._orders[plugin] = QueueOrder(self.waiting, plugin)
+            return self._orders[plugin].place(result.pod)
+        return None
 
     def _with_nominated(self, nodes: Snapshot) -> Snapshot:
         """The snapshot with the pods that earlier cycles nominated (pkg/scheduler/backend/queue/nominator.go).

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from kubectl_sched.framework.interface import DependsOn
 from kubectl_sched.record import Record
+from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.simulation.placement import QueuedPod
 from kubectl_sched.simulation.queue_simulation import Simulation, owner_of
 
@@ -26,9 +30,37 @@ class Together(Record, frozen=True):
 def together(results: Sequence[ScheduleResult], scheduler: Scheduler) -> Together:
     """Schedule the results' pods in the queue's order, each seeing those before it."""
     simulation = Simulation(scheduler)
-    simulation.enqueue(QueuedPod(result.pod, owner_of(result.pod)) for result in results)
+    stays: dict[ScheduleResult, bool] = {}
+    for result in results:
+        if result.cycle not in stays:
+            stays[result.cycle] = _stays_unplaced(result.cycle)
+    left = (result.pod for result in results if not stays[result.cycle])
+    simulation.enqueue(QueuedPod(pod, owner_of(pod)) for pod in left)
     simulation.run()
     asked = {result.pod.key for result in results}
     lowest = min((result.pod.priority for result in results), default=0)
     ahead = sum(pod.priority > lowest and pod.key not in asked for pod in scheduler.waiting)
     return Together(len(results), simulation.result.placed, ahead)
+
+
+def _stays_unplaced(result: ScheduleResult) -> bool:
+    """Report whether the pod, which fits nowhere now, is also placed nowhere after others are, and preempts nobody.
+
+    So it is if every node lacks a label, say, or room: those before it in the queue take more room, and their priority
+    is not lower. What spread constraints or affinity keep out, a neighbour may let in.
+    """
+    framework = result.framework
+    if framework is None or result.outcome is not Outcome.UNSCHEDULABLE or result.unknown or result.nodes.nominated:
+        return False
+    if result.post_filter is not None and result.post_filter.nominated_node:
+        return False
+    if [plugin.name for plugin in framework.queue_sort_plugins] != ["PrioritySort"]:
+        return False
+    lasting = {each.name for each in framework.filter_plugins if each.depends_on in _LASTING}
+    kept_out = np.zeros(len(result.nodes), dtype=np.bool_)
+    for plugin in lasting & result.rejection_masks.keys():
+        kept_out |= result.rejection_masks[plugin]
+    return bool(kept_out.all())
+
+
+_LASTING = frozenset({DependsOn.NODE, DependsOn.USAGE_OF_NODE})

@@ -217,12 +217,11 @@ def _said(result: PostFilterResult) -> PostFilterResult:
 
 def _per_node(node_count: int, statuses: dict[int, Status]) -> NodeToStatus:
     """Return the status of each node: the dry run's, else that preemption does not help."""
+    code_of = {NOT_HELPFUL: 0}
     codes = np.zeros(node_count, dtype=np.int32)
-    values = [NOT_HELPFUL]
-    for row, status in statuses.items():
-        codes[row] = len(values)
-        values.append(status)
-    return Column(codes, values)
+    rows = np.fromiter(statuses, dtype=np.intp, count=len(statuses))
+    codes[rows] = [code_of.setdefault(status, len(code_of)) for status in statuses.values()]
+    return Column(codes, tuple(code_of))
 
 
 def _aggregate(errors: list[str]) -> str:

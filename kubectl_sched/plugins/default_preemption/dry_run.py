@@ -113,7 +113,9 @@ class DryRun:
     def run(self, rows: Rows) -> Outcomes:
         """Try these rows."""
         trials: list[_Trial] = []
-        for row in rows.tolist():
+        hopeful = self._victims.may_have_below(self._pod.priority, len(self._nodes))
+        self._outcomes.statuses.update(dict.fromkeys(rows[~hopeful[rows]].tolist(), NO_VICTIMS))
+        for row in rows[hopeful[rows]].tolist():
             try:
                 potential = self._victims.below(self._pod.priority, row)
             except PluginError as failure:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
+
 from kubectl_sched.api.scheduling import CompositePodGroup, PodGroup
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.record import Record
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Integers
+    from kubectl_sched.snapshot.arrays import Integers, Mask
 
     Group: TypeAlias = PodGroup | CompositePodGroup
 
@@ -43,6 +45,11 @@ class SingleVictims:
     def priority(self, pod: Pod) -> int:
         """The priority that the preemptor's must exceed."""
         return pod.priority
+
+    def may_have_below(self, priority: int, node_count: int) -> Mask:
+        """bool[node_count]: the nodes for which `below` is worth asking; for the others it gives none."""
+        rows = self._nodes.existing_pods.rows[self._priorities < priority]
+        return np.bincount(rows, minlength=node_count) > 0
 
     def below(self, priority: int, row: int) -> list[Victim]:
         """The victims of lower priority that a node has, in the order their pods were listed."""
@@ -73,6 +80,11 @@ class GroupVictims(SingleVictims):
         if not groups:
             return pod.priority
         return groups[-1].spec.priority if groups[-1].spec.priority is not None else 0
+
+    def may_have_below(self, priority: int, node_count: int) -> Mask:
+        """All of them, as a group may have another priority than its pods."""
+        del priority
+        return np.ones(node_count, dtype=np.bool_)
 
     def below(self, priority: int, row: int) -> list[Victim]:
         """The same, and with pods of the node those of others that go together with them."""

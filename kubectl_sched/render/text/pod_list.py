@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -100,7 +101,7 @@ def why(explanation: Explanation) -> str:
     """Return the headline without what the other columns hold; what leaves no node over comes first."""
     result = explanation.result
     if result.unknown:
-        return decision(result).removeprefix(safe(result.pod.key)).strip()
+        return _without_name(decision(result), result)
     target = _daemon_target(explanation.result)
     return _why(explanation) if target is None else f"for {safe(target)}: {_why_there(explanation, target)}"
 
@@ -119,12 +120,24 @@ def _why(explanation: Explanation) -> str:
         return "; ".join(filter(None, (safe(history.message), words)))
     if words is not None:
         return words
+    if explanation.stage is not None and explanation.stage.name == "NotCreated":
+        return _without_name(headline(explanation), result)
+    return _why_decided(result.cycle)
+
+
+@lru_cache(maxsize=64)
+def _why_decided(result: ScheduleResult) -> str:
+    """Return the reason for the decision alone, once for all equal pods."""
     if result.fits and len(result.best) > 1 and result.nominated_first is None:
         return f"tied between {listed(result.best)}"
     if result.outcome is Outcome.UNSCHEDULABLE and result.pre_filter.is_success and len(result.nodes):
         return "; ".join(last_first(result))
-    sentence = headline(explanation).removeprefix(safe(result.pod.key)).strip()
+    sentence = _without_name(decision(result), result)
     return sentence.removeprefix("would land on ").removeprefix("scores highest on ")
+
+
+def _without_name(sentence: str, result: ScheduleResult) -> str:
+    return sentence.removeprefix(safe(result.pod.key)).strip()
 
 
 def _daemon_target(result: ScheduleResult) -> str | None:
