@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from kubectl_sched.cli.arguments import TAKE_A_VALUE
+from kubectl_sched.cli.arguments import leading_flags
 from kubectl_sched.cli.typer_commands import COMMANDS, HELP_FLAGS, UsageError, command
 from kubectl_sched.errors import SchedError
 from kubectl_sched.output import write_text
@@ -53,9 +53,10 @@ def _print_help(name: str) -> NoReturn:
 
 def _misplaced(flag: str, rest: Sequence[str], prog_name: str) -> str:
     """Return the error of a line that begins with a flag."""
-    if flag in TAKE_A_VALUE and not rest:
+    takes_value = leading_flags()
+    if takes_value.get(flag) and not rest:
         return f"{flag} needs a value, and a command beside it (see {prog_name} --help)"
-    behind = next((word for word in rest if word in COMMANDS), None) if flag not in TAKE_A_VALUE else None
+    behind = next((word for word in rest if word in COMMANDS), None) if flag not in takes_value else None
     if behind is not None:
         return f"{flag} belongs behind the command: write {behind} {flag} ... (see {prog_name} {behind} --help)"
     return f"there is no command before {flag}: name one first (see {prog_name} --help)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -11,44 +12,35 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from collections.abc import Set as AbstractSet
 
-TAKE_A_VALUE = frozenset(
-    {
-        *("--config", "--feature-gates", "--from", "--kube-version", "--namespace", "--profile", "-n"),
-        *("--as", "--as-group", "--as-uid", "--as-user-extra", "--certificate-authority", "--client-certificate"),
-        *(
-            "--client-key",
-            "--cluster",
-            "--context",
-            "--kubeconfig",
-            "--password",
-            "--request-timeout",
-            "--server",
-            "-s",
-        ),
-        *("--tls-server-name", "--token", "--user", "--username"),
-    }
-)
-STAND_ALONE = frozenset({"--all-namespaces", "--disable-compression", "--insecure-skip-tls-verify", "-A"})
 FORMER = {"--all": "--all-nodes", "--to-from": "--to-dump"}
 """Flags that were renamed; the old names are accepted and not listed."""
-_SHORT = ("-A", "-n", "-s")
+
+
+@cache
+def leading_flags() -> dict[str, bool]:
+    """Return the flags that may stand before a command, and whether each takes a value."""
+    from kubectl_sched.cli import options
+    from kubectl_sched.cli.options.connection import ConnectionOptions
+    from kubectl_sched.cli.options.groups import flags
+
+    groups = (options.StateSource, options.PodSelection, options.ProfiledScheduler, ConnectionOptions)
+    options_of_all = (option for group in groups for option in flags(group).values())
+    return {flag: option.takes_value for option in options_of_all for flag in option.spellings}
 
 
 def command_first(arguments: Sequence[str]) -> list[str]:
-    """The arguments with flags that stand before the command's name moved behind it."""
-    moved: list[str] = []
-    rest = list(arguments)
-    while rest:
-        flag, equals, _ = rest[0].partition("=")
-        if flag in TAKE_A_VALUE:
-            width = 1 if equals else 2
-        elif flag in STAND_ALONE or flag.startswith(_SHORT):
-            width = 1
-        else:
+    """Return the arguments with flags that stand before the command's name moved behind it."""
+    if not arguments or not arguments[0].startswith("-"):
+        return list(arguments)
+    takes_value = leading_flags()
+    glued = tuple(flag for flag in takes_value if len(flag) == len("-n"))
+    width = 0
+    while width < len(arguments):
+        flag, equals, _ = arguments[width].partition("=")
+        if flag not in takes_value and (flag.startswith("--") or not flag.startswith(glued)):
             break
-        moved += rest[:width]
-        rest = rest[width:]
-    return [*rest[:1], *moved, *rest[1:]] if rest else moved
+        width += 2 if takes_value.get(flag) and not equals else 1
+    return [*arguments[width : width + 1], *arguments[:width], *arguments[width + 1 :]]
 
 
 _TRUE, _FALSE = (

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kubectl_sched.cli import options
-from kubectl_sched.cli.connection import takes_connection
+from kubectl_sched.cli.options.connection import ConnectionOptions  # noqa: TC001 - typer reads it
 from kubectl_sched.errors import SchedError
-from kubectl_sched.sources.live.connection_flags import Connection  # noqa: TC001 - typer reads it
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,19 +17,10 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.dump.dump import Dump
 
 
-@takes_connection
 def diff(
     targets: Annotated[
         list[str] | None, typer.Argument(metavar="[[pod] NAME...]", help="Pods or a workload; all pods without any.")
     ] = None,
-    from_: options.From = None,
-    namespace: options.Namespace = None,
-    all_namespaces: options.AllNamespaces = False,
-    selector: options.LabelSelector = None,
-    pending: Annotated[bool, typer.Option("--pending", help="Only pods that no node has yet.")] = False,
-    config: options.Config = None,
-    kube_version: options.KubeVersionOption = None,
-    feature_gates: options.FeatureGates = None,
     to_config: Annotated[
         str | None, typer.Option("--to-config", metavar="FILE", help="The configuration to compare with.")
     ] = None,
@@ -44,10 +34,12 @@ def diff(
     to_dump: Annotated[
         list[str] | None, typer.Option("--to-dump", metavar="PATH", help="The dump to compare with; repeatable.")
     ] = None,
-    output: options.OutputOption = options.Output.table,
-    color: options.ColorOption = options.Color.auto,
     *,
-    connection: Connection,
+    source: options.StateSource,
+    selection: options.PodSelection,
+    scheduler: options.ConfiguredScheduler,
+    display: options.ColoredOutput,
+    connection: ConnectionOptions,
 ) -> None:
     """Compare where pods land under two configurations, two versions or two dumps."""
     from kubectl_sched.cli.state_source import read_replayable
@@ -56,23 +48,23 @@ def diff(
     from kubectl_sched.render.text.diff_text import show_diff
     from kubectl_sched.render.text.progress_bar import progress
     from kubectl_sched.sources.discovery.replay_setup import Replay
-    from kubectl_sched.sources.pod_selection import Selection
 
     if not (to_config or to_kube_version or to_feature_gates or to_dump):
         raise SchedError(
             "nothing to compare with: give --to-config, --to-kube-version, --to-feature-gates or --to-dump"
         )
-    selection = Selection(tuple(targets or ()), None if all_namespaces else namespace or "", selector, pending)
-    dump, selection = read_replayable(from_, connection, selection)
+    dump, compared = read_replayable(source, connection, selection.of(targets, pending=selection.pending))
     other = _read(to_dump) if to_dump else None
     question = Question(
-        selection,
-        Replay(config, kube_version, options.joined(feature_gates)),
-        Replay(to_config, to_kube_version, options.joined(to_feature_gates)),
+        selection=compared,
+        replay=scheduler.replay,
+        to_replay=Replay(
+            config=to_config, kube_version=to_kube_version, feature_gates=options.joined(to_feature_gates)
+        ),
     )
     with progress(of_bytes=False) as report:
         answer = difference(question, dump, other, report)
-    sys.exit(show_diff(answer, output.value, color.value))
+    sys.exit(show_diff(answer, display.output.value, display.color.value))
 
 
 def _read(paths: Sequence[str]) -> Dump:

@@ -12,12 +12,11 @@ import typer
 from msgspec.structs import replace
 
 from kubectl_sched.cli import options
-from kubectl_sched.cli.connection import takes_connection
-from kubectl_sched.cli.explain_podgroup import explain_groups, group_names, is_about_groups
+from kubectl_sched.cli.explain_podgroup import explain_groups, is_about_groups
 from kubectl_sched.cli.message import WORD, explain_message
+from kubectl_sched.cli.options.connection import ConnectionOptions  # noqa: TC001 - typer reads it
 from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
-from kubectl_sched.sources.live.connection_flags import Connection  # noqa: TC001 - typer reads it
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 _SENT_IN_PART = "extenders were sent only what a replay reads of pods and nodes; the rest could not be read again"
 
 
-@takes_connection
 def explain(
     targets: Annotated[
         list[str] | None,
@@ -41,12 +39,15 @@ def explain(
             help="Pods (`web-0`, `pod/web-0`, `pods a b`) or a workload (`deployment/web`); else all that are pending.",
         ),
     ] = None,
-    from_: options.From = None,
-    namespace: options.Namespace = None,
-    all_namespaces: options.AllNamespaces = False,
-    selector: options.LabelSelector = None,
-    pending: Annotated[bool, typer.Option("--pending", help="All pods that no node has yet.")] = False,
-    node: options.NodeName = None,
+    node: Annotated[
+        str | None,
+        typer.Option(
+            "--node",
+            metavar="NAME",
+            callback=options.not_empty,
+            help="Why not this node, in full, and what it would take.",
+        ),
+    ] = None,
     all_nodes: Annotated[bool, typer.Option("--all-nodes", help="Show every node (as -o wide).")] = False,
     evidence: Annotated[
         bool, typer.Option("--evidence", help="Add evidence to every verdict in JSON and YAML.")
@@ -82,55 +83,42 @@ def explain(
     drifted: Annotated[
         bool, typer.Option("--drifted", help="Only bound pods that would land elsewhere now, or would be rejected.")
     ] = False,
-    config: options.Config = None,
-    profile: options.Profile = None,
-    kube_version: options.KubeVersionOption = None,
-    feature_gates: options.FeatureGates = None,
-    output: options.PageOutputOption = options.PageOutput.table,
-    color: options.ColorOption = options.Color.auto,
     *,
-    connection: Connection,
+    source: options.StateSource,
+    selection: options.PodSelection,
+    scheduler: options.ProfiledScheduler,
+    display: options.PageableOutput,
+    connection: ConnectionOptions,
 ) -> None:
     """Explain why pods land where they do, or why they do not fit; `explain message TEXT`: what a message means."""
     if targets and targets[0] == WORD and len(targets) > 1:
-        explain_message(targets[1:], output.value, color.value)
+        explain_message(targets[1:], display)
         return
     if is_about_groups(targets or ()):
-        from kubectl_sched.queries.podgroups import PodGroupQuestion
-        from kubectl_sched.sources.discovery.replay_setup import Replay
-
-        if interactive or watch or selector is not None or node is not None or profile is not None:
+        if interactive or watch or selection.selector is not None or node is not None or scheduler.profile is not None:
             raise SchedError(
                 "--interactive, --watch, --selector, --node and --profile are about pods: a group is explained without"
             )
-        replay = Replay(config, kube_version, options.joined(feature_gates))
-        names = group_names(targets or (), pending=pending)
-        asked_for = PodGroupQuestion(names, None if all_namespaces else namespace or "", replay)
-        sys.exit(explain_groups(asked_for, tuple(from_ or ()), connection, output.value, color.value))
+        sys.exit(explain_groups(targets or (), selection, scheduler.replay, source, connection, display))
     if sampling and start_index is not None:
         raise SchedError("--sampling replays every start and --start-index one: give one of them")
-    if drifted and pending:
+    if drifted and selection.pending:
         raise SchedError(
             "--drifted is of pods that have a node and --pending of those that have none: give one of them"
         )
     if interactive:
-        _check_interactive(output.value, watch=watch)
+        _check_interactive(display.output, watch=watch)
     if call_extenders:
-        _check_extender_flags(config, sampling=sampling or start_index is not None)
+        _check_extender_flags(scheduler.config, sampling=sampling or start_index is not None)
     from kubectl_sched.queries.explain import Question
     from kubectl_sched.render.display import Display
-    from kubectl_sched.sources.discovery.replay_setup import Replay
-    from kubectl_sched.sources.pod_selection import Selection
 
-    pending = pending or not (targets or selector or drifted)
-    selection = Selection(tuple(targets or ()), None if all_namespaces else namespace or "", selector, pending)
-    if new_nodes:
-        selection = _with_node_pools(selection, drifted=drifted)
+    pods = selection.of(targets, pending=selection.pending or not (targets or selection.selector or drifted))
     question = Question(
-        selection,
-        Replay(config, kube_version, options.joined(feature_gates)),
-        profile,
-        node,
+        selection=_with_node_pools(pods, drifted=drifted) if new_nodes else pods,
+        replay=scheduler.replay,
+        profile=scheduler.profile,
+        node=node,
         at_decision=at_decision,
         drifted=drifted,
         sampling=sampling,
@@ -138,9 +126,21 @@ def explain(
         new_nodes=new_nodes,
         instance_types=_instance_types(instance_types, new_nodes=new_nodes),
     )
-    display = Display(output.value, color.value, all_nodes, node, evidence)
-    asked = _Asked(question, display, tuple(from_ or ()), call_extenders=call_extenders, interactive=interactive)
-    sys.exit(_followed(asked, connection) if watch else _answered_once(asked, connection))
+    asked = _Asked(
+        question=question,
+        display=Display(
+            output=display.output.value,
+            color=display.color.value,
+            all_nodes=all_nodes,
+            node=node,
+            evidence=evidence,
+        ),
+        source=source,
+        connection=connection,
+        call_extenders=call_extenders,
+        interactive=interactive,
+    )
+    sys.exit(_followed(asked) if watch else _answered_once(asked))
 
 
 class _Asked(Record, frozen=True):
@@ -148,24 +148,27 @@ class _Asked(Record, frozen=True):
 
     question: Question
     display: Display
-    paths: tuple[str, ...]
+    source: options.StateSource
+    connection: ConnectionOptions
     call_extenders: bool
     interactive: bool
 
 
-def _answered_once(asked: _Asked, connection: Connection) -> int:
+def _answered_once(asked: _Asked) -> int:
     from kubectl_sched.cli.state_source import read_source
 
-    dump, selection = read_source(asked.paths, connection, asked.question.selection)
+    dump, selection = read_source(asked.source, asked.connection, asked.question.selection)
     return _answered(asked, dump, selection)
 
 
-def _followed(asked: _Asked, connection: Connection) -> int:
-    if asked.paths:
+def _followed(asked: _Asked) -> int:
+    if asked.source.from_:
         raise SchedError("--watch follows a running cluster, but --from reads a dump: give one of them")
     from kubectl_sched.cli.explain_watch import follow
 
-    return follow(connection, asked.question.selection, partial(_answered, asked), asked.display.output)
+    return follow(
+        asked.connection.connection, asked.question.selection, partial(_answered, asked), asked.display.output
+    )
 
 
 def _answered(asked: _Asked, dump: Dump, selection: Selection) -> int:
@@ -177,7 +180,7 @@ def _answered(asked: _Asked, dump: Dump, selection: Selection) -> int:
     from kubectl_sched.queries.explain import explain
     from kubectl_sched.render.show import check_is_node, show
 
-    client = _extender_client(asked.paths) if asked.call_extenders else None
+    client = _extender_client(asked.source.from_) if asked.call_extenders else None
     answer, schedulers = explain(replace(asked.question, selection=selection), dump, client)
     if asked.display.node is not None and not answer.explanations:
         check_is_node(asked.display.node, schedulers.default_scheduler.nodes)
@@ -210,10 +213,10 @@ def _instance_types(path: str | None, *, new_nodes: bool) -> tuple[bytes, str] |
         raise SchedError(f"cannot read {path}: {error.strerror}") from error
 
 
-def _check_interactive(output: str, *, watch: bool) -> None:
+def _check_interactive(output: options.PageOutput, *, watch: bool) -> None:
     if watch:
         raise SchedError("--watch follows the cluster and --interactive holds it still: give one of them")
-    if output != options.PageOutput.table.value:
+    if output is not options.PageOutput.table:
         raise SchedError(
             "--interactive shows a screen and -o prints: give one of them (e within it exports any format)"
         )

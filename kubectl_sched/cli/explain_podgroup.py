@@ -9,8 +9,9 @@ from kubectl_sched.errors import SchedError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_sched.queries.podgroups import PodGroupQuestion
-    from kubectl_sched.sources.live.connection_flags import Connection
+    from kubectl_sched.cli.options import PageableOutput, PodSelection, StateSource
+    from kubectl_sched.cli.options.connection import ConnectionOptions
+    from kubectl_sched.sources.discovery.replay_setup import Replay
 
 _WORDS = frozenset({"podgroup", "podgroups"})
 
@@ -36,16 +37,20 @@ def group_names(targets: Sequence[str], *, pending: bool) -> tuple[str, ...]:
 
 
 def explain_groups(
-    question: PodGroupQuestion, paths: Sequence[str], connection: Connection, output: str, color: str
+    targets: Sequence[str],
+    selection: PodSelection,
+    replay: Replay,
+    source: StateSource,
+    connection: ConnectionOptions,
+    display: PageableOutput,
 ) -> int:
-    """Read, replay, print, and return the exit code. A namespace of "" means the context's own."""
-    from msgspec.structs import replace
-
+    """Read, replay, print, and return the exit code."""
     from kubectl_sched.cli.state_source import read_whole
-    from kubectl_sched.queries.podgroups import explain_podgroups
+    from kubectl_sched.queries.podgroups import PodGroupQuestion, explain_podgroups
     from kubectl_sched.render.podgroup_output import show_podgroups
 
-    dump, own = read_whole(paths, connection)
-    if question.namespace == "":
-        question = replace(question, namespace=own)
-    return show_podgroups(explain_podgroups(question, dump), output, color)
+    names = group_names(targets, pending=selection.pending)
+    dump, own = read_whole(source, connection)
+    namespace = own if selection.in_namespace == "" else selection.in_namespace
+    answer = explain_podgroups(PodGroupQuestion(names=names, namespace=namespace, replay=replay), dump)
+    return show_podgroups(answer, display.output.value, display.color.value)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kubectl_sched.cli import options
+from kubectl_sched.cli import options  # noqa: TC001 - typer reads it
 from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
@@ -20,19 +20,19 @@ _LONGEST = 16_384
 
 def message(
     text: Annotated[list[str], typer.Argument(metavar="TEXT", help="What kube-scheduler said, or - for stdin.")],
-    output: options.OutputOption = options.Output.table,
-    color: options.ColorOption = options.Color.auto,
+    display: options.ColoredOutput,
 ) -> None:
     """Say what a pasted FailedScheduling message means."""
-    explain_message(text, output.value, color.value)
+    explain_message(text, display)
 
 
-def explain_message(words: Sequence[str], output: str, color: str) -> None:
+def explain_message(words: Sequence[str], display: options.ColoredOutput | options.PageableOutput) -> None:
     """Print what each clause of the text means; `-` reads it from standard input."""
     from kubectl_sched.diagnostics.messages.decoder import parse
     from kubectl_sched.render.data.writers import write_data
     from kubectl_sched.render.text.message_text import message_data, message_lines
 
+    output = display.output.value
     if output not in {"table", "json", "yaml"}:
         raise SchedError(f"there is no -o {output} of a message: it is table, json or yaml")
     text = _standard_input() if list(words) == ["-"] else " ".join(words)
@@ -51,7 +51,7 @@ def explain_message(words: Sequence[str], output: str, color: str) -> None:
         return
     from kubectl_sched.render.text.terminal import print_parts
 
-    print_parts(message_lines(understood), color)
+    print_parts(message_lines(understood), display.color.value)
 
 
 def _standard_input() -> str:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from kubectl_sched.cli import options
-from kubectl_sched.cli.connection import takes_connection
-from kubectl_sched.sources.live.connection_flags import Connection  # noqa: TC001 - typer reads it
+from kubectl_sched.cli import options  # noqa: TC001 - typer reads it
+from kubectl_sched.cli.options.connection import ConnectionOptions  # noqa: TC001 - as above
 
 
-@takes_connection
 def schedulers(
-    from_: options.From = None,
-    kube_version: options.KubeVersionOption = None,
-    output: options.OutputOption = options.Output.table,
-    color: options.ColorOption = options.Color.auto,
-    *,
-    connection: Connection,
+    source: options.StateSource,
+    scheduler: options.SchedulerVersion,
+    display: options.ColoredOutput,
+    connection: ConnectionOptions,
 ) -> None:
     """List the schedulers and their profiles, and the schedulerNames that nobody serves."""
     from kubectl_sched.cli.state_source import read_source
@@ -24,6 +20,6 @@ def schedulers(
     from kubectl_sched.sources.discovery.replay_setup import Replay
     from kubectl_sched.sources.pod_selection import Selection
 
-    dump, _ = read_source(from_, connection, Selection(namespace=None, replays=False))
-    report = scheduler_report(ClusterSchedulers(dump, Replay(kube_version=kube_version)))
-    show_schedulers(report, output.value, color.value)
+    dump, _ = read_source(source, connection, Selection(namespace=None, replays=False))
+    report = scheduler_report(ClusterSchedulers(dump, Replay(kube_version=scheduler.kube_version)))
+    show_schedulers(report, display.output.value, display.color.value)

@@ -7,19 +7,17 @@ from typing import Annotated
 import typer
 
 from kubectl_sched.cli import options  # noqa: TC001 - typer reads it
-from kubectl_sched.cli.connection import takes_connection
-from kubectl_sched.sources.live.connection_flags import Connection  # noqa: TC001 - as above
+from kubectl_sched.cli.options.connection import ConnectionOptions  # noqa: TC001 - typer reads it
 
 
-@takes_connection
 def snapshot(
     file: Annotated[str, typer.Argument(metavar="FILE", help="Where to: a .json or .json.gz file, or - for stdout.")],
-    from_: options.From = None,
     anonymize: Annotated[
         bool, typer.Option("--anonymize", help="Replace names, labels and images; every verdict stays the same.")
     ] = False,
     *,
-    connection: Connection,
+    source: options.StateSource,
+    connection: ConnectionOptions,
 ) -> None:
     """Save what a replay needs and nothing that is secret, for --from."""
     from kubectl_sched.cli.state_source import read_replayable
@@ -32,7 +30,7 @@ def snapshot(
     from kubectl_sched.sources.pod_selection import Selection
 
     check_name(file)
-    dump, _ = read_replayable(from_, connection, Selection(namespace=None, also=EVERYTHING))
+    dump, _ = read_replayable(source, connection, Selection(namespace=None, also=EVERYTHING))
     warn(dump.warnings)
     if anonymize:
         from kubectl_sched.sources.export.anonymizer import anonymized

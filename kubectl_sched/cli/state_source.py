@@ -5,46 +5,43 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kubectl_sched.cli.connection import given_flags
 from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from kubectl_sched.cli.options import StateSource
+    from kubectl_sched.cli.options.connection import ConnectionOptions
     from kubectl_sched.sources import Dump
-    from kubectl_sched.sources.live.connection_flags import Connection
     from kubectl_sched.sources.pod_selection import Selection
 
 
-def read_source(paths: Sequence[str] | None, connection: Connection, selection: Selection) -> tuple[Dump, Selection]:
+def read_source(source: StateSource, connection: ConnectionOptions, selection: Selection) -> tuple[Dump, Selection]:
     """The objects, and the selection with its namespace filled in: `""` becomes the context's own, or `default`.
 
     Raises SchedError for flags that contradict each other, and whatever reading raises.
     """
     from kubectl_sched.render.text.progress_bar import progress
 
-    if paths:
-        flags = given_flags(connection)
-        if flags:
-            raise SchedError(f"{flags[0]} is about a running cluster, but --from reads a dump: give one of them")
+    if source.from_:
+        if connection.given_flags:
+            raise SchedError(
+                f"{connection.given_flags[0]} is about a running cluster, but --from reads a dump: give one of them"
+            )
         from kubectl_sched.sources import read
 
         with progress() as report:
-            return read(paths, progress=report), within(selection, "default")
+            return read(source.from_, progress=report), within(selection, "default")
     from kubectl_sched.sources.live.cluster_reader import read_live
     from kubectl_sched.sources.live.kubeconfig import resolve
 
-    endpoint = resolve(connection)
+    endpoint = resolve(connection.connection)
     selection = within(selection, endpoint.namespace)
     with progress() as report:
         return read_live(endpoint, selection, report), selection
 
 
-def read_replayable(
-    paths: Sequence[str] | None, connection: Connection, selection: Selection
-) -> tuple[Dump, Selection]:
+def read_replayable(source: StateSource, connection: ConnectionOptions, selection: Selection) -> tuple[Dump, Selection]:
     """The same, for what can do nothing without nodes and pods: raises ClusterError where these may not be read."""
-    dump, selection = read_source(paths, connection, selection)
+    dump, selection = read_source(source, connection, selection)
     if not dump.can_replay:
         from kubectl_sched.sources.dump.dump import ESSENTIAL
         from kubectl_sched.sources.live.live_errors import ClusterError
@@ -59,14 +56,14 @@ def within(selection: Selection, namespace: str) -> Selection:
     return replace(selection, namespace=namespace) if selection.namespace == "" else selection
 
 
-def read_whole(paths: Sequence[str] | None, connection: Connection) -> tuple[Dump, str]:
+def read_whole(source: StateSource, connection: ConnectionOptions) -> tuple[Dump, str]:
     """All that placing pods may look at, and the namespace of what names none. Raises what `read_replayable` raises."""
     from kubectl_sched.sources.live.needed_kinds import EVERYTHING
     from kubectl_sched.sources.pod_selection import Selection
 
-    dump, _ = read_replayable(paths, connection, Selection(namespace=None, also=EVERYTHING))
-    if paths:
+    dump, _ = read_replayable(source, connection, Selection(namespace=None, also=EVERYTHING))
+    if source.from_:
         return dump, "default"
     from kubectl_sched.sources.live.kubeconfig import resolve
 
-    return dump, resolve(connection).namespace
+    return dump, resolve(connection.connection).namespace

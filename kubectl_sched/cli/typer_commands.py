@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperOption
 
 from kubectl_sched.cli.arguments import respelled
+from kubectl_sched.cli.options.groups import flattened
 
 COMMANDS = (
     *("explain", "message", "whatif", "bind", "diff", "profiles", "schedulers", "snapshot", "completion", "version"),
@@ -29,7 +30,7 @@ def command(name: str) -> Any:
         rich_markup_mode=None,
         context_settings={"help_option_names": list(HELP_FLAGS)},
     )
-    single.command(name, cls=_Documented)(getattr(import_module(f"kubectl_sched.cli.{name}"), name))
+    single.command(name, cls=_Documented)(flattened(getattr(import_module(f"kubectl_sched.cli.{name}"), name)))
     return typer.main.get_command(single)
 
 

@@ -16,6 +16,7 @@ from kubectl_sched.config.versions import NEWEST, OLDEST_EXACT, SUPPORTED
 from tests.terminal import on_terminal
 
 EXAMPLES = [(name, example.line) for name in COMMANDS for example in HELP[name].examples]
+GROUPS_OF_OPTIONS = ("Options:", "Selection Options:", "Replay Options:", "Output Options:")
 PROGRAMS = ("kubectl sched ", "kubectl-sched ")
 
 
@@ -60,11 +61,36 @@ def test_a_commands_help_has_kubectls_parts_in_kubectls_order(name: str) -> None
     shown, code = on_terminal([name, "--help"])
     assert code == 0
     lines = shown.splitlines()
-    headings = [line for line in lines if line in {"Examples:", "Options:", "Usage:"}]
-    assert headings in (["Examples:", "Options:", "Usage:"], ["Examples:", "Usage:"])
+    headings = [line for line in lines if line.endswith(":") and line[:1].isalpha() and line != lines[0]]
+    assert (headings[0], headings[-1]) == ("Examples:", "Usage:")
+    assert [each for each in GROUPS_OF_OPTIONS if each in headings] == [
+        each for each in headings if each in GROUPS_OF_OPTIONS
+    ]
     assert lines[lines.index("Usage:") + 1].startswith(f"  kubectl sched {name} ")
     examples = {f"  {example.line}" for example in HELP[name].examples}
     assert all(len(line) <= 80 or line in examples for line in lines)
+
+
+@pytest.mark.parametrize("heading", ["Selection Options:", "Replay Options:", "Output Options:"])
+def test_commands_share_their_groups_of_options(heading: str) -> None:
+    """Whoever knows one command knows the same options of the others."""
+    shown = {name: _options_under(heading, on_terminal([name, "--help"])[0]) for name in ("explain", "whatif", "diff")}
+    texts = [options for options in shown.values() if options]
+    assert len(texts) == len(shown)
+    for flag in set.intersection(*(set(options) for options in texts)) - {"    -o, --output='table':"}:
+        assert len({options[flag] for options in texts}) == 1
+
+
+def _options_under(heading: str, shown: str) -> dict[str, str]:
+    """The flags of a group with what is said of each."""
+    text = shown.partition(f"{heading}\n")[2]
+    options: dict[str, str] = {}
+    for paragraph in text.split("\n\n"):
+        if not paragraph.startswith("    "):
+            break
+        flag, _, said = paragraph.partition("\n")
+        options[flag] = said
+    return options
 
 
 def test_options_are_shown_with_their_defaults_and_choices() -> None:
@@ -100,8 +126,8 @@ def test_what_stands_below_a_command_has_its_own_help(arguments: list[str]) -> N
         (["--from"], "error: --from needs a value, and a command beside it (see kubectl sched --help)"),
         (["-n", "shop"], "error: there is no command before -n: name one first (see kubectl sched --help)"),
         (
-            ["-l", "app=api", "explain"],
-            "error: -l belongs behind the command: write explain -l ... (see kubectl sched explain --help)",
+            ["--node", "w1", "explain"],
+            "error: --node belongs behind the command: write explain --node ... (see kubectl sched explain --help)",
         ),
         (["explain", "--frobnicate"], "error: No such option: --frobnicate (see kubectl sched explain --help)"),
     ],

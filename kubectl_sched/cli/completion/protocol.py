@@ -11,7 +11,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
-from kubectl_sched.cli.arguments import TAKE_A_VALUE, command_first
+from kubectl_sched.cli.arguments import command_first, leading_flags
 from kubectl_sched.cli.completion.values import Candidate, candidates, is_file
 from kubectl_sched.cli.help_texts import COMMANDS as HELP
 from kubectl_sched.cli.typer_commands import COMMANDS, HELP_FLAGS, UsageError, command
@@ -64,7 +64,7 @@ def completions(words: Sequence[str]) -> Completions:
     *before, incomplete = _joined(words) or [""]
     before = command_first(before)
     named = bool(before) and not before[0].startswith("-")
-    wants_value = bool(before) and before[-1] in TAKE_A_VALUE
+    wants_value = bool(before) and leading_flags().get(before[-1], False)
     if before[:1] == ["help"] or not (named or wants_value or incomplete.startswith("-")):
         return Completions(tuple(_commands(incomplete)), NO_FILES)
     name, *rest = before if named else ["explain", *before]

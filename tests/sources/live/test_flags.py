@@ -1,17 +1,17 @@
 import pytest
 
 from kubectl_sched.cli.arguments import command_first, respelled
-from kubectl_sched.cli.connection import FLAGS, given_flags
+from kubectl_sched.cli.options.connection import ConnectionOptions
+from kubectl_sched.cli.options.groups import flags
 from kubectl_sched.errors import SchedError
 from kubectl_sched.sources.live.connection_flags import Connection
 
-SPELLINGS = {"as_user": "--as", "as_groups": "--as-group", "as_user_extras": "--as-user-extra"}
+FLAGS = {flag: each.takes_value for each in flags(ConnectionOptions).values() for flag in each.spellings}
 
 
-@pytest.mark.parametrize("name", sorted(FLAGS))
-def test_every_connection_flag_may_stand_before_the_command(name: str) -> None:
-    flag = SPELLINGS.get(name, f"--{name.replace('_', '-')}")
-    given = [flag] if FLAGS[name][0] is bool else [flag, "value"]
+@pytest.mark.parametrize("flag", FLAGS)
+def test_every_connection_flag_may_stand_before_the_command(flag: str) -> None:
+    given = [flag, "value"] if FLAGS[flag] else [flag]
     assert command_first([*given, "explain", "web"]) == ["explain", *given, "web"]
     if len(given) == 2:
         joined = "=".join(given)
@@ -26,9 +26,12 @@ def test_short_flags_may_be_glued_to_their_value(given: list[str]) -> None:
 
 
 def test_the_flags_that_were_given_are_named_as_they_are_written() -> None:
-    given = Connection(as_user="ann", as_groups=("g",), request_timeout="3s", insecure_skip_tls_verify=True)
-    assert given_flags(given) == ["--as", "--as-group", "--request-timeout", "--insecure-skip-tls-verify"]
-    assert given_flags(Connection(namespace="team")) == []
+    given = ConnectionOptions(as_user="ann", as_groups=["g"], request_timeout="3s", insecure_skip_tls_verify=True)
+    assert given.given_flags == ["--as", "--as-group", "--request-timeout", "--insecure-skip-tls-verify"]
+    assert given.connection == Connection(
+        as_user="ann", as_groups=("g",), request_timeout="3s", insecure_skip_tls_verify=True
+    )
+    assert ConnectionOptions().given_flags == []
 
 
 SWITCHES, TAKERS = {"--all-namespaces", "-A", "-w"}, {"--namespace", "-n", "-o", "--node"}

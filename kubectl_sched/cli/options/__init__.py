@@ -1,0 +1,168 @@
+"""The groups of options that commands share, as kubectl and the contract have them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from typer import BadParameter, Option
+
+from kubectl_sched.cli.options.groups import OptionGroup
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_sched.sources.discovery.replay_setup import Replay
+    from kubectl_sched.sources.pod_selection import Selection
+
+
+class Output(StrEnum):
+    """The format of the answer."""
+
+    table = "table"
+    wide = "wide"
+    json = "json"
+    yaml = "yaml"
+    name = "name"
+
+
+class PageOutput(StrEnum):
+    """The same, and whole pages to hand on: of commands that explain pods."""
+
+    table = "table"
+    wide = "wide"
+    json = "json"
+    yaml = "yaml"
+    name = "name"
+    html = "html"
+    markdown = "markdown"
+
+
+class Color(StrEnum):
+    """When to colour."""
+
+    auto = "auto"
+    always = "always"
+    never = "never"
+
+
+def not_empty(value: str | None) -> str | None:
+    """The value. Refuses an empty one, which a script gives whose variable is not set."""
+    if value == "":
+        raise BadParameter("it is given an empty name")
+    return value
+
+
+class StateSource(OptionGroup, frozen=True):
+    """The dumps to read instead of the cluster."""
+
+    heading: ClassVar = "Selection Options"
+    from_: Annotated[
+        list[str] | None,
+        Option("--from", metavar="PATH", help="Read a dump (file, directory, archive or - for stdin); repeatable."),
+    ] = None
+
+
+class OneNamespace(OptionGroup, frozen=True):
+    """The namespace of what is named."""
+
+    heading: ClassVar = "Selection Options"
+    namespace: Annotated[str | None, Option("--namespace", "-n", help="The namespace to look in.")] = None
+
+
+class PodSelection(OneNamespace, frozen=True):
+    """The pods that a command is about, besides those it names."""
+
+    all_namespaces: Annotated[bool, Option("--all-namespaces", "-A", help="Look in all namespaces.")] = False
+    selector: Annotated[
+        str | None, Option("--selector", "-l", help="Only pods whose labels match, as kubectl's -l.")
+    ] = None
+    pending: Annotated[bool, Option("--pending", help="Only pods that no node has yet.")] = False
+
+    @property
+    def in_namespace(self) -> str | None:
+        """The namespace as a Selection has it: None for all, `""` for the context's own."""
+        return None if self.all_namespaces else self.namespace or ""
+
+    def of(self, targets: Sequence[str] | None, *, pending: bool) -> Selection:
+        """These pods, and those that `targets` names."""
+        from kubectl_sched.sources.pod_selection import Selection
+
+        return Selection(
+            targets=tuple(targets or ()),
+            namespace=self.in_namespace,
+            label_selector=self.selector,
+            pending=pending,
+        )
+
+
+KubeVersion = Annotated[str | None, Option("--kube-version", metavar="1.36", help="Whose behaviour to replay.")]
+
+
+class SchedulerVersion(OptionGroup, frozen=True):
+    """The version of the schedulers that the cluster does not tell."""
+
+    heading: ClassVar = "Replay Options"
+    kube_version: KubeVersion = None
+
+
+class ConfiguredScheduler(OptionGroup, frozen=True):
+    """The scheduler to replay."""
+
+    heading: ClassVar = "Replay Options"
+    config: Annotated[
+        str | None,
+        Option("--config", metavar="FILE", callback=not_empty, help="A KubeSchedulerConfiguration to replay."),
+    ] = None
+    kube_version: KubeVersion = None
+    feature_gates: Annotated[
+        list[str] | None,
+        Option("--feature-gates", metavar="A=true,B=false", help="As kube-scheduler's flag; repeatable."),
+    ] = None
+
+    @property
+    def replay(self) -> Replay:
+        """The scheduler as a query takes it."""
+        from kubectl_sched.sources.discovery.replay_setup import Replay
+
+        return Replay(config=self.config, kube_version=self.kube_version, feature_gates=joined(self.feature_gates))
+
+
+class ProfiledScheduler(ConfiguredScheduler, frozen=True):
+    """The scheduler to replay, and which of its profiles."""
+
+    profile: Annotated[
+        str | None,
+        Option(
+            "--profile",
+            metavar="NAME",
+            callback=not_empty,
+            help="The profile by schedulerName; the default is the pod's own.",
+        ),
+    ] = None
+
+
+class PlainOutput(OptionGroup, frozen=True):
+    """The format of what is printed without colours."""
+
+    heading: ClassVar = "Output Options"
+    output: Annotated[Output, Option("--output", "-o", help="How to print the answer.")] = Output.table
+
+
+class ColoredOutput(PlainOutput, frozen=True):
+    """The format of what is printed."""
+
+    color: Annotated[Color, Option("--color", help="When to colour.")] = Color.auto
+
+
+class PageableOutput(OptionGroup, frozen=True):
+    """The format of answers that can also be pages."""
+
+    heading: ClassVar = "Output Options"
+    output: Annotated[PageOutput, Option("--output", "-o", help="How to print the answer.")] = PageOutput.table
+    color: Annotated[Color, Option("--color", help="When to colour.")] = Color.auto
+
+
+def joined(feature_gates: Sequence[str] | None) -> str | None:
+    """All gates of a flag that was given several times; None where it was not."""
+    return ",".join(feature_gates) if feature_gates else None
