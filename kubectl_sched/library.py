@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.explain import Answer as _ExplainAnswer
     from kubectl_sched.queries.explanation import Explanation as _Explanation
     from kubectl_sched.queries.replay_difference import Difference
+    from kubectl_sched.queries.triage import Triage as _TriageAnswer
     from kubectl_sched.queries.whatif import Answer as _WhatIfAnswer
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.simulation.placement import Placement
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.pod_selection import Selection
     from kubectl_sched.suggestions.change import Suggestion
 
-__all__ = ["Cluster", "Diff", "Explanation", "Explanations", "WhatIf", "connect", "read"]
+__all__ = ["Cluster", "Diff", "Explanation", "Explanations", "Triage", "WhatIf", "connect", "read"]
 
 _WIDTH = 100
 
@@ -115,6 +116,24 @@ class Cluster:
 
         selection = Selection((), namespace, selector, pending=True)
         return Explanations(self._explained(Question(selection, Replay(**replay), profile)))
+
+    def triage(
+        self,
+        *,
+        namespace: str | None = None,
+        selector: str | None = None,
+        profile: str | None = None,
+        **replay: Unpack[_ReplayFlags],
+    ) -> Triage:
+        """Group every pending pod, of all namespaces or of one, by what keeps it pending."""
+        from kubectl_sched.queries.explain import Question
+        from kubectl_sched.queries.triage import triage
+        from kubectl_sched.sources.discovery.replay_setup import Replay
+        from kubectl_sched.sources.pod_selection import Selection
+
+        selection = Selection(targets=(), namespace=namespace, label_selector=selector, pending=True)
+        question = Question(selection=selection, replay=Replay(**replay), profile=profile, suggesting=False)
+        return Triage(triage(question, self._state_for(selection)))
 
     def whatif(
         self,
@@ -351,7 +370,7 @@ class Explanations(_Shown):
         return map(self._alone, self._answer.explanations)
 
     def _alone(self, explanation: _Explanation) -> Explanation:
-        from msgspec.structs import replace
+        from dataclasses import replace
 
         return Explanation(replace(self._answer, explanations=(explanation,), is_about_one_pod=True, together=None))
 
@@ -360,6 +379,36 @@ class Explanations(_Shown):
         from kubectl_sched.render.data.explanation_data import explanation_list
 
         return {**explanation_list([each.to_dict() for each in self]), "warnings": list(self.notes)}
+
+
+@dataclass(frozen=True)
+class Triage:
+    """The answer of `kubectl sched` by itself."""
+
+    _answer: _TriageAnswer
+
+    @property
+    def pending(self) -> int:
+        """The number of pending pods."""
+        return self._answer.pending
+
+    @property
+    def groups(self) -> list[dict[str, Any]]:
+        """The groups, the largest first, as `-o json` has them."""
+        groups: list[dict[str, Any]] = self.to_dict()["groups"]
+        return groups
+
+    def __str__(self) -> str:
+        """The sentence of each group."""
+        from kubectl_sched.render.triage.group_sentences import summary
+
+        return "\n".join(map(summary, self._answer.groups))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the `Triage` of `-o json`."""
+        from kubectl_sched.render.triage.triage_data import triage_data
+
+        return triage_data(self._answer)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from tests.test_readme import ROOT, ageless
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGES = ("profiles", "schedulers", "snapshot")
+PAGES = ("profiles", "schedulers", "snapshot", "triage")
 EXAMPLE = re.compile(r"^\$ kubectl sched (.*)\n((?:(?!\$ |```).*\n)*)", re.MULTILINE)
 
 

@@ -5,6 +5,7 @@ Answers to pkg/registry/core/pod/strategy.go and plugin/pkg/admission.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -26,7 +27,6 @@ from kubectl_sched.apiserver.pod_defaults import defaulted
 from kubectl_sched.apiserver.refused_manifest import RefusedError
 from kubectl_sched.apiserver.tolerations import merged_tolerations
 from kubectl_sched.apiserver.validation.pod_validation import check_label_keys, check_quantities, validate
-from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +41,8 @@ _TOLERATED_SECONDS = 300
 _PREEMPT_LOWER = "PreemptLowerPriority"
 
 
-class Admission(Record, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Admission:
     """The API server of one cluster: its objects, the feature gates that it has on, and which kinds are known."""
 
     objects: Objects

@@ -6,9 +6,8 @@ shows it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
-
-from msgspec.structs import replace
 
 from kubectl_sched.api.core import Node
 from kubectl_sched.api.pod import Pod

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from kubectl_sched.cli.arguments import leading_flags
-from kubectl_sched.cli.typer_commands import COMMANDS, HELP_FLAGS, UsageError, command
+from kubectl_sched.cli.typer_commands import COMMANDS, HELP_FLAGS, TRIAGE, UsageError, command
 from kubectl_sched.errors import SchedError
 from kubectl_sched.output import write_text
 
@@ -22,25 +22,42 @@ def app(arguments: Sequence[str], prog_name: str = "kubectl sched", **settings: 
 
     Only that command is built, since building all of them takes longer than a small dump takes to explain.
     """
-    name, *rest = arguments or HELP_FLAGS
+    name, *rest = with_command(arguments, prog_name)
     if name == COMPLETE:
         from kubectl_sched.cli.completion.protocol import print_completions
 
         print_completions(rest)
-    if name == "help":
-        name, rest = (rest[0], [*rest[1:], "--help"]) if rest else ("--help", [])
-    if (name, *rest[:1]) == ("explain", "message") and any(flag in rest for flag in HELP_FLAGS):
-        name, *rest = rest
     if name in {*HELP_FLAGS, "options"}:
         _print_help(name)
-    if name == "--version":
-        name = "version"
     if name not in COMMANDS:
-        raise SchedError(_misplaced(name, rest, prog_name) if name.startswith("-") else _unknown(name, prog_name))
+        raise SchedError(_unknown(name, prog_name))
     try:
         return command(name).main(rest, f"{prog_name} {name}", **{**settings, "standalone_mode": False})
     except UsageError as error:
         raise _in_one_sentence(error) from None
+
+
+def with_command(arguments: Sequence[str], prog_name: str = "kubectl sched") -> list[str]:
+    """Return the line with the command that it means in front; a line that names none is a triage.
+
+    Raises SchedError for a flag that stands before its command and belongs behind it.
+    """
+    name, *rest = arguments or (TRIAGE,)
+    if name == "help":
+        name, rest = (rest[0], [*rest[1:], "--help"]) if rest else ("--help", [])
+    if (name, *rest[:1]) == ("explain", "message") and any(flag in rest for flag in HELP_FLAGS):
+        return rest
+    if name == "--version":
+        return ["version", *rest]
+    if not name.startswith("-") or name in HELP_FLAGS:
+        return [name, *rest]
+    flag = next((word for word in arguments if word.startswith("-") and word not in leading_flags()), None)
+    behind = next((word for word in arguments if word in COMMANDS), None)
+    if flag is not None and behind is not None:
+        raise SchedError(
+            f"{flag} belongs behind the command: write {behind} {flag} ... (see {prog_name} {behind} --help)"
+        )
+    return [TRIAGE, *arguments]
 
 
 def _print_help(name: str) -> NoReturn:
@@ -49,17 +66,6 @@ def _print_help(name: str) -> NoReturn:
     text = connection_help(command("explain").params) if name == "options" else overview(COMMANDS)
     write_text(f"{text}\n")
     sys.exit(0)
-
-
-def _misplaced(flag: str, rest: Sequence[str], prog_name: str) -> str:
-    """Return the error of a line that begins with a flag."""
-    takes_value = leading_flags()
-    if takes_value.get(flag) and not rest:
-        return f"{flag} needs a value, and a command beside it (see {prog_name} --help)"
-    behind = next((word for word in rest if word in COMMANDS), None) if flag not in takes_value else None
-    if behind is not None:
-        return f"{flag} belongs behind the command: write {behind} {flag} ... (see {prog_name} {behind} --help)"
-    return f"there is no command before {flag}: name one first (see {prog_name} --help)"
 
 
 def _unknown(name: str, prog_name: str) -> str:

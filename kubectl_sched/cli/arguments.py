@@ -29,7 +29,7 @@ def leading_flags() -> dict[str, bool]:
 
 
 def command_first(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments with flags that stand before the command's name moved behind it."""
+    """Return the arguments with flags that stand before the command's name moved behind it, if there is one."""
     if not arguments or not arguments[0].startswith("-"):
         return list(arguments)
     takes_value = leading_flags()
@@ -40,6 +40,8 @@ def command_first(arguments: Sequence[str]) -> list[str]:
         if flag not in takes_value and (flag.startswith("--") or not flag.startswith(glued)):
             break
         width += 2 if takes_value.get(flag) and not equals else 1
+    if any(word.startswith("-") for word in arguments[width : width + 1]):
+        return list(arguments)
     return [*arguments[width : width + 1], *arguments[:width], *arguments[width + 1 :]]
 
 

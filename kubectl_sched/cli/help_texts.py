@@ -27,6 +27,23 @@ class CommandHelp(NamedTuple):
 _FROM = "Without --from it reads the cluster of the kubeconfig, as kubectl does; nothing is ever written."
 
 COMMANDS: Final[dict[str, CommandHelp]] = {
+    "triage": CommandHelp(
+        "Group all pending pods by cause; the same as no command",
+        f"""\
+Group all pending pods by what keeps them pending, the largest group first, and say what helps.
+
+A line that names no command does the same. The pods of a group share the outcome, and the plugins and reasons
+that keep out the last nodes. What helps was replayed for all pods of the group, one after the other.
+
+{_FROM} Exit code: 0 nothing is pending, 1 something is, 2 bad input, 3 the cluster cannot be read.""",
+        (
+            Example("What is pending, and why?", "kubectl sched"),
+            Example("The same of one namespace, from a dump", "kubectl sched --from dump.json -n shop"),
+            Example("Every pod by name, and the commands to paste", "kubectl sched triage -o wide"),
+            Example("As data", "kubectl sched -o json"),
+        ),
+        "triage [options]",
+    ),
     "explain": CommandHelp(
         "Say why pods land where they do, or why they do not fit",
         f"""\
@@ -206,7 +223,7 @@ The same as --version. docs/versions.md says how the minors differ.""",
 }
 
 GROUPS: Final[dict[str, tuple[str, ...]]] = {
-    "Understanding Commands": ("explain", "message"),
+    "Understanding Commands": ("triage", "explain", "message"),
     "What-if Commands": ("whatif", "diff"),
     "Binding Commands": ("bind",),
     "Scheduler Commands": ("schedulers", "profiles"),

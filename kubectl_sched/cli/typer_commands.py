@@ -12,9 +12,13 @@ from kubectl_sched.cli.arguments import respelled
 from kubectl_sched.cli.options.groups import flattened
 
 COMMANDS = (
-    *("explain", "message", "whatif", "bind", "diff", "profiles", "schedulers", "snapshot", "completion", "version"),
+    *("triage", "explain", "message", "whatif", "bind", "diff", "profiles", "schedulers", "snapshot"),
+    *("completion", "version"),
 )
 """Each is the function of that name in the module of that name; `help_texts` has what help says of it."""
+
+TRIAGE = "triage"
+"""The command of a line that names none."""
 
 HELP_FLAGS = ("-h", "--help")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,7 +11,6 @@ import msgspec
 
 from kubectl_sched.api.component_helpers.node_affinity import strict_node_selector
 from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed
-from kubectl_sched.record import CachingRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -41,7 +41,8 @@ class PoolID(NamedTuple):
         return f"{self.driver}/{self.pool}"
 
 
-class SliceDevice(CachingRecord, frozen=True):
+@dataclass(frozen=True, eq=False)
+class SliceDevice:
     """A device and the slice that it is in; each is one object, so that identity tells them apart."""
 
     id: DeviceID
@@ -49,7 +50,8 @@ class SliceDevice(CachingRecord, frozen=True):
     slice: PoolSlice
 
 
-class PoolSlice(CachingRecord, frozen=True):
+@dataclass(frozen=True, eq=False)
+class PoolSlice:
     """A slice with its taint rules applied."""
 
     published: ResourceSlice

@@ -5,6 +5,7 @@ What one pod of a group meets, and what the cycle of the whole group asks: Permi
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
@@ -18,7 +19,6 @@ from kubectl_sched.framework.interface import (
     PreEnqueuePlugin,
 )
 from kubectl_sched.framework.status import SUCCESS, Code, Status, unresolvable, unschedulable
-from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -116,7 +116,8 @@ def _no_group(name: str) -> Status:
     return unresolvable(f'waiting for pods\'s pod group "{name}" to appear in scheduling queue')
 
 
-class _Groups(Record, frozen=True, dict=True):
+@dataclass(frozen=True)
+class _Groups:
     """The groups of the pod's namespace and their members; the pod itself is one, wherever it is."""
 
     pod: Pod

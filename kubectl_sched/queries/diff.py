@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
@@ -34,7 +35,8 @@ class Question(Record, frozen=True):
     to_replay: Replay = Replay()
 
 
-class Answer(Record, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Answer:
     """The two sides, how many pods were compared, and those that differ."""
 
     before: Configuration

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-
-from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
 from kubectl_sched.diagnostics.history import history_of, observed_of, placed_by_another
@@ -14,7 +13,7 @@ from kubectl_sched.errors import SchedError
 from kubectl_sched.own_error import HOW_TO_REPORT, error_in_one_line, note_error
 from kubectl_sched.queries.contrast import contrast_of
 from kubectl_sched.queries.explanation import Explanation, explanation_of
-from kubectl_sched.record import CachingRecord, Record
+from kubectl_sched.record import Record
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.schedule_one import no_profile
 from kubectl_sched.simulation.equivalence_cache import EquivalenceCache
@@ -62,7 +61,8 @@ class Question(Record, frozen=True):
         return self.selection.is_one_pod and not self.drifted
 
 
-class Answer(CachingRecord, frozen=True):
+@dataclass(frozen=True, eq=False, repr=False)
+class Answer:
     """The explanations that a question asked for, in its order, and what they rest on."""
 
     explanations: tuple[Explanation, ...]
@@ -86,7 +86,7 @@ def explain(
     """
     schedulers = ClusterSchedulers(dump, question.replay, question.profile, extender_client)
     schedulers.check_profile()
-    asking = _Asking(question, dump, schedulers, suggesting=extender_client is None)
+    asking = PodExplainer(question, dump, schedulers, suggesting=extender_client is None)
     explanations, unreadable = asking.explanations()
     selection = question.selection
     about_nothing = (
@@ -105,7 +105,7 @@ def explain(
     return Answer(tuple(explanations), question.is_about_one_pod, together, notes, read), schedulers
 
 
-class _Asking:
+class PodExplainer:
     """One question under way."""
 
     def __init__(self, question: Question, dump: Dump, schedulers: ClusterSchedulers, *, suggesting: bool) -> None:
@@ -136,19 +136,19 @@ class _Asking:
     def _readable(self, pods: list[Pod]) -> tuple[list[Explanation], list[str]]:
         """Explain each pod. One with an invalid quantity that nobody named is left out while others can be read."""
         if self._question.selection.named:
-            return list(map(self._explained, pods)), []
+            return list(map(self.explained, pods)), []
         found: list[Explanation] = []
         unreadable: dict[str, InvalidQuantity] = {}
         for pod in pods:
             try:
-                found.append(self._explained(pod))
+                found.append(self.explained(pod))
             except InvalidQuantity as error:
                 unreadable[pod.key] = error
         if unreadable and not found:
             raise next(iter(unreadable.values()))
         return found, [f"pod {key} is left out: {error}" for key, error in unreadable.items()]
 
-    def _explained(self, pod: Pod) -> Explanation:
+    def explained(self, pod: Pod) -> Explanation:
         """Explain the pod; an unexpected error is its answer, so that no other pod loses its own."""
         try:
             return self._explain(pod)

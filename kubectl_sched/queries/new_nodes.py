@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from dataclasses import replace as with_fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from msgspec import field
 from msgspec.structs import replace
-from msgspec.structs import replace as with_fields
 
 from kubectl_sched.api.core import Node, NodeSpec, NodeStatus
 from kubectl_sched.api.karpenter import NodePool
@@ -38,7 +38,6 @@ from kubectl_sched.node_provisioning.karpenter.provisioner import (
 )
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirement import IN
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import is_compatible
-from kubectl_sched.record import CachingRecord
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 
 if TYPE_CHECKING:
@@ -73,7 +72,8 @@ class Asking(NamedTuple):
     profile: str | None
 
 
-class PoolVerdict(CachingRecord, frozen=True):
+@dataclass(frozen=True, eq=False, repr=False)
+class PoolVerdict:
     """True if one NodePool would make a node for the pod, were it the only one: Created, Impossible or Unknown."""
 
     name: str
@@ -81,7 +81,8 @@ class PoolVerdict(CachingRecord, frozen=True):
     reason: str
 
 
-class ThenScheduler(CachingRecord, frozen=True):
+@dataclass(frozen=True, eq=False, repr=False)
+class ThenScheduler:
     """kube-scheduler's verdict on the node that would be made."""
 
     outcome: str
@@ -89,7 +90,8 @@ class ThenScheduler(CachingRecord, frozen=True):
     reasons: tuple[str, ...] = ()
 
 
-class NewNodes(CachingRecord, frozen=True):
+@dataclass(frozen=True, eq=False, repr=False)
+class NewNodes:
     """Describes what Karpenter would do for a pod."""
 
     verdict: str

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.errors import SchedError
-from kubectl_sched.record import CachingRecord, Record
+from kubectl_sched.record import Record
 from kubectl_sched.scheduler.podgroup_members import explain_podgroup, is_member
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
@@ -34,7 +35,8 @@ class PodGroupQuestion(Record, frozen=True):
     replay: Replay = Replay()
 
 
-class PodGroupAnswer(CachingRecord, frozen=True):
+@dataclass(frozen=True, eq=False)
+class PodGroupAnswer:
     """The groups in the order in which they were named, else in that of the cluster."""
 
     results: tuple[PodGroupResult, ...]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kubectl_sched.record import Record
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
@@ -22,14 +22,16 @@ _PLUGIN = re.compile(r'plugin "([^"]+)"')
 _PLUGINS_NAMED = 2
 
 
-class Cause(Record, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Cause:
     """A plugin (None where it is none's doing) and what it does otherwise, in a clause."""
 
     plugin: str | None
     text: str
 
 
-class ReplaySummary(Record, frozen=True):
+@dataclass(frozen=True, slots=True)
+class ReplaySummary:
     """The outcome for a pod without columns, of which tens of thousands of results would fill the memory."""
 
     outcome: Outcome
@@ -53,7 +55,8 @@ class ReplaySummary(Record, frozen=True):
         return self.outcome is Outcome.SCHEDULABLE
 
 
-class Difference(Record, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Difference:
     """One pod that differs. `change` is BecomesSchedulable, StopsBeingSchedulable, Moves or OtherOutcome."""
 
     namespace: str
@@ -69,7 +72,8 @@ class Difference(Record, frozen=True):
         return f"{self.namespace}/{self.name}"
 
 
-class Rejudged(Record, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Rejudged:
     """The outcome for a pod, from a cycle of its own or a shared one, with that cycle on demand."""
 
     summary: ReplaySummary

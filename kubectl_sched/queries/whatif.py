@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from msgspec.structs import replace
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.apiserver.applied_objects import applied
@@ -64,7 +63,8 @@ class Question(Record, frozen=True):
     replay: Replay = Replay()
 
 
-class Answer(Record, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Answer:
     """The result, the minor that was replayed, and sentences about the state and the configuration."""
 
     result: WhatIfResult
@@ -90,7 +90,8 @@ def what_if(question: Question, dump: Dump, dry_run: DryRun | None = None, repor
     return Answer(result, str(version), (*schedulers.notes, *lacking, *dump.warnings, *schedulers.warnings))
 
 
-class _Materialized(Record, frozen=True):
+@dataclass(frozen=True, slots=True)
+class _Materialized:
     """A cluster after its edits, with the pods and objects that come into being."""
 
     cluster: Cluster

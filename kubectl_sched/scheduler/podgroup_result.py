@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kubectl_sched.framework.fit_error import event_note
 from kubectl_sched.framework.status import SUCCESS, Code, Status
-from kubectl_sched.record import CachingRecord, Record
+from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
@@ -27,7 +28,8 @@ class Condition(Record, frozen=True):
     message: str
 
 
-class Attempt(CachingRecord, frozen=True):
+@dataclass(frozen=True, eq=False)
+class Attempt:
     """The algorithm's result for one member on one placement; `status` is a success where it found a node."""
 
     pod: Pod
@@ -41,7 +43,8 @@ class Attempt(CachingRecord, frozen=True):
     requires_preemption: bool = False
 
 
-class PlacementResult(CachingRecord, frozen=True):
+@dataclass(frozen=True, eq=False)
+class PlacementResult:
     """The algorithm's result on one placement; the members after the last attempt were not tried."""
 
     placement: Placement
@@ -63,7 +66,8 @@ class PlacementResult(CachingRecord, frozen=True):
         return next(failed, None)
 
 
-class Member(CachingRecord, frozen=True):
+@dataclass(frozen=True, eq=False)
+class Member:
     """One pod of the group with its node, or the message with which it goes back to the queue."""
 
     pod: Pod
@@ -83,7 +87,8 @@ class Member(CachingRecord, frozen=True):
         return None if self.message is None else event_note(self.message)
 
 
-class PodGroupResult(CachingRecord, frozen=True):
+@dataclass(frozen=True, eq=False)
+class PodGroupResult:
     """The whole answer. `placements` are in name order, and so are the totals of those that were scored."""
 
     info: PodGroupInfo

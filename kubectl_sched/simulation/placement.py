@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
@@ -15,7 +14,8 @@ TIED_SHOWN = 100
 """The number of tied nodes that a placement names."""
 
 
-class QueuedPod(Record, frozen=True):
+@dataclass(frozen=True, slots=True)
+class QueuedPod:
     """A pod that waits to be scheduled, and what it is for: `Deployment/web`, None for a bare pod."""
 
     pod: Pod
@@ -24,7 +24,8 @@ class QueuedPod(Record, frozen=True):
     """The pod that must have its node before this one is made (OrderedReady)."""
 
 
-class Placement(Record, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Placement:
     """The placement of one pod. `tied` are the first TIED_SHOWN in name order of the `tied_count` nodes that tie.
 
     `reason` says why no scheduler ever saw a pod that has no node.
@@ -51,7 +52,8 @@ class Placement(Record, frozen=True):
         return self.node is not None
 
 
-class Simulated(Record, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Simulated:
     """The placements, the cluster after them, and the whole cycle of the first pod that did not fit."""
 
     placements: tuple[Placement, ...]

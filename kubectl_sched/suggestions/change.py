@@ -73,8 +73,8 @@ class Change(Record, frozen=True):
     """One thing to change, in words that follow `it would fit on w1`.
 
     At most one of `pod`, `node`, `adds`, `frees`, `evicts` and `weight` is set: what the pod becomes, what the node of
-    that name becomes, a node that is added with its DaemonSets' pods, how much is freed on it, the pods that go, or a
-    score plugin and its weight. Commands are derived from what is replayed.
+    that name becomes, copies of it that are added with their DaemonSets' pods, how much is freed on it, the pods that
+    go, or a score plugin and its weight. Commands are derived from what is replayed.
     """
 
     kind: Kind
@@ -82,7 +82,7 @@ class Change(Record, frozen=True):
     pod: Callable[[Pod], Pod] | None = None
     node_name: str | None = None
     node: Callable[[Node], Node] | None = None
-    adds: tuple[Node, tuple[Pod, ...]] | None = None
+    adds: tuple[tuple[Node, tuple[Pod, ...]], ...] = ()
     frees: tuple[tuple[str, int], ...] = ()
     """Resources and amounts, in the scheduler's whole units; by whose going, is left open."""
 
@@ -224,7 +224,7 @@ class Suggestion(Record, frozen=True):
     def _where(self) -> str:
         if self.promise is Promise.PREEMPTS:
             return f"It would be nominated to {self.node} and evict {_few(self.victims)} there"
-        if any(change.adds is not None for change in self.changes):
+        if any(change.adds for change in self.changes):
             return "It would fit"
         if not self.asked:
             return f"It would fit on {self.node if self.feasible_count == 1 else f'{self.feasible_count:,} nodes'}"

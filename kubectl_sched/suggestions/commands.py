@@ -94,7 +94,7 @@ def patches(before: Trial, after: Trial, changes: Sequence[Change]) -> tuple[Pat
 
 def scope_of(before: Trial, after: Trial, changes: Sequence[Change]) -> Scope:
     """Return the reach of changes: the widest of the profile, the nodes and the pod or its workload."""
-    if any(change.weight is not None or change.adds is not None for change in changes):
+    if any(change.weight is not None or change.adds for change in changes):
         return Scope.CLUSTER
     if any(change.node_name is not None or change.evicts for change in changes):
         return Scope.NODE
@@ -113,7 +113,8 @@ def recreates_pods(before: Trial, after: Trial, changes: Sequence[Change]) -> bo
 
 def _changed_nodes(before: Trial, after: Trial, changes: Sequence[Change]) -> list[tuple[Node, Node]]:
     """Each as it is and as it becomes, but for its status: room on a node comes of its pods."""
-    names = dict.fromkeys(change.node_name for change in changes if change.node_name is not None and not change.frees)
+    changed = (change for change in changes if change.node is not None)
+    names = dict.fromkeys(change.node_name for change in changed if change.node_name is not None)
     rows = [before.nodes.row_of[name] for name in names]
     pairs = [(before.nodes.node_objects[row], after.nodes.node_objects[row]) for row in rows]
     return [(was, replace(becomes, status=was.status)) for was, becomes in pairs]

@@ -55,6 +55,33 @@ def rejections(result: ScheduleResult) -> tuple[Integers, Floats]:
     return count, away
 
 
+def has_room_when_empty(result: ScheduleResult) -> Mask:
+    """bool[n]: the nodes whose allocatable amounts cover what the pod requests, whoever is on them."""
+    nodes = result.nodes
+    enough: Mask = np.ones(len(nodes), dtype=np.bool_)
+    for resource, amount in nodes.resource_of(result.pod).requested.items():
+        enough &= nodes.allocatable(resource) >= amount
+    return enough
+
+
+def last_rows(result: ScheduleResult) -> Rows:
+    """Return the rows that the fewest plugins keep out, for the fewest reasons, among those that PreFilter leaves.
+
+    Those that are too small for the pod even when empty are left out, unless all are.
+    """
+    rows: Rows = np.arange(len(result.nodes), dtype=np.intp)
+    if result.pre_filter_nodes is not None:
+        inside = [result.nodes.row_of[name] for name in result.pre_filter_nodes if name in result.nodes.row_of]
+        rows = np.array(sorted(inside), dtype=np.intp)
+    reasons: Integers = np.zeros(len(result.nodes), dtype=np.int64)
+    for plugin, mask in result.rejection_masks.items():
+        reasons += result.verdicts[plugin].numbers(lambda status: len(status.reasons)) * mask
+    for key in (rejections(result)[0], reasons, ~has_room_when_empty(result)):
+        if len(rows):
+            rows = rows[key[rows] == key[rows].min()]
+    return rows
+
+
 def _some(result: ScheduleResult, rows: Rows) -> list[int]:
     """The first of them, though not many that have the same taints: others may ask for less."""
     taken: list[int] = []

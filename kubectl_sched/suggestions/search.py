@@ -12,7 +12,7 @@ from msgspec import structs
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.suggestions.change import Promise, distinct
 from kubectl_sched.suggestions.make_room import eviction, in_one
-from kubectl_sched.suggestions.nearest_nodes import by_rejections, rejections
+from kubectl_sched.suggestions.nearest_nodes import by_rejections, has_room_when_empty, rejections
 from kubectl_sched.suggestions.ranking import ranked
 from kubectl_sched.suggestions.remedies import PRE_FILTER_REMEDIES, REMEDIES
 from kubectl_sched.suggestions.remedies.queueing import prioritize, ungate, unname
@@ -80,13 +80,14 @@ class _Search:
         """Suggest one more node like the nearest that lacks room, if the pod would fit on it."""
         if self._row is not None:
             return
-        from kubectl_sched.suggestions.remedies.more_nodes import one_more_like  # only for pods that fit nowhere
+        from kubectl_sched.suggestions.remedies.more_nodes import more_like  # only for pods that fit nowhere
 
         count, away = rejections(self._result)
         full = self._result.rejection_masks.get("NodeResourcesFit", np.zeros(len(count), dtype=np.bool_))
+        full = full & has_room_when_empty(self._result)
         nearest = [row for row in np.lexsort((away, count)).tolist() if full[row]]
         for row in nearest[:_NODES_COPIED]:
-            way = one_more_like(self._result, row)
+            way = more_like(self._result, row)
             suggestion = verified(self._base, way, None, self._wanted) if way is not None else None
             if suggestion is not None:
                 yield suggestion

@@ -51,8 +51,8 @@ class Trial(Record, frozen=True):
             if change.node is not None and change.node_name is not None:
                 row = nodes.row_of[change.node_name]
                 nodes = nodes.with_node(row, change.node(nodes.node_objects[row]))
-            if change.adds is not None:
-                nodes = _with_node(nodes, *change.adds)
+            for node, daemons in change.adds:
+                nodes = _with_node(nodes, node, daemons)
             if change.frees and change.node_name is not None:
                 nodes = _with_more(nodes, nodes.row_of[change.node_name], change.frees)
             nodes = _without(nodes, change.evicts)

@@ -83,7 +83,7 @@ def applied(request: Json, key: str, suggestion: Suggestion, profile: str) -> Js
         patch = patches.get((item["kind"], namespace, about["name"]))
         patched = item if patch is None else merge(item, dict(patch))
         objects.append(freed(patched, suggestion) if item["kind"] == "Node" else patched)
-    for node, daemons in (change.adds for change in suggestion.changes if change.adds is not None):
+    for node, daemons in (added for change in suggestion.changes for added in change.adds):
         objects.append({"apiVersion": "v1", "kind": "Node", **plain(node)})
         objects += ({"apiVersion": "v1", "kind": "Pod", **plain(pod)} for pod in daemons)
     weights = dict(change.weight for change in suggestion.changes if change.weight is not None)

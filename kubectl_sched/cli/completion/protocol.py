@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 from kubectl_sched.cli.arguments import command_first, leading_flags
 from kubectl_sched.cli.completion.values import Candidate, candidates, is_file
 from kubectl_sched.cli.help_texts import COMMANDS as HELP
-from kubectl_sched.cli.typer_commands import COMMANDS, HELP_FLAGS, UsageError, command
+from kubectl_sched.cli.typer_commands import COMMANDS, HELP_FLAGS, TRIAGE, UsageError, command
 from kubectl_sched.output import write_candidate, write_text
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def completions(words: Sequence[str]) -> Completions:
     wants_value = bool(before) and leading_flags().get(before[-1], False)
     if before[:1] == ["help"] or not (named or wants_value or incomplete.startswith("-")):
         return Completions(tuple(_commands(incomplete)), NO_FILES)
-    name, *rest = before if named else ["explain", *before]
+    name, *rest = before if named else [TRIAGE, *before]
     if name not in COMMANDS:
         return Completions((), NO_FILES)
     return _of_command(name, rest, incomplete)

@@ -96,6 +96,27 @@ class PodSelection(OneNamespace, frozen=True):
         )
 
 
+class PendingSelection(OptionGroup, frozen=True):
+    """The pending pods that a triage is about; all of them unless one narrows it."""
+
+    heading: ClassVar = "Selection Options"
+    namespace: Annotated[str | None, Option("--namespace", "-n", help="Only pods of this namespace.")] = None
+    all_namespaces: Annotated[bool, Option("--all-namespaces", "-A", help="Pods of all namespaces, as without -n.")] = (
+        False
+    )
+    selector: Annotated[
+        str | None, Option("--selector", "-l", help="Only pods whose labels match, as kubectl's -l.")
+    ] = None
+
+    @property
+    def pending_pods(self) -> Selection:
+        """The pods as queries take them."""
+        from kubectl_sched.sources.pod_selection import Selection
+
+        namespace = None if self.all_namespaces else self.namespace
+        return Selection(targets=(), namespace=namespace, label_selector=self.selector, pending=True)
+
+
 KubeVersion = Annotated[str | None, Option("--kube-version", metavar="1.36", help="Whose behaviour to replay.")]
 
 

@@ -39,6 +39,7 @@ class Meaning(Record, frozen=True):
     says: str
     helps: str = ""
     anchor: str = ""
+    title: str = ""
 
 
 class Reason(Record, frozen=True):
@@ -65,7 +66,7 @@ class Reason(Record, frozen=True):
         """Explain a text with these places."""
         known = _Places(places)
         says = self.says.format_map(known).rstrip(_SEPARATORS)
-        return Meaning(self.plugin.format_map(known), says, self.helps.format_map(known), self.anchor)
+        return Meaning(self.plugin.format_map(known), says, self.helps.format_map(known), self.anchor, self.title)
 
 
 class _Places(dict[str, str]):

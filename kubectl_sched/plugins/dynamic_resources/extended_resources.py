@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -22,7 +23,6 @@ from kubectl_sched.api.resource import (
 from kubectl_sched.dynamic_resource_allocation.device_classes import class_of_resource
 from kubectl_sched.framework.status import Status, unresolvable
 from kubectl_sched.plugins.dynamic_resources.claims import SPECIAL_NAME
-from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot import NodeInfo, Snapshot
 
 
-class ExtendedResources(Record, frozen=True):
+@dataclass(frozen=True, slots=True)
+class ExtendedResources:
     """The extended resources of a pod that may come from devices, and the classes behind them."""
 
     claim: ResourceClaim

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-
-from msgspec import field
 
 from kubectl_sched.framework.cycle_state import StateKey
 from kubectl_sched.plugins.dynamic_resources.claims import ClaimStore
-from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from kubectl_sched.api.component_helpers.node_affinity import NodeSelector
@@ -21,7 +19,8 @@ if TYPE_CHECKING:
     from kubectl_sched.plugins.dynamic_resources.node_allocatable import NodeAllocatable
 
 
-class NodeOutcome(Record, frozen=True):
+@dataclass(frozen=True, slots=True)
+class NodeOutcome:
     """A node's verdict: what would be allocated, and the claims that cannot be used there."""
 
     status: Status
@@ -31,7 +30,8 @@ class NodeOutcome(Record, frozen=True):
     """The entries of the pod's status for the node's own resources that its devices take."""
 
 
-class PreFilterState(Record, frozen=True):
+@dataclass(frozen=True)
+class PreFilterState:
     """`outcomes` fills up by node name as nodes are asked about; nothing else changes."""
 
     claims: ClaimStore = field(default_factory=ClaimStore)

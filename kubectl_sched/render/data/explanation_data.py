@@ -70,7 +70,7 @@ def explanation_data(
         "stage": stage_data(explanation.stage),
         "history": _history(explanation.history),
         "observed": _observed(explanation.observed),
-        "suggestions": [_suggestion(each) for each in explanation.suggestions],
+        "suggestions": [suggestion_data(each) for each in explanation.suggestions],
         "sampling": _sampling(explanation.sampling),
         "contrast": _contrast(explanation.contrast),
         "newNodes": _new_nodes(explanation.new_nodes),
@@ -136,7 +136,8 @@ def _status(status: Status) -> dict[str, Any] | None:
     return {"plugin": status.plugin, "code": status.code.value, "reasons": list(status.reasons)}
 
 
-def _suggestion(suggestion: Suggestion) -> dict[str, Any]:
+def suggestion_data(suggestion: Suggestion) -> dict[str, Any]:
+    """One suggestion, as the contract has it."""
     preempts = suggestion.promise is Promise.PREEMPTS
     return {
         "text": suggestion.text,

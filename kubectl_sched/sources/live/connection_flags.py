@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from kubectl_sched.record import Record
+from dataclasses import dataclass
 
 
-class Connection(Record, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Connection:
     """The flags of the command line; those that are None or empty come from the kubeconfig."""
 
     kubeconfig: str | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count as number_from
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apps import DaemonSet
@@ -15,19 +17,18 @@ if TYPE_CHECKING:
     from kubectl_sched.suggestions.change import Way
 
 
-def one_more_like(result: ScheduleResult, row: int) -> Way | None:
-    """Return the way with a copy of the row's node; None if the copy would lack the devices or volumes of its original.
+def more_like(result: ScheduleResult, row: int, count: int = 1) -> Way | None:
+    """Return the way with copies of the row's node; None if they would lack the devices or volumes of their original.
 
-    The copy is what `whatif --add-nodes` adds: ready, uncordoned, with the pods of the DaemonSets that belong on it.
+    A copy is what `whatif --add-nodes` adds: ready, uncordoned, with the pods of the DaemonSets that belong on it.
     """
     if not is_plain(result.pod):
         return None
     nodes = result.nodes.whole
     original = result.nodes.node_objects[row]
-    name = next(
-        name for number in range(1, len(nodes) + 2) if (name := f"{original.name}-add-{number}") not in nodes.row_of
-    )
-    copy = fresh_copy(original, name)
     templates = daemon_templates(nodes.objects.all(DaemonSet), nodes.existing_pods.pods)
-    daemons = tuple(daemon_on(copy, pod) for pod in templates if runs_on(pod.spec, copy))
-    return (Change(Kind.ADD_NODE, f"with one more node like {original.name}", adds=(copy, daemons)),)
+    names = (name for number in number_from(1) if (name := f"{original.name}-add-{number}") not in nodes.row_of)
+    copies = (fresh_copy(original, name) for name in islice(names, count))
+    adds = tuple((copy, tuple(daemon_on(copy, pod) for pod in templates if runs_on(pod.spec, copy))) for copy in copies)
+    number = "one more node" if count == 1 else f"{count:,} more nodes"
+    return (Change(Kind.ADD_NODE, f"with {number} like {original.name}", node_name=original.name, adds=adds),)

@@ -1,0 +1,27 @@
+"""Events that a pending pod waits for without anybody's doing: a gate that is lifted, victims that end, a new node."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kubectl_sched.diagnostics.history import Observed
+    from kubectl_sched.diagnostics.pod_lifecycle import Stage
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+_SCALES_UP = {"TriggeredScaleUp": "a node that cluster-autoscaler adds", "Nominated": "a node that Karpenter makes"}
+
+
+def waiting_for(result: ScheduleResult, stage: Stage | None, observed: Observed | None) -> str | None:
+    """Return what the pod waits for, as a noun; None if nothing is under way."""
+    if stage is not None and stage.name == "Gated":
+        gates = " and ".join(gate.name for gate in result.pod.spec.scheduling_gates)
+        return f"{stage.known_by} to lift the gate {gates}" if stage.known_by else f"the gate {gates} to be removed"
+    if stage is not None and stage.name == "Nominated":
+        return f"room on {result.pod.status.nominated_node_name}, which it is nominated to"
+    if result.fits:
+        return "kube-scheduler's next attempt"
+    if result.post_filter is not None and result.post_filter.nominated_node:
+        return f"preemption on {result.post_filter.nominated_node}"
+    newest = observed.autoscalers[:1] if observed is not None else ()
+    return next((_SCALES_UP[event.reason] for event in newest if event.reason in _SCALES_UP), None)

@@ -1,0 +1,76 @@
+"""The cause that keeps a pod pending, which pods of different workloads may share."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kubectl_sched.framework.status import error
+from kubectl_sched.record import Record
+from kubectl_sched.scheduler.result import Outcome
+from kubectl_sched.suggestions.nearest_nodes import last_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kubectl_sched.framework.status import Status
+    from kubectl_sched.queries.explanation import Explanation
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.snapshot.arrays import Rows
+
+_NODE_NAME = re.compile(r'(node(?: name)?) "[^"]*"')
+
+
+class Cause(Record, frozen=True):
+    """The outcome, and the plugins and reasons that keep out the last nodes; without names of nodes or of the pod."""
+
+    outcome: str
+    plugins: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+
+def cause_of(explanation: Explanation) -> Cause:
+    """Return the cause of one pending pod."""
+    result, stage = explanation.result, explanation.stage
+    if stage is not None and stage.name in {"NoScheduler", "NotCreated"}:
+        return Cause(result.outcome.value, (), stage.evidence[:1])
+    if result.outcome is Outcome.NO_PROFILE:
+        return Cause(result.outcome.value, (), (f"no profile has the schedulerName {result.pod.spec.scheduler_name}",))
+    found = list(_keeping_out(result))
+    plugins = sorted({status.plugin for status in found if status.plugin})
+    reasons = sorted({_nameless(reason, result) for status in found for reason in status.reasons})
+    return Cause(result.outcome.value, tuple(plugins), tuple(reasons))
+
+
+def _keeping_out(result: ScheduleResult) -> Iterable[Status]:
+    """The statuses that decide the outcome."""
+    match result.outcome:
+        case Outcome.GATED:
+            return [result.pre_enqueue]
+        case Outcome.ERROR:
+            return [error(result.error or "")]
+        case Outcome.UNSCHEDULABLE if not result.pre_filter.is_success:
+            return [result.pre_filter]
+        case Outcome.UNSCHEDULABLE:
+            return _rejections(result, last_rows(result))
+        case _:
+            return []
+
+
+def _rejections(result: ScheduleResult, rows: Rows) -> Iterable[Status]:
+    """The rejections of these rows, each once; of a row that no plugin rejects on its own, the reported one."""
+    alone = np.zeros(len(result.nodes), dtype=np.bool_)
+    for plugin, mask in result.rejection_masks.items():
+        alone |= mask
+        of_rows = result.verdicts[plugin].take(rows[mask[rows]])
+        yield from (status.by(plugin) for status, _ in of_rows.counts())
+    if result.verdict is not None:
+        yield from (status for status, _ in result.verdict.take(rows[~alone[rows]]).counts())
+
+
+def _nameless(reason: str, result: ScheduleResult) -> str:
+    """The reason without what differs between pods of one workload, or between nodes."""
+    name = result.pod.metadata.name
+    return _NODE_NAME.sub(r'\1 "..."', reason.replace(name, "<pod>") if name else reason)

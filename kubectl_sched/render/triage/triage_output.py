@@ -1,0 +1,36 @@
+"""Prints a triage in the format that was asked for, and returns the exit code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.own_error import EXIT_CODE
+from kubectl_sched.render.data.writers import warn, write_data, write_names
+
+if TYPE_CHECKING:
+    from kubectl_sched.queries.triage import Triage
+
+
+def show_triage(triage: Triage, output: str, color: str) -> int:
+    """Print the triage."""
+    if output in {"json", "yaml"}:
+        from kubectl_sched.render.triage.triage_data import triage_data
+
+        write_data(triage_data(triage), output)
+        return triage_exit_code(triage)
+    warn(triage.warnings)
+    if output == "name":
+        write_names(f"pod/{pod.name}" for group in triage.groups for pod in group.pods)
+    else:
+        from kubectl_sched.render.text.terminal import console_for, print_parts
+        from kubectl_sched.render.triage.triage_text import triage_text
+
+        print_parts(triage_text(triage, console_for(color).width, wide=output == "wide"), color)
+    return triage_exit_code(triage)
+
+
+def triage_exit_code(triage: Triage) -> int:
+    """Return 0 if nothing is pending, 1 if anything is, 4 if a bug left anything open."""
+    if any(each.result.has_met_a_bug for group in triage.groups for each in group.explanations):
+        return EXIT_CODE
+    return 1 if triage.groups else 0

@@ -1,0 +1,80 @@
+"""A triage as text: a table with a line for each group, and with -o wide what to paste for each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.padding import Padding
+from rich.text import Text
+
+from kubectl_sched.render.ages import age
+from kubectl_sched.render.safe_text import count, listed, safe
+from kubectl_sched.render.text.suggestion_text import steps_of, unbroken
+from kubectl_sched.render.text.tables import aligned
+from kubectl_sched.render.triage.group_sentences import cause_in_words, help_in_words, summary, waits_for, what_helps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import RenderableType
+
+    from kubectl_sched.queries.triage import Group, Triage
+
+NOTHING = "nothing is pending"
+_HEADINGS = ("Pods", "Oldest", "Why", "What helps", "Waiting for", "Workloads")
+_NONE = "-"
+_INDENT = 2
+_NO_WIDTH = 1000
+"""A console that is wider than this is a pipe."""
+
+
+def triage_text(triage: Triage, width: int, *, wide: bool) -> Iterator[RenderableType]:
+    """Yield the table, then the notes; `wide` adds each group's pods and commands."""
+    if not triage.groups:
+        yield Text(NOTHING)
+    else:
+        yield from _piped(triage) if width > _NO_WIDTH else _on_terminal(triage)
+        pods, groups = count(triage.pending, "pod"), count(len(triage.groups), "cause")
+        yield Text(f"\n{pods} pending, {groups}.")
+        for group in triage.groups if wide else ():
+            yield from _in_full(group, width)
+    for note in dict.fromkeys(triage.notes):
+        yield Text(f"note: {safe(note)}", style="dim")
+
+
+def _cells(group: Group, at: str | None) -> tuple[str, ...]:
+    return (
+        f"{len(group.explanations):,}",
+        age(group.oldest, at) or _NONE,
+        cause_in_words(group),
+        what_helps(group) or _NONE,
+        waits_for(group) or _NONE,
+        listed([f"{namespace}/{name}" for namespace, name in group.workloads]),
+    )
+
+
+def _piped(triage: Triage) -> Iterator[RenderableType]:
+    """A line each, of which nothing is cut."""
+    rows = [_cells(group, triage.at) for group in triage.groups]
+    heading, *lines = aligned([_HEADINGS, *rows], numbers=frozenset({0, 1}))
+    yield Text(heading, style="bold", no_wrap=True)
+    yield from (Text(line, no_wrap=True) for line in lines)
+
+
+def _on_terminal(triage: Triage) -> Iterator[RenderableType]:
+    """A paragraph each, as a terminal has no room for so many columns."""
+    for group in triage.groups:
+        _, oldest, _, _, waiting, workloads = _cells(group, triage.at)
+        yield Text(f"{summary(group)}.", style="bold")
+        yield Padding(Text(f"oldest {oldest}: {workloads}"), (0, 0, 0, _INDENT))
+        if waiting != _NONE:
+            yield Padding(Text(f"waiting for {waiting}"), (0, 0, 0, _INDENT))
+
+
+def _in_full(group: Group, width: int) -> Iterator[RenderableType]:
+    yield Text(f"\n{summary(group)}.", style="bold")
+    yield Text("  " + ", ".join(safe(pod.key) for pod in group.pods))
+    for found in group.suggestions or ():
+        helps = help_in_words(found)
+        yield Text(f"{helps[:1].upper()}{helps[1:]}.")
+        yield from map(unbroken, steps_of(found.suggestion, found.suggestion.commands, width))

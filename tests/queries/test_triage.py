@@ -1,0 +1,197 @@
+"""Pending pods by what keeps them pending, and what helps all pods of a group."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+import kubectl_sched as ks
+from kubectl_sched.api.apps import DaemonSet
+from kubectl_sched.queries.explain import Question
+from kubectl_sched.queries.triage import Group, Triage, triage
+from kubectl_sched.render.triage.group_sentences import summary
+from kubectl_sched.render.triage.triage_data import triage_data
+from kubectl_sched.sources import Dump, read
+from kubectl_sched.sources.discovery.replay_setup import Replay
+from kubectl_sched.sources.pod_selection import Selection
+from tests.plugins.clusters import node, pod, requests
+from tests.program import run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kubectl_sched.api.meta import KubernetesObject
+
+FIXTURE = "fixtures/triage"
+
+
+def asked(*objects: KubernetesObject, namespace: str | None = None) -> Triage:
+    dump = Dump(objects, present=frozenset({"Node", "Pod"}))
+    selection = Selection(targets=(), namespace=namespace, pending=True)
+    return triage(Question(selection=selection, replay=Replay(kube_version="1.36")), dump)
+
+
+def owned(name: str, owner: str, kind: str = "Job", **spec: Any) -> Any:
+    reference = {"apiVersion": "batch/v1", "kind": kind, "name": owner, "uid": owner, "controller": True}
+    metadata = {"ownerReferences": [reference], **spec.pop("metadata", {})}
+    return pod(name, metadata=metadata, schedulerName="default-scheduler", **spec)
+
+
+def size(group: Group) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
+    return len(group.pods), group.cause.plugins, group.cause.reasons
+
+
+def test_the_first_group_is_the_largest_and_its_sentence_says_what_places_all() -> None:
+    found = triage(Question(selection=Selection(namespace=None, pending=True)), read([FIXTURE]))
+    assert [len(group.pods) for group in found.groups] == [12, 4, 2, 1]
+    assert summary(found.groups[0]) == (
+        "12 pods of 3 workloads: no GPU free (nvidia.com/gpu); 2 more nodes like gpu-1 place all"
+    )
+
+
+def test_pods_of_several_workloads_share_a_cause_and_one_of_another_stands_apart() -> None:
+    cpus = [owned(f"a-{index}", "a", **requests(cpu="20")) for index in range(2)]
+    found = asked(
+        node("w1"),
+        *cpus,
+        owned("b-0", "b", **requests(cpu="30")),
+        owned("c-0", "c", nodeSelector={"pool": "gpu"}, **requests(cpu="1")),
+        owned("bound", "d", on="w1", **requests(cpu="1")),
+        owned("ended", "e", status={"phase": "Succeeded"}),
+    )
+    assert [size(group) for group in found.groups] == [
+        (3, ("NodeResourcesFit",), ("Insufficient cpu",)),
+        (1, ("NodeAffinity",), ("node(s) didn't match Pod's node affinity/selector",)),
+    ]
+    assert [group.workloads for group in found.groups] == [
+        (("default", "Job/a"), ("default", "Job/b")),
+        (("default", "Job/c"),),
+    ]
+    assert found.pending == 4
+
+
+def test_the_cause_is_what_keeps_out_the_last_nodes() -> None:
+    tainted = node("tainted", taints=[{"key": "dedicated", "effect": "NoSchedule"}], allocatable={"cpu": "1"})
+    found = asked(tainted, node("roomy"), owned("a-0", "a", **requests(cpu="30")))
+    assert found.groups[0].cause.reasons == ("Insufficient cpu",)
+
+
+def test_a_cause_names_no_node_and_no_pod() -> None:
+    claims = [
+        owned(f"db-{index}", "db", volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": f"d-db-{index}"}}])
+        for index in range(2)
+    ]
+    (group,) = asked(node("w1"), *claims).groups
+    assert group.cause.reasons == ('persistentvolumeclaim "d-<pod>" not found',)
+
+
+@pytest.mark.parametrize(
+    ("spec", "outcome", "reasons"),
+    [
+        ({"schedulingGates": [{"name": "hold"}]}, "Gated", ("waiting for scheduling gates: [hold]",)),
+        ({"metadata": {"deletionTimestamp": "2026-06-01T00:00:00Z"}}, "Deleting", ()),
+        ({}, "Schedulable", ()),
+    ],
+)
+def test_the_outcome_is_part_of_the_cause(spec: dict[str, Any], outcome: str, reasons: tuple[str, ...]) -> None:
+    (group,) = asked(node("w1"), owned("a-0", "a", **spec)).groups
+    assert (group.cause.outcome, group.cause.reasons) == (outcome, reasons)
+
+
+def test_a_pod_that_nobody_serves_is_grouped_by_that() -> None:
+    (group,) = asked(node("w1"), pod("lost", schedulerName="nobody"), pod("lost-2", schedulerName="nobody")).groups
+    assert len(group.pods) == 2
+    assert "nobody" in group.cause.reasons[0]
+
+
+def test_as_many_nodes_are_added_as_it_takes_with_the_pods_of_their_daemons() -> None:
+    agent = msgspec.convert(
+        {
+            "metadata": {"name": "agent", "namespace": "kube-system"},
+            "spec": {"template": {"metadata": {}, "spec": requests(cpu="1")}},
+        },
+        DaemonSet,
+    )
+    pods = [owned(f"a-{index}", "a", **requests(cpu="3")) for index in range(5)]
+    (group,) = asked(node("w1"), owned("full", "f", on="w1", **requests(cpu="8")), agent, *pods).groups
+    (found,) = [each for each in group.suggestions or () if any(change.adds for change in each.suggestion.changes)]
+    assert found.per_node == {"w1-add-1": 2, "w1-add-2": 2, "w1-add-3": 1}  # 8 cpu, 1 of them for the agent
+    assert summary(group).endswith("; 3 more nodes like w1 place all")
+
+
+def test_what_places_only_one_of_several_gives_way_to_what_places_all() -> None:
+    cordoned = node("w2", unschedulable=True)
+    small = node("w1", allocatable={"cpu": "1", "pods": "9", "memory": "1Gi"})
+    pods = [owned(f"a-{index}", "a", **requests(cpu="4")) for index in range(2)]
+    (group,) = asked(small, cordoned, *pods).groups
+    assert [each.placed for each in group.suggestions or ()] == [2] * len(group.suggestions or ())
+    (three,) = asked(small, cordoned, *pods, owned("a-2", "a", **requests(cpu="4"))).groups
+    assert [(each.placed, each.places_all) for each in three.suggestions or ()][:1] == [(2, False)]
+    assert "2 of 3 would fit" in summary(three)
+
+
+def test_pods_that_each_fit_are_placed_one_after_the_other() -> None:
+    pods = [owned(f"a-{index}", "a", **requests(cpu="5")) for index in range(3)]
+    (group,) = asked(node("w1"), *pods).groups
+    assert summary(group) == "3 pods of 1 workload: each fits now, together 1 of them"
+
+
+def test_the_oldest_pod_gives_the_age_and_a_namespace_narrows() -> None:
+    pods = [
+        owned("young", "a", metadata={"creationTimestamp": "2026-06-02T00:00:00Z"}),
+        owned("old", "a", metadata={"creationTimestamp": "2026-06-01T00:00:00Z"}),
+        owned("elsewhere", "a", metadata={"namespace": "shop"}),
+    ]
+    (group,) = asked(node("w1"), *pods, namespace="default").groups
+    assert group.oldest == "2026-06-01T00:00:00Z"
+    assert len(group.pods) == 2
+
+
+def test_data_are_those_of_the_contract_and_of_the_library() -> None:
+    done = run("--from", FIXTURE, "-o", "json")
+    data = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert (data["apiVersion"], data["kind"], data["pending"]) == ("kubectl-sched/v1", "Triage", 19)
+    assert data == ks.read(FIXTURE).triage().to_dict()
+    for group in data["groups"]:
+        assert group.keys() >= {"cause", "summary", "pods", "workloads", "oldest", "suggestions", "waitingFor"}
+        assert group["cause"].keys() == {"outcome", "plugins", "reasons"}
+        assert all(each.keys() == {"namespace", "name"} for each in group["pods"])
+    assert data["groups"][0]["workloads"] == ["Job/train", "Deployment/notebook", "Pod/eval"]
+    suggestion = data["groups"][0]["suggestions"][0]
+    wanted = {"changes", "commands", "outcome", "node", "kind", "scope", "recreatesPods", "caution", "placed"}
+    assert suggestion.keys() >= wanted
+    assert (suggestion["kind"], suggestion["placed"]) == ("AddCapacity", 12)
+
+
+def test_nothing_pending_is_said_and_is_no_failure(tmp_path: Path) -> None:
+    path = tmp_path / "empty.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "w1"}}))
+    done = run("--from", str(path))
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "nothing is pending")
+    data = json.loads(run("--from", str(path), "-o", "json").stdout)
+    assert (data["groups"], data["pending"]) == ([], 0)
+
+
+def test_a_pipe_gets_a_whole_table_and_wide_has_every_pod_and_command() -> None:
+    table = run("--from", FIXTURE)
+    assert table.returncode == 1
+    assert "2 more nodes like gpu-1 place all" in table.stdout
+    assert "\N{HORIZONTAL ELLIPSIS}" not in table.stdout
+    wide = run("triage", "--from", FIXTURE, "-o", "wide").stdout
+    assert all(line in wide for line in table.stdout.splitlines())
+    assert all(f"ml/train-{index}" in wide for index in range(8))
+
+
+def test_flags_may_come_first_and_names_are_lines() -> None:
+    done = run("-n", "shop", "-o", "name", "--from", FIXTURE)
+    assert done.stdout.splitlines() == ["pod/checkout-5d8-1", "pod/web-0"]
+
+
+def test_an_unreadable_pod_is_left_out_and_named() -> None:
+    found = asked(node("w1"), pod("odd", **requests(cpu="4x")), pod("even"))
+    assert found.pending == 1
+    assert any("default/odd" in warning for warning in triage_data(found)["warnings"])
