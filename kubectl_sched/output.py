@@ -7,12 +7,14 @@ a terminal never leaves: text shows it as an escape, data hold it as an escape o
 from __future__ import annotations
 
 import io
-import re
 import sys
 import unicodedata
 from typing import TYPE_CHECKING, Final, TextIO
 
+from kubectl_sched.lazy_pattern import pattern
+
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable
 
     from rich.console import Console
@@ -22,9 +24,9 @@ JOINER: Final = "\u2060"
 """An invisible character that Markdown needs (WORD JOINER); it may stand in a page."""
 
 _HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-_NOT_PLAIN: Final = re.compile("[^ -~]")
-_NOT_PLAIN_IN_PAGE: Final = re.compile(f"[^\n -~{JOINER}]")
-_NOT_PLAIN_IN_JSON: Final = re.compile("[\x7f-\U0010ffff]")
+_NOT_PLAIN: Final = pattern("[^ -~]")
+_NOT_PLAIN_IN_PAGE: Final = pattern(f"[^\n -~{JOINER}]")
+_NOT_PLAIN_IN_JSON: Final = pattern("[\x7f-\U0010ffff]")
 _DELETE: Final = b"\x7f"
 _CLEAR_LINE: Final = "\r\x1b[K"
 

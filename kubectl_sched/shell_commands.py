@@ -18,6 +18,7 @@ from kubectl_sched.api.apimachinery.validation import (
     label_value_errors,
     subdomain_errors,
 )
+from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ Argv: TypeAlias = tuple[str, ...]
 _EFFECTS: Final = frozenset({"NoSchedule", "PreferNoSchedule", "NoExecute"})
 _FILE: Final = "scheduler.yaml"
 _CONTINUED: Final = " \\"
-_QUOTED: Final = re.compile(r"""(?:'[^']*'|"[^"]*"|[^\s'"])+""")
+_QUOTED: Final = pattern(r"""(?:'[^']*'|"[^"]*"|[^\s'"])+""")
 """An argument as `shlex.quote` writes it, with the operator that stands at its end."""
 
 

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from kubectl_sched.cli import options
 from kubectl_sched.cli.explain_podgroup import explain_groups, is_about_groups
-from kubectl_sched.cli.message import WORD, explain_message
 from kubectl_sched.cli.options.connection import ConnectionOptions  # noqa: TC001 - typer reads it
 from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
@@ -91,7 +90,9 @@ def explain(
     connection: ConnectionOptions,
 ) -> None:
     """Explain why pods land where they do, or why they do not fit; `explain message TEXT`: what a message means."""
-    if targets and targets[0] == WORD and len(targets) > 1:
+    if targets and targets[0] == "message" and len(targets) > 1:
+        from kubectl_sched.cli.message import explain_message
+
         explain_message(targets[1:], display)
         return
     if is_about_groups(targets or ()):

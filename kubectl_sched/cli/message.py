@@ -13,7 +13,6 @@ from kubectl_sched.errors import SchedError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-WORD = "message"
 _LONGEST = 16_384
 """An event holds 1,024 bytes; what was copied around the message may be some more."""
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from kubectl_sched.errors import SchedError
+from kubectl_sched.lazy_pattern import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_KIND: Final = re.compile(r"""["']?kind["']?\s*:\s*["']?KubeSchedulerConfiguration\b""")
+_KIND: Final = pattern(r"""["']?kind["']?\s*:\s*["']?KubeSchedulerConfiguration\b""")
 
 
 def configuration_keys(data: Mapping[str, Any]) -> tuple[str, ...]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from fractions import Fraction
 from typing import Final
 
 from kubectl_sched.api.apimachinery.int64 import MAX_INT64
+from kubectl_sched.lazy_pattern import pattern
 
 _UNITS: Final = {
     "ns": 1,
@@ -20,7 +20,7 @@ _UNITS: Final = {
 }
 _MOST_DIGITS: Final = 19
 """An int64 has no more, and Go reads no more of a fraction."""
-_PART: Final = re.compile(r"(\d*)(\.\d*)?([^.\d]*)")
+_PART: Final = pattern(r"(\d*)(\.\d*)?([^.\d]*)")
 
 
 class InvalidDuration(ValueError):  # noqa: N818 - it is Go's phrase

@@ -16,12 +16,13 @@ import msgspec
 
 from kubectl_sched.config.duration import InvalidDuration, parse_duration
 from kubectl_sched.config.types import Duration
+from kubectl_sched.lazy_pattern import pattern
 
 _RAW: Final = ("PluginConfig", "args")
 """A field that is decoded on its own, once its type is known."""
 
 _BYTES: Final = frozenset({"certData", "keyData", "caData"})
-_BASE64: Final = re.compile("([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+_BASE64: Final = pattern("([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 _INT64: Final = msgspec.Meta(ge=-(2**63), le=2**63 - 1)
 _TYPE_META: Final = frozenset({"apiVersion", "kind"})
 

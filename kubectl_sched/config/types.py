@@ -6,7 +6,6 @@ on another field are in defaults.py.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, Final, TypeAlias
@@ -15,6 +14,7 @@ import msgspec
 
 from kubectl_sched.api.affinity import NodeAffinity, TopologySpreadConstraint
 from kubectl_sched.api.meta import Part
+from kubectl_sched.lazy_pattern import pattern
 
 Int32: TypeAlias = Annotated[int, msgspec.Meta(title="int32", ge=-(2**31), le=2**31 - 1)]
 Int64: TypeAlias = Annotated[int, msgspec.Meta(title="int64", ge=-(2**63), le=2**63 - 1)]
@@ -30,7 +30,7 @@ def _attribute(point: str) -> str:
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in point)
 
 
-_USER_IN_URL = re.compile(r"(?:(?<=://)|\A)[^/?#]*@")
+_USER_IN_URL = pattern(r"(?:(?<=://)|\A)[^/?#]*@")
 
 
 class Duration(msgspec.Struct, frozen=True, order=True):

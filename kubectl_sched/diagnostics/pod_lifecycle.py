@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from kubectl_sched.framework.amounts import amount_texts
+from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.record import Record
 from kubectl_sched.snapshot import NodeInfo
 from kubectl_sched.sources.surroundings import bound_at
@@ -64,7 +63,7 @@ _UNDER_PRESSURE = "The node had condition"
 
 _REPLACING = frozenset({"DaemonSet", "ReplicaSet", "ReplicationController", "StatefulSet"})
 
-_PREEMPTED = re.compile(r"Preempted by (?:pod )?(\S+?)(?: on node (\S+))?\.?$")
+_PREEMPTED = pattern(r"Preempted by (?:pod )?(\S+?)(?: on node (\S+))?\.?$")
 _WAITING_FOR = {
     "FailedAttachVolume": "it waits for a volume",
     "FailedCreatePodSandBox": "its sandbox cannot be made",
@@ -226,6 +225,8 @@ def _left_for_resize(result: ScheduleResult) -> Iterator[str]:
 
 
 def _free(result: ScheduleResult, row: int) -> str:
+    from kubectl_sched.framework.amounts import amount_texts
+
     node = NodeInfo(result.nodes, row)
     left = ((resource, node.allocatable(resource) - node.requested(resource)) for resource in ("cpu", "memory"))
     return ", ".join(f"{amount_texts(resource, amount)[0]} {resource}" for resource, amount in left)

@@ -9,6 +9,7 @@ from kubectl_sched.api.apps import ReplicaSet, ReplicationController, StatefulSe
 from kubectl_sched.api.meta import ObjectMeta
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.diagnostics.pod_lifecycle import Stage
+from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.scheduler.result import Outcome, ScheduleResult
 from kubectl_sched.sources.pod_selection import workloads_named
 
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.pod_selection import Selection
     from kubectl_sched.sources.surroundings import Surroundings
 
-_QUOTA = re.compile(
+_QUOTA = pattern(
     r"exceeded quota: (?P<name>[^,]+), requested: (?P<asked>.+), used: (?P<used>.+), limited: (?P<limit>.+)"
 )
-_WEBHOOK = re.compile(r'admission webhook "(?P<name>[^"]+)" denied the request:?(?P<why>.*)', re.DOTALL)
-_SILENT_WEBHOOK = re.compile(
+_WEBHOOK = pattern(r'admission webhook "(?P<name>[^"]+)" denied the request:?(?P<why>.*)', re.DOTALL)
+_SILENT_WEBHOOK = pattern(
     r'failed calling webhook "(?P<name>[^"]+)": (?:failed to call webhook: )?(?P<why>.*)', re.DOTALL
 )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,6 +10,7 @@ import msgspec
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity, parse_quantity
 from kubectl_sched.api.resource import DeviceAttribute
 from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed
+from kubectl_sched.lazy_pattern import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -26,7 +26,7 @@ _HINT = (
     "consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() for optional "
     "fields"
 )
-_NAMED = re.compile(r"device\.(attributes|capacity)\[['\"]([^'\"]+)['\"]\]\.\??(\w+)")
+_NAMED = pattern(r"device\.(attributes|capacity)\[['\"]([^'\"]+)['\"]\]\.\??(\w+)")
 
 
 class Answer(NamedTuple):

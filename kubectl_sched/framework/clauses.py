@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_sched.framework.label_hints import RENAMED_LABELS
-from kubectl_sched.framework.near_miss import nearest, odd_character
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -61,9 +58,15 @@ def missing_key_hints(nodes: Snapshot, key: str) -> tuple[str, ...]:
     whole = nodes.whole
     if whole.table.has_label(key).any():
         return ()
+
+    from kubectl_sched.framework.near_miss import nearest, odd_character
+
     odd = odd_character(key)
     if odd is not None:
         return (f"no node carries the label `{key}`", odd)
+
+    from kubectl_sched.framework.label_hints import RENAMED_LABELS
+
     if key in RENAMED_LABELS:
         return (f"no node carries the label `{key}`, which is now `{RENAMED_LABELS[key]}`",)
     meant = nearest(key, whole.table.label_keys)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import Final
+
+from kubectl_sched.lazy_pattern import pattern
 
 _TYPOGRAPHIC: Final = {
     **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4`", "'"),
     **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
     **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
 }
-_COUNTERS: Final = re.compile(r"[0-9x]")
+_COUNTERS: Final = pattern(r"[0-9x]")
 """Characters in which sizes and numbers differ."""
-_SEPARATORS: Final = re.compile(r"[-/]")
+_SEPARATORS: Final = pattern(r"[-/]")
 _INVISIBLE: Final = frozenset("\u00a0\u200b\u200c\u200d\u2060\ufeff")
 
 

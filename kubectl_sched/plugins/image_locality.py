@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from kubectl_sched.framework.amounts import amount_text
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.golang import truncated_divisions
 from kubectl_sched.framework.interface import DependsOn, ScorePlugin
@@ -158,4 +157,6 @@ def _repository(name: str) -> str:
 
 
 def _megabytes(size: int) -> str:
+    from kubectl_sched.framework.amounts import amount_text
+
     return f"{size / _MB:.0f}MiB" if size >= _MB else amount_text("memory", size)

@@ -12,7 +12,6 @@ from kubectl_sched.framework.cycle_state import PluginError, StateKey
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.in_place_resize import grows_in_place
 from kubectl_sched.framework.interface import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
-from kubectl_sched.framework.near_miss import nearest
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, unresolvable
 from kubectl_sched.snapshot import Column
 
@@ -118,6 +117,8 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
 
 
 def _evidence(feature: str, declared: tuple[str, ...], nodes: Snapshot) -> Evidence:
+    from kubectl_sched.framework.near_miss import nearest
+
     hints: list[str] = []
     near = nearest(feature, declared)
     if near is not None:

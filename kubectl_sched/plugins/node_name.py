@@ -8,7 +8,6 @@ import numpy as np
 
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.interface import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
-from kubectl_sched.framework.near_miss import nearest
 from kubectl_sched.framework.status import SUCCESS, unresolvable
 from kubectl_sched.snapshot import Column
 
@@ -56,6 +55,8 @@ class NodeName(PreFilterPlugin, FilterPlugin):
             return ()
         hints: tuple[str, ...] = ()
         if wanted not in nodes.whole.row_of:
+            from kubectl_sched.framework.near_miss import nearest
+
             near = nearest(wanted, nodes.whole.names)
             hints = (f"no node is named {wanted}" + (f"; there is {near}" if near else ""),)
         return (Evidence(f"is not {wanted}, which the pod's spec.nodeName asks for", {"nodeName": wanted}, hints),)

@@ -13,8 +13,6 @@ from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.in_place_resize import grows_in_place
 from kubectl_sched.framework.interface import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
 from kubectl_sched.framework.status import SKIP, SUCCESS, unresolvable
-from kubectl_sched.framework.toleration_hints import toleration_hints
-from kubectl_sched.shell_commands import uncordon_node
 from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
@@ -64,7 +62,13 @@ class NodeUnschedulable(PreFilterPlugin, FilterPlugin):
             return ()
         key = UNSCHEDULABLE_TAINT.key
         since = next((taint.time_added for taint in nodes.taints[row] if taint.key == key), None)
+
+        from kubectl_sched.framework.toleration_hints import toleration_hints
+
         hints = toleration_hints(UNSCHEDULABLE_TAINT, pod.spec.tolerations, comparison=self._comparison)
+
+        from kubectl_sched.shell_commands import uncordon_node
+
         command = uncordon_node(nodes.names[row])
         undone = f" ({command} undoes it)" if command is not None else ""
         text = f"is cordoned{f' since {since}' if since else ''}{undone}"

@@ -29,7 +29,6 @@ from kubectl_sched.framework.interface import (
 )
 from kubectl_sched.framework.normalize_score import default_normalize_score
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, unresolvable
-from kubectl_sched.framework.toleration_hints import toleration_hints
 from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
@@ -162,6 +161,8 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
         return f"have the untolerated taint {taint}{near or meaning}"
 
     def _hints(self, taint: Taint, pod: Pod) -> tuple[str, ...]:
+        from kubectl_sched.framework.toleration_hints import toleration_hints
+
         return toleration_hints(taint, pod.spec.tolerations, comparison=self._comparison)
 
     def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
@@ -171,6 +172,8 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
         return self._untolerated(preferred_not, pod, nodes.node_objects[row])
 
     def _untolerated(self, taints: list[Taint], pod: Pod, node: Node) -> tuple[Evidence, ...]:
+        from kubectl_sched.framework.toleration_hints import toleration_hints
+
         tolerations = pod.spec.tolerations
         return tuple(
             _evidence(taint, node, toleration_hints(taint, tolerations, comparison=self._comparison))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.record import Record
-from kubectl_sched.suggestions.weight_margins import points_lost
 
 if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -41,6 +40,9 @@ def contrast_of(result: ScheduleResult, asked: str | None = None) -> Contrast | 
     row = result.nodes.row_of.get(other)
     if row is None or row not in result.total_of:
         return None
+
+    from kubectl_sched.suggestions.weight_margins import points_lost
+
     differences = [(plugin, -points) for plugin, points in points_lost(result, row) if points]
     lead = result.total_of[result.nodes.row_of[winner]] - result.total_of[row]
     return Contrast(

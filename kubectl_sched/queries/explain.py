@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.config import Configuration
     from kubectl_sched.framework.handle import ExtenderClient
+    from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.simulation.pending_together import Together
     from kubectl_sched.sources.dump.dump import Dump
 
@@ -183,11 +184,16 @@ class PodExplainer:
         found = self._sampled(found, scheduler.configuration)
         if self._question.is_about_one_pod:
             found = replace(found, contrast=contrast_of(found.result, self._question.node))
-        if not self._suggesting or found.result.unknown:
+        if not self._suggesting or found.result.unknown or self._is_as_asked(found.result):
             return found
         from kubectl_sched.suggestions.search import suggest  # several pods at once are explained without
 
         return replace(found, suggestions=suggest(found.result, self._question.node))
+
+    def _is_as_asked(self, result: ScheduleResult) -> bool:
+        """Report whether the pod fits and no node was asked about, so that there is nothing to suggest."""
+        is_there = result.current_node is None or result.current_node in result.nodes.row_of
+        return result.outcome is Outcome.SCHEDULABLE and result.fits and is_there and self._question.node is None
 
     def _sampled(self, found: Explanation, configuration: Configuration) -> Explanation:
         start_index = self._question.start_index

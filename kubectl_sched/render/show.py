@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from kubectl_sched.errors import SchedError
 from kubectl_sched.output import write_page
 from kubectl_sched.own_error import EXIT_CODE
-from kubectl_sched.render.data.explanation_data import explanation_data, explanation_list
 from kubectl_sched.render.data.writers import warn, write_data, write_data_list, write_names
 from kubectl_sched.render.display import PAGES
 from kubectl_sched.render.headline import headline
@@ -72,6 +71,8 @@ def check_is_node(name: str, nodes: Snapshot) -> None:
 
 def _write(answer: Answer, display: Display) -> None:
     """Write one explanation with the notes among its warnings, or a list of them with the notes as its own warnings."""
+    from kubectl_sched.render.data.explanation_data import explanation_data, explanation_list
+
     notes = (*answer.notes, *answer.warnings)
 
     def data_of(explanation: Explanation) -> dict[str, Any]:

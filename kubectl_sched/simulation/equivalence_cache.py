@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from kubectl_sched.api.resource import ResourceClaim
-from kubectl_sched.simulation.bulk_replay import essence
 from kubectl_sched.simulation.plain_pods import is_plain
 
 if TYPE_CHECKING:
@@ -28,6 +27,9 @@ class EquivalenceCache:
         """Return what the scheduler's own cycle for the pod returns."""
         if not self._has_class(pod, scheduler):
             return scheduler.schedule_one(pod, self._profile)
+
+        from kubectl_sched.simulation.bulk_replay import essence
+
         key = scheduler, msgspec.json.encode(essence(pod))
         known = self._results.get(key)
         if known is not None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.strategic_merge import difference
 from kubectl_sched.api.apimachinery.validation import subdomain_errors
+from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.shell_commands import (
     ShellCommand,
     delete_pods,
@@ -47,8 +47,8 @@ UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
 
 
 _NO_COMMAND = Manual("there is no command for this: Kubernetes would not accept a name that it needs")
-_KIND = re.compile("[A-Z][A-Za-z0-9]{0,62}")
-_SCHEDULER_NAME = re.compile("[A-Za-z0-9][-A-Za-z0-9_.]{0,252}")
+_KIND = pattern("[A-Z][A-Za-z0-9]{0,62}")
+_SCHEDULER_NAME = pattern("[A-Za-z0-9][-A-Za-z0-9_.]{0,252}")
 
 Step: TypeAlias = "ShellCommand | Manual | None"
 """None is a command that cannot be given."""

@@ -26,7 +26,7 @@ from tests.plugins.random_volumes import VolumeGraph, decoded
 if TYPE_CHECKING:
     from kubectl_sched.framework.interface import FilterPlugin
     from kubectl_sched.framework.status import Status
-    from kubectl_sched.plugins.volume_binding.binder import PodVolumes
+    from kubectl_sched.plugins.volume_binding.volume_outcome import PodVolumes
     from kubectl_sched.snapshot import Snapshot
 
 PLUGINS: tuple[Any, ...] = (VolumeRestrictions, NodeVolumeLimits, VolumeBinding, VolumeZone)

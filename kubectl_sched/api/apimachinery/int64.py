@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
+
+from kubectl_sched.lazy_pattern import pattern
 
 MIN_INT64: Final = -(2**63)
 MAX_INT64: Final = 2**63 - 1
 MAX_UINT64: Final = 2**64 - 1
 
-_INT64: Final = re.compile("([+-]?)0*([0-9]{1,19})")
-_UINT64: Final = re.compile("0*([0-9]{1,20})")
+_INT64: Final = pattern("([+-]?)0*([0-9]{1,19})")
+_UINT64: Final = pattern("0*([0-9]{1,20})")
 
 
 def is_int64(number: int) -> bool:

@@ -22,6 +22,7 @@ from kubectl_sched.api.apimachinery.decimal_scaling import (
 )
 from kubectl_sched.api.apimachinery.int64 import MAX_INT64, is_int64
 from kubectl_sched.errors import SchedError
+from kubectl_sched.lazy_pattern import pattern
 
 if TYPE_CHECKING:
     from kubectl_sched.api.core import RawQuantity, ResourceList
@@ -30,10 +31,10 @@ NANO: Final = -9
 MILLI: Final = -3
 
 _LARGEST_EXPONENT: Final = 1000
-_SHAPE: Final = re.compile(
+_SHAPE: Final = pattern(
     r"(?P<value>(?P<sign>[+-]?)0*(?P<whole>[0-9]*)(?:\.(?P<fraction>[0-9]*))?)(?P<suffix>[eEinumkKMGTP]*[-+]?[0-9]*)"
 )
-_EXPONENT: Final = re.compile(r"[eE]([+-]?[0-9]+)")
+_EXPONENT: Final = pattern(r"[eE]([+-]?[0-9]+)")
 
 _WRONG_FORMAT: Final = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 _WRONG_NUMBER: Final = "unable to parse numeric part of quantity"

@@ -24,6 +24,7 @@ from kubectl_sched.api.apimachinery.labels import (
     requirement,
 )
 from kubectl_sched.api.apimachinery.validation import invalid, label_key_errors
+from kubectl_sched.lazy_pattern import pattern
 
 _END: Final = ""
 _IDENTIFIER: Final = "identifier"
@@ -33,8 +34,8 @@ _OPERATORS: Final = {
     "in": IN, "=": EQUALS, "==": DOUBLE_EQUALS, ">": GREATER_THAN, "<": LESS_THAN, "notin": NOT_IN, "!=": NOT_EQUALS,
 }  # fmt: skip
 _BINARY: Final = f"{IN}, {NOT_IN}, {EQUALS}, {DOUBLE_EQUALS}, {NOT_EQUALS}, {GREATER_THAN}, {LESS_THAN}"
-_WORD: Final = re.compile(rf"[^{re.escape(_SYMBOLS)} \t\r\n\0]+")
-_SPACES: Final = re.compile(r"[ \t\r\n]*")
+_WORD: Final = pattern(rf"[^{re.escape(_SYMBOLS)} \t\r\n\0]+")
+_SPACES: Final = pattern(r"[ \t\r\n]*")
 
 
 def parse_selector(text: str) -> Selector:

@@ -6,19 +6,20 @@ Answers to k8s.io/apimachinery/pkg/api/validate/content, pkg/util/validation/fie
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
+
+from kubectl_sched.lazy_pattern import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
 _NAME_FORMAT: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
-_NAME: Final = re.compile(_NAME_FORMAT)
+_NAME: Final = pattern(_NAME_FORMAT)
 _SUBDOMAIN_FORMAT: Final = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
-_SUBDOMAIN: Final = re.compile(_SUBDOMAIN_FORMAT)
+_SUBDOMAIN: Final = pattern(_SUBDOMAIN_FORMAT)
 _DNS_LABEL_FORMAT: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_DNS_LABEL: Final = re.compile(_DNS_LABEL_FORMAT)
-_DECIMAL: Final = re.compile("0|-?[1-9][0-9]*")
+_DNS_LABEL: Final = pattern(_DNS_LABEL_FORMAT)
+_DECIMAL: Final = pattern("0|-?[1-9][0-9]*")
 
 _ENDS: Final = "and must start and end with an alphanumeric character"
 _NAME_IS_WRONG: Final = (

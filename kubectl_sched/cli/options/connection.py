@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from typer import Option
 
 from kubectl_sched.cli.options.groups import OptionGroup, flags
-from kubectl_sched.sources.live.connection_flags import Connection
+
+if TYPE_CHECKING:
+    from kubectl_sched.sources.live.connection_flags import Connection
 
 
 class ConnectionOptions(OptionGroup, frozen=True):
@@ -63,6 +65,8 @@ class ConnectionOptions(OptionGroup, frozen=True):
     @property
     def connection(self) -> Connection:
         """The flags as the reader of a cluster takes them."""
+        from kubectl_sched.sources.live.connection_flags import Connection
+
         fields: dict[str, Any] = {name: getattr(self, name) for name in self.__struct_fields__}
         lists = {name: tuple(fields[name] or ()) for name in ("as_groups", "as_user_extras")}
         return Connection(**fields | lists)

@@ -10,19 +10,20 @@ import re
 from typing import NamedTuple
 
 from kubectl_sched.diagnostics.messages.reasons import Meaning, begins_a_reason, meaning
+from kubectl_sched.lazy_pattern import pattern
 
-_HEAD = re.compile(r"\b(\d{1,9})/(\d{1,9}) nodes are available(?:: |:|\.|$)")
-_COUNTED = re.compile(r"(\d{1,9}) (.+)", re.DOTALL)
-_BETWEEN = re.compile(r",\s+(?=\d{1,9} \S)")
-_FAILED_PLUGIN = re.compile(
+_HEAD = pattern(r"\b(\d{1,9})/(\d{1,9}) nodes are available(?:: |:|\.|$)")
+_COUNTED = pattern(r"(\d{1,9}) (.+)", re.DOTALL)
+_BETWEEN = pattern(r",\s+(?=\d{1,9} \S)")
+_FAILED_PLUGIN = pattern(
     r'(?:error while )?running "?(?P<plugin>\w+)"? (?:pre)?filter plugin for pod "[^"]*": (?P<reason>.*)',
     re.IGNORECASE | re.DOTALL,
 )
-_CUT = re.compile(r"\s*\.\.\.$")
-_PREEMPTION = re.compile(r"(?:pod group )?preemption: ")
-_QUOTE_ENDS = re.compile(r'\."(?![A-Za-z])')
-_STOP = re.compile(r"(?<!e\.g)\.\s+")
-_POST_FILTER = re.compile(
+_CUT = pattern(r"\s*\.\.\.$")
+_PREEMPTION = pattern(r"(?:pod group )?preemption: ")
+_QUOTE_ENDS = pattern(r'\."(?![A-Za-z])')
+_STOP = pattern(r"(?<!e\.g)\.\s+")
+_POST_FILTER = pattern(
     r"(?:[\w ]+, )*(?:pod group )?preemption: |no new claims to deallocate|still not schedulable|plugin disabled|"
     r"de(?:alloca|le)tion (?:and deletion )?of|"
     r"(?:No p|P)reemption |not found|ResourceClaim unreserved"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.api.decoders import decoder
+from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
@@ -24,12 +25,12 @@ _TABLE: Final = Path(__file__).with_name("reasons.json")
 _PREEMPTION: Final = "preemption: "
 """The prefix of all that DefaultPreemption says."""
 
-_PLACE = re.compile(r"<(\.\.\.|[a-z_]+)>")
+_PLACE = pattern(r"<(\.\.\.|[a-z_]+)>")
 _SEPARATORS = " :="
 """Characters left over at the end if a spelling lacks the place that comes last."""
 
-_AFTER_HEAD = re.compile(r'[<"].*', re.DOTALL)
-_NOT_OF_A_SLUG = re.compile(r"[^a-z0-9 -]")
+_AFTER_HEAD = pattern(r'[<"].*', re.DOTALL)
+_NOT_OF_A_SLUG = pattern(r"[^a-z0-9 -]")
 
 
 class Meaning(Record, frozen=True):

@@ -6,23 +6,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.config.types import DefaultPreemptionArgs
 from kubectl_sched.framework.cycle_state import PluginError
-from kubectl_sched.framework.fit_error import fit_error
 from kubectl_sched.framework.interface import (
     PodGroupPostFilterPlugin,
     PostFilterPlugin,
     PostFilterResult,
     PreEnqueuePlugin,
 )
-from kubectl_sched.framework.podgroup_info import PodGroupPostFilterResult, ProposedAssignment
-from kubectl_sched.framework.preemption import pick_one_node
 from kubectl_sched.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
-from kubectl_sched.plugins.default_preemption.budgets import Budgets
-from kubectl_sched.plugins.default_preemption.dry_run import DryRun
-from kubectl_sched.plugins.default_preemption.podgroup_preemption import GroupPreemption
-from kubectl_sched.plugins.default_preemption.victims import GroupVictims, GroupVictimsOfPodGroups, SingleVictims
 from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
@@ -30,9 +22,11 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.interface import PluginsRunner
-    from kubectl_sched.framework.podgroup_info import GroupCycle, PodGroupInfo
+    from kubectl_sched.framework.podgroup_info import GroupCycle, PodGroupInfo, PodGroupPostFilterResult
     from kubectl_sched.framework.preemption import Candidate
     from kubectl_sched.framework.status import NodeToStatus
+    from kubectl_sched.plugins.default_preemption.budgets import Budgets
+    from kubectl_sched.plugins.default_preemption.victims import GroupVictims, SingleVictims
     from kubectl_sched.snapshot import Snapshot
 
 NOT_HELPFUL = unresolvable("Preemption is not helpful for scheduling")
@@ -61,17 +55,26 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin, PodGroupPostFilterPl
         if why_not is not None:
             return _said(PostFilterResult(unschedulable(why_not)))
         helped = statuses.where(lambda status: status.code is Code.UNSCHEDULABLE)
+
+        from kubectl_sched.plugins.default_preemption.dry_run import DryRun
+
         dry_run = DryRun(framework, state, pod, nodes, self._budgets(nodes), victims)
         outcomes = dry_run.run(np.flatnonzero(helped))
         words = _per_node(len(nodes), outcomes.statuses)
         if not outcomes.candidates:
             if outcomes.errors:
                 return _said(PostFilterResult(error(_aggregate(outcomes.errors)), dry_run=words))
+
+            from kubectl_sched.framework.fit_error import fit_error
+
             message = fit_error(SUCCESS, words)
             return _said(PostFilterResult(unschedulable(message), nominated_node="", dry_run=words))
         candidates = self._left_by_extenders(pod, nodes, outcomes.candidates)
         if isinstance(candidates, Status):
             return _said(PostFilterResult(candidates, dry_run=words))
+
+        from kubectl_sched.framework.preemption import pick_one_node
+
         choice = pick_one_node(candidates)
         chosen = min(choice.tied, key=lambda candidate: candidate.node_name)
         return PostFilterResult(
@@ -88,6 +91,9 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin, PodGroupPostFilterPl
         self, info: PodGroupInfo, nodes: Snapshot, framework: PluginsRunner, cycle: GroupCycle
     ) -> PodGroupPostFilterResult:
         """Find the victims for the group, unless it may not preempt or nothing helps."""
+        from kubectl_sched.plugins.default_preemption.podgroup_preemption import GroupPreemption
+        from kubectl_sched.plugins.default_preemption.victims import GroupVictims, GroupVictimsOfPodGroups
+
         search = GroupPreemption(info, nodes, framework, self._budgets(nodes), cycle.trial)
         release, enabled = self._handle.release, self._handle.features.enabled
         if not release.groups_have_placement_feasible:
@@ -100,6 +106,9 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin, PodGroupPostFilterPl
             else [pod.spec.preemption_policy for pod in info.pods]
         )
         never = "Never" in policies
+
+        from kubectl_sched.framework.podgroup_info import PodGroupPostFilterResult, ProposedAssignment
+
         if not never and _is_ongoing(info, nodes, victims):
             status = Status(reasons=("pod group preemption: ongoing preemption on nominated nodes",))
             nominations = (ProposedAssignment(pod, pod.status.nominated_node_name) for pod in info.pods)
@@ -135,12 +144,16 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin, PodGroupPostFilterPl
         return Status(reasons=(announcement,))
 
     def _victims(self, nodes: Snapshot) -> SingleVictims:
+        from kubectl_sched.plugins.default_preemption.victims import GroupVictims, SingleVictims
+
         enabled = self._handle.features.enabled
         if self._handle.release.groups_are_victims and enabled("GenericWorkload"):
             return GroupVictims(nodes, trees=enabled("CompositePodGroup"))
         return SingleVictims(nodes)
 
     def _budgets(self, nodes: Snapshot) -> Budgets:
+        from kubectl_sched.plugins.default_preemption.budgets import Budgets
+
         return Budgets(nodes.objects, one_violation_is_enough=self._handle.release.one_violated_budget_is_enough)
 
     def _group_in_the_way(self, pod: Pod, nodes: Snapshot) -> str | None:
@@ -150,6 +163,8 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin, PodGroupPostFilterPl
         if group_name is None or not self._handle.release.groups_do_not_preempt:
             return None
         if self._handle.features.enabled("TopologyAwareWorkloadScheduling"):
+            from kubectl_sched.api.scheduling import PodGroup
+
             pod_group = nodes.objects.get(PodGroup, group_name, pod.metadata.namespace)
             if pod_group is None:
                 return "pod group for pod not found"

@@ -25,7 +25,6 @@ from kubectl_sched.framework.interface import (
     ScorePlugin,
 )
 from kubectl_sched.framework.normalize_score import default_normalize_score
-from kubectl_sched.framework.podgroup_info import PodGroupPostFilterResult
 from kubectl_sched.framework.status import SKIP, SUCCESS, NodeToStatus, Status, error, unresolvable, unschedulable
 from kubectl_sched.plugins.dynamic_resources.claims import SPECIAL_NAME, ClaimProblem, pod_claims, unreserved_for_group
 from kubectl_sched.plugins.dynamic_resources.state import STATE, PreFilterState
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.interface import PluginsRunner
-    from kubectl_sched.framework.podgroup_info import GroupCycle, PodGroupInfo
+    from kubectl_sched.framework.podgroup_info import GroupCycle, PodGroupInfo, PodGroupPostFilterResult
     from kubectl_sched.framework.reservation import Reservation
     from kubectl_sched.plugins.dynamic_resources.filtering import Filtering
     from kubectl_sched.snapshot import Snapshot
@@ -167,6 +166,8 @@ class DynamicResources(
 
         It fails if no member's PreFilter came as far as this plugin.
         """
+        from kubectl_sched.framework.podgroup_info import PodGroupPostFilterResult
+
         del nodes, framework
         constrained = info.group.spec.scheduling_constraints is not None
         if not self._on or (constrained and self._enabled("TopologyAwareWorkloadScheduling")):

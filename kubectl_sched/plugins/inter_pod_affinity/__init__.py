@@ -23,7 +23,7 @@ from kubectl_sched.framework.interface import (
     ScorePlugin,
 )
 from kubectl_sched.framework.status import SKIP, SUCCESS, NodeToStatus, Status, unresolvable
-from kubectl_sched.plugins.inter_pod_affinity import evidence, filtering, scoring
+from kubectl_sched.plugins.inter_pod_affinity import filtering, scoring
 from kubectl_sched.plugins.inter_pod_affinity.terms import namespace_labels, terms_of
 from kubectl_sched.snapshot import Column
 
@@ -106,10 +106,15 @@ class InterPodAffinity(
         """Every rule that the node breaks, with the pods by name."""
         if self._grows_in_place(pod):
             return ()
+
+        from kubectl_sched.plugins.inter_pod_affinity import evidence
+
         return evidence.rejection(_pre_filter_state(state), pod, nodes, row)
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
         """The rule that all of these nodes break."""
+        from kubectl_sched.plugins.inter_pod_affinity import evidence
+
         return evidence.summary(_pre_filter_state(state), pod, nodes, rows)
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Status:
@@ -160,6 +165,8 @@ class InterPodAffinity(
 
     def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """The points of each of the node's domains."""
+        from kubectl_sched.plugins.inter_pod_affinity import evidence
+
         weighed = state.get(scoring.STATE)
         return () if weighed is None else evidence.points(weighed, pod, nodes, row)
 

@@ -26,7 +26,6 @@ from kubectl_sched.framework.interface import (
 )
 from kubectl_sched.framework.normalize_score import default_normalize_score
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, unresolvable
-from kubectl_sched.plugins.node_affinity import evidence
 from kubectl_sched.snapshot import Column
 from kubectl_sched.snapshot.node_selection import nodes_of_term, nodes_required, nodes_selected
 
@@ -79,6 +78,8 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
 
     def explain_pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> tuple[Evidence, ...]:
         """Name the terms that ask for two node names at once."""
+        from kubectl_sched.plugins.node_affinity import evidence
+
         del state, nodes
         required = _required(pod)
         return evidence.conflict(required) if required is not None and named_nodes(required) == frozenset() else ()
@@ -100,10 +101,15 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         if self._grows_in_place(pod):
             return ()
         added = self._added.required if self._added else None
+
+        from kubectl_sched.plugins.node_affinity import evidence
+
         return evidence.unmet(_required(pod), pod.spec.node_selector or {}, added, nodes, row)
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
         """Name the labels that these nodes lack."""
+        from kubectl_sched.plugins.node_affinity import evidence
+
         del state
         added = self._added.required if self._added else None
         return evidence.summary(_required(pod), pod.spec.node_selector or {}, added, nodes, rows)
@@ -133,6 +139,8 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
 
     def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Each preferred term: whether it selects the node, and what it is worth."""
+        from kubectl_sched.plugins.node_affinity import evidence
+
         del state
         own = pod.spec.affinity.node_affinity if pod.spec.affinity else None
         return (

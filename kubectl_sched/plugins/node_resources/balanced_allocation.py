@@ -12,7 +12,6 @@ from kubectl_sched.framework.cycle_state import StateKey
 from kubectl_sched.framework.golang import truncated_divisions
 from kubectl_sched.framework.interface import DependsOn, PreScorePlugin, ScorePlugin
 from kubectl_sched.framework.status import SKIP, SUCCESS
-from kubectl_sched.plugins.node_resources import evidence
 from kubectl_sched.plugins.node_resources.device_counts import device_counts
 from kubectl_sched.plugins.node_resources.strategies import MAX_NODE_SCORE, PreScoreState, node_amounts
 
@@ -84,6 +83,9 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
             return ()
         rows = np.array([row], dtype=np.intp)
         amounts = node_amounts(self._resources, prepared, nodes, rows, use_requested=True)
+
+        from kubectl_sched.plugins.node_resources import evidence
+
         return evidence.shares(amounts, prepared.requests)
 
 

@@ -21,7 +21,6 @@ from kubectl_sched.framework.interface import (
     ScorePlugin,
 )
 from kubectl_sched.framework.status import SUCCESS, unresolvable
-from kubectl_sched.plugins.node_resources import evidence
 from kubectl_sched.plugins.node_resources.device_counts import device_counts
 from kubectl_sched.plugins.node_resources.insufficient import PreFilterState, device_backed, shortages, statuses
 from kubectl_sched.plugins.node_resources.strategies import PreScoreState, node_amounts, placement_score, strategy_of
@@ -101,6 +100,8 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """For each resource: wanted, used, capacity, and the pods that use most of it."""
+        from kubectl_sched.plugins.node_resources import evidence
+
         request = state.get(PRE_FILTER_STATE) or self._pre_filter_state(pod, nodes)
         lacking = [each.resource for each in self._shortages(request, nodes) if each.insufficient[row]]
         return tuple(evidence.shortage(name, request.requests.get(name, 1), pod, nodes, row) for name in lacking)
@@ -118,6 +119,8 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
         """Name the resources that these nodes lack, and the node that has most of them."""
+        from kubectl_sched.plugins.node_resources import evidence
+
         request = state.get(PRE_FILTER_STATE) or self._pre_filter_state(pod, nodes)
         lacking = {each.resource: each.insufficient for each in self._shortages(request, nodes)}
         return evidence.summary(lacking, request.requests, nodes, rows)
@@ -141,6 +144,8 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """For each resource that counts: how much would be requested, and its points."""
+        from kubectl_sched.plugins.node_resources import evidence
+
         prepared = state.get(PRE_SCORE_STATE) or self._pre_score_state(pod, nodes)
         rows = np.array([row], dtype=np.intp)
         amounts = node_amounts(self._resources, prepared, nodes, rows, use_requested=False)

@@ -17,8 +17,6 @@ from kubectl_sched.plugins.node_volume_limits.attachable_volumes import (
     MissingClaimError,
     has_attachable_volume,
 )
-from kubectl_sched.plugins.node_volume_limits.count import exceeded
-from kubectl_sched.plugins.node_volume_limits.evidence import limit_evidence, missing_claims, missing_driver
 from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
@@ -75,6 +73,9 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
             return ()
         volumes = self._volumes_in(nodes.objects)
         drivers = volumes.drivers(nodes.names[row])
+
+        from kubectl_sched.plugins.node_volume_limits.evidence import limit_evidence, missing_claims, missing_driver
+
         try:
             new = volumes.of_new(pod, drivers.migrated)
             missing = self._missing_drivers(new, drivers, nodes.objects)
@@ -87,6 +88,9 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
             return ()
         used = {name: driver for _, each in users for name, driver in each.items()}
         attached = volumes.attached_to(nodes.names[row])
+
+        from kubectl_sched.plugins.node_volume_limits.count import exceeded
+
         counts = exceeded(new, used, attached, drivers.limits)
         return tuple(limit_evidence(count, users, attached) for count in counts)
 
@@ -169,5 +173,8 @@ def _counted(
     attached = volumes.attached_to(node_name)
     if len(new) + len(used) + len(attached) <= drivers.lowest_limit:
         return SUCCESS
+
+    from kubectl_sched.plugins.node_volume_limits.count import exceeded
+
     over = exceeded(new, used, attached, drivers.limits)
     return _LIMIT_EXCEEDED if over else SUCCESS

@@ -19,7 +19,7 @@ from kubectl_sched.framework.interface import (
     ScorePlugin,
 )
 from kubectl_sched.framework.status import SKIP, SUCCESS, NodeToStatus, Status
-from kubectl_sched.plugins.pod_topology_spread import evidence, filtering, scoring
+from kubectl_sched.plugins.pod_topology_spread import filtering, scoring
 from kubectl_sched.plugins.pod_topology_spread.constraints import Constraints
 from kubectl_sched.snapshot import Column
 
@@ -88,10 +88,15 @@ class PodTopologySpread(
         """Each constraint that the node breaks, with the counts of its domains."""
         if self._grows_in_place(pod):
             return ()
+
+        from kubectl_sched.plugins.pod_topology_spread import evidence
+
         return evidence.rejection(_pre_filter_state(state), pod, nodes, row, self._constraints)
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
         """The constraints that these nodes break."""
+        from kubectl_sched.plugins.pod_topology_spread import evidence
+
         return evidence.summary(_pre_filter_state(state), pod, nodes, rows)
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Status:
@@ -139,6 +144,9 @@ class PodTopologySpread(
         if before is None:
             return ()
         counts = scoring.pod_counts(before, pod, nodes)
+
+        from kubectl_sched.plugins.pod_topology_spread import evidence
+
         return evidence.points(before, counts, nodes, row, self._constraints.origin(pod))
 
 

@@ -25,26 +25,14 @@ from kubectl_sched.framework.interface import (
     ScorePlugin,
 )
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, error, unresolvable
-from kubectl_sched.plugins.volume_binding.binder import (
+from kubectl_sched.plugins.volume_binding.scoring import class_resources, points_of, score
+from kubectl_sched.plugins.volume_binding.volume_outcome import (
     BIND_CONFLICT,
     NODE_CONFLICT,
     NOT_ENOUGH_SPACE,
     VOLUME_NOT_EXIST,
-    Binder,
     PodVolumes,
 )
-from kubectl_sched.plugins.volume_binding.claims import pod_volume_claims, refusal
-from kubectl_sched.plugins.volume_binding.evidence import (
-    bound_elsewhere,
-    common_clause,
-    immediate_claims,
-    refused_claims,
-    storage_evidence,
-    unbound,
-)
-from kubectl_sched.plugins.volume_binding.reserve import actions, reservations
-from kubectl_sched.plugins.volume_binding.scoring import class_resources, points_of, score
-from kubectl_sched.plugins.volume_binding.static_matching import VolumeIndex
 from kubectl_sched.record import Record
 from kubectl_sched.snapshot import Column
 
@@ -55,6 +43,8 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.reservation import Reservation
     from kubectl_sched.framework.status import NodeToStatus
+    from kubectl_sched.plugins.volume_binding.binder import Binder
+    from kubectl_sched.plugins.volume_binding.static_matching import VolumeIndex
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.arrays import Integers, Rows
     from kubectl_sched.snapshot.node_table import NodeTable
@@ -100,6 +90,8 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
     def _volumes_in(self, objects: Objects) -> VolumeIndex:
         volumes = self._volumes.get(objects)
         if volumes is None:
+            from kubectl_sched.plugins.volume_binding.static_matching import VolumeIndex
+
             volumes = self._volumes[objects] = VolumeIndex(objects.all(PersistentVolume))
         return volumes
 
@@ -111,18 +103,27 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         if not uses:
             state.write(PRE_FILTER_STATE, PreFilterState())
             return PreFilterResult(SKIP)
+
+        from kubectl_sched.plugins.volume_binding.claims import pod_volume_claims, refusal
+
         reason = next((reason for use in uses if (reason := refusal(pod, use, nodes.objects)) is not None), None)
         if reason is not None:
             return PreFilterResult(unresolvable(reason))
         claims = pod_volume_claims(pod, nodes.objects)
         if claims.immediate:
             return PreFilterResult(_UNBOUND_IMMEDIATE)
+
+        from kubectl_sched.plugins.volume_binding.binder import Binder
+
         binder = Binder(claims, nodes.objects, self._volumes_in(nodes.objects), self._has_attributes_classes)
         state.write(PRE_FILTER_STATE, PreFilterState(binder))
         return PreFilterResult()
 
     def explain_pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> tuple[Evidence, ...]:
         """The claims that stand in the way: lost, deleted, another's, or not bound by who should have bound them."""
+        from kubectl_sched.plugins.volume_binding.claims import pod_volume_claims
+        from kubectl_sched.plugins.volume_binding.evidence import immediate_claims, refused_claims
+
         del state
         return refused_claims(pod, nodes.objects) or immediate_claims(
             pod_volume_claims(pod, nodes.objects), nodes.objects
@@ -151,6 +152,9 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         binder, kind = kept.binder, kept.binder.kind_of(nodes, row)
         reasons, labels = binder.on(kind).reasons, dict(kind.labels)
         found: list[Evidence] = []
+
+        from kubectl_sched.plugins.volume_binding.evidence import bound_elsewhere, unbound
+
         if NODE_CONFLICT in reasons or VOLUME_NOT_EXIST in reasons:
             found += bound_elsewhere(binder, nodes, labels, kind.migrated)
         if BIND_CONFLICT in reasons or NOT_ENOUGH_SPACE in reasons:
@@ -164,6 +168,8 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
             kinds = kept.binder.kinds(nodes).take(rows)
             _, first = np.unique(kinds.codes, return_index=True)
             if len(first) <= _KINDS_COMPARED:
+                from kubectl_sched.plugins.volume_binding.evidence import common_clause
+
                 found = [self.explain_filter(state, pod, nodes, int(rows[place])) for place in first]
                 clause = common_clause(found)
                 if clause is not None:
@@ -207,6 +213,9 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
             resources = class_resources(found[row], scores_provisioning=self._scores_provisioning)
         except PluginError:
             return ()
+
+        from kubectl_sched.plugins.volume_binding.evidence import storage_evidence
+
         return storage_evidence(resources, score(resources, self._points))
 
     def binding_actions(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[BindingAction, ...]:
@@ -215,6 +224,9 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         kept, found = state.get(PRE_FILTER_STATE), self._found(state, nodes)
         if kept is None or kept.binder is None or found is None:
             return ()
+
+        from kubectl_sched.plugins.volume_binding.reserve import actions
+
         told = actions(kept.binder, found[row], nodes.names[row], self._timeout_seconds)
         return tuple(BindingAction(extension_point, self.name, action) for extension_point, action in told)
 
@@ -222,6 +234,8 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         self, state: CycleState, pod: Pod, nodes: Snapshot, row: int, now: str | None = None
     ) -> tuple[Reservation, ...]:
         """The volumes and claims that the pod takes on that node."""
+        from kubectl_sched.plugins.volume_binding.reserve import reservations
+
         del pod, now
         found = self._found(state, nodes)
         return tuple(reservations(found[row], nodes.names[row])) if found is not None else ()

@@ -7,7 +7,7 @@ has selected it. So nodes are grouped by these, and each group is asked once.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_sched.api.component_helpers.csi_translation import TranslationError, in_tree_plugin, translated
 from kubectl_sched.api.storage import CSINode, PersistentVolume
@@ -22,6 +22,15 @@ from kubectl_sched.plugins.volume_binding.static_matching import (
     label_keys,
     requested_storage,
 )
+from kubectl_sched.plugins.volume_binding.volume_outcome import (
+    BIND_CONFLICT,
+    NODE_CONFLICT,
+    NOT_ENOUGH_SPACE,
+    VOLUME_NOT_EXIST,
+    DynamicProvision,
+    PodVolumes,
+    StaticBinding,
+)
 from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
@@ -34,11 +43,6 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.objects import Objects
 
-NODE_CONFLICT: Final = "node(s) didn't match PersistentVolume's node affinity"
-BIND_CONFLICT: Final = "node(s) didn't find available persistent volumes to bind"
-NOT_ENOUGH_SPACE: Final = "node(s) did not have enough free storage"
-VOLUME_NOT_EXIST: Final = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
-
 
 class NodeKind(NamedTuple):
     """All that matters of a node: labels as sorted pairs, migrated plugins, and its name if a claim has selected it."""
@@ -46,29 +50,6 @@ class NodeKind(NamedTuple):
     labels: tuple[tuple[str, str], ...]
     migrated: frozenset[str] = frozenset()
     selected: str | None = None
-
-
-class StaticBinding(NamedTuple):
-    """A claim and the existing volume that it would be bound to."""
-
-    claim: PersistentVolumeClaim
-    volume: PersistentVolume
-
-
-class DynamicProvision(NamedTuple):
-    """A claim whose volume would be made, and the capacity that it would come out of where that is tracked."""
-
-    claim: PersistentVolumeClaim
-    capacity: CSIStorageCapacity | None
-
-
-class PodVolumes(NamedTuple):
-    """The outcome on one kind of node: reasons against it in upstream's order, or an error, or what would be done."""
-
-    reasons: tuple[str, ...] = ()
-    error: str | None = None
-    static_bindings: tuple[StaticBinding, ...] = ()
-    dynamic_provisions: tuple[DynamicProvision, ...] = ()
 
 
 class Binder:

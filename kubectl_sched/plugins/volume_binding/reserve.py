@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
-    from kubectl_sched.plugins.volume_binding.binder import Binder, PodVolumes
+    from kubectl_sched.plugins.volume_binding.binder import Binder
+    from kubectl_sched.plugins.volume_binding.volume_outcome import PodVolumes
 
 
 def reservations(volumes: PodVolumes, node_name: str) -> Iterator[Reservation]:

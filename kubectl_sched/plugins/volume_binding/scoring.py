@@ -8,13 +8,12 @@ from kubectl_sched.api.apimachinery.int64 import wrapped
 from kubectl_sched.api.apimachinery.quantity import value
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.golang import round_half_away, truncated_division
-from kubectl_sched.framework.shape_score import broken_linear
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_sched.config.types import UtilizationShapePoint
-    from kubectl_sched.plugins.volume_binding.binder import DynamicProvision, PodVolumes
+    from kubectl_sched.plugins.volume_binding.volume_outcome import DynamicProvision, PodVolumes
 
 _MAX_UTILIZATION = 100
 _POINTS_PER_SCORE = 10
@@ -61,6 +60,8 @@ def class_resources(volumes: PodVolumes, *, scores_provisioning: bool) -> dict[s
 
 def score(resources: dict[str, StorageResource], points: Sequence[tuple[int, int]]) -> int:
     """The mean over the classes, 0 without any."""
+    from kubectl_sched.framework.shape_score import broken_linear
+
     if not resources:
         return 0
     total = sum(broken_linear(points, resource.utilization) for resource in resources.values())

@@ -7,20 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.text import Text
 
-from kubectl_sched.render.closest_nodes import closest
 from kubectl_sched.render.funnel import funnel
 from kubectl_sched.render.headline import headline
-from kubectl_sched.render.node_pools import pools
-from kubectl_sched.render.node_sentences import why_not
 from kubectl_sched.render.preemption_sentence import preemption
 from kubectl_sched.render.reason_clauses import clauses, main_reason
 from kubectl_sched.render.safe_text import clipped, count, safe, shortened
 from kubectl_sched.render.sampling_sentence import sampling_words
 from kubectl_sched.render.status_sentences import status_parts
 from kubectl_sched.render.text.screen_fitting import BLANK, Part
-from kubectl_sched.render.text.suggestion_text import lines_of
 from kubectl_sched.render.text.tables import one_line_each, plain_table
-from kubectl_sched.render.waterfall import waterfall, waterfall_heading
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
@@ -74,6 +69,9 @@ def _waterfall(contrast: Contrast | None, width: int) -> Iterator[Part]:
     """Yield the difference between the first two nodes as bars that add up to the lead."""
     if contrast is None or not contrast.plugins:
         return
+
+    from kubectl_sched.render.waterfall import waterfall, waterfall_heading
+
     lines = [Text(waterfall_heading(contrast))]
     bars = waterfall(contrast)
     points, longest = max(len(bar.points) for bar in bars), max(len(bar.bar) for bar in bars)
@@ -90,6 +88,8 @@ def _waterfall(contrast: Contrast | None, width: int) -> Iterator[Part]:
 
 def _suggestion(suggestions: Sequence[Suggestion], width: int) -> Iterator[Part]:
     """Yield the first of the changes that a replay showed to help, and the next one if the first has no command."""
+    from kubectl_sched.render.text.suggestion_text import lines_of
+
     shown = 0
     for suggestion in suggestions[:2]:
         whole = lines_of(suggestion, width)
@@ -207,6 +207,9 @@ def _out(result: ScheduleResult) -> Iterator[Part]:
 
 def _rejected(result: ScheduleResult, width: int) -> Iterator[Part]:
     """All nodes by pool, and those that came closest with their numbers."""
+    from kubectl_sched.render.closest_nodes import closest
+    from kubectl_sched.render.node_sentences import why_not
+
     rows = np.arange(len(result.nodes), dtype=np.intp)
     nearest = closest(result, _CLOSEST_SHOWN)
     if len(rows) > _CLOSEST_SHOWN:
@@ -223,6 +226,8 @@ def _rejected(result: ScheduleResult, width: int) -> Iterator[Part]:
 
 
 def _pools(result: ScheduleResult, rows: Rows, width: int) -> Iterator[Part]:
+    from kubectl_sched.render.node_pools import pools
+
     grouped = pools(result.nodes, rows.tolist())
     if len(grouped) < 2:
         return

@@ -13,10 +13,7 @@ from rich.text import Text
 from kubectl_sched.output import write_segments
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.text.first_screen import first_screen
-from kubectl_sched.render.text.node_report import node_report
-from kubectl_sched.render.text.pod_list import in_sum, pods_table
 from kubectl_sched.render.text.screen_fitting import LINES, fitted, lines_of
-from kubectl_sched.render.text.wide_table import wide
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -78,13 +75,21 @@ def _in_full(answer: Answer, display: Display, notes: Sequence[str], width: int)
     if not explanations:
         return (Text("no pods match"), *_noted(notes))
     if display.node is not None:
+        from kubectl_sched.render.text.node_report import node_report
+
         name = display.node
         pages = (node_report(each, each.result.nodes.row_of[name], width, one=one) for each in explanations)
         _, *apart = chain.from_iterable((Text(), *page) for page in pages)
         warnings = (warning for each in explanations for warning in each.warnings)
         return (*apart, *_noted((*warnings, *notes)))
+
+    from kubectl_sched.render.text.pod_list import in_sum, pods_table
+
     if not display.all_nodes and display.output != "wide":
         return pods_table(explanations, notes, width, answer.together)
+
+    from kubectl_sched.render.text.wide_table import wide
+
     if one:
         return wide(explanations[0], notes, width)
     each_in_full = ((*wide(each, (), width), Text()) for each in explanations)

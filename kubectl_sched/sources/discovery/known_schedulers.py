@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
+
+from kubectl_sched.lazy_pattern import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
 
 
-_NO_NAME = re.compile(r"[^a-z0-9.-]+")
+_NO_NAME = pattern(r"[^a-z0-9.-]+")
 
 
 def lease_name(scheduler_name: str) -> str:

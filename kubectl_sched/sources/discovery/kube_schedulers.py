@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -12,6 +11,7 @@ from kubectl_sched.api.schedulers import Lease
 from kubectl_sched.config import KubeVersion, load_configuration, parse_feature_gates
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.errors import SchedError
+from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.record import Record
 from kubectl_sched.sources.discovery.scheduler_configurations import ConfigurationSource, configuration_of
 from kubectl_sched.sources.discovery.scheduler_flags import flags, is_scheduler
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.containers import Container
     from kubectl_sched.sources.dump.dump import Dump
 
-_TAG = re.compile(r":(v?\d+\.\d+[^@:/]*)")
+_TAG = pattern(r":(v?\d+\.\d+[^@:/]*)")
 
 
 class FoundScheduler(Record, frozen=True):

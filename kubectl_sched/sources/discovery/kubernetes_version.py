@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.core import Node
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.config import KubeVersion
+from kubectl_sched.lazy_pattern import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_sched.api.meta import KubernetesObject
 
-_SCHEDULER_IMAGE = re.compile(r"(?:^|/)kube-scheduler(?:-\w+)?:(v?\d+\.\d+[^@]*)")
-_VERSION = re.compile(r"v?\d+\.\d+")
+_SCHEDULER_IMAGE = pattern(r"(?:^|/)kube-scheduler(?:-\w+)?:(v?\d+\.\d+[^@]*)")
+_VERSION = pattern(r"v?\d+\.\d+")
 
 
 def detect_version(objects: Sequence[KubernetesObject], server: str | None = None) -> KubeVersion | None:

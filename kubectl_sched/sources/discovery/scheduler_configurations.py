@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING, Any
 from kubectl_sched.api.core import ConfigMap, Node
 from kubectl_sched.api.schedulers import Scheduler as OpenShiftScheduler
 from kubectl_sched.api.schedulers import SchedulerConfiguration, SchedulerLog
-from kubectl_sched.config.config_map import configuration_keys
-from kubectl_sched.config.decoding import serving
 from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
-from kubectl_sched.shell_commands import get_aks_configuration, get_config_map, get_configz, read_host_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -87,6 +84,9 @@ def _of_file(pod: Pod, path: str, dump: Dump) -> ConfigurationSource:
         names = ", ".join(sorted({config_map.key for config_map, _ in found}))
         return ConfigurationSource(path, problem=f"several ConfigMaps may be {path}: {names}")
     mounted = [volume.config_map.name for volume in pod.spec.volumes if volume.config_map is not None]
+
+    from kubectl_sched.shell_commands import get_config_map, get_configz, read_host_file
+
     if mounted:
         namespace, name = pod.metadata.namespace, mounted[0]
         source = f"ConfigMap {namespace}/{name}, which was not read"
@@ -110,6 +110,9 @@ def _without_file(flags: Mapping[str, str], version: KubeVersion | None) -> Conf
     name = flags.get("scheduler-name")
     if name is None:
         return ConfigurationSource("no --config")
+
+    from kubectl_sched.config.decoding import serving
+
     api_version = next((each for each in _API_VERSIONS if version in serving(each)), _API_VERSIONS[0])
     document = {
         "apiVersion": api_version,
@@ -127,6 +130,9 @@ def _mounted(pod: Pod, path: str, dump: Dump) -> list[tuple[ConfigMap, str]]:
     if not wanted:
         return []
     found = []
+
+    from kubectl_sched.config.config_map import configuration_keys
+
     for item in dump.objects:
         if (
             isinstance(item, ConfigMap)
@@ -171,6 +177,8 @@ def parsed(text: str, source: str) -> Mapping[str, Any]:
 
 def of_unseen_scheduler(dump: Dump) -> ConfigurationSource:
     """Return the configuration source of a scheduler whose pod is not among the objects."""
+    from kubectl_sched.shell_commands import get_aks_configuration, get_config_map
+
     for item in dump.objects:
         if isinstance(item, SchedulerConfiguration):
             source = f"SchedulerConfiguration {item.metadata.name} of AKS"

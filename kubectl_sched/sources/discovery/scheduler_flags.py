@@ -6,13 +6,13 @@ nothing of the ConfigMaps that they mount.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from msgspec.structs import force_setattr, replace
 
 from kubectl_sched.api.apps import PodTemplateSpec
 from kubectl_sched.api.pod import Pod
+from kubectl_sched.lazy_pattern import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -48,7 +48,7 @@ API_SERVER = "kube-apiserver"
 _GATES = "feature-gates"
 _ADMISSION = "enable-admission-plugins"
 _BOOLEAN = frozenset({"leader-elect", "use-legacy-policy-config"})
-_IMAGE = re.compile(r"(?:^|/)kube-scheduler(?:-(?:amd64|arm64|arm|ppc64le|s390x))?(?:[:@]|$)")
+_IMAGE = pattern(r"(?:^|/)kube-scheduler(?:-(?:amd64|arm64|arm|ppc64le|s390x))?(?:[:@]|$)")
 _QUOTES = str.maketrans("", "", "'\"")
 
 

@@ -13,6 +13,7 @@ import msgspec
 
 from kubectl_sched.api.meta import ObjectMeta
 from kubectl_sched.api.schedulers import SchedulerConfigurationSpec, SchedulerLog
+from kubectl_sched.lazy_pattern import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,32 +26,32 @@ LOG_BYTES = 256 << 10
 _CONTAINER = "kube-scheduler"
 _PATHS = (
     # must-gather and crust-gather
-    re.compile(
+    pattern(
         r"(?:^|/)namespaces/(?P<namespace>[^/]+)/pods?/(?P<pod>[^/]+)/(?:[^/]+/){0,2}"
         rf"{_CONTAINER}/(?:logs/)?current\.log$"
     ),
     # support bundles
-    re.compile(rf"(?:^|/)logs/(?P<namespace>[^/]+)/(?P<pod>[^/]+)/{_CONTAINER}\.log$"),
+    pattern(rf"(?:^|/)logs/(?P<namespace>[^/]+)/(?P<pod>[^/]+)/{_CONTAINER}\.log$"),
     # sonobuoy
-    re.compile(rf"(?:^|/)podlogs/(?P<namespace>[^/]+)/(?P<pod>[^/]+)/logs/{_CONTAINER}\.txt$"),
+    pattern(rf"(?:^|/)podlogs/(?P<namespace>[^/]+)/(?P<pod>[^/]+)/logs/{_CONTAINER}\.txt$"),
     # kubectl cluster-info dump
-    re.compile(r"(?:^|/)(?P<namespace>[^/]+)/(?P<pod>[^/]*scheduler[^/]*)/logs\.txt$"),
+    pattern(r"(?:^|/)(?P<namespace>[^/]+)/(?P<pod>[^/]*scheduler[^/]*)/logs\.txt$"),
 )
-_AMONG_OBJECTS = re.compile(
+_AMONG_OBJECTS = pattern(
     rb"^==== START logs for container (?P<container>\S+) of pod (?P<namespace>[^/\s]+)/(?P<pod>\S+) ====\s"
     rb"(?P<log>.*?)^==== END logs for ",
     re.DOTALL | re.MULTILINE,
 )
 
-_LOGGED = re.compile(rb"^==== START logs for container \S+ of pod ([^/\s]+)/", re.MULTILINE)
+_LOGGED = pattern(rb"^==== START logs for container \S+ of pod ([^/\s]+)/", re.MULTILINE)
 
-_WRITTEN_AT = re.compile(r"^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)(?: (?:std(?:out|err) [FP] )?|$)", re.MULTILINE)
+_WRITTEN_AT = pattern(r"^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)(?: (?:std(?:out|err) [FP] )?|$)", re.MULTILINE)
 """The prefix that container runtimes and `--timestamps` put before every line."""
 
-_BLOCK = re.compile(r'Using component config" config=<\n(?P<text>(?:\t.*\n)+) >')
-_QUOTED = re.compile(r'Using component config" config=(?P<text>"(?:[^"\\\n]|\\.)*")')
-_PLAIN = re.compile(r"Using component config:\n(?P<text>(?:(?![IWEF]\d{4} ).*\n)+)")
-_JSON = re.compile(r'^\{.*"msg":"Using component config".*\}$', re.MULTILINE)
+_BLOCK = pattern(r'Using component config" config=<\n(?P<text>(?:\t.*\n)+) >')
+_QUOTED = pattern(r'Using component config" config=(?P<text>"(?:[^"\\\n]|\\.)*")')
+_PLAIN = pattern(r"Using component config:\n(?P<text>(?:(?![IWEF]\d{4} ).*\n)+)")
+_JSON = pattern(r'^\{.*"msg":"Using component config".*\}$', re.MULTILINE)
 
 
 class _Place(NamedTuple):
@@ -60,7 +61,7 @@ class _Place(NamedTuple):
 
 def logs_of(path: str) -> tuple[str, str] | None:
     """(namespace, name) of the pod whose kube-scheduler's log a file of a bundle is, None for any other file."""
-    found = next((match for pattern in _PATHS if (match := pattern.search(path))), None)
+    found = next((match for each in _PATHS if (match := each.search(path))), None)
     return _Place(found["namespace"], found["pod"]) if found is not None else None
 
 
@@ -71,8 +72,8 @@ def logged_configuration(log: str) -> str | None:
     if start < 0:
         return None
     start = lines.rfind("\n", 0, start) + 1
-    for pattern, text in ((_BLOCK, _indented), (_QUOTED, _quoted), (_PLAIN, _framed), (_JSON, _of_json)):
-        found = pattern.search(lines, start)
+    for framing, text in ((_BLOCK, _indented), (_QUOTED, _quoted), (_PLAIN, _framed), (_JSON, _of_json)):
+        found = framing.search(lines, start)
         if found is not None:
             return text(found)
     return None

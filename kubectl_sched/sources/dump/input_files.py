@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
-from kubectl_sched.sources.discovery.scheduler_logs import logs_of
+from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.sources.dump.magic_numbers import compression_of, is_tar
 from kubectl_sched.sources.errors import BombError, DumpError
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Progress = Callable[[str, int, int | None], None]
     """Told what is being read, how many bytes of it are done, and how many there are if that is known."""
 
-_WANTED = re.compile(
+_WANTED = pattern(
     r"\.(?:json|ya?ml|jsonl|ndjson|tar)(?:\.(?:gz|xz|bz2|zst))?$|\.(?:tgz|zip)$|_get_-o_(?:json|yaml)_[^/]*$",
     re.IGNORECASE,
 )
@@ -155,7 +155,11 @@ class Walk:
 
 
 def _is_wanted(path: str) -> bool:
-    return _WANTED.search(path) is not None or logs_of(path) is not None
+    if _WANTED.search(path) is not None:
+        return True
+    from kubectl_sched.sources.discovery.scheduler_logs import logs_of
+
+    return logs_of(path) is not None
 
 
 class _Counted(io.RawIOBase):

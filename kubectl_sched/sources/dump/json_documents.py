@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
 
+from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.sources.dump.json_lists import CHUNK, NotAList, find_frame, pieces
 from kubectl_sched.sources.dump.layouts import list_kind, take, take_items
 from kubectl_sched.sources.dump.text_encoding import utf8
@@ -21,12 +22,12 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.dump.collection import Collection
 
 _DECODERS: dict[Kind | None, msgspec.json.Decoder[Any]] = {}
-_LOG_STARTS = re.compile(rb"^==== START logs for ", re.MULTILINE)
-_LOG_ENDS = re.compile(rb"^==== END logs for [^\n]*$", re.MULTILINE)
-_BRACE = re.compile(rb"^([{}])[ \t\r]*$", re.MULTILINE)
-_YAML_FOLLOWS = re.compile(rb"^---(?=\s|$)", re.MULTILINE)
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-_SPACE = re.compile(r"\s*")
+_LOG_STARTS = pattern(rb"^==== START logs for ", re.MULTILINE)
+_LOG_ENDS = pattern(rb"^==== END logs for [^\n]*$", re.MULTILINE)
+_BRACE = pattern(rb"^([{}])[ \t\r]*$", re.MULTILINE)
+_YAML_FOLLOWS = pattern(rb"^---(?=\s|$)", re.MULTILINE)
+_SURROGATE = pattern(rb"\\u[dD][89a-fA-F]")
+_SPACE = pattern(r"\s*")
 _RAW_ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 
 

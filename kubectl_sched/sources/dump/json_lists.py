@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import msgspec
 
+from kubectl_sched.lazy_pattern import pattern
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -21,8 +23,8 @@ _WINDOW = 1 << 18
 
 _HEADER_FIELD = rb'"(?:kind|apiVersion|metadata)"\s*:\s*(?:"[^"\\]*"|\{[^{}]*\})'
 _ITEM_FIELDS = rb'(?:"(?:kind|apiVersion)"\s*:\s*"[^"\\]*"\s*,\s*){0,2}"metadata"\s*:\s*\{'
-_HEAD = re.compile(rb'(\s*\{(?:\s*%b\s*,)*\s*"items"\s*:\s*\[)(\s*)\{(\s*)%b' % (_HEADER_FIELD, _ITEM_FIELDS))
-_TAIL = re.compile(rb"\}\s*(\](?:\s*,\s*%b)*\s*\}\s*)\Z" % _HEADER_FIELD)
+_HEAD = pattern(rb'(\s*\{(?:\s*%b\s*,)*\s*"items"\s*:\s*\[)(\s*)\{(\s*)%b' % (_HEADER_FIELD, _ITEM_FIELDS))
+_TAIL = pattern(rb"\}\s*(\](?:\s*,\s*%b)*\s*\}\s*)\Z" % _HEADER_FIELD)
 
 
 class NotAList(Exception):  # noqa: N818 - no error, only a file of another shape

@@ -6,11 +6,11 @@ it stands under, or by the plural in its path.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.sources.dump.json_lists import SnapshotMetadata
 from kubectl_sched.sources.dump.raw_values import elements, fields, head, is_mapping, plain, typed
 from kubectl_sched.sources.kinds import KINDS, Kind, kind_of
@@ -31,11 +31,11 @@ OTHER_KINDS = (CONFIGURATION, "ResourcePatch")
 _FAILURE = "Status"
 _UNLISTED = frozenset({"", "List"})
 
-_NOISE = re.compile(r"[-_]")
+_NOISE = pattern(r"[-_]")
 
-_MUST_GATHER = re.compile(r"(?:^|/)cluster-scoped-resources/core/nodes")
-_GATHERED = re.compile(r"(?:^|/)(must-gather[^/]*)/(?:[^/]+/){0,2}(?:cluster-scoped-resources|namespaces)/")
-_CLUSTER_INFO = re.compile(r"(?:^|/)([^/]+)/replication-controllers\.(?:json|yaml)$")
+_MUST_GATHER = pattern(r"(?:^|/)cluster-scoped-resources/core/nodes")
+_GATHERED = pattern(r"(?:^|/)(must-gather[^/]*)/(?:[^/]+/){0,2}(?:cluster-scoped-resources|namespaces)/")
+_CLUSTER_INFO = pattern(r"(?:^|/)([^/]+)/replication-controllers\.(?:json|yaml)$")
 _DEFAULT_NAMESPACES = 2
 
 _WORDS = {word: kind for kind in KINDS for word in (kind.plural, kind.name.lower(), *kind.also)}

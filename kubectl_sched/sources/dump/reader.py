@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import gc
-import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from kubectl_sched.sources.discovery.scheduler_logs import (
-    LOG_BYTES,
-    logged_namespaces,
-    logs_among_objects,
-    logs_of,
-    scheduler_log,
-)
+from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.sources.dump.collection import Collection
 from kubectl_sched.sources.dump.input_files import Walk
 from kubectl_sched.sources.dump.json_documents import MalformedError, read_json, read_list
@@ -55,10 +48,7 @@ def read(paths: Sequence[str], progress: Progress | None = None) -> Dump:
 def _read_source(source: Source, collection: Collection) -> None:
     """Takes in one file. What is wrong with a file that was not asked for by itself is a warning."""
     try:
-        pod = None if source.named else logs_of(source.path)
-        if pod is not None:
-            log = scheduler_log(*pod, source.content.read(LOG_BYTES))
-            collection.add([log] if log is not None else [], source.name)
+        if not source.named and _is_log(source, collection):
             return
         try:
             read_list(source.content, source.name, collection, kind_of_path(source.path))
@@ -76,6 +66,18 @@ def _read_source(source: Source, collection: Collection) -> None:
         collection.warn(f"{refused}; {left}")
 
 
+def _is_log(source: Source, collection: Collection) -> bool:
+    """Report whether the file of a bundle is a kube-scheduler's log, which is taken in at once."""
+    from kubectl_sched.sources.discovery.scheduler_logs import LOG_BYTES, logs_of, scheduler_log
+
+    pod = logs_of(source.path)
+    if pod is None:
+        return False
+    log = scheduler_log(*pod, source.content.read(LOG_BYTES))
+    collection.add([log] if log is not None else [], source.name)
+    return True
+
+
 def _read_other(source: Source, collection: Collection) -> None:
     source.content.seek(0)
     data = _PROMPT.sub(b"", utf8(source.content.read()), count=1)
@@ -83,6 +85,9 @@ def _read_other(source: Source, collection: Collection) -> None:
         _take_errors(data, source, collection)
         return
     hint = kind_of_path(source.path)
+
+    from kubectl_sched.sources.discovery.scheduler_logs import logged_namespaces, logs_among_objects
+
     collection.add(logs_among_objects(data), source.name)
     for note in cluster_info_note(logged_namespaces(data)):
         collection.warn(note)
@@ -113,11 +118,11 @@ def _take_errors(data: bytes, source: Source, collection: Collection) -> None:
         collection.warn(f"{source.name}: the bundle lacks what could not be collected: {errors[0]}")
 
 
-_ERRORS = re.compile(r"(?:^|/)cluster-resources/[^/]+-errors\.json$")
-_PROMPT = re.compile(rb"\A(?:[^\n{]*[$#%>] )?(?:kubectl|oc) get [^\n]*\n")
+_ERRORS = pattern(r"(?:^|/)cluster-resources/[^/]+-errors\.json$")
+_PROMPT = pattern(rb"\A(?:[^\n{]*[$#%>] )?(?:kubectl|oc) get [^\n]*\n")
 """The command line that was copied with what it printed."""
 
-_JSON = re.compile(rb"(?:(?:Warning|error|[EIW]\d{4}) ?[^\n]*\n)*\s*[{\[]")
+_JSON = pattern(rb"(?:(?:Warning|error|[EIW]\d{4}) ?[^\n]*\n)*\s*[{\[]")
 """kubectl's warnings stand before it, if its stderr went into the file as well."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.shell_commands import get_all
 from kubectl_sched.sources.errors import DumpError
 from kubectl_sched.sources.kinds import KINDS
@@ -17,33 +18,33 @@ if TYPE_CHECKING:
 _NOT_ASKED_FOR = frozenset({"ConfigMap", "Event", "Lease"})
 
 _TEXTS = (
-    (re.compile(rb"\0|\A%PDF-"), "it is binary data, no dump"),
+    (pattern(rb"\0|\A%PDF-"), "it is binary data, no dump"),
     (
-        re.compile(rb"^Name:\s{2,}\S.*\n(?:.*\n){0,8}?(?:Namespace|Roles|Labels|Priority):\s", re.MULTILINE),
+        pattern(rb"^Name:\s{2,}\S.*\n(?:.*\n){0,8}?(?:Namespace|Roles|Labels|Priority):\s", re.MULTILINE),
         "it is the text of `kubectl describe`, which leaves out most of what the scheduler reads",
     ),
     (
-        re.compile(rb"\A\s*(?:NAMESPACE +)?(?:NAME|LAST SEEN) +[A-Z]"),
+        pattern(rb"\A\s*(?:NAMESPACE +)?(?:NAME|LAST SEEN) +[A-Z]"),
         "it is the table of `kubectl get`, which leaves out what the scheduler reads",
     ),
-    (re.compile(rb"\A\s*<(?:!doctype|html|\?xml)", re.IGNORECASE), "it is a web page, no dump"),
+    (pattern(rb"\A\s*<(?:!doctype|html|\?xml)", re.IGNORECASE), "it is a web page, no dump"),
     (
-        re.compile(rb"\A\s*(?:[IWEF]\d{4} \d\d:\d\d:\d\d|time=\"|\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d)"),
+        pattern(rb"\A\s*(?:[IWEF]\d{4} \d\d:\d\d:\d\d|time=\"|\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d)"),
         "it is a log, which does not hold the objects that the scheduler reads",
     ),
 )
-_KUBECTL_SAID = re.compile(
+_KUBECTL_SAID = pattern(
     rb"\A\s*((?:Error from server|[Ee]rror: |Unable to connect to the server|The connection to the server)[^\n]*)"
 )
 _SCHEDULER_SAID = b"nodes are available: "
 
 _BUNDLES = (
     (
-        re.compile(r"eks_i-[0-9a-f]+|(?:^|/)(?:ipamd|var_log/aws-routed-eni)(?:/|$)"),
+        pattern(r"eks_i-[0-9a-f]+|(?:^|/)(?:ipamd|var_log/aws-routed-eni)(?:/|$)"),
         "an EKS log collector's bundle holds logs of one node, but no objects of the cluster",
     ),
     (
-        re.compile(r"periscope|(?:^|/)(?:kubeletcmd|kubeobjects|networkoutbound|networkconfig)[/_-]", re.IGNORECASE),
+        pattern(r"periscope|(?:^|/)(?:kubeletcmd|kubeobjects|networkoutbound|networkconfig)[/_-]", re.IGNORECASE),
         "an aks-periscope bundle holds `kubectl describe` texts and logs, but no objects of the cluster",
     ),
 )
@@ -61,7 +62,7 @@ def foreign_text(data: bytes) -> str | None:
     said = _KUBECTL_SAID.search(start)
     if said is not None:
         return f"kubectl wrote an error instead of objects: {said[1].decode(errors='replace').strip()}"
-    known = next((told for pattern, told in _TEXTS if pattern.search(start)), None)
+    known = next((told for expression, told in _TEXTS if expression.search(start)), None)
     if known is None or _SCHEDULER_SAID not in data:
         return known
     return f"{known}; what the scheduler says in it is explained by `kubectl sched explain message - < FILE`"
@@ -73,8 +74,8 @@ def refusal(paths: Sequence[str], met: Sequence[str], collection: Collection) ->
 
 
 def _reason(paths: Sequence[str], met: Sequence[str], collection: Collection) -> str:
-    for pattern, said in _BUNDLES:
-        if any(pattern.search(name) for name in (*paths, *met)):
+    for expression, said in _BUNDLES:
+        if any(expression.search(name) for name in (*paths, *met)):
             return said
     if collection.refusals:
         return f"it holds an error of the API server instead of objects ({next(iter(collection.refusals))})"

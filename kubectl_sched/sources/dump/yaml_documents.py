@@ -19,6 +19,7 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
+from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.sources.dump.value_density import check_density
 from kubectl_sched.sources.dump.yaml_scalars import SPECIAL, as_key, resolve
 from kubectl_sched.sources.errors import DumpError
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 _LOADER: Any = getattr(yaml, "CLoader", yaml.Loader)
 
-_SEPARATOR = re.compile(rb"^---(?=\s|$)", re.MULTILINE)
+_SEPARATOR = pattern(rb"^---(?=\s|$)", re.MULTILINE)
 
 _MAX_DEPTH = 500
 _MERGE = "<<"

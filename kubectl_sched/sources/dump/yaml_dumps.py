@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.sources.dump.json_documents import without_logs
 from kubectl_sched.sources.dump.layouts import OTHER_KINDS, take
 from kubectl_sched.sources.dump.recordings import final_state, holds_changes
@@ -20,12 +21,12 @@ if TYPE_CHECKING:
 
 _KIND = rb"""(?:["']?kind["']?\s*:\s*["']?)"""
 _NAMES = b"|".join([b"List", *(f"{kind}(?:List)?".encode() for kind in (*BY_NAME, *OTHER_KINDS))])
-_MANAGED_FIELDS = re.compile(rb"^( *)managedFields:\r?\n(?:\1(?:- |  ).*\n)+", re.MULTILINE)
+_MANAGED_FIELDS = pattern(rb"^( *)managedFields:\r?\n(?:\1(?:- |  ).*\n)+", re.MULTILINE)
 """Often half of a file, and of no use here; replaced by empty lines, they take no time and no line number changes."""
 
-_ANY_KIND = re.compile(_KIND)
-_READ_KIND = re.compile(rb"%b(?:%b)\b" % (_KIND, _NAMES))
-_SURELY_READ_KIND = re.compile(rb"^(?:- |  )?%b(?:%b)\b" % (_KIND, _NAMES), re.MULTILINE)
+_ANY_KIND = pattern(_KIND)
+_READ_KIND = pattern(rb"%b(?:%b)\b" % (_KIND, _NAMES))
+_SURELY_READ_KIND = pattern(rb"^(?:- |  )?%b(?:%b)\b" % (_KIND, _NAMES), re.MULTILINE)
 
 
 def read_yaml(data: bytes, source: Source, collection: Collection, hint: Kind | None = None) -> None:

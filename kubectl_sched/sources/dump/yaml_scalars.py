@@ -7,9 +7,10 @@ y and n for booleans and a leading 0 for octal, but without sexagesimals, and wi
 from __future__ import annotations
 
 import math
-import re
 from functools import lru_cache
 from typing import TypeAlias
+
+from kubectl_sched.lazy_pattern import pattern
 
 Scalar: TypeAlias = str | int | float | bool | None
 
@@ -25,9 +26,9 @@ _WORDS: dict[str, Scalar] = {
     **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), -math.inf),
 }
 
-_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}(?:[Tt ].*)?")
-_INTEGER = re.compile(r"([-+]?)(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9][0-9]*)")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_DATE = pattern(r"\d{4}-\d{1,2}-\d{1,2}(?:[Tt ].*)?")
+_INTEGER = pattern(r"([-+]?)(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9][0-9]*)")
+_FLOAT = pattern(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 
 _LARGEST_INTEGER = 2**64 - 1
 _SMALLEST_INTEGER = -(2**63)
