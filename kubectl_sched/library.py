@@ -370,7 +370,7 @@ class Explanations(_Shown):
         return map(self._alone, self._answer.explanations)
 
     def _alone(self, explanation: _Explanation) -> Explanation:
-        from dataclasses import replace
+        from msgspec.structs import replace
 
         return Explanation(replace(self._answer, explanations=(explanation,), is_about_one_pod=True, together=None))
 

@@ -11,11 +11,11 @@ import io
 import json
 import random
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.config import ConfigurationError, FeatureGateError

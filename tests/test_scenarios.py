@@ -7,11 +7,11 @@ that matter; texts under summary, warnings, evidence, hints and suggestion need 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_sched.queries.explanation import explanation_of
 from kubectl_sched.render.data.explanation_data import explanation_data

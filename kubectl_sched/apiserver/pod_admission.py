@@ -5,7 +5,6 @@ Answers to pkg/registry/core/pod/strategy.go and plugin/pkg/admission.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -27,6 +26,7 @@ from kubectl_sched.apiserver.pod_defaults import defaulted
 from kubectl_sched.apiserver.refused_manifest import RefusedError
 from kubectl_sched.apiserver.tolerations import merged_tolerations
 from kubectl_sched.apiserver.validation.pod_validation import check_label_keys, check_quantities, validate
+from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,8 +41,7 @@ _TOLERATED_SECONDS = 300
 _PREEMPT_LOWER = "PreemptLowerPriority"
 
 
-@dataclass(frozen=True, slots=True)
-class Admission:
+class Admission(Record, frozen=True):
     """The API server of one cluster: its objects, the feature gates that it has on, and which kinds are known."""
 
     objects: Objects

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from kubectl_sched.api.core import Event as ClusterEvent
 from kubectl_sched.binding.api_requests import collection_path
@@ -20,6 +20,7 @@ from kubectl_sched.binding.unreserve import removal_of
 from kubectl_sched.binding.write_plan import in_words, plan_of
 from kubectl_sched.errors import SchedError
 from kubectl_sched.own_error import EXIT_CODE
+from kubectl_sched.record import Record
 from kubectl_sched.render.headline import decision
 from kubectl_sched.sources.live.live_errors import ClusterError
 
@@ -40,8 +41,7 @@ _ROUNDS = 5
 """The most cycles that are run because something changed meanwhile."""
 
 
-@dataclass(frozen=True)
-class Tools:
+class Tools(Record, frozen=True):
     """The tools that binding one pod takes.
 
     `look` reads and explains anew; `show` shows a plan, `ask` asks whether to go on with it; within `uninterrupted`
@@ -264,8 +264,7 @@ class _Once:
         )
 
 
-@dataclass(frozen=True)
-class _Consent:
+class _Consent(Record, frozen=True):
     """The user's consent: to this very pod as it was, this node, these victims and these requests."""
 
     pod: Pod

@@ -6,8 +6,9 @@ shows it.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from kubectl_sched.api.core import Node
 from kubectl_sched.api.pod import Pod

@@ -7,7 +7,6 @@ the pod preempts nobody else. An eviction would leave another reason, and a seco
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -59,7 +58,7 @@ def without_preemption(result: ScheduleResult) -> ScheduleResult:
     """Return the result without a nomination that rests on preemption."""
     if result.post_filter is None or not result.post_filter.victims:
         return result
-    return dataclasses.replace(result, post_filter=replace(result.post_filter, nominated_node=None, victims=()))
+    return replace(result, post_filter=replace(result.post_filter, nominated_node=None, victims=()))
 
 
 def preempt(

@@ -6,9 +6,10 @@ import shutil
 import signal
 import sys
 from contextlib import contextmanager
-from dataclasses import replace
 from threading import Event
 from typing import TYPE_CHECKING, TextIO
+
+from msgspec.structs import replace
 
 from kubectl_sched.binding.bind_context import situation_of
 from kubectl_sched.binding.bind_once import Tools, bind_once

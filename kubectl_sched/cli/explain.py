@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from functools import partial
 from pathlib import Path
@@ -186,7 +185,7 @@ def _answered(asked: _Asked, dump: Dump, selection: Selection) -> int:
     if asked.display.node is not None and not answer.explanations:
         check_is_node(asked.display.node, schedulers.default_scheduler.nodes)
     if client is not None and client.sent_in_part:
-        answer = dataclasses.replace(answer, warnings=(*answer.warnings, _SENT_IN_PART))
+        answer = replace(answer, warnings=(*answer.warnings, _SENT_IN_PART))
     if asked.interactive and answer.explanations:
         from kubectl_sched.tui.explore import explore
 
@@ -200,7 +199,7 @@ def _with_node_pools(selection: Selection, *, drifted: bool) -> Selection:
         raise SchedError("--new-nodes is about one pod: name it, as in explain pod web-0 --new-nodes")
     from kubectl_sched.queries.new_nodes import READ_FOR_IT
 
-    return dataclasses.replace(selection, also=READ_FOR_IT)
+    return replace(selection, also=READ_FOR_IT)
 
 
 def _instance_types(path: str | None, *, new_nodes: bool) -> tuple[bytes, str] | None:

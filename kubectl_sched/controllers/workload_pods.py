@@ -6,12 +6,12 @@ random suffixes, pods are numbered here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from zlib import crc32
 
 import msgspec
 from msgspec import structs
+from msgspec.structs import replace
 
 from kubectl_sched.api.apps import (
     CronJob,
@@ -27,6 +27,7 @@ from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.pod_volumes import PersistentVolumeClaimVolumeSource, Volume
 from kubectl_sched.controllers.daemon_set import daemon_pods
 from kubectl_sched.errors import SchedError
+from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,8 +43,7 @@ _HASH_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 _APPS, _BATCH, _CORE = "apps/v1", "batch/v1", "v1"
 
 
-@dataclass(frozen=True)
-class Replicas:
+class Replicas(Record, frozen=True):
     """The pods of one workload: `pod(0)`, `pod(1)`, ... as written in its template, before admission.
 
     `controller` is the object that selects them, which PodTopologySpread's defaults ask for; each pod has a claim of

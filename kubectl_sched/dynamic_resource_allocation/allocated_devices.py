@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import field
 
 from kubectl_sched.api.apimachinery.quantity import Quantity, parse_quantity
 from kubectl_sched.dynamic_resource_allocation.devices import DeviceID
+from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,8 +17,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.resource import ResourceClaim
 
 
-@dataclass(frozen=True, slots=True)
-class AllocatedState:
+class AllocatedState(Record, frozen=True):
     """Devices that have an owner, those of which parts are given away, and how much of their capacities."""
 
     devices: frozenset[DeviceID] = frozenset()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,6 +10,7 @@ import msgspec
 
 from kubectl_sched.api.component_helpers.node_affinity import strict_node_selector
 from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed
+from kubectl_sched.record import CachingRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -41,8 +41,7 @@ class PoolID(NamedTuple):
         return f"{self.driver}/{self.pool}"
 
 
-@dataclass(frozen=True, eq=False)
-class SliceDevice:
+class SliceDevice(CachingRecord, frozen=True):
     """A device and the slice that it is in; each is one object, so that identity tells them apart."""
 
     id: DeviceID
@@ -50,8 +49,7 @@ class SliceDevice:
     slice: PoolSlice
 
 
-@dataclass(frozen=True, eq=False)
-class PoolSlice:
+class PoolSlice(CachingRecord, frozen=True):
     """A slice with its taint rules applied."""
 
     published: ResourceSlice

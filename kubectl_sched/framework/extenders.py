@@ -7,11 +7,12 @@ is reached, the client knows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
+from msgspec import field
+from msgspec.structs import replace
 
 from kubectl_sched.api.core import Node
 from kubectl_sched.framework.extender_answers import (
@@ -23,6 +24,7 @@ from kubectl_sched.framework.extender_answers import (
 from kubectl_sched.framework.preemption import Candidate
 from kubectl_sched.framework.runtime import MAX_NODE_SCORE, PluginScores
 from kubectl_sched.framework.status import Status, unresolvable, unschedulable
+from kubectl_sched.record import Record
 from kubectl_sched.snapshot.node_table import NodeTable
 
 if TYPE_CHECKING:
@@ -42,8 +44,7 @@ _ABSENT = unresolvable()
 """Of a node that an extender drops without a word nothing is recorded."""
 
 
-@dataclass(frozen=True, slots=True)
-class Extended:
+class Extended(Record, frozen=True):
     """The rows that passed all extenders, why others did not, and Node objects that extenders sent in their place."""
 
     rows: Rows

@@ -5,7 +5,6 @@ What one pod of a group meets, and what the cycle of the whole group asks: Permi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
@@ -19,6 +18,7 @@ from kubectl_sched.framework.interface import (
     PreEnqueuePlugin,
 )
 from kubectl_sched.framework.status import SUCCESS, Code, Status, unresolvable, unschedulable
+from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -116,8 +116,7 @@ def _no_group(name: str) -> Status:
     return unresolvable(f'waiting for pods\'s pod group "{name}" to appear in scheduling queue')
 
 
-@dataclass(frozen=True)
-class _Groups:
+class _Groups(Record, frozen=True, dict=True):
     """The groups of the pod's namespace and their members; the pod itself is one, wherever it is."""
 
     pod: Pod

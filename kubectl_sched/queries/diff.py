@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
@@ -35,8 +34,7 @@ class Question(Record, frozen=True):
     to_replay: Replay = Replay()
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Record, frozen=True):
     """The two sides, how many pods were compared, and those that differ."""
 
     before: Configuration

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
 from kubectl_sched.diagnostics.history import history_of, observed_of, placed_by_another
@@ -13,7 +14,7 @@ from kubectl_sched.errors import SchedError
 from kubectl_sched.own_error import HOW_TO_REPORT, error_in_one_line, note_error
 from kubectl_sched.queries.contrast import contrast_of
 from kubectl_sched.queries.explanation import Explanation, explanation_of
-from kubectl_sched.record import Record
+from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.schedule_one import no_profile
 from kubectl_sched.simulation.equivalence_cache import EquivalenceCache
@@ -62,8 +63,7 @@ class Question(Record, frozen=True):
         return self.selection.is_one_pod and not self.drifted
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Answer:
+class Answer(CachingRecord, frozen=True):
     """The explanations that a question asked for, in its order, and what they rest on."""
 
     explanations: tuple[Explanation, ...]

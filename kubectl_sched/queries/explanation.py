@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kubectl_sched.diagnostics.warnings import warnings
+from kubectl_sched.record import CachingRecord
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from kubectl_sched.suggestions.change import Suggestion
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Explanation:
+class Explanation(CachingRecord, frozen=True):
     """The one value that every renderer reads about a pod. Nothing in it is computed again."""
 
     result: ScheduleResult

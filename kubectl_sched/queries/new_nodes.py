@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from dataclasses import replace as with_fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec import field
 from msgspec.structs import replace
+from msgspec.structs import replace as with_fields
 
 from kubectl_sched.api.core import Node, NodeSpec, NodeStatus
 from kubectl_sched.api.karpenter import NodePool
@@ -38,6 +38,7 @@ from kubectl_sched.node_provisioning.karpenter.provisioner import (
 )
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirement import IN
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import is_compatible
+from kubectl_sched.record import CachingRecord
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 
 if TYPE_CHECKING:
@@ -72,8 +73,7 @@ class Asking(NamedTuple):
     profile: str | None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class PoolVerdict:
+class PoolVerdict(CachingRecord, frozen=True):
     """True if one NodePool would make a node for the pod, were it the only one: Created, Impossible or Unknown."""
 
     name: str
@@ -81,8 +81,7 @@ class PoolVerdict:
     reason: str
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ThenScheduler:
+class ThenScheduler(CachingRecord, frozen=True):
     """kube-scheduler's verdict on the node that would be made."""
 
     outcome: str
@@ -90,8 +89,7 @@ class ThenScheduler:
     reasons: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class NewNodes:
+class NewNodes(CachingRecord, frozen=True):
     """Describes what Karpenter would do for a pod."""
 
     verdict: str

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.errors import SchedError
-from kubectl_sched.record import Record
+from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.scheduler.podgroup_members import explain_podgroup, is_member
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
@@ -35,8 +34,7 @@ class PodGroupQuestion(Record, frozen=True):
     replay: Replay = Replay()
 
 
-@dataclass(frozen=True, eq=False)
-class PodGroupAnswer:
+class PodGroupAnswer(CachingRecord, frozen=True):
     """The groups in the order in which they were named, else in that of the cluster."""
 
     results: tuple[PodGroupResult, ...]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kubectl_sched.record import Record
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
@@ -22,16 +22,14 @@ _PLUGIN = re.compile(r'plugin "([^"]+)"')
 _PLUGINS_NAMED = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(Record, frozen=True):
     """A plugin (None where it is none's doing) and what it does otherwise, in a clause."""
 
     plugin: str | None
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReplaySummary:
+class ReplaySummary(Record, frozen=True):
     """The outcome for a pod without columns, of which tens of thousands of results would fill the memory."""
 
     outcome: Outcome
@@ -55,8 +53,7 @@ class ReplaySummary:
         return self.outcome is Outcome.SCHEDULABLE
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Record, frozen=True):
     """One pod that differs. `change` is BecomesSchedulable, StopsBeingSchedulable, Moves or OtherOutcome."""
 
     namespace: str
@@ -72,8 +69,7 @@ class Difference:
         return f"{self.namespace}/{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class Rejudged:
+class Rejudged(Record, frozen=True):
     """The outcome for a pod, from a cycle of its own or a shared one, with that cycle on demand."""
 
     summary: ReplaySummary

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.apiserver.applied_objects import applied
@@ -63,8 +64,7 @@ class Question(Record, frozen=True):
     replay: Replay = Replay()
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Record, frozen=True):
     """The result, the minor that was replayed, and sentences about the state and the configuration."""
 
     result: WhatIfResult
@@ -90,8 +90,7 @@ def what_if(question: Question, dump: Dump, dry_run: DryRun | None = None, repor
     return Answer(result, str(version), (*schedulers.notes, *lacking, *dump.warnings, *schedulers.warnings))
 
 
-@dataclass(frozen=True, slots=True)
-class _Materialized:
+class _Materialized(Record, frozen=True):
     """A cluster after its edits, with the pods and objects that come into being."""
 
     cluster: Cluster

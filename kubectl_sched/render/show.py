@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from kubectl_sched.errors import SchedError
 from kubectl_sched.output import write_page

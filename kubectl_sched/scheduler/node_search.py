@@ -6,13 +6,13 @@ feasible nodes. Answers to pkg/scheduler/schedule_one.go and pkg/scheduler/backe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kubectl_sched.framework.status import Code
+from kubectl_sched.record import Record
 from kubectl_sched.scheduler.num_feasible_nodes import num_feasible_nodes_to_find
 
 if TYPE_CHECKING:
@@ -53,8 +53,7 @@ def _first(labels: Mapping[str, str], *keys: str) -> str:
     return next((labels[key] for key in keys if key in labels), "")
 
 
-@dataclass(frozen=True)
-class Search:
+class Search(Record, frozen=True):
     """All searches there can be: `feasible` are the feasible rows in the order in which the search comes past them."""
 
     feasible: Rows

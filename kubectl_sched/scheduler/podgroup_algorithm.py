@@ -7,12 +7,13 @@ is vain.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec.structs import replace
 
 from kubectl_sched.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
+from kubectl_sched.record import CachingRecord
 from kubectl_sched.scheduler.podgroup_result import (
     POD_GROUP_UNSCHEDULABLE,
     UNSCHEDULABLE,
@@ -34,8 +35,7 @@ _WAITS = "one or more plugins asked to wait and no plugin rejected pod"
 _WAITING_ON_PREEMPTION = "pod group is waiting for preemption to complete"
 
 
-@dataclass(frozen=True, eq=False)
-class Algorithm:
+class Algorithm(CachingRecord, frozen=True):
     """The algorithm for one group; `runs_post_filter` is False while preemption of the group tries it."""
 
     info: PodGroupInfo

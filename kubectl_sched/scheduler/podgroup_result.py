@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kubectl_sched.framework.fit_error import event_note
 from kubectl_sched.framework.status import SUCCESS, Code, Status
-from kubectl_sched.record import Record
+from kubectl_sched.record import CachingRecord, Record
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
@@ -28,8 +27,7 @@ class Condition(Record, frozen=True):
     message: str
 
 
-@dataclass(frozen=True, eq=False)
-class Attempt:
+class Attempt(CachingRecord, frozen=True):
     """The algorithm's result for one member on one placement; `status` is a success where it found a node."""
 
     pod: Pod
@@ -43,8 +41,7 @@ class Attempt:
     requires_preemption: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class PlacementResult:
+class PlacementResult(CachingRecord, frozen=True):
     """The algorithm's result on one placement; the members after the last attempt were not tried."""
 
     placement: Placement
@@ -66,8 +63,7 @@ class PlacementResult:
         return next(failed, None)
 
 
-@dataclass(frozen=True, eq=False)
-class Member:
+class Member(CachingRecord, frozen=True):
     """One pod of the group with its node, or the message with which it goes back to the queue."""
 
     pod: Pod
@@ -87,8 +83,7 @@ class Member:
         return None if self.message is None else event_note(self.message)
 
 
-@dataclass(frozen=True, eq=False)
-class PodGroupResult:
+class PodGroupResult(CachingRecord, frozen=True):
     """The whole answer. `placements` are in name order, and so are the totals of those that were scored."""
 
     info: PodGroupInfo

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from kubectl_sched.framework.status import Code, error, unschedulable
 from kubectl_sched.scheduler.podgroup_result import POD_GROUP_UNSCHEDULABLE, Condition, Member, PodGroupResult

@@ -7,8 +7,9 @@ Answers to Reserve and PreBind in pkg/scheduler/schedule_one.go. Nothing is writ
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.scheduler.result import Outcome

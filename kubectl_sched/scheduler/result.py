@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import field
+from msgspec.structs import replace
 
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.interface import FilterPlugin, PreFilterPlugin, ScorePlugin
 from kubectl_sched.framework.status import SUCCESS
 from kubectl_sched.framework.unjudged import EXPECTED, error_of, is_unknown, unknown
-from kubectl_sched.record import Record
+from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.scheduler.num_feasible_nodes import num_feasible_nodes_to_find
 
 if TYPE_CHECKING:
@@ -52,8 +53,7 @@ _OF_EVERY_EQUAL_POD = ("best", "position_of", "rejection_masks", "total_of", "un
 """The computed fields in which the pod has no part."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ScheduleResult:
+class ScheduleResult(CachingRecord, frozen=True):
     """Arrays and columns have one entry for each row of `nodes`, those of scores one for each of `feasible`."""
 
     pod: Pod

@@ -6,11 +6,11 @@ not have looked at is said in `diagnostics/warnings.py`.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import structs
+from msgspec.structs import replace
 
 from kubectl_sched.framework.cycle_state import CycleState, PluginError
 from kubectl_sched.framework.fit_error import NO_NODES_AVAILABLE, event_note, fit_error

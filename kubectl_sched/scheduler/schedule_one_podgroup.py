@@ -6,8 +6,9 @@ order decides here.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.podgroup_info import GroupAttempt, GroupCycle, GroupTrial, Placement, PodGroupInfo

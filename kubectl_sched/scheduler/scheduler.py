@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec.structs import replace
 
 from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.interface import ScorePlugin
 from kubectl_sched.framework.runtime import normalized_scores
+from kubectl_sched.record import Record
 from kubectl_sched.scheduler.node_search import heap_ranks, search
 from kubectl_sched.scheduler.schedule_one import outcome_of, score_feasible
 
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.arrays import Integers, Rows
 
 
-@dataclass(frozen=True, slots=True)
-class Sampling:
+class Sampling(Record, frozen=True):
     """The share of search starts that each node wins; tied nodes share a win. Age stands in for the nodes' order."""
 
     starts: int

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
@@ -14,8 +15,7 @@ TIED_SHOWN = 100
 """The number of tied nodes that a placement names."""
 
 
-@dataclass(frozen=True, slots=True)
-class QueuedPod:
+class QueuedPod(Record, frozen=True):
     """A pod that waits to be scheduled, and what it is for: `Deployment/web`, None for a bare pod."""
 
     pod: Pod
@@ -24,8 +24,7 @@ class QueuedPod:
     """The pod that must have its node before this one is made (OrderedReady)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(Record, frozen=True):
     """The placement of one pod. `tied` are the first TIED_SHOWN in name order of the `tied_count` nodes that tie.
 
     `reason` says why no scheduler ever saw a pod that has no node.
@@ -52,8 +51,7 @@ class Placement:
         return self.node is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Simulated:
+class Simulated(Record, frozen=True):
     """The placements, the cluster after them, and the whole cycle of the first pod that did not fit."""
 
     placements: tuple[Placement, ...]

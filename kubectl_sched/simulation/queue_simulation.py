@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import heapq
 import random
-from dataclasses import dataclass, replace
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from msgspec import structs
+from msgspec.structs import replace
 
 from kubectl_sched.controllers.pod_deletion import changed, left_behind, recreated
+from kubectl_sched.record import Record
 from kubectl_sched.scheduler.reserve import after, reserved, reserved_pod, without_nomination
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.simulation.equivalent_pods import EqualPods, are_equal
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     QueueKey = tuple[tuple[int | float | str, ...], int]
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
+class Choices(Record, frozen=True):
     """Decisions that kube-scheduler leaves to chance, and the treatment of victims."""
 
     profile: str | None = None
@@ -44,10 +43,13 @@ class Choices:
     """Preemption happens: its pod is placed, and the victims are pending again. Else it is only nominated."""
 
 
+_BY_DEFAULT: Final = Choices()
+
+
 class Simulation:
     """One scheduler with its queue, over a cluster that changes with each placement."""
 
-    def __init__(self, scheduler: Scheduler, choices: Choices = Choices()) -> None:
+    def __init__(self, scheduler: Scheduler, choices: Choices = _BY_DEFAULT) -> None:
         self.nodes = scheduler.nodes
         self.placements: list[Placement] = []
         self.first_unplaced: ScheduleResult | None = None
@@ -223,15 +225,15 @@ class Simulation:
         for victim, successor in zip(placement.victims, again, strict=True):
             self.nodes = _without(self.nodes, victim, successor)
         self.enqueue(QueuedPod(pod, owner_of(pod)) for pod in again)
-        status = structs.replace(queued.pod.status, nominated_node_name=node)
-        placed = self._schedule(QueuedPod(structs.replace(queued.pod, status=status), queued.owner))
+        status = replace(queued.pod.status, nominated_node_name=node)
+        placed = self._schedule(QueuedPod(replace(queued.pod, status=status), queued.owner))
         return replace(placed, pod=queued.pod, nominated_node=node, victims=placement.victims)
 
 
 def _nominated(nodes: Snapshot, pod: Pod, node: str) -> Snapshot:
     """With the pod nominated to the node; pods of lower priority lose their nomination to it (prepareCandidate)."""
     nodes = without_nomination(nodes, pod)
-    pod = structs.replace(pod, status=structs.replace(pod.status, nominated_node_name=node))
+    pod = replace(pod, status=replace(pod.status, nominated_node_name=node))
     kept = tuple(other for other in nodes.nominated.get(node, ()) if other.priority >= pod.priority)
     return replace(nodes, nominated={**nodes.nominated, node: (*kept, pod)})
 

@@ -6,9 +6,12 @@ pkg/controller/daemon/update.go. A pod that has a node is taken to be available 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from msgspec import field
+from msgspec.structs import replace
+
+from kubectl_sched.record import Record
 from kubectl_sched.simulation.placement import QueuedPod
 from kubectl_sched.simulation.topology_skew import Skew, skews
 
@@ -22,8 +25,7 @@ if TYPE_CHECKING:
     Report = Callable[[int, int], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Strategy:
+class Strategy(Record, frozen=True):
     """A rollout strategy: the pods it may add, those that may be missing, and those it leaves alone.
 
     `in_place` replaces each old pod by the new one of the same place (StatefulSets and DaemonSets), the last first;
@@ -37,8 +39,7 @@ class Strategy:
     in_order: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Record, frozen=True):
     """The rollout to simulate: the old pods, which run on nodes, and the new ones that replace them.
 
     Where pods are replaced in place, `replaces` gives the old pod of a new one, by the new one's key.
@@ -51,8 +52,7 @@ class Plan:
     replaces: Mapping[str, Pod] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class RolledOut:
+class RolledOut(Record, frozen=True):
     """The last placement of each new pod that was made, the steps it took, and the old pods that are still there."""
 
     owner: str

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from kubectl_sched.simulation.placement import Simulated
     from kubectl_sched.simulation.rollout import RolledOut
 
 
-@dataclass(frozen=True, slots=True)
-class WhatIfResult:
+class WhatIfResult(Record, frozen=True):
     """The placements, the rollouts among them, and how many more nodes it takes.
 
     `nodes_needed` is None also where no number of such nodes is enough; `interrupted` says that not all was tried.

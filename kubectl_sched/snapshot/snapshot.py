@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import field
+from msgspec.structs import replace
 
-from kubectl_sched.record import Record
+from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.snapshot.host_ports import HostPort, host_ports
 from kubectl_sched.snapshot.node_table import NodeTable
 from kubectl_sched.snapshot.usage import Usage
@@ -68,8 +69,7 @@ class NodeInfo(Record, frozen=True):
         return int(self.nodes.requested(resource)[self.row])
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Snapshot:
+class Snapshot(CachingRecord, frozen=True):
     """Immutable; `assume`, `remove` and `take` return new ones that share what did not change.
 
     A plugin calls it `nodes`. Rows are in the order in which the nodes were listed; every array and column over nodes

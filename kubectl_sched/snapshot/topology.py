@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from kubectl_sched.record import CachingRecord
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.snapshot import Snapshot
 
 
-@dataclass(frozen=True, eq=False)
-class TopologyCounts:
+class TopologyCounts(CachingRecord, frozen=True):
     """A count for each value of one node label: `counts[i]` belongs to `values[i]`.
 
     It knows nothing of rows, so it holds for any snapshot. What lies on nodes without the label is not counted.

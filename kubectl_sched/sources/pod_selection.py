@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.selector_text import parse_selector
 from kubectl_sched.api.apps import ReplicaSet
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.errors import SchedError
+from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -33,8 +35,7 @@ WORKLOAD_WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Record, frozen=True):
     """The pods that were asked for. A namespace of None means all; `also` are kinds to read whatever the pods need.
 
     Without `replays` no pod is to be replayed, so that nodes, pods and their schedulers are all that is needed.

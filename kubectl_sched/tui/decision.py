@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from kubectl_sched.diagnostics.warnings import warnings
 from kubectl_sched.suggestions.search import suggest

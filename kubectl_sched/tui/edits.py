@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from msgspec import structs
+from msgspec.structs import replace
 
 from kubectl_sched.api.component_helpers.resource_names import is_extended_resource_name, is_huge_page_resource_name
 from kubectl_sched.errors import SchedError

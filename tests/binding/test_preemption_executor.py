@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_sched.binding.event_recorder import EventRecorder
 from kubectl_sched.binding.preemption_executor import preempt, preemption_requests

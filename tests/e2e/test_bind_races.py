@@ -1,6 +1,5 @@
 """`bind pod NAME` while the cluster changes under it, and in clusters without any scheduler."""
 
-import dataclasses
 import os
 import pty
 import re
@@ -15,6 +14,7 @@ from typing import Any
 
 import pytest
 import yaml
+from msgspec.structs import replace
 
 from kubectl_sched.binding.bind_context import Order, Situation, situation_of
 from kubectl_sched.binding.bind_once import Tools, bind_once
@@ -320,7 +320,7 @@ def test_a_binding_whose_answer_is_lost_is_looked_up(api: Api, here: Start) -> N
     outcome = cycle.run(run.look().result, "k8s-node-1", threading.Event())
     assert outcome == Bound(node="k8s-node-1")
     assert len(events(api, "unheard", "Scheduled")) == 1
-    again = cycle.run(dataclasses.replace(run.look().result, pod=run.look().pod), "k8s-node-2", threading.Event())
+    again = cycle.run(replace(run.look().result, pod=run.look().pod), "k8s-node-2", threading.Event())
     assert again == Taken(node="k8s-node-1")
 
 

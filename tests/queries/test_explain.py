@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from kubectl_sched.api.apps import DaemonSet, ReplicaSet
 from kubectl_sched.api.core import Event

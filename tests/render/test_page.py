@@ -6,7 +6,6 @@ import base64
 import hashlib
 import json
 import re
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kubectl_sched.framework.status import Code, Status
 from kubectl_sched.queries.explain import Answer

@@ -7,11 +7,11 @@ there, is deleted, or its binding has failed; no assumption ends by time alone, 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from msgspec import structs
+from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
 from kubectl_sched.api.core import Node

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from kubectl_sched.api.pod import Pod, PodSpec
 from kubectl_sched.api.schedulers import Lease

@@ -189,6 +189,6 @@ def configured_profiles(path: str) -> list[Candidate]:
 
 
 def _connection(given: Mapping[str, Any]) -> Connection:
-    fields = {name: given.get(name) for name in Connection.__dataclass_fields__}
+    fields = {name: given.get(name) for name in Connection.__struct_fields__}
     fields["as_groups"] = tuple(given.get("as_groups") or ())
     return Connection(**{name: value for name, value in fields.items() if value is not None})

@@ -7,7 +7,6 @@ and only the filters run again there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +15,7 @@ from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.podgroup_info import PodGroupPostFilterResult, ProposedAssignment
 from kubectl_sched.framework.preemption import by_importance, start_time
 from kubectl_sched.framework.status import SUCCESS, Status, error, unresolvable, unschedulable
+from kubectl_sched.record import CachingRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,8 +32,7 @@ _NO_VICTIMS = unresolvable("No preemption victims found for incoming preemptor")
 _NEVER = unschedulable("not eligible due to preemptionPolicy=Never.")
 
 
-@dataclass(frozen=True, eq=False)
-class GroupPreemption:
+class GroupPreemption(CachingRecord, frozen=True):
     """One search for victims."""
 
     info: PodGroupInfo

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kubectl_sched.config.device_rules import CONSUMABLE_CAPACITY
 from kubectl_sched.plugins.dynamic_resources.pools import Pool, gather_pools
+from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from kubectl_sched.plugins.dynamic_resources.counters import CounterLedger
 
 
-@dataclass(frozen=True)
-class Allocator:
+class Allocator(Record, frozen=True):
     """The inputs that the searches on all nodes of a cycle share."""
 
     channel: AllocatorChannel

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.resource import DeviceClass, ResourceClaim
@@ -14,6 +13,7 @@ from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.near_miss import nearest
 from kubectl_sched.plugins.dynamic_resources.device_allocation import untolerated
 from kubectl_sched.plugins.dynamic_resources.pools import Pool
+from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 _MOST_DEVICES = 16
 
 
-@dataclass(frozen=True, slots=True)
-class _Refusal:
+class _Refusal(Record, frozen=True):
     """The reason why one device does not serve a request: a short clause that groups devices, and the facts."""
 
     device: SliceDevice

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -23,6 +22,7 @@ from kubectl_sched.api.resource import (
 from kubectl_sched.dynamic_resource_allocation.device_classes import class_of_resource
 from kubectl_sched.framework.status import Status, unresolvable
 from kubectl_sched.plugins.dynamic_resources.claims import SPECIAL_NAME
+from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot import NodeInfo, Snapshot
 
 
-@dataclass(frozen=True, slots=True)
-class ExtendedResources:
+class ExtendedResources(Record, frozen=True):
     """The extended resources of a pod that may come from devices, and the classes behind them."""
 
     claim: ResourceClaim

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -20,6 +19,7 @@ from kubectl_sched.api.pod import NodeAllocatableMapping, NodeAllocatableOverhea
 from kubectl_sched.dynamic_resource_allocation.devices import node_matches
 from kubectl_sched.framework.status import Code, Status, error, unresolvable
 from kubectl_sched.plugins.dynamic_resources.claims import is_reserved_for
+from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 _COUNTED = ("cpu", "memory", "ephemeral-storage")
 
 
-@dataclass(frozen=True, slots=True)
-class HeldDevice:
+class HeldDevice(Record, frozen=True):
     """A device of a claim, whether held already or found in this cycle."""
 
     driver: str
@@ -42,8 +41,7 @@ class HeldDevice:
     consumed: Mapping[str, Quantity] | None
 
 
-@dataclass(frozen=True, slots=True)
-class NodeAllocatable:
+class NodeAllocatable(Record, frozen=True):
     """The rules of a minor for counting them: since 1.37 with mappings, overhead and drivers."""
 
     slices: Sequence[PoolSlice]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.labels import InvalidSelector
 from kubectl_sched.config.device_rules import COMPATIBILITY_GROUPS, PARTITIONABLE
 from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed
 from kubectl_sched.dynamic_resource_allocation.devices import PoolID, node_matches
+from kubectl_sched.record import CachingRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from kubectl_sched.dynamic_resource_allocation.devices import PoolSlice, SliceIndex
 
 
-@dataclass(frozen=True, eq=False)
-class Pool:
+class Pool(CachingRecord, frozen=True):
     """The part of a pool that a node can reach; `elsewhere` are devices on other nodes that share its counters."""
 
     id: PoolID

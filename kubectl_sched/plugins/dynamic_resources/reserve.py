@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -23,6 +22,7 @@ from kubectl_sched.framework.status import Status
 from kubectl_sched.plugins.dynamic_resources.allocation_result import allocation_result, chosen_classes
 from kubectl_sched.plugins.dynamic_resources.claims import SPECIAL_NAME, group_name, is_reserved_for
 from kubectl_sched.plugins.dynamic_resources.extended_resources import claimed_on, request_mappings
+from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,8 +37,7 @@ FINALIZER = "resource.kubernetes.io/delete-protection"
 _EXTENDED = "resource.kubernetes.io/extended-resource-claim"
 
 
-@dataclass(frozen=True, slots=True)
-class Reserving:
+class Reserving(Record, frozen=True):
     """The state that all claims of the pod on one node share."""
 
     state: PreFilterState

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import field
 
 from kubectl_sched.framework.cycle_state import StateKey
 from kubectl_sched.plugins.dynamic_resources.claims import ClaimStore
+from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from kubectl_sched.api.component_helpers.node_affinity import NodeSelector
@@ -19,8 +21,7 @@ if TYPE_CHECKING:
     from kubectl_sched.plugins.dynamic_resources.node_allocatable import NodeAllocatable
 
 
-@dataclass(frozen=True, slots=True)
-class NodeOutcome:
+class NodeOutcome(Record, frozen=True):
     """A node's verdict: what would be allocated, and the claims that cannot be used there."""
 
     status: Status
@@ -30,8 +31,7 @@ class NodeOutcome:
     """The entries of the pod's status for the node's own resources that its devices take."""
 
 
-@dataclass(frozen=True)
-class PreFilterState:
+class PreFilterState(Record, frozen=True):
     """`outcomes` fills up by node name as nodes are asked about; nothing else changes."""
 
     claims: ClaimStore = field(default_factory=ClaimStore)

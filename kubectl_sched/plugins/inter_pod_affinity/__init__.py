@@ -6,8 +6,9 @@ selectors already: the API server merges them when a pod is created, and kube-sc
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
+
+from msgspec.structs import replace
 
 from kubectl_sched.config.types import InterPodAffinityArgs
 from kubectl_sched.framework.cycle_state import PluginError

@@ -6,16 +6,17 @@ pkg/scheduler/framework/types.go and to plugin.go of pkg/scheduler/framework/plu
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from kubectl_sched.api.affinity import Affinity
 from kubectl_sched.api.apimachinery.labels import NOTHING, InvalidSelector, Selector, selector_of
 from kubectl_sched.api.apimachinery.validation import aggregate
 from kubectl_sched.api.core import Namespace
+from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -30,8 +31,7 @@ HOSTNAME: Final = "kubernetes.io/hostname"
 _NO_LABELS: Final[Labels] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class AffinityTerm:
+class AffinityTerm(Record, frozen=True):
     """Pods of some namespaces that a selector selects, and the node label that says what is near.
 
     Only preferred terms have a weight.

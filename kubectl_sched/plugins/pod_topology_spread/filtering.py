@@ -5,15 +5,16 @@ Answers to pkg/scheduler/framework/plugins/podtopologyspread/filtering.go.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from msgspec.structs import replace
 
 from kubectl_sched.framework.cycle_state import StateKey
 from kubectl_sched.framework.status import SUCCESS, NodeToStatus, unresolvable, unschedulable
 from kubectl_sched.plugins.pod_topology_spread.constraints import selects_itself
+from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.snapshot import Column
 from kubectl_sched.snapshot.topology import TopologyCounts
 
@@ -31,8 +32,7 @@ _VERDICTS: Final = (SUCCESS, CONSTRAINTS_NOT_MATCH, NODE_LABEL_NOT_MATCH)
 _NO_DOMAIN: Final = 2**31 - 1
 
 
-@dataclass(frozen=True, eq=False)
-class Spread:
+class Spread(CachingRecord, frozen=True):
     """One constraint, the matching pods of each domain, and how many nodes that count are in each.
 
     A domain exists as long as a node that counts is in it.
@@ -63,8 +63,7 @@ class Spread:
         return replace(self, matches=self.matches.plus(value, amount))
 
 
-@dataclass(frozen=True, slots=True)
-class PreFilterState:
+class PreFilterState(Record, frozen=True):
     """A Spread for each hard constraint."""
 
     spreads: tuple[Spread, ...]

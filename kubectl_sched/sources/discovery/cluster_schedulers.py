@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import structs
+from msgspec.structs import replace
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.config import KubeVersion, load_configuration, parse_feature_gates

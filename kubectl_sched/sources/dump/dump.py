@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec import field
 
 from kubectl_sched.api.core import Event, Node
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.schedulers import Lease
+from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -35,8 +37,7 @@ class Forbidden(NamedTuple):
         return f"{{apiGroups: [{group}], resources: [{self.plural}], verbs: [list]}}"
 
 
-@dataclass(frozen=True)
-class Dump:
+class Dump(Record, frozen=True, dict=True):
     """The objects of a cluster at one moment, each once, in the order in which they were read.
 
     Namespaced objects without a namespace are in `default`, cluster-scoped ones have none. `warnings` are sentences

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import structs
+from msgspec.structs import replace
 
 from kubectl_sched.api import affinity, storage
 from kubectl_sched.config.config_map import configuration_keys

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.selector_text import parse_selector
 from kubectl_sched.api.decoders import decoder

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from kubectl_sched.record import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Connection:
+class Connection(Record, frozen=True):
     """The flags of the command line; those that are None or empty come from the kubeconfig."""
 
     kubeconfig: str | None = None
