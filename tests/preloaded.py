@@ -28,7 +28,7 @@ _LEFT_OUT = ("__main__", "binding", "live")
 
 def main() -> None:
     """Serve until nobody asks any more."""
-    _import_everything()
+    import_everything()
     _never_show_progress()
     # Forks share what is never looked through for garbage.
     gc.freeze()
@@ -56,7 +56,8 @@ def main() -> None:
         os._exit(int(ended.code or 0))
 
 
-def _import_everything() -> None:
+def import_everything() -> None:
+    """Import all modules of the program, and what it imports late."""
     for module in pkgutil.walk_packages(kubectl_sched.__path__, "kubectl_sched."):
         if not set(module.name.split(".")) & set(_LEFT_OUT):
             importlib.import_module(module.name)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
+from tests.fuzz.laws import CONTROL
 from tests.program import run
 
 if TYPE_CHECKING:
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
 PACKAGE = Path(__file__).parents[1] / "kubectl_sched"
 OUTPUT = PACKAGE / "output.py"
 
-CONTROL = re.compile(
-    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\U000e0000-\U000e007f]"
-)
 HOSTILE = [
     "\x1b]52;c;cm0gLXJm\x07",
     "\x1b[2J\x1b[31m",

@@ -16,6 +16,7 @@ from kubectl_sched import shell_commands
 from kubectl_sched.api.apimachinery.validation import subdomain_errors
 from kubectl_sched.shell_commands import Operator, ShellCommand, folded, plain_json
 from tests.examples import examples
+from tests.fuzz.laws import argument_lists
 from tests.program import run
 
 if TYPE_CHECKING:
@@ -72,29 +73,13 @@ def commands_about(name: str, other: str) -> list[ShellCommand]:
     return [command for command in found if command is not None]
 
 
-def parsed(text: str) -> tuple[tuple[str, ...], ...]:
-    """The argument lists that a shell finds."""
-    lexer = shlex.shlex(text, posix=True, punctuation_chars="|&;>")
-    lexer.whitespace_split = True
-    argvs: list[list[str]] = [[]]
-    words = iter(list(lexer))
-    for word in words:
-        if word == ">":
-            assert next(words) in {"scheduler.yaml", "dump.json"}
-        elif word in {"|", "&&", "&", ";"}:
-            argvs.append([])
-        else:
-            argvs[-1].append(word)
-    return tuple(tuple(argv) for argv in argvs if argv)
-
-
 @settings(max_examples=examples(200), deadline=None)
 @given(TEXTS, TEXTS, st.integers(20, 200))
 def test_a_shell_finds_the_argument_lists_that_were_built(name: str, other: str, width: int) -> None:
     for command in commands_about(name, other):
         lines = folded(str(command), width)
         unfolded = "\n".join(lines).replace("\\\n", "")
-        assert parsed(str(command)) == parsed(unfolded) == command.argvs
+        assert argument_lists(str(command)) == argument_lists(unfolded) == command.argvs
         assert str(command).isprintable()
         for line in lines[:-1]:
             assert line.endswith(" \\")
@@ -206,7 +191,7 @@ def test_whatever_looks_like_a_command_in_the_output_is_harmless(text: str, tmp_
         pasted += commands_in(json.loads(data))
     for line in dict.fromkeys(pasted):
         called = run_by_bash(line, tmp_path)
-        assert sorted(called) == sorted(map(list, parsed(line)))
+        assert sorted(called) == sorted(map(list, argument_lists(line)))
         assert all(word not in {"--all", "--server=http://attacker.example.com"} for call in called for word in call)
 
 

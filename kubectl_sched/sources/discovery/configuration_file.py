@@ -15,7 +15,7 @@ from kubectl_sched.config.configz import configuration_in_configz
 from kubectl_sched.config.decoding import KIND
 from kubectl_sched.errors import SchedError
 from kubectl_sched.sources.discovery.scheduler_logs import MARK, logged_configuration
-from kubectl_sched.sources.dump.documents import unique
+from kubectl_sched.sources.dump.documents import json_value
 from kubectl_sched.sources.dump.yaml_documents import documents
 
 if TYPE_CHECKING:
@@ -78,14 +78,12 @@ def first_document(data: bytes, where: str) -> ConfigurationFile:
 def _json(data: bytes, where: str) -> Any:
     """Read a text that begins with a brace, which is JSON to kube-scheduler and never YAML."""
     try:
-        return json.loads(data.decode(errors="replace"), object_pairs_hook=lambda pairs: unique(pairs, where))
+        return json_value(data, where)
     except json.JSONDecodeError as error:
         raise SchedError(
             f"{where}: it is not JSON at line {error.lineno}: {error.msg.lower()}; kube-scheduler reads what begins "
             "with a brace as JSON"
         ) from None
-    except (RecursionError, ValueError):
-        raise SchedError(f"{where}: it is nested too deeply, or holds a number that is too long") from None
 
 
 def _yaml(data: bytes, where: str) -> list[Any]:

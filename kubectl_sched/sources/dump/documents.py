@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _LARGEST = 64 << 20
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def read_document(path: str) -> Mapping[str, Any]:
@@ -53,12 +55,10 @@ def _content(path: str) -> bytes:
 def _values(data: bytes, name: str) -> Iterator[Any]:
     if data.lstrip()[:1] == b"{":
         try:
-            yield json.loads(data.decode(errors="replace"), object_pairs_hook=lambda pairs: unique(pairs, name))
+            yield json_value(data, name)
         except json.JSONDecodeError as error:
             if b"\n---" not in data and not _is_flow(data):
                 raise DumpError(f"{name}: it is not JSON at line {error.lineno}: {error.msg.lower()}") from None
-        except (RecursionError, ValueError):
-            raise DumpError(f"{name}: it is nested too deeply, or holds a number that is too long") from None
         else:
             return
     from kubectl_sched.sources.dump.yaml_documents import documents
@@ -74,8 +74,32 @@ def _is_flow(data: bytes) -> bool:
     return data.lstrip()[1:].lstrip()[:1] not in {b'"', b"}", b""}
 
 
-def unique(pairs: list[tuple[str, Any]], name: str) -> dict[str, Any]:
-    """The fields of a JSON object of the file called `name`. Raises DumpError for one that is there twice."""
+def json_value(data: bytes, name: str) -> Any:
+    """The value of a JSON text, as Go reads it: what is no character is U+FFFD.
+
+    Raises JSONDecodeError where it is no JSON; DumpError where it is nested too deeply, or holds a number that is too
+    long or a key twice.
+    """
+    try:
+        value = json.loads(data.decode(errors="replace"), object_pairs_hook=lambda pairs: _unique(pairs, name))
+        return _characters(value) if _SURROGATE.search(data) else value
+    except json.JSONDecodeError:
+        raise
+    except (RecursionError, ValueError):
+        raise DumpError(f"{name}: it is nested too deeply, or holds a number that is too long") from None
+
+
+def _characters(value: Any) -> Any:
+    """The value with U+FFFD for each half of a surrogate pair in its texts."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {_characters(key): _characters(item) for key, item in value.items()}
+    return [_characters(item) for item in value] if isinstance(value, list) else value
+
+
+def _unique(pairs: list[tuple[str, Any]], name: str) -> dict[str, Any]:
+    """The fields of an object. Raises DumpError for one that is there twice."""
     fields = dict(pairs)
     if len(fields) < len(pairs):
         keys = [key for key, _ in pairs]
