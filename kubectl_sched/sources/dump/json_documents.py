@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
@@ -14,31 +15,40 @@ from kubectl_sched.sources.dump.layouts import list_kind, take, take_items
 from kubectl_sched.sources.dump.text_encoding import utf8
 from kubectl_sched.sources.dump.value_density import check_density
 from kubectl_sched.sources.errors import DumpError
-from kubectl_sched.sources.kinds import KINDS, Kind
+from kubectl_sched.sources.kinds import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kubectl_sched.sources.dump.collection import Collection
+    from kubectl_sched.sources.kinds import Kind
 
-_DECODERS: dict[Kind | None, msgspec.json.Decoder[Any]] = {}
 _LOG_STARTS = pattern(rb"^==== START logs for ", re.MULTILINE)
 _LOG_ENDS = pattern(rb"^==== END logs for [^\n]*$", re.MULTILINE)
 _BRACE = pattern(rb"^([{}])[ \t\r]*$", re.MULTILINE)
 _YAML_FOLLOWS = pattern(rb"^---(?=\s|$)", re.MULTILINE)
 _SURROGATE = pattern(rb"\\u[dD][89a-fA-F]")
+_KIND = pattern(rb'"kind"\s*:\s*"(\w+)"')
+_SMALL = 4 << 20
 _SPACE = pattern(r"\s*")
 _RAW_ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 
 
-def _decoder(kind: Kind | None) -> msgspec.json.Decoder[Any]:
-    """Decodes an array of that kind, or of objects that name their kinds."""
-    if kind not in _DECODERS:
-        item: Any = kind.type if kind else KINDS[0].type
-        for other in () if kind else KINDS[1:]:
-            item |= other.type
-        _DECODERS[kind] = msgspec.json.Decoder(list[item])
-    return _DECODERS[kind]
+@cache
+def _decoder(kinds: tuple[Kind, ...]) -> msgspec.json.Decoder[Any]:
+    """Decodes an array of objects of these kinds."""
+    item: Any = kinds[0].type
+    for other in kinds[1:]:
+        item |= other.type
+    return msgspec.json.Decoder(list[item])
+
+
+def _kinds_in(piece: memoryview) -> tuple[Kind, ...]:
+    """The kinds that a small piece names: to describe all kinds to msgspec takes longer than to decode ten nodes."""
+    if len(piece) > _SMALL:
+        return KINDS
+    named = set(_KIND.findall(piece))
+    return tuple(kind for kind in KINDS if kind.name.encode() in named) or KINDS
 
 
 def read_list(
@@ -64,9 +74,9 @@ def read_list(
         collection.listed(kind.name)
     if frame.header.metadata.snapshot:
         collection.take_snapshot(frame.header.metadata)
-    decoder = _decoder(kind)
     for piece in pieces(file, frame, tell, chunk):
         try:
+            decoder = _decoder(_kinds_in(piece) if kind is None else (kind,))
             collection.add(decoder.decode(piece), source)
         except (msgspec.ValidationError, UnicodeDecodeError, RecursionError):
             text = utf8(bytes(piece))
