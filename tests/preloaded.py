@@ -13,12 +13,14 @@ import pkgutil
 import signal
 import socket
 import sys
+from datetime import datetime
 from io import BufferedReader, BufferedWriter, FileIO, TextIOWrapper
 from typing import Any
 
 import kubectl_sched
 from kubectl_sched.__main__ import main as program
 from kubectl_sched.render.text import placement_progress, progress_bar
+from kubectl_sched.sources.dump import completeness
 
 _LATE = ("jinja2", "msgspec.yaml", "rich.console", "rich.table", "yaml")
 """What the program imports where it uses it."""
@@ -47,6 +49,7 @@ def main() -> None:
             _, status = os.waitpid(child, 0)
             requests.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
     _become(asked, streams)
+    _pin_clock(os.environ.pop("PINNED_CLOCK", None))
     try:
         program()
     except SystemExit as ended:
@@ -68,6 +71,14 @@ def import_everything() -> None:
 def _never_show_progress() -> None:
     """It is there for whoever waits, and whether one waits falls to the machine."""
     placement_progress._PATIENCE_SECONDS = progress_bar._PATIENCE_SECONDS = float("inf")  # noqa: SLF001 - no user sets it
+
+
+def _pin_clock(moment: str | None) -> None:
+    """What the program says of the age of a dump depends on the day, which a test may settle (RFC 3339)."""
+    if moment is not None:
+        pinned = datetime.fromisoformat(moment)
+        clock = type("Clock", (datetime,), {"now": lambda _: pinned})
+        setattr(completeness, "datetime", clock)  # noqa: B010 - mypy would rather not have it replaced
 
 
 def _become(asked: dict[str, Any], streams: list[int]) -> None:
