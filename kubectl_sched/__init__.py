@@ -9,9 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kubectl_sched.errors import SchedError
-    from kubectl_sched.library import Cluster, Diff, Explanation, Explanations, Triage, WhatIf, connect, read
+    from kubectl_sched.library import Capacity, Cluster, Diff, Explanation, Explanations, Triage, WhatIf, connect, read
 
-__all__ = ["Cluster", "Diff", "Explanation", "Explanations", "SchedError", "Triage", "WhatIf", "connect", "read"]
+__all__ = [
+    "Capacity",
+    "Cluster",
+    "Diff",
+    "Explanation",
+    "Explanations",
+    "SchedError",
+    "Triage",
+    "WhatIf",
+    "connect",
+    "read",
+]
 
 
 def __getattr__(name: str) -> Any:

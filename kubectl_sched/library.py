@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
+    from kubectl_sched.queries.capacity import Answer as _CapacityAnswer
     from kubectl_sched.queries.diff import Answer as _DiffAnswer
     from kubectl_sched.queries.explain import Answer as _ExplainAnswer
     from kubectl_sched.queries.explanation import Explanation as _Explanation
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.pod_selection import Selection
     from kubectl_sched.suggestions.change import Suggestion
 
-__all__ = ["Cluster", "Diff", "Explanation", "Explanations", "Triage", "WhatIf", "connect", "read"]
+__all__ = ["Capacity", "Cluster", "Diff", "Explanation", "Explanations", "Triage", "WhatIf", "connect", "read"]
 
 _WIDTH = 100
 
@@ -180,6 +181,26 @@ class Cluster:
             Replay(**replay),
         )
         return WhatIf(what_if(question, self._state_for(Selection(namespace=None, also=EVERYTHING))))
+
+    def capacity(
+        self,
+        *shapes: str,
+        namespace: str | None = None,
+        profile: str | None = None,
+        **replay: Unpack[_ReplayFlags],
+    ) -> Capacity:
+        """Count what is free, and how many more pods of each shape fit: `"train=cpu=4,nvidia.com/gpu=1"`.
+
+        Without shapes those of the pods there are, of one namespace if it is given. Raises SchedError for a shape that
+        is none.
+        """
+        from kubectl_sched.queries.capacity import Question, capacity
+        from kubectl_sched.sources.discovery.replay_setup import Replay
+        from kubectl_sched.sources.live.needed_kinds import EVERYTHING
+        from kubectl_sched.sources.pod_selection import Selection
+
+        state = self._state_for(Selection(namespace=None, also=EVERYTHING))
+        return Capacity(capacity(Question(shapes, namespace, profile, Replay(**replay)), state))
 
     def diff(
         self,
@@ -442,6 +463,24 @@ class WhatIf:
         from kubectl_sched.render.what_if_output import what_if_data
 
         return what_if_data(self._answer.result, self._answer.kubernetes_version, self._answer.notes)
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """The answer of `capacity`."""
+
+    _answer: _CapacityAnswer
+
+    @property
+    def fits(self) -> dict[str, int]:
+        """The number of further pods of each shape that fit, by the shape's name."""
+        return {each.shape.name: each.capacity.total for each in self._answer.shapes}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the `Capacity` of `-o json`."""
+        from kubectl_sched.render.capacity_output import capacity_data
+
+        return capacity_data(self._answer)
 
 
 @dataclass(frozen=True)

@@ -111,6 +111,25 @@ NODE is a name, a pattern (gpu-*) or a selector ((zone=a,!gpu)). {_FROM}""",
         ),
         "whatif [MANIFEST... | TYPE/NAME...] [edits] [options]",
     ),
+    "capacity": CommandHelp(
+        "Say how many more pods fit, and where free capacity is stranded",
+        f"""\
+Say how many more pods of each shape fit, and where capacity is free but out of their reach.
+
+Without --shape the shapes are those of the pending and running pods. What is free counts as stranded on nodes where
+no pod of the shapes that request it fits, which is found by running the profile's filters, not by arithmetic.
+
+{_FROM}""",
+        (
+            Example("How much room is left, and for whom?", "kubectl sched capacity"),
+            Example(
+                "How many more pods with 4 cpu, 16Gi and a GPU fit?",
+                "kubectl sched capacity --shape train=cpu=4,memory=16Gi,nvidia.com/gpu=1",
+            ),
+            Example("A page with a heat map of nodes", "kubectl sched capacity -o html > capacity.html"),
+        ),
+        "capacity [--shape NAME=cpu=4,memory=16Gi]... [options]",
+    ),
     "bind": CommandHelp(
         "Schedule a pending pod yourself, or watch over a schedulerName",
         """\
@@ -224,7 +243,7 @@ The same as --version. docs/versions.md says how the minors differ.""",
 
 GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "Understanding Commands": ("triage", "explain", "message"),
-    "What-if Commands": ("whatif", "diff"),
+    "What-if Commands": ("whatif", "capacity", "diff"),
     "Binding Commands": ("bind",),
     "Scheduler Commands": ("schedulers", "profiles"),
     "Other Commands": ("snapshot", "completion", "version"),

@@ -12,7 +12,7 @@ from kubectl_sched.cli.arguments import respelled
 from kubectl_sched.cli.options.groups import flattened
 
 COMMANDS = (
-    *("triage", "explain", "message", "whatif", "bind", "diff", "profiles", "schedulers", "snapshot"),
+    *("triage", "explain", "message", "whatif", "capacity", "bind", "diff", "profiles", "schedulers", "snapshot"),
     *("completion", "version"),
 )
 """Each is the function of that name in the module of that name; `help_texts` has what help says of it."""

@@ -86,6 +86,8 @@ def values(*words: str) -> list[str]:
         (("whatif", *DEMO, "--add-nodes", "3=ma"), ["3=master"]),
         (("whatif", *DEMO, "--add-nodes", "3", "=", "ma"), ["3=master"]),
         (("whatif", "--replicas", "m"), ["max"]),
+        (("capacity", *DEMO, "--shape", "nvi"), ["nvidia.com/gpu="]),
+        (("capacity", *DEMO, "--shape", "a=cpu=1,me"), ["a=cpu=1,memory="]),
         (("bind", "--dry-run", "c"), ["client"]),
         (("bind", "--watch", "--leader-elect", ""), ["true", "false"]),
         (("completion", ""), ["bash", "zsh", "fish"]),

@@ -100,6 +100,21 @@ def test_a_what_if_has_both(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "| `Pod/plain` | 5 | 7 |" in out
 
 
+def test_capacity_has_both(run: Any) -> None:
+    arguments = ("capacity", "--from", "fixtures/room/gpus.yaml", "-o")
+    sentence = "4 of 5 shapes of pods fit at least once more on 5 nodes."
+    code, out, _ = run(*arguments, "html")
+    page = read(out)
+    assert code == 0
+    assert page.every("p", "sentence")[0].words == sentence
+    cells = [cell.words for heat in page.every("ul", "heat") for cell in heat.every("li")]
+    assert cells == ["gpu-3: 75%", "gpu-2: 38%", "gpu-1: 25%", "general-1: 25%", "general-2: 25%"]
+    code, out, _ = run(*arguments, "markdown")
+    assert code == 0
+    assert out.startswith(f"**{sentence}**\n")
+    assert "| `ml/Job/train` | 1, 1 pending | 0 |" in out
+
+
 def test_no_pods_are_said_to_be_none(run: Any) -> None:
     code, out, _ = run("explain", "pods", "-l", "app=nothing", "--from", DEMO, "-o", "html")
     assert code == 0

@@ -103,6 +103,13 @@ def _nodes_to_add(given: Mapping[str, Any], incomplete: str) -> Iterable[Candida
     return _prefixed(f"{count}=", _nodes(given, "")) if equals else [Candidate("1=", "how many, and of which node")]
 
 
+def _shapes(given: Mapping[str, Any], incomplete: str) -> Iterable[Candidate]:
+    """The names of common resources, after the shape's name or after the last comma."""
+    del given
+    head = incomplete[: incomplete.rfind(",") + 1] or incomplete[: incomplete.rfind("=") + 1]
+    return [Candidate(f"{head}{each}=") for each in ("cpu", "memory", "ephemeral-storage", "nvidia.com/gpu")]
+
+
 def _namespaces(given: Mapping[str, Any], _: str) -> Iterable[Candidate]:
     return source_of(given).namespaces()
 
@@ -159,6 +166,7 @@ _VALUES: Final[dict[str, Values]] = {
     **dict.fromkeys(("feature_gates", "to_feature_gates"), _feature_gates),
     "add_nodes": _nodes_to_add,
     "namespace": _namespaces,
+    "shape": _shapes,
     "replicas": _replicas,
     "dry_run": _dry_run,
     "context": _of_kubeconfig("contexts"),

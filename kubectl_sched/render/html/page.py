@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.record import Record
 from kubectl_sched.render.html.answer_view import AnswerView, answer_view
+from kubectl_sched.render.html.capacity_view import capacity_view
 from kubectl_sched.render.html.node_details import EXAMINED_ALL
 from kubectl_sched.render.html.node_table import Room
 from kubectl_sched.render.html.what_if_view import what_if_view
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
+    from kubectl_sched.queries.capacity import Answer as CapacityAnswer
     from kubectl_sched.queries.explain import Answer
     from kubectl_sched.render.display import Display
     from kubectl_sched.simulation.what_if_result import WhatIfResult
@@ -69,6 +71,11 @@ def what_if_html(answer: WhatIfResult, version: str, warnings: Sequence[str]) ->
     """Return the page of a what-if: where the pods go, and why the first that does not fit does not."""
     view = what_if_view(answer, version, warnings, Room(_ROWS, EXAMINED_ALL))
     return _rendered("what_if.html.jinja", view=view)
+
+
+def capacity_html(answer: CapacityAnswer) -> str:
+    """Return the page about capacity, with a heat map of each pool's nodes."""
+    return _rendered("capacity.html.jinja", view=capacity_view(answer, _ROWS))
 
 
 def _room(parts: int, display: Display) -> Room:

@@ -226,7 +226,7 @@ def _rejected(result: ScheduleResult, width: int) -> Iterator[Part]:
 
 
 def _pools(result: ScheduleResult, rows: Rows, width: int) -> Iterator[Part]:
-    from kubectl_sched.render.node_pools import pools
+    from kubectl_sched.queries.node_pools import pools
 
     grouped = pools(result.nodes, rows.tolist())
     if len(grouped) < 2:

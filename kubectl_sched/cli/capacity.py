@@ -1,0 +1,38 @@
+"""`capacity`: how many more pods of each shape fit, and where what is free is stranded."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from typer import Option
+
+from kubectl_sched.cli import options  # noqa: TC001 - typer reads it
+from kubectl_sched.cli.options.connection import ConnectionOptions  # noqa: TC001 - as above
+
+
+def capacity(
+    shape: Annotated[
+        list[str] | None,
+        Option(
+            "--shape",
+            metavar="NAME=cpu=4,memory=16Gi",
+            help="Requests of a pod to try, with or without a name; repeatable. The default: the shapes of all pods.",
+        ),
+    ] = None,
+    *,
+    source: options.StateSource,
+    selection: options.OneNamespace,
+    scheduler: options.ProfiledScheduler,
+    display: options.PageableOutput,
+    connection: ConnectionOptions,
+) -> None:
+    """Say how many more pods of each shape fit, and where what is free is stranded."""
+    from kubectl_sched.cli.state_source import read_whole
+    from kubectl_sched.queries.capacity import Question
+    from kubectl_sched.queries.capacity import capacity as room_left
+    from kubectl_sched.render.capacity_output import show_capacity
+    from kubectl_sched.render.display import Display
+
+    dump, _ = read_whole(source, connection)
+    question = Question(tuple(shape or ()), selection.namespace, scheduler.profile, scheduler.replay)
+    show_capacity(room_left(question, dump), Display(output=display.output.value, color=display.color.value))

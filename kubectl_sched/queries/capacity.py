@@ -1,0 +1,241 @@
+"""`capacity`: the room that a cluster has left, by pool of nodes, and the part of it where no pod of a shape fits."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kubectl_sched.api.affinity import Toleration
+from kubectl_sched.api.component_helpers.resource_names import PODS
+from kubectl_sched.api.meta import ObjectMeta
+from kubectl_sched.api.pod import Pod, PodSpec
+from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
+from kubectl_sched.queries.node_pools import pools
+from kubectl_sched.queries.shapes import SHOWN, Shape, parse_shape, shapes_of
+from kubectl_sched.record import CachingRecord, Record
+from kubectl_sched.simulation.pod_capacity import MOST_REPLAYED, PodCapacity, pod_capacity
+from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
+from kubectl_sched.sources.discovery.replay_setup import Replay
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kubectl_sched.framework.status import NodeToStatus
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.arrays import Integers, Mask
+    from kubectl_sched.sources.dump.dump import Dump
+
+_CONDITION_TAINT = "node.kubernetes.io/"
+_FIRST = ("cpu", "memory")
+
+
+class Question(Record, frozen=True):
+    """The flags of the same names; without shapes those of the pods there are, of one namespace if it is given."""
+
+    shapes: tuple[str, ...] = ()
+    namespace: str | None = None
+    profile: str | None = None
+    replay: Replay = Replay()
+
+
+class Blocked(Record, frozen=True):
+    """Nodes on which a pod of a shape does not fit, for the same reasons, and the free amount on them."""
+
+    reasons: tuple[str, ...]
+    nodes: int
+    free: int
+
+
+class Stranded(Record, frozen=True):
+    """The free amount of a resource on nodes where no pod of a shape fits, most first."""
+
+    resource: str
+    free: int
+    """On all nodes."""
+
+    stranded: int
+    blocked_by: tuple[Blocked, ...]
+
+
+class ShapeCapacity(CachingRecord, frozen=True):
+    """The number of further pods of one shape that fit, and what is out of their reach."""
+
+    shape: Shape
+    requests: Mapping[str, int]
+    capacity: PodCapacity
+    stranded: tuple[Stranded, ...]
+
+
+class Resource(Record, frozen=True):
+    """Amounts of one resource over the nodes of a pool, in the scheduler's units."""
+
+    name: str
+    allocatable: int
+    requested: int
+    free: int
+    stranded: int
+    overcommitted: int
+    """The amount by which nodes are requested beyond what they have; allocatable = requested + free - overcommitted."""
+
+    largest: int
+    """The most that one pod can request, if it tolerates the pool's taints and requests nothing else."""
+
+    largest_on: str | None
+
+
+class Pool(CachingRecord, frozen=True):
+    """Nodes of one pool, and how full each of them is: the highest share of any resource, from 0 to 1, by name."""
+
+    name: str
+    resources: tuple[Resource, ...]
+    fullness: Mapping[str, float]
+
+
+class Answer(CachingRecord, frozen=True):
+    """The shapes, the pools in the order of their first nodes, and sentences about what was assumed."""
+
+    shapes: tuple[ShapeCapacity, ...]
+    pools: tuple[Pool, ...]
+    kubernetes_version: str
+    notes: tuple[str, ...]
+
+
+def capacity(question: Question, dump: Dump) -> Answer:
+    """Count what is free, and replay how much of it pods can use.
+
+    Raises SchedError for a shape or a profile that is none.
+    """
+    schedulers = ClusterSchedulers(dump, question.replay, question.profile)
+    schedulers.check_profile()
+    shapes, notes = _shapes(question, dump)
+    found = [_shape_capacity(shape, schedulers) for shape in shapes]
+    scheduler = schedulers.default_scheduler
+    nodes = scheduler.nodes
+    reachable = _reachable(nodes, schedulers)
+    found_pools = tuple(_pool(name, rows, nodes, found, reachable) for name, rows in _by_pool(nodes).items())
+    said = (*notes, *_about(found), *schedulers.notes, *dump.warnings, *schedulers.warnings)
+    version = schedulers.assumed(question.profile or DEFAULT_SCHEDULER_NAME).configuration.version
+    return Answer(tuple(found), found_pools, str(version), said)
+
+
+def _by_pool(nodes: Snapshot) -> dict[str, list[int]]:
+    return pools(nodes, range(len(nodes)))
+
+
+def _shapes(question: Question, dump: Dump) -> tuple[list[Shape], list[str]]:
+    if question.shapes:
+        shapes = [parse_shape(text, question.namespace or "default") for text in question.shapes]
+        twice = next((name for name, times in Counter(each.name for each in shapes).items() if times > 1), None)
+        notes = ["a shape of --shape tolerates no taints and chooses no nodes"]
+        return shapes, notes if twice is None else [*notes, f"several shapes are called {twice}"]
+    pods = (item for item in dump.objects if isinstance(item, Pod))
+    shapes = shapes_of(pod for pod in pods if question.namespace in {None, pod.namespace})
+    if len(shapes) <= SHOWN:
+        return shapes, []
+    note = f"{len(shapes) - SHOWN:,} more shapes of pods are left out: -n narrows to a namespace, --shape asks for one"
+    return shapes[:SHOWN], [note]
+
+
+def _shape_capacity(shape: Shape, schedulers: ClusterSchedulers) -> ShapeCapacity:
+    scheduler = schedulers.scheduler(shape.pod)
+    capacity = pod_capacity(shape.pod, scheduler, schedulers.profile)
+    nodes = scheduler.nodes
+    requests = {name: amount for name, amount in nodes.resource_of(shape.pod).requested.items() if amount}
+    unfit = _unfit(capacity)
+    stranded = tuple(_stranded(name, nodes, unfit, capacity.first.verdict) for name in requests)
+    return ShapeCapacity(shape, requests, capacity, stranded)
+
+
+def _unfit(capacity: PodCapacity) -> Mask:
+    """bool[n]: the nodes on which not one of the pods fits."""
+    unfit = np.ones(len(capacity.first.nodes), dtype=np.bool_)
+    unfit[capacity.first.feasible] = False
+    return unfit
+
+
+def _free(nodes: Snapshot, resource: str) -> Integers:
+    free: Integers = np.maximum(nodes.allocatable(resource) - _requested(nodes, resource), 0)
+    return free
+
+
+def _requested(nodes: Snapshot, resource: str) -> Integers:
+    return nodes.pod_count if resource == PODS else nodes.requested(resource)
+
+
+def _stranded(resource: str, nodes: Snapshot, unfit: Mask, verdict: NodeToStatus | None) -> Stranded:
+    free = _free(nodes, resource)
+    blocked: dict[tuple[str, ...], Blocked] = {}
+    for code, status in enumerate(verdict.values if verdict is not None else ()):
+        assert verdict is not None  # noqa: S101 - it has values
+        mask = unfit & (verdict.codes == code) & (free > 0)
+        if mask.any():
+            before = blocked.get(status.reasons, Blocked(status.reasons, 0, 0))
+            amounts = before.nodes + int(mask.sum()), before.free + int(free[mask].sum())
+            blocked[status.reasons] = Blocked(status.reasons, *amounts)
+    by_amount = sorted(blocked.values(), key=lambda each: (-each.free, each.reasons))
+    return Stranded(resource, int(free.sum()), int(free[unfit].sum()), tuple(by_amount))
+
+
+def _reachable(nodes: Snapshot, schedulers: ClusterSchedulers) -> Mask:
+    """bool[n]: the nodes that a pod without requests fits on that tolerates all taints but those of conditions."""
+    keys = {taint.key for taints in nodes.taints.values for taint in taints}
+    tolerations = tuple(
+        Toleration(key=key, operator="Exists") for key in sorted(keys) if not key.startswith(_CONDITION_TAINT)
+    )
+    spec = PodSpec(tolerations=tolerations, scheduler_name=DEFAULT_SCHEDULER_NAME, preemption_policy="Never")
+    pod = Pod(metadata=ObjectMeta(name="empty", namespace="default", uid="empty"), spec=spec)
+    scheduler = schedulers.default_scheduler
+    reachable = np.zeros(len(nodes), dtype=np.bool_)
+    reachable[scheduler.cycle(pod, nodes, schedulers.profile).feasible] = True
+    return reachable
+
+
+def _pool(name: str, rows: Sequence[int], nodes: Snapshot, shapes: Sequence[ShapeCapacity], reachable: Mask) -> Pool:
+    of_pool = np.array(rows, dtype=np.intp)
+    names = [each for each in _resource_names(nodes) if nodes.allocatable(each)[of_pool].any()]
+    names += [each for each in _resource_names(nodes) if each not in names and _requested(nodes, each)[of_pool].any()]
+    resources = tuple(_resource(each, of_pool, nodes, shapes, reachable) for each in names)
+    shares = np.zeros(len(of_pool))
+    for each in names:
+        allocatable = nodes.allocatable(each)[of_pool]
+        share = _requested(nodes, each)[of_pool] / np.maximum(allocatable, 1)
+        shares = np.maximum(shares, np.where(allocatable > 0, share, 0.0))
+    fullness = {nodes.names[row]: min(1.0, float(share)) for row, share in zip(rows, shares, strict=True)}
+    return Pool(name, resources, fullness)
+
+
+def _resource_names(nodes: Snapshot) -> list[str]:
+    """Cpu and memory first, the number of pods last."""
+    names = {*nodes.table.allocatable, *nodes.usage.requested} - {*_FIRST, PODS}
+    return [*_FIRST, *sorted(names), PODS]
+
+
+def _resource(name: str, rows: Integers, nodes: Snapshot, shapes: Sequence[ShapeCapacity], reachable: Mask) -> Resource:
+    allocatable, requested = nodes.allocatable(name)[rows], _requested(nodes, name)[rows]
+    free = np.maximum(allocatable - requested, 0)
+    asking = [each for each in shapes if name in each.requests] or list(shapes)
+    unfit = np.full(len(rows), bool(asking))
+    for each in asking:
+        unfit &= _unfit(each.capacity)[rows]
+    usable = np.where(reachable[rows], free, 0)
+    largest = int(usable.argmax()) if len(rows) else 0
+    return Resource(
+        name=name,
+        allocatable=int(allocatable.sum()),
+        requested=int(requested.sum()),
+        free=int(free.sum()),
+        stranded=int(free[unfit].sum()),
+        overcommitted=int(np.maximum(requested - allocatable, 0).sum()),
+        largest=int(usable[largest]),
+        largest_on=nodes.names[rows[largest]] if usable[largest] else None,
+    )
+
+
+def _about(shapes: Sequence[ShapeCapacity]) -> Iterator[str]:
+    for each in shapes:
+        if each.shape.left_aside:
+            yield f"{each.shape.name}: {' and '.join(each.shape.left_aside)} are left aside, as one more has its own"
+    if any(each.capacity.at_least for each in shapes):
+        yield f"pods that look at each other are placed one after the other, at most {MOST_REPLAYED:,} of a shape"

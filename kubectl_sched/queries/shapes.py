@@ -1,0 +1,171 @@
+"""Shapes of pods: those that `--shape` describes, and those of the pods that a cluster has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from msgspec import structs
+
+from kubectl_sched.api.apimachinery.quantity import InvalidQuantity, parse_quantity
+from kubectl_sched.api.apimachinery.validation import label_key_errors
+from kubectl_sched.api.containers import Container, ResourceRequirements
+from kubectl_sched.api.meta import ObjectMeta
+from kubectl_sched.api.pod import Pod, PodSpec, PodStatus
+from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
+from kubectl_sched.errors import SchedError
+from kubectl_sched.record import Record
+from kubectl_sched.simulation.drain import is_daemon, is_static
+from kubectl_sched.simulation.queue_simulation import owner_of
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
+
+SHOWN: Final = 12
+"""The number of a cluster's shapes that are replayed where nobody names one."""
+
+_FORM: Final = "NAME=cpu=4,memory=16Gi, or the same without NAME="
+
+
+class Shape(Record, frozen=True):
+    """A pod as there may be more of it, and how many of the cluster's pods have the shape."""
+
+    name: str
+    pod: Pod
+    running: int = 0
+    pending: int = 0
+    workloads: int = 0
+    left_aside: tuple[str, ...] = ()
+    """The parts of its pods that one more would have for itself, which are not replayed."""
+
+
+def parse_shape(text: str, namespace: str) -> Shape:
+    """Return the shape that a `--shape` describes: requests alone, and nothing tolerated.
+
+    Raises SchedError for text that is none.
+    """
+    requests: dict[str, str | int | float] = {}
+    head, equals, rest = text.partition("=")
+    named = equals and "=" in rest.partition(",")[0]
+    name, pairs = (head, rest) if named else (text, text)
+    for pair in pairs.split(","):
+        resource, equals, amount = pair.partition("=")
+        if not (name and resource and equals and amount):
+            raise SchedError(f"--shape {text}: write {_FORM}")
+        if label_key_errors(resource):
+            raise SchedError(f"--shape {text}: {resource} is no name of a resource")
+        if resource in requests:
+            raise SchedError(f"--shape {text}: {resource} is given twice")
+        requests[resource] = _quantity(amount, text, resource)
+    spec = PodSpec(
+        scheduler_name=DEFAULT_SCHEDULER_NAME,
+        priority=0,
+        preemption_policy="Never",
+        containers=(Container(name="main", resources=ResourceRequirements(requests=requests, limits=requests)),),
+    )
+    return Shape(name, Pod(metadata=ObjectMeta(name="shape", namespace=namespace, uid=f"shape/{text}"), spec=spec))
+
+
+def _quantity(amount: str, text: str, resource: str) -> str:
+    try:
+        negative = parse_quantity(amount).value() < 0
+    except InvalidQuantity as error:
+        raise error.within(f"--shape {text}: {resource}") from None
+    if negative:
+        raise SchedError(f"--shape {text}: {resource} is less than 0")
+    return amount
+
+
+def shapes_of(pods: Iterable[Pod]) -> list[Shape]:
+    """Return the shapes of the pods: those with most pending pods first, then those with most pods.
+
+    DaemonSets' and static pods are left out: each belongs to a node. Pods have one shape if no plugin can tell them
+    apart, labels aside where they neither spread nor keep apart.
+    """
+    by_owner: dict[Hashable, list[Pod]] = {}
+    for pod in pods:
+        if pod.has_ended or pod.metadata.deletion_timestamp is not None or is_daemon(pod) or is_static(pod):
+            continue
+        owner = owner_of(pod)
+        by_owner.setdefault((pod.namespace, owner or pod.name, owner is None), []).append(pod)
+    by_shape: dict[bytes, tuple[Pod, list[Sequence[Pod]]]] = {}
+    for of_owner in by_owner.values():
+        blueprint = _blueprint(of_owner[0])
+        by_shape.setdefault(msgspec.json.encode(blueprint), (blueprint, []))[1].append(of_owner)
+    shapes = [_shape(blueprint, owners) for blueprint, owners in by_shape.values()]
+    return sorted(shapes, key=lambda shape: (-shape.pending, -shape.running, shape.name))
+
+
+def _shape(blueprint: Pod, owners: Sequence[Sequence[Pod]]) -> Shape:
+    first = max(owners, key=len)[0]
+    every = [pod for pods in owners for pod in pods]
+    pending = sum(not pod.spec.node_name for pod in every)
+    metadata = structs.replace(
+        blueprint.metadata,
+        name=first.name,
+        namespace=first.namespace,
+        uid=f"shape/{first.key}",
+        labels=first.metadata.labels,
+        owner_references=first.metadata.owner_references,
+    )
+    return Shape(
+        f"{first.namespace}/{owner_of(first) or f'Pod/{first.name}'}",
+        structs.replace(blueprint, metadata=metadata),
+        running=len(every) - pending,
+        pending=pending,
+        workloads=len(owners),
+        left_aside=tuple(_left_aside(first)),
+    )
+
+
+def _blueprint(pod: Pod) -> Pod:
+    """The pod without what it has for itself alone: equal for pods of one shape."""
+    metadata, spec = ObjectMeta(namespace=pod.namespace, labels=pod.metadata.labels), pod.spec
+    if not _looks_at_others(spec):
+        metadata, spec = ObjectMeta(), structs.replace(spec, topology_spread_constraints=())
+        if spec.affinity is not None:
+            affinity = structs.replace(spec.affinity, pod_affinity=None, pod_anti_affinity=None)
+            spec = structs.replace(spec, affinity=affinity)
+    containers = tuple(_of_container(each) for each in spec.containers)
+    return Pod(
+        metadata=metadata,
+        spec=structs.replace(
+            spec,
+            node_name="",
+            volumes=(),
+            resource_claims=(),
+            scheduling_group=None,
+            workload_ref=None,
+            scheduling_gates=(),
+            preemption_policy="Never",
+            containers=containers,
+            init_containers=tuple(_of_container(each) for each in spec.init_containers),
+            ephemeral_containers=(),
+        ),
+        status=PodStatus(),
+    )
+
+
+def _looks_at_others(spec: PodSpec) -> bool:
+    """Report whether other pods decide where such a pod fits; what it only prefers changes no number."""
+    affinity = spec.affinity
+    required = affinity is not None and any(
+        each is not None and each.required for each in (affinity.pod_affinity, affinity.pod_anti_affinity)
+    )
+    return required or any(each.when_unsatisfiable == "DoNotSchedule" for each in spec.topology_spread_constraints)
+
+
+def _of_container(container: Container) -> Container:
+    resources = structs.replace(container.resources, claims=())
+    return structs.replace(container, name="", image="", resources=resources)
+
+
+def _left_aside(pod: Pod) -> Iterator[str]:
+    if any(each.persistent_volume_claim or each.ephemeral for each in pod.spec.volumes):
+        yield "its claims of volumes"
+    if pod.spec.resource_claims:
+        yield "its claims of devices"
+    if pod.spec.scheduling_group is not None or pod.spec.workload_ref is not None:
+        yield "its group"
+    if pod.spec.scheduling_gates:
+        yield "its scheduling gates"

@@ -1,0 +1,89 @@
+"""Sentences about room: how many pods of a shape fit, and what is free where none does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.framework.amounts import amount_texts
+from kubectl_sched.render.safe_text import count, safe, shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kubectl_sched.queries.capacity import Answer, Pool, Resource, ShapeCapacity
+
+_REASONS_SHOWN = 3
+_POOL_LENGTH = 40
+_ALWAYS_SHOWN = frozenset({"cpu", "memory"})
+
+
+def capacity_sentence(answer: Answer) -> str:
+    """Return the sentence with the number of nodes and of the shapes that fit."""
+    nodes = count(sum(len(pool.fullness) for pool in answer.pools), "node")
+    if not answer.shapes:
+        return f"{nodes}, and no pods whose shape could be tried: name one with --shape."
+    fitting = sum(each.capacity.total > 0 for each in answer.shapes)
+    if len(answer.shapes) == 1:
+        return f"{fits_text(answer.shapes[0])} more pods of {safe(answer.shapes[0].shape.name)} fit on {nodes}."
+    return f"{fitting} of {len(answer.shapes)} shapes of pods fit at least once more on {nodes}."
+
+
+def fits_text(found: ShapeCapacity) -> str:
+    """Return the number of pods that fit: `12`, or `1,000+` where the counting stopped there."""
+    return f"{found.capacity.total:,}{'+' if found.capacity.at_least else ''}"
+
+
+def requests_text(requests: Mapping[str, int]) -> str:
+    """Return requests as `cpu=4 memory=16Gi`."""
+    return " ".join(f"{safe(name)}={amount_texts(name, amount)[0]}" for name, amount in requests.items()) or "nothing"
+
+
+def pods_text(found: ShapeCapacity) -> str:
+    """Return the number of pods that have the shape: `12, 3 pending`."""
+    running, pending = found.shape.running, found.shape.pending
+    return f"{running + pending:,}" + (f", {pending:,} pending" if pending else "")
+
+
+def about_stranded(found: ShapeCapacity) -> Iterator[str]:
+    """Yield a sentence on what is free where none of the pods fits: on the scarcest resource that they request."""
+    for each in sorted(found.stranded, key=lambda each: each.free / found.requests[each.resource])[:1]:
+        if not each.stranded:
+            continue
+        stranded, free = amount_texts(each.resource, each.stranded, each.free)
+        reasons = [
+            f"{safe(', '.join(blocked.reasons))} ({count(blocked.nodes, 'node')}, "
+            f"{amount_texts(each.resource, blocked.free)[0]})"
+            for blocked in each.blocked_by[:_REASONS_SHOWN]
+        ]
+        more = len(each.blocked_by) - _REASONS_SHOWN
+        why = "; ".join(reasons) + (f"; and {count(more, 'more reason')}" if more > 0 else "")
+        resource, name = safe(each.resource), safe(found.shape.name)
+        yield f"{stranded} of {free} free {resource} is on nodes where no pod of {name} fits: {why}."
+
+
+def resources_asked_for(pool: Pool, answer: Answer) -> list[Resource]:
+    """Return cpu, memory, and what else the shapes request."""
+    asked = _ALWAYS_SHOWN.union(*(each.requests for each in answer.shapes))
+    return [each for each in pool.resources if each.name in asked]
+
+
+def resource_texts(found: Resource) -> tuple[str, str, str, str]:
+    """Return `12 of 48` requested, the free and stranded amounts, and `8 on gpu-1`, the largest pod."""
+    requested, allocatable = amount_texts(found.name, found.requested, found.allocatable)
+    free, stranded = amount_texts(found.name, found.free, found.stranded)
+    largest = amount_texts(found.name, found.largest)[0]
+    on = f" on {safe(found.largest_on)}" if found.largest_on is not None else ""
+    return f"{requested} of {allocatable}", free, stranded, f"{largest}{on}"
+
+
+def bar(found: Resource, length: int) -> str:
+    """Return a bar: `#` requested, `x` free but stranded, `.` free."""
+    whole = max(found.allocatable, found.requested, 1)
+    requested = round(length * found.requested / whole)
+    stranded = min(round(length * found.stranded / whole), length - requested)
+    return f"{'#' * requested}{'x' * stranded}{'.' * (length - requested - stranded)}"
+
+
+def pool_text(pool: Pool) -> str:
+    """Return the pool with the number of its nodes."""
+    return f"{shortened(safe(pool.name), _POOL_LENGTH)} ({len(pool.fullness):,})"

@@ -1,0 +1,142 @@
+"""What `capacity` says adds up to what the objects say, and names what keeps pods from what is free."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+
+import kubectl_sched as ks
+from kubectl_sched.errors import SchedError
+from kubectl_sched.queries.capacity import Question, capacity
+from kubectl_sched.queries.shapes import parse_shape, shapes_of
+from kubectl_sched.sources import Dump
+from tests.examples import examples
+from tests.plugins.clusters import node, pod, requests, snapshot
+from tests.plugins.random_clusters import clusters
+from tests.program import run
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.core import Node
+    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.api.pod import Pod
+
+GPUS = "fixtures/room/gpus.yaml"
+GPU = "nvidia.com/gpu"
+
+
+def answer(*objects: KubernetesObject, shapes: tuple[str, ...] = ()) -> Any:
+    return capacity(Question(shapes), Dump(objects=objects))
+
+
+def resources(found: Any) -> dict[tuple[str, str], Any]:
+    return {(pool.name, each.name): each for pool in found.pools for each in pool.resources}
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(clusters())
+def test_the_pools_add_up_to_the_cluster(cluster: tuple[list[Node], list[Pod]]) -> None:
+    nodes = snapshot(*cluster[0], *cluster[1])
+    found = capacity(Question(("cpu=1",)), Dump(objects=(*cluster[0], *cluster[1])))
+    assert sorted(name for pool in found.pools for name in pool.fullness) == sorted(nodes.names)
+    for name in ("cpu", "memory", "pods"):
+        of_pools = [each for (_, resource), each in resources(found).items() if resource == name]
+        requested = nodes.pod_count if name == "pods" else nodes.requested(name)
+        assert sum(each.allocatable for each in of_pools) == nodes.allocatable(name).sum()
+        assert sum(each.requested for each in of_pools) == requested.sum()
+        for each in of_pools:
+            assert each.allocatable == each.requested + each.free - each.overcommitted
+            assert 0 <= each.stranded <= each.free
+            assert each.largest <= each.free
+
+
+def test_what_no_pod_of_the_shape_can_use_is_stranded_for_reasons_that_add_up() -> None:
+    found = ks.read(GPUS).capacity().to_dict()
+    train = next(each for each in found["shapes"] if each["name"] == "ml/Job/train")
+    gpus = next(each for each in train["stranded"] if each["resource"] == GPU)
+    assert (train["fits"], gpus["free"], gpus["stranded"]) == (0, 15, 15)
+    assert gpus["blockedBy"] == [{"reasons": [f"Insufficient {GPU}"], "nodes": 3, "free": 15}]
+    (pool,) = (each for each in found["pools"] if each["name"] == "pool=gpu")
+    of_pool = next(each for each in pool["resources"] if each["name"] == GPU)
+    assert (of_pool["free"], of_pool["stranded"], of_pool["largest"], of_pool["largestOn"]) == (15, 0, 6, "gpu-1")
+
+
+def test_a_pool_counts_as_stranded_what_none_of_the_shapes_that_request_it_reaches() -> None:
+    objects = (
+        node("full", allocatable={"cpu": "4", "memory": "1Gi", "pods": "10", GPU: "2"}),
+        node("free", allocatable={"cpu": "4", "memory": "1Gi", "pods": "10", GPU: "4"}),
+        pod("busy", on="full", **requests(cpu="4")),
+    )
+    found = answer(*objects, shapes=(f"a=cpu=1,{GPU}=1", f"b=cpu=1,{GPU}=3", "c=memory=1Mi"))
+    each = resources(found)["no role, no taints", GPU]
+    assert (each.free, each.stranded) == (6, 2)
+    assert [shape.capacity.total for shape in found.shapes] == [4, 1, 19]
+
+
+def test_nodes_that_are_cordoned_or_not_ready_have_no_largest_pod() -> None:
+    taints = [{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]
+    found = answer(node("w1", taints=taints), node("w2", unschedulable=True), shapes=("cpu=1",))
+    assert {each.largest for each in resources(found).values()} == {0}
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "asked"),
+    [
+        ("cpu=4,memory=16Gi", "cpu=4,memory=16Gi", {"cpu": "4", "memory": "16Gi"}),
+        (f"train=cpu=4,{GPU}=1", "train", {"cpu": "4", GPU: "1"}),
+        ("cpu=1", "cpu=1", {"cpu": "1"}),
+        ("cpu=cpu=1", "cpu", {"cpu": "1"}),
+    ],
+)
+def test_a_shape_has_a_name_or_is_its_own(text: str, name: str, asked: dict[str, str]) -> None:
+    shape = parse_shape(text, "default")
+    assert (shape.name, shape.pod.spec.containers[0].resources.requests) == (name, asked)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "cpu", "cpu=", "=4", "a=b=c=d", "cpu=1,", "cpu=1,cpu=2", "cpu=-1", "c pu=1", "x="]
+)
+def test_a_shape_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(SchedError, match="--shape"):
+        parse_shape(text, "default")
+
+
+def test_shapes_are_of_pods_that_no_plugin_tells_apart() -> None:
+    def owned(name: str, kind: str, owner: str, **fields: Any) -> Any:
+        reference = {"apiVersion": "apps/v1", "kind": kind, "name": owner, "uid": owner, "controller": True}
+        return pod(name, metadata={"ownerReferences": [reference]}, **fields)
+
+    found = shapes_of(
+        [
+            owned("a-0", "StatefulSet", "a", on="w1", **requests(cpu="1")),
+            owned("a-1", "StatefulSet", "a", **requests(cpu="1")),
+            owned("b-0", "StatefulSet", "b", on="w1", **requests(cpu="1")),
+            owned("c-0", "StatefulSet", "c", on="w1", nodeSelector={"a": "b"}, **requests(cpu="1")),
+            owned("agent", "DaemonSet", "agent", on="w1", **requests(cpu="1")),
+            pod("done", on="w1", status={"phase": "Succeeded"}, **requests(cpu="2")),
+        ]
+    )
+    assert [(each.name, each.running, each.pending, each.workloads) for each in found] == [
+        ("default/StatefulSet/a", 2, 1, 2),
+        ("default/StatefulSet/c", 1, 0, 1),
+    ]
+
+
+def test_a_shape_keeps_what_its_pods_tolerate_and_choose() -> None:
+    choosy: dict[str, Any] = {"tolerations": [{"operator": "Exists"}], "nodeSelector": {"kind": "gpu"}}
+    found = answer(
+        node("gpu", labels={"kind": "gpu"}, taints=[{"key": "gpu", "effect": "NoSchedule"}]),
+        node("other"),
+        pod("web", **choosy, **requests(cpu="4")),
+    )
+    (shape,) = found.shapes
+    assert shape.capacity.per_node.tolist() == [2, 0]
+
+
+def test_the_library_says_what_the_command_prints() -> None:
+    done = run("capacity", "--from", GPUS, "--shape", "web=cpu=1", "-o", "json")
+    assert done.returncode == 0
+    assert ks.read(GPUS).capacity("web=cpu=1").to_dict() == json.loads(done.stdout)
+    assert ks.read(GPUS).capacity("web=cpu=1").fits == {"web": json.loads(done.stdout)["shapes"][0]["fits"]}
