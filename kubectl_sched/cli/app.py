@@ -63,7 +63,7 @@ def with_command(arguments: Sequence[str], prog_name: str = "kubectl sched") -> 
 def _print_help(name: str) -> NoReturn:
     from kubectl_sched.cli.help import connection_help, overview
 
-    text = connection_help(command("explain").params) if name == "options" else overview(COMMANDS)
+    text = connection_help(command("explain").params) if name == "options" else overview()
     write_text(f"{text}\n")
     sys.exit(0)
 

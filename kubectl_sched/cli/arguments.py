@@ -45,10 +45,10 @@ def command_first(arguments: Sequence[str]) -> list[str]:
     return [*arguments[width : width + 1], *arguments[:width], *arguments[width + 1 :]]
 
 
-_TRUE, _FALSE = (
-    frozenset({"1", "t", "T", "true", "TRUE", "True"}),
-    frozenset({"0", "f", "F", "false", "FALSE", "False"}),
-)
+_TRUTH = {
+    **dict.fromkeys(("1", "t", "T", "true", "TRUE", "True"), True),
+    **dict.fromkeys(("0", "f", "F", "false", "FALSE", "False"), False),
+}
 """Go's strconv.ParseBool."""
 
 
@@ -63,41 +63,21 @@ def respelled(arguments: Iterable[str], switches: AbstractSet[str], takers: Abst
     for word in words:
         if word == "--":
             return [*changed, word, *words]
-        awaits_value = False
-        if word.startswith("--"):
-            name, equals, value = word.partition("=")
-            if FORMER.get(name) in switches | takers:
-                name = FORMER[name]
-            changed += _switch(name, value) if equals and name in switches else [f"{name}{equals}{value}"]
-            awaits_value = not equals and name in takers
-        elif word.startswith("-"):
-            short, awaits_value = _short(word[1:], switches, takers)
-            changed += short
+        written, equals, value = word.partition("=")
+        new = FORMER.get(written, "")
+        written = new if new in switches | takers else written
+        is_short = not written.startswith("--")
+        letters = written[1:] if is_short and written.startswith("-") else ""
+        *before, flag = [f"-{letter}" for letter in letters] or [written]
+        if not switches >= set(before):
+            changed.append(word)  # what follows the first letter may be its value
+        elif equals and flag in switches:
+            if value not in _TRUTH:
+                raise SchedError(f"{word}: it is either true or false")
+            changed += [*before, flag] if _TRUTH[value] else before
         else:
-            changed.append(word)
-        if awaits_value:
-            changed += islice(words, 1)
+            glue = "" if is_short and flag in takers and value else equals
+            changed += [*before, f"{flag}{glue}{value}"]
+            if flag in takers and not equals:
+                changed += islice(words, 1)
     return changed
-
-
-def _short(letters: str, switches: AbstractSet[str], takers: AbstractSet[str]) -> tuple[list[str], bool]:
-    """Short flags in one word, each in a word of its own; whether the last of them awaits its value."""
-    apart: list[str] = []
-    while letters:
-        flag, rest = f"-{letters[0]}", letters[1:]
-        value = rest[1:] if rest.startswith("=") else ""
-        if flag in takers:
-            return [*apart, f"{flag}{value or rest}"], not rest
-        if flag not in switches:
-            break  # click says that there is no such flag
-        if value:
-            return [*apart, *_switch(flag, value)], False
-        apart.append(flag)
-        letters = rest
-    return ([*apart, f"-{letters}"] if letters or not apart else apart), False
-
-
-def _switch(flag: str, value: str) -> list[str]:
-    if value not in _TRUE | _FALSE:
-        raise SchedError(f"{flag}={value}: it is either true or false")
-    return [flag] if value in _TRUE else []

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import shutil
 import textwrap
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from kubectl_sched.cli.help_texts import ABOUT, COMMANDS, GROUPS
+import msgspec
+
+from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -15,29 +19,51 @@ PROGRAM: Final = "kubectl sched"
 CONNECTION: Final = "Connection"
 """The panel of the options that all commands share; they have a page of their own, as kubectl's have."""
 
+_TABLE: Final = Path(__file__).with_name("help_texts.toml")
 _WIDEST: Final = 100
 _MORE: Final = f'Use "{PROGRAM} <command> --help" for more information about a given command.'
 _OPTIONS: Final = f'Use "{PROGRAM} options" for the connection options, which all commands take.'
 
 
-def overview(available: Iterable[str]) -> str:
+class CommandHelp(Record, frozen=True):
+    """A command in one phrase, in paragraphs, by usage, and by example lines with what each is wanted for."""
+
+    short: str
+    usage: str
+    text: str
+    examples: dict[str, str]
+
+
+class HelpTexts(Record, frozen=True):
+    """The first line of the help as a whole, the commands by group, and the texts of each."""
+
+    about: str
+    groups: dict[str, tuple[str, ...]]
+    commands: dict[str, CommandHelp]
+
+
+@cache
+def help_texts() -> HelpTexts:
+    """Return the table."""
+    return msgspec.toml.decode(_TABLE.read_bytes(), type=HelpTexts)
+
+
+def overview() -> str:
     """Return the text of `kubectl sched --help`: the commands, group by group."""
-    there = set(available)
-    width = max(map(len, COMMANDS))
-    lines = [*_wrapped(ABOUT), ""]
-    for group, names in GROUPS.items():
-        shown = [name for name in names if name in there]
-        if shown:
-            lines += [f"{group}:", *(f"  {name:<{width}}   {COMMANDS[name].short}" for name in shown), ""]
+    texts = help_texts()
+    width = max(map(len, texts.commands))
+    lines = [*_wrapped(texts.about), ""]
+    for group, names in texts.groups.items():
+        lines += [f"{group}:", *(f"  {name:<{width}}   {texts.commands[name].short}" for name in names), ""]
     return "\n".join([*lines, "Usage:", f"  {PROGRAM} <command> [flags] [options]", "", _MORE, _OPTIONS])
 
 
 def command_help(name: str, parameters: Sequence[Any]) -> str:
     """Return the text of `kubectl sched NAME --help`; `parameters` are those of the command as it was built."""
-    known = COMMANDS[name]
+    known = help_texts().commands[name]
     lines = [*_paragraphs(known.text), "", "Examples:"]
-    for example in known.examples:
-        lines += [f"  # {example.wanted}", f"  {example.line}", ""]
+    for line, wanted in known.examples.items():
+        lines += [f"  # {wanted}", f"  {line}", ""]
     panels: dict[str, list[Any]] = {}
     for parameter in parameters:
         if parameter.param_type_name == "option" and parameter.name != "help" and not parameter.hidden:

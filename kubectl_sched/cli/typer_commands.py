@@ -15,7 +15,7 @@ COMMANDS = (
     *("triage", "explain", "message", "whatif", "capacity", "bind", "diff", "profiles", "schedulers", "snapshot"),
     *("completion", "version"),
 )
-"""Each is the function of that name in the module of that name; `help_texts` has what help says of it."""
+"""Each is the function of that name in the module of that name; `help_texts.toml` has what help says of it."""
 
 TRIAGE = "triage"
 """The command of a line that names none."""

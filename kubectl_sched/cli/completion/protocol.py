@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 from kubectl_sched.cli.arguments import command_first, leading_flags
 from kubectl_sched.cli.completion.values import Candidate, candidates, is_file
-from kubectl_sched.cli.help_texts import COMMANDS as HELP
+from kubectl_sched.cli.help import help_texts
 from kubectl_sched.cli.typer_commands import COMMANDS, HELP_FLAGS, TRIAGE, UsageError, command
 from kubectl_sched.output import write_candidate, write_text
 
@@ -87,9 +87,10 @@ def _joined(words: Iterable[str]) -> list[str]:
 
 
 def _commands(incomplete: str) -> Iterable[Candidate]:
+    texts = help_texts().commands
     for name in (*COMMANDS, "help", "options"):
         if name.startswith(incomplete):
-            yield Candidate(name, HELP[name].short if name in HELP else "")
+            yield Candidate(name, texts[name].short if name in texts else "")
     if incomplete.startswith("-"):
         yield from (Candidate(flag, "") for flag in HELP_FLAGS if flag.startswith(incomplete))
 
