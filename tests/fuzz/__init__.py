@@ -1,11 +1,13 @@
-"""Fuzzing: broken and hostile inputs of every kind, and the laws that hold whatever they are.
+"""Fuzzing: mutated dumps, archives, manifests, configurations, kubeconfigs and messages, held to a few laws.
 
-    python -m tests.fuzz --minutes 10            all targets, as long as that, with inputs that nobody has seen
-    python -m tests.fuzz --cases 1000000         a million cases
-    python -m tests.fuzz --target yaml --seed 7  the inputs of one target that a seed gives
+`python -m tests.fuzz --minutes 10` explores new cases of every target; `--target NAME` of one, `--cases N` so many,
+`--seed N` those of that seed again. A case follows from its target and number alone.
 
-A case is what one seed makes of one target (`targets.py`): files, made by mutating what is sound (`inputs.py`,
-`mutations.py`, `encodings.py`), and a command line. It runs in this process as the program does (`running.py`), within
-bounds of time and memory; then the laws are asked (`laws.py`). A finding names its target and seed, which make the same
-case again. The commands that were printed are run by bash with stubs in place of all programs (`pasting.py`).
+- `bases.yaml` holds the small inputs that are mutated; `hostile` the texts and tokens that are put into them.
+- `structures` mutates values, `encoders` writes them as JSON and YAML, `archives` packs them, `byte_mutations` damages
+  the bytes.
+- `targets` makes the cases: a command line and its files. `program` runs one within this process; nothing that it
+  reads can start a program, reach a host or end the process.
+- `laws` are what every case is held to, `shell` runs the printed commands in a real bash.
+- `workers` bound time and memory; `findings` writes what broke a law, minimized, as a file that reproduces it.
 """

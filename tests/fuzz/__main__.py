@@ -1,43 +1,132 @@
-"""`python -m tests.fuzz`: explore, or run a number of cases; see the package's docstring."""
+"""`python -m tests.fuzz --minutes N`: run cases until the time is over; exit code 1 with a finding."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
+from collections import Counter
+from pathlib import Path
+from select import select
+from typing import TYPE_CHECKING
 
-from tests.fuzz.exploring import explore
-from tests.fuzz.targets import TARGETS
+from tests.fuzz import findings, laws, shell
+from tests.fuzz.program import confined, import_everything, run
+from tests.fuzz.targets import SHARES, TARGETS, Case, case
+from tests.fuzz.workers import Batch, Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_BATCH = 500
+_MOST_FINDINGS = 100
 
 
 def main() -> int:
-    """Run cases until the time or the number is up; the exit code says whether there was a finding."""
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description="Try broken and hostile inputs.")
-    length = parser.add_mutually_exclusive_group(required=True)
-    length.add_argument("--minutes", type=float, help="how long")
-    length.add_argument("--cases", type=int, help="how many cases of all targets together")
-    parser.add_argument("--target", action="append", choices=TARGETS, help="only this one; may be repeated")
-    parser.add_argument("--seed", type=int, help="what the cases follow from; another one each time by default")
-    parser.add_argument("--first", type=int, default=0, help="the number of the first case of each target")
-    parser.add_argument("--workers", type=int, default=2, help="processes side by side")
-    given = parser.parse_args()
-    seed = given.seed if given.seed is not None else int(time.time())
-    report = explore(
-        given.target or list(TARGETS),
-        seed=seed,
-        first=given.first,
-        cases=given.cases,
-        seconds=given.minutes and given.minutes * 60,
-        workers=given.workers,
-    )
-    for finding in report.findings:
-        print(f"{finding.law}\n  {finding.again}", flush=True)
-    counts = ", ".join(f"{name} {report.cases[name]:,}" for name in report.cases)
-    print(
-        f"seed {seed}: {sum(report.cases.values()):,} cases in {report.seconds:,.0f} s ({counts}); "
-        f"{report.commands:,} distinct commands run by bash; {len(report.findings)} findings"
-    )
-    return int(bool(report.findings))
+    asked = _arguments()
+    import_everything()
+    if asked.again is not None:
+        return _again(findings.read(asked.again) if asked.again.exists() else case(*_named(str(asked.again))))
+    started = time.monotonic()
+    counts, found, commands = _explore(asked)
+    seconds = time.monotonic() - started
+    for target, count in sorted(counts.items()):
+        _say(f"{target:15}{count:>10,} cases")
+    _say(f"{'all':15}{counts.total():>10,} cases in {seconds / 60:.1f} minutes, seed {asked.seed}")
+    _say(f"{commands:,} distinct commands run by bash; {found} findings")
+    return 1 if found else 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=1.0, help="how long at most")
+    parser.add_argument("--cases", type=int, default=10**9, help="how many cases at most")
+    parser.add_argument("--target", action="append", choices=list(TARGETS), help="only this one; repeatable")
+    parser.add_argument("--seed", type=int, default=None, help="which cases; another one each time unless it is given")
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--findings", type=Path, default=Path("fuzz-findings"), help="where findings are written")
+    parser.add_argument("--again", type=Path, help="run one case again: a finding's file, or TARGET:NUMBER")
+    asked = parser.parse_args()
+    if asked.seed is None:
+        asked.seed = int(time.time())
+    return asked
+
+
+def _explore(asked: argparse.Namespace) -> tuple[Counter[str], int, int]:
+    until = time.monotonic() + 60 * asked.minutes
+    batches = _batches(asked)
+    counts: Counter[str] = Counter()
+    seen: set[str] = set()
+    told: Counter[str] = Counter()
+    running: list[Worker] = []
+    told_at = time.monotonic()
+    while True:
+        while len(running) < asked.processes and time.monotonic() < until and told.total() < _MOST_FINDINGS:
+            batch = next(batches, None)
+            if batch is None:
+                break
+            running.append(Worker(batch, seen))
+        if not running:
+            return counts, told.total(), len(seen)
+        for worker in select(running, [], [])[0]:
+            running.remove(worker)
+            report = worker.report()
+            counts[worker.batch.target] += report.cases
+            new = laws.known(report.commands, seen)
+            wrong = [_shell_finding(worker.batch, text, law) for text, law in shell.wrongly_run(new)] if new else []
+            for finding in (*report.findings, *wrong):
+                told[laws.law_of(finding.law)] += 1
+                path = findings.write(finding, asked.findings)
+                _say(f"{finding.law[:400]}\n  run it again: python -m tests.fuzz --again {path}")
+            if rest := worker.batch.numbers[report.cases :]:
+                running.append(Worker(Batch(worker.batch.target, rest), seen))
+        if time.monotonic() > told_at + 60:
+            told_at = time.monotonic()
+            _say(f"{counts.total():,} cases, {len(seen):,} commands, {told.total()} findings")
+
+
+def _shell_finding(batch: Batch, text: str, law: str) -> findings.Finding:
+    return findings.Finding(batch.target, batch.numbers[0], law, Case((batch.target,), {}, text.encode()))
+
+
+def _batches(asked: argparse.Namespace) -> Iterator[Batch]:
+    """Batches of all targets by turns, each in its share, until so many cases."""
+    shares = {target: SHARES[target] for target in asked.target or TARGETS}
+    begun = dict.fromkeys(shares, 0)
+    left = asked.cases
+    while left > 0:
+        target = min(shares, key=lambda each: begun[each] / shares[each])
+        size = min(left, _BATCH)
+        start = asked.seed * 10**9 + begun[target]
+        yield Batch(target, range(start, start + size))
+        begun[target] += size
+        left -= size
+
+
+def _named(text: str) -> tuple[str, int]:
+    target, _, number = text.partition(":")
+    return target, int(number)
+
+
+def _again(tried: Case) -> int:
+    import os
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        with confined():
+            outcome = run(tried.arguments, tried.files, tried.stdin)
+        os.chdir("/")
+    law = laws.broken(outcome, tried.arguments)
+    _say(json.dumps(tried.arguments))
+    _say(f"exit code {outcome.code}\n{outcome.stderr.decode(errors='replace')}")
+    _say(law or "all laws hold")
+    return 1 if law else 0
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
 
 
 if __name__ == "__main__":

@@ -1,112 +1,151 @@
-"""What holds of every run, whatever it was given. A law that is broken is a sentence."""
+"""What every case is held to, whatever it was given."""
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import shlex
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from kubectl_sched.shell_commands import Argv
-    from tests.fuzz.running import Outcome
+    from tests.fuzz.program import Outcome
+
+Argvs = tuple[tuple[str, ...], ...]
 
 CONTROL = re.compile(
-    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\U000e0000-\U000e007f]"
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2061-\u206f\ud800-\udfff\ufeff"
+    "\ufff0-\ufffb\U000e0000-\U000e007f]"
 )
-"""What moves a cursor, hides, or turns text around."""
+"""Control and format characters but for line feed, and for WORD JOINER, which Markdown needs."""
 
-_DATA = {"json": "JSON", "yaml": "YAML"}
-_ERROR = re.compile(r"^(error|warning|note): ", re.MULTILINE)
+_COMMAND_LINE = re.compile(r"^ *(?=kubectl )")
+_HTML_COMMAND = re.compile(r'<div class="command"><pre[^>]*><code>(.*?)</code>', re.DOTALL)
+_FILES = frozenset({"scheduler.yaml", "dump.json"})
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def broken(arguments: list[str], outcome: Outcome, built: Mapping[str, tuple[Argv, ...]]) -> str | None:
-    """The law that a run has broken, None where all hold. `built` are the commands for a shell that it has built."""
-    if outcome.code is None:
-        return "it takes too long"
+def broken(outcome: Outcome, arguments: Sequence[str]) -> str | None:
+    """The first law that is broken, by its name and what shows it; None if all hold."""
+    return next(_broken(outcome, arguments), None)
+
+
+def _broken(outcome: Outcome, arguments: Sequence[str]) -> Iterator[str]:
+    if outcome.crash is not None:
+        yield f"crash: {outcome.crash}"
+    if outcome.code not in {0, 1, 2, 3}:
+        yield f"exit code {outcome.code}: {outcome.stderr[-300:]!r}"
+    if b"Traceback" in outcome.stderr:
+        yield "traceback"
+    if b"could not be written" in outcome.stderr:
+        yield f"output error: {outcome.stderr[-200:]!r}"
+    if outcome.code in {2, 3} and not outcome.stderr.strip():
+        yield "no sentence: it fails and says nothing"
+    for name, data in (("stdout", outcome.stdout), ("stderr", outcome.stderr)):
+        if data.isascii() and data.translate(None, b"\t\n").isalnum():
+            continue
+        yield from _in_stream(name, data)
+    yield from _in_format(outcome, arguments)
+    for text, argvs in outcome.commands.items():
+        if (found := argument_lists(text)) != argvs:
+            yield f"command: a shell finds {found!r} in {text!r}, and {argvs!r} was built"
+
+
+def _in_stream(name: str, data: bytes) -> Iterator[str]:
     try:
-        out, err = outcome.out.decode(), outcome.err.decode()
+        found = CONTROL.search(data.decode())
     except UnicodeDecodeError as error:
-        return f"what it prints is no UTF-8: {error}"
-    return (
-        _broken_end(outcome.code, err) or _broken_text(out, err) or _broken_output(arguments, outcome.code, out, built)
-    )
-
-
-def _broken_end(code: int, err: str) -> str | None:
-    if code not in {0, 1, 2, 3}:
-        return f"exit code {code}: {err[:300]}"
-    if code in {2, 3} and not _ERROR.search(err):
-        return f"exit code {code} without a sentence"
-    return "a traceback" if "Traceback (most recent call last)" in err else None
-
-
-def _broken_text(out: str, err: str) -> str | None:
-    found = CONTROL.search(out) or CONTROL.search(err)
-    return f"the control character {found[0]!a}" if found else None
-
-
-def _broken_output(arguments: list[str], code: int, out: str, built: Mapping[str, tuple[Argv, ...]]) -> str | None:
-    output = arguments[arguments.index("-o") + 1] if "-o" in arguments else "table"
-    if arguments[:1] == ["snapshot"]:
-        output = "json"
-    if output in _DATA and code in {0, 1}:
-        try:
-            data = json.loads(out, parse_constant=_no_number) if output == "json" else _loaded(out)
-        except ValueError as error:
-            return f"{_DATA[output]} that is none: {str(error)[:200]}"
-        commands = list(_commands_in(data)) if arguments[:1] != ["snapshot"] else []
+        yield f"encoding of {name}: {error}"
     else:
-        lines = re.sub(r" \\\n +", " ", out).split("\n")
-        commands = [line.strip() for line in lines if re.match(r" +kubectl (?!sched )", line)]
-    for command in commands:
-        if output in _DATA and command not in built:
-            return f"a command that was not built as arguments: {command!a}"
-        if command in built and argument_lists(command) != built[command]:
-            return f"a shell would find other arguments in {command!a}"
-    return None
+        if found is not None:
+            yield f"control character on {name}: {found[0]!a} at {found.start()}"
 
 
-def argument_lists(command: str) -> tuple[tuple[str, ...], ...]:
-    """The argument lists that a shell finds."""
-    lexer = shlex.shlex(command, posix=True, punctuation_chars="|&;>")
+def _in_format(outcome: Outcome, arguments: Sequence[str]) -> Iterator[str]:
+    form = _format(arguments)
+    text = outcome.stdout.decode(errors="replace")
+    if form == "json" and (text or outcome.code in {0, 1}):
+        try:
+            document = json.loads(text, parse_constant=_no_constant)
+        except (ValueError, RecursionError) as error:
+            yield f"json: {error}"
+        else:
+            yield from _unbuilt(commands_in(document), outcome)
+    elif form == "yaml" and (text or outcome.code in {0, 1}):
+        try:
+            document = yaml.load(text, Loader=_LOADER)  # noqa: S506 - it is a safe one
+        except (yaml.YAMLError, ValueError, RecursionError) as error:
+            yield f"yaml: {error}"
+        else:
+            yield from _unbuilt(commands_in(document), outcome)
+    elif form == "html":
+        yield from _unbuilt([html.unescape(found) for found in _HTML_COMMAND.findall(text)], outcome)
+    elif form in {"table", "wide"}:
+        unfolded = text.replace(" \\\n", " ")
+        lines = [line for line in unfolded.split("\n") if _COMMAND_LINE.match(line)]
+        yield from _unbuilt(lines, outcome)
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _format(arguments: Sequence[str]) -> str:
+    if list(arguments[:2]) == ["snapshot", "-"]:
+        return "json"
+    if arguments[0] == "read":
+        return "none"
+    return arguments[arguments.index("-o") + 1] if "-o" in arguments else "table"
+
+
+def _unbuilt(found: Sequence[str], outcome: Outcome) -> Iterator[str]:
+    built = set(map(argument_lists, outcome.commands))
+    for text in found:
+        if argument_lists(text) not in built:
+            yield f"command: {text!r} is printed and was never built"
+
+
+def commands_in(data: Any) -> list[str]:
+    """The commands that data name as such."""
+    if isinstance(data, dict):
+        own = data.get("commands")
+        texts = [each for each in own if isinstance(each, str)] if isinstance(own, list) else []
+        return texts + [each for value in data.values() for each in commands_in(value)]
+    return [each for value in data for each in commands_in(value)] if isinstance(data, list) else []
+
+
+def argument_lists(text: str) -> Argvs | None:
+    """The argument lists that a shell finds; None if it finds anything but commands, operators and files of ours."""
+    lexer = shlex.shlex(text, posix=True, punctuation_chars="|&;>")
     lexer.whitespace_split = True
-    found: list[list[str]] = [[]]
-    words = iter(list(lexer))
+    lexer.commenters = ""
+    argvs: list[list[str]] = [[]]
+    try:
+        words = iter(list(lexer))
+    except ValueError:
+        return None
     for word in words:
         if word == ">":
-            assert next(words) in {"scheduler.yaml", "dump.json"}
+            if next(words, None) not in _FILES:
+                return None
         elif word in {"|", "&&", "&", ";"}:
-            found.append([])
+            argvs.append([])
         else:
-            found[-1].append(word)
-    return tuple(tuple(argv) for argv in found if argv)
+            argvs[-1].append(word)
+    return tuple(tuple(argv) for argv in argvs if argv)
 
 
-def _commands_in(data: Any) -> Iterator[str]:
-    open_ = [data]
-    while open_:
-        part = open_.pop()
-        if isinstance(part, dict):
-            commands = part.get("commands")
-            if isinstance(commands, list) and "changes" in part:
-                yield from map(str, commands)
-            open_.extend(part.values())
-        elif isinstance(part, list):
-            open_.extend(part)
+def law_of(broken_law: str) -> str:
+    """The name of the law, by which one tells whether a smaller input breaks the same."""
+    return broken_law.partition(":")[0]
 
 
-def _loaded(text: str) -> Any:
-    try:
-        return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - it is the safe one
-    except yaml.YAMLError as error:
-        raise ValueError(str(error)) from None
-
-
-def _no_number(word: str) -> NoReturn:
-    message = f"{word} is no JSON"
-    raise ValueError(message)
+def known(commands: Mapping[str, Argvs], seen: set[str]) -> dict[str, Argvs]:
+    """Those of the commands that were not seen before, which they are from now on."""
+    new = {text: argvs for text, argvs in commands.items() if text not in seen}
+    seen.update(new)
+    return new

@@ -1,179 +1,295 @@
-"""What is fuzzed: each target makes files and a command line of a source of randomness."""
+"""Makes the cases of each target: a command line, the files that it names, and standard input."""
 
 from __future__ import annotations
 
-import copy
-import json
-from typing import TYPE_CHECKING, NamedTuple
+import re
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.fuzz.encodings import archived, as_documents, as_json, as_yaml
-from tests.fuzz.inputs import CONFIGURATION, KUBECONFIG, MANIFESTS, MESSAGES, OBJECTS, some_objects
-from tests.fuzz.mutations import HOSTILE_TEXTS, mutated, mutated_bytes, mutated_text
+import msgspec
+import yaml
+
+from tests.fuzz.archives import packed
+from tests.fuzz.byte_mutations import damaged
+from tests.fuzz.encoders import as_json, as_yaml
+from tests.fuzz.hostile import TEXTS
+from tests.fuzz.structures import mutated
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from random import Random
+    from collections.abc import Callable, Mapping
 
-_OUTPUTS = ("table", "table", "wide", "json", "json", "yaml", "name", "markdown", "html")
+_NO_ARGUMENT = re.compile("[\x00\ud800-\udfff]")
+_FORMATS = ("table", "wide", "json", "yaml", "name", "markdown", "html")
+_EDITS = ("--cordon", "--uncordon", "--drain", "--remove-node", "--find-nodes")
+_NODES = ("w1", "w*", "(disk=ssd)", "(!a,disk in (ssd,hdd))")
+_OTHER_EDITS = (
+    "--taint=w2=k:NoExecute",
+    "--taint=w2=dedicated-",
+    "--label=w1=k=v",
+    "--label=w*=disk-",
+    "--add-nodes=2=w3",
+)
 _VERSIONS = ("1.33", "1.34", "1.35", "1.36", "1.37")
 
 
-class Target(NamedTuple):
-    """`make` writes the files of a case into a folder, and returns the command line. Of 100 cases `share` are its."""
+class Case(NamedTuple):
+    """One run of the program."""
 
-    make: Callable[[Random, Path], list[str]]
-    share: int
+    arguments: tuple[str, ...]
+    files: Mapping[str, bytes]
+    stdin: bytes = b""
 
 
-def _questions(random: Random, dump: str) -> list[str]:
-    """A command line about a dump."""
-    output = ["-o", random.choice(_OUTPUTS)]
-    asked = random.choice(
-        (
-            ["explain", "web-0", "-n", "shop", *output],
-            ["explain", "--pending", "-A", *output],
-            ["explain", "--pending", "-A", *output],
-            ["explain", "--pending", "-A", "--new-nodes"],
-            ["explain", "bound-1", "-n", "shop", "--node", "w1"],
-            ["explain", random.choice(HOSTILE_TEXTS) or "x", "-n", random.choice(HOSTILE_TEXTS) or "x", *output],
-            ["explain", "podgroup", "train"],
-            ["schedulers", "-o", random.choice(("table", "json", "yaml"))],
-            ["snapshot", "-", *random.choice(([], ["--anonymize"]))],
-            ["whatif", "deployment/web", "-n", "shop", "--replicas", "3", "-o", random.choice(("table", "json"))],
-            ["whatif", "--drain", "w*", "-o", random.choice(("table", "json", "name"))],
-            ["diff", "--to-kube-version", random.choice(_VERSIONS), "-o", random.choice(("table", "json"))],
+def case(target: str, number: int) -> Case:
+    """The case of this number, which is the same on every machine."""
+    return TARGETS[target](Random(f"{target} {number}"))  # noqa: S311 - a number gives the same case again
+
+
+@cache
+def _bases() -> dict[str, list[bytes]]:
+    """The inputs as JSON, of which a copy is made soonest."""
+    found = yaml.safe_load((Path(__file__).parent / "bases.yaml").read_text("utf-8"))
+    return {name: [msgspec.json.encode(each) for each in inputs] for name, inputs in found.items()}
+
+
+def _one_of(name: str, chance: Random) -> Any:
+    return msgspec.json.decode(chance.choice(_bases()[name]))
+
+
+def _cluster(chance: Random, extras: int) -> dict[str, Any]:
+    bases = _bases()
+    chosen = chance.sample(bases["extras"], chance.randint(0, extras))
+    items = [msgspec.json.decode(each) for each in (*bases["nodes"], *bases["pods"])]
+    items += [item for group in chosen for item in msgspec.json.decode(group)]
+    return {"apiVersion": "v1", "kind": "List", "items": items}
+
+
+def _few(chance: Random) -> dict[str, Any]:
+    """A list of a few objects, or a single one."""
+    items = _cluster(chance, 1)["items"]
+    some = chance.sample(items, min(len(items), chance.choice([1, 2, 3, 5])))
+    return some[0] if chance.random() < 0.1 else {"apiVersion": "v1", "kind": "List", "items": some}
+
+
+def _argument(text: str) -> str:
+    """The text as far as a command line can hold it."""
+    return _NO_ARGUMENT.sub("?", text)
+
+
+def _encoded(value: Any, chance: Random, json_share: float = 0.5) -> bytes:
+    return as_json(value, chance) if chance.random() < json_share else as_yaml(value, chance)
+
+
+def _message(chance: Random) -> Case:
+    text: str = _one_of("messages", chance)
+    for _ in range(chance.randint(1, 4)):
+        text = _other_text(text, chance)[:20_000]
+    form = chance.choices(["json", "yaml", "table", "name"], [86, 6, 7, 1])[0]
+    if chance.random() < 0.3:
+        data = text.encode("utf-8", "surrogatepass")
+        return Case(("message", "-o", form, "-"), {}, damaged(data, chance, 2) if chance.random() < 0.5 else data)
+    return Case(("message", "-o", form, "--", _argument(text) or "x"), {})
+
+
+def _other_text(text: str, chance: Random) -> str:
+    """The message with a clause or a number changed, or foreign text in it."""
+    how = chance.randrange(6)
+    if how == 0:
+        return re.sub(
+            "[0-9]+", lambda _: chance.choice(["0", "1", "7", "-1", "1e9", "9" * 30, "9" * 5000]), text, count=2
         )
-    )
-    if random.random() < 0.3 and asked[0] in {"explain", "whatif"}:
-        asked += ["--kube-version", random.choice(_VERSIONS)]
-    return [*asked, "--from", dump]
+    if how == 1:
+        clauses = text.split(", ")
+        chance.shuffle(clauses)
+        return ", ".join(clauses[: chance.randint(1, len(clauses))])
+    if how == 2:
+        return text + chance.choice([" ", ", ", ". ", "preemption: "]) + str(_one_of("messages", chance))
+    if how == 3:
+        return text[: chance.randint(0, len(text))]
+    if how == 4:
+        start = chance.randint(0, len(text))
+        piece = text[start : start + chance.choice([1, 5, 40])]
+        return text[:start] + piece * chance.choice([2, 10, 300]) + text[start:]
+    at = chance.randint(0, len(text))
+    return text[:at] + chance.choice(TEXTS) + text[at:]
 
 
-def _json(random: Random, folder: Path) -> list[str]:
-    value = {"apiVersion": "v1", "kind": "List", "items": some_objects(random)}
-    path = folder / "dump.json"
-    path.write_bytes(as_json(mutated(value, random), random))
-    return _questions(random, str(path))
+def _use_of(file: str, chance: Random) -> tuple[str, ...]:
+    """A command line that reads the file as a dump; to read it is most of what can go wrong."""
+    kind = chance.random()
+    if kind < 0.85:
+        return ("read", file)
+    if kind < 0.95:
+        return ("snapshot", "-", *(["--anonymize"] if chance.random() < 0.3 else []), "--from", file)
+    if kind < 0.98:
+        return ("schedulers", "-o", chance.choice(_FORMATS[:5]), "--from", file)
+    return ("explain", "--pending", "-A", "-o", chance.choice(_FORMATS), "--from", file)
 
 
-def _yaml(random: Random, folder: Path) -> list[str]:
-    path = folder / "dump.yaml"
-    path.write_bytes(as_yaml({"kind": "List", "items": mutated(some_objects(random)[:4], random)}, random))
-    return _questions(random, str(path))
+def _json(chance: Random) -> Case:
+    data = as_json(mutated(_few(chance), chance), chance)
+    kind = chance.random()
+    if kind < 0.25:
+        data = damaged(data, chance)
+    elif kind < 0.35:
+        data += chance.choice([b"", b"\n", b"\n---\n"]) + as_json(mutated(_one_of("pods", chance), chance), chance)
+    return _piped(_use_of("dump.json", chance), {"dump.json": data}, chance)
 
 
-def _commands(random: Random, folder: Path) -> list[str]:
-    """Names that everything agrees on are others: where Kubernetes would accept them, commands are about them."""
-    text = json.dumps(OBJECTS)
-    for name in random.sample(_NAMES, k=random.randint(1, 4)):
-        new = random.choice(HOSTILE_TEXTS) if random.random() < 0.3 else _valid_name(random)
-        text = text.replace(f'"{name}"', json.dumps(new))
-    path = folder / "dump.json"
-    path.write_text(text)
-    output = ["-o", random.choice(("table", "json", "json", "wide", "markdown"))]
-    return random.choice(
-        (
-            ["explain", "--pending", "-A", *output, "--from", str(path)],
-            ["explain", "web-1", "huge", "-n", "shop", *output, "--from", str(path)],
-            ["explain", "web-1", "-n", "shop", *output, "--from", str(path)],
-            ["schedulers", "-o", random.choice(("table", "json")), "--from", str(path)],
-        )
-    )
+def _yaml(chance: Random) -> Case:
+    value = mutated(_one_of("pods", chance) if chance.random() < 0.3 else _few(chance), chance)
+    data = as_yaml(value, chance)
+    if chance.random() < 0.3:
+        data += b"---\n" + as_yaml(mutated(_one_of("nodes", chance), chance), chance)
+    if chance.random() < 0.2:
+        data = damaged(data, chance)
+    return _piped(_use_of("dump.yaml", chance), {"dump.yaml": data}, chance)
 
 
-_NAMES = (
-    "w1",
-    "w2",
-    "w3",
-    "shop",
-    "web",
-    "web-5d",
-    "disk",
-    "ssd",
-    "nvme",
-    "dedicated",
-    "db",
-    "gpu",
-    "kube-scheduler-w1",
-)
+def _piped(arguments: tuple[str, ...], files: Mapping[str, bytes], chance: Random) -> Case:
+    """The case, now and then with its file on standard input."""
+    if chance.random() < 0.9:
+        return Case(arguments, files)
+    [name] = files
+    return Case(tuple("-" if word == name else word for word in arguments), {}, files[name])
 
 
-def _valid_name(random: Random) -> str:
-    middle = "".join(random.choices("abcxyz0189-.", k=random.randint(0, 30)))
-    return f"a{middle}z"
-
-
-def _documents(random: Random, folder: Path) -> list[str]:
-    """A folder of files, as dumps of whole clusters are."""
-    place = folder / "dump"
-    for item in some_objects(random)[:5]:
-        name = f"{item['kind'].lower()}s.{random.choice(('json', 'yaml', 'yml', 'txt', 'json.gz'))}"
-        inside = place / random.choice(("", "shop", "namespaces/shop/core"))
-        inside.mkdir(parents=True, exist_ok=True)
-        (inside / name).write_bytes(as_documents([mutated(item, random)], random))
-    return _questions(random, str(place))
-
-
-def _archives(random: Random, folder: Path) -> list[str]:
+def _archive(chance: Random) -> Case:
     files = {
-        f"dump/{item['kind'].lower()}s-{number}.json": json.dumps(item).encode()
-        for number, item in enumerate(some_objects(random))
+        "nodes.json": _encoded({"kind": "NodeList", "apiVersion": "v1", "items": [_one_of("nodes", chance)]}, chance)
     }
-    path = folder / random.choice(("dump.tar.gz", "dump.zip", "dump", "dump.json", "dump.tar.xz"))
-    path.write_bytes(archived(files, random))
-    return _questions(random, str(path))
+    for number in range(chance.randint(0, 2)):
+        value = mutated(_one_of("pods", chance), chance, 2)
+        files[f"cluster-resources/pods/{number}.{chance.choice(['json', 'yaml', 'txt'])}"] = _encoded(
+            value, chance, 0.8
+        )
+    if chance.random() < 0.05:
+        return Case(_use_of("bundle", chance), {f"bundle/{path}": data for path, data in files.items()})
+    name, data = packed(files, chance)
+    if chance.random() < 0.5:
+        data = damaged(data, chance)
+    return _piped(_use_of(name, chance), {name: data}, chance)
 
 
-def _manifests(random: Random, folder: Path) -> list[str]:
-    path = folder / "new.yaml"
-    manifest = mutated(copy.deepcopy(random.choice(MANIFESTS)), random)
-    path.write_bytes(as_json(manifest, random) if random.random() < 0.5 else as_yaml(manifest, random))
-    output = ["-o", random.choice(("table", "json", "yaml", "name", "markdown"))]
-    edits = random.choice(([], ["--replicas", "4"], ["--replicas", "max"], ["--cordon", "w1"], ["--add-nodes", "1=w1"]))
-    return ["whatif", str(path), *edits, *output, "--from", str(folder.parent / "sound.json")]
+def _manifest(chance: Random) -> Case:
+    documents = [_one_of("manifests", chance) for _ in range(chance.choice([1, 1, 1, 2]))]
+    if chance.random() < 0.7:
+        documents[0] = mutated(documents[0], chance, 3)
+    name = chance.choice(["new.json", "new.yaml"])
+    encode, between = (as_json, b"\n---\n") if name == "new.json" else (as_yaml, b"---\n")
+    data = between.join(encode(document, chance) for document in documents)
+    if chance.random() < 0.05:
+        data = damaged(data, chance)
+    arguments = ["whatif", name, "--from", "dump.json", "-o", chance.choice(_FORMATS)]
+    for _ in range(chance.choice([0, 0, 1, 2])):
+        edit = chance.choice([f"{chance.choice(_EDITS)}={chance.choice(_NODES)}", chance.choice(_OTHER_EDITS)])
+        if chance.random() < 0.2:
+            at = chance.randint(edit.index("=") + 1, len(edit))
+            edit = _argument(edit[:at] + chance.choice(TEXTS) + edit[at:])
+        arguments.append(edit)
+    if chance.random() < 0.2:
+        arguments.append(f"--replicas={chance.choice(['0', '3', '1', 'max', '20', '2', '-1', 'x', '9' * 30, ''])}")
+    flags = ("--replace", "--with-pending", "--requeue-victims")
+    arguments += [flag for flag in flags if chance.random() < 0.1]
+    cluster = _cluster(chance, 2)
+    dump = as_json(mutated(cluster, chance, 1) if chance.random() < 0.2 else cluster, chance)
+    return Case(tuple(arguments), {name: data, "dump.json": dump})
 
 
-def _configurations(random: Random, folder: Path) -> list[str]:
-    path = folder / "config.yaml"
-    configuration = mutated(copy.deepcopy(CONFIGURATION), random)
-    path.write_bytes(as_json(configuration, random) if random.random() < 0.5 else as_yaml(configuration, random))
-    version = ["--kube-version", random.choice(_VERSIONS)]
-    if random.random() < 0.3:
-        return ["explain", "web-0", "-n", "shop", "--config", str(path), "--from", str(folder.parent / "sound.json")]
-    return ["profiles", "--config", str(path), "-o", random.choice(("table", "json", "yaml")), *version]
+def _configuration(chance: Random) -> Case:
+    value = mutated(_one_of("configurations", chance), chance)
+    data = _encoded(value, chance, 0.4)
+    if chance.random() < 0.1:
+        data = damaged(data, chance)
+    form = chance.choices(["json", "yaml", "name", "table", "wide"], [70, 8, 8, 10, 4])[0]
+    arguments = ["profiles", "--config", "scheduler.yaml", "-o", form]
+    if chance.random() < 0.3:
+        arguments += ["--kube-version", chance.choice((*_VERSIONS, "1.99", "x", "v1.36.1-gke.1"))]
+    if chance.random() < 0.1:
+        gates = chance.choice(
+            ["A=true", "DynamicResourceAllocation=false", "=", "AllAlpha=true", _argument(chance.choice(TEXTS))]
+        )
+        arguments.append(f"--feature-gates={gates}")
+    if chance.random() < 0.03:
+        dump = {"dump.json": as_json(_cluster(chance, 1), chance)}
+        shown = ("explain", "--pending", "-o", form, "--from", "dump.json", "--config", "scheduler.yaml")
+        return Case(shown, {**dump, "scheduler.yaml": data})
+    return Case(tuple(arguments), {"scheduler.yaml": data})
 
 
-def _messages(random: Random, _: Path) -> list[str]:
-    text = mutated_text(random.choice(MESSAGES), random)
-    text = text.replace("\x00", "").encode("utf-8", "replace").decode()
-    return ["message", "-o", random.choice(("table", "json", "yaml", "markdown")), "--", text]
+def _kubeconfig(chance: Random) -> Case:
+    data = _encoded(mutated(_one_of("kubeconfigs", chance), chance), chance, 0.4)
+    if chance.random() < 0.1:
+        data = damaged(data, chance)
+    arguments = [
+        "explain",
+        "web-0",
+        "--kubeconfig",
+        "config",
+        "-o",
+        chance.choice(_FORMATS[:5]),
+        "--request-timeout=1s",
+    ]
+    if chance.random() < 0.15:
+        flag = chance.choice(
+            ["--context", "--cluster", "--user", "--server", "--token", "--as", "--as-group", "--namespace"]
+        )
+        arguments.append(f"{flag}={_argument(chance.choice((*TEXTS, 'b', 'exec', 'https://10.0.0.1')))}")
+    return Case(tuple(arguments), {"config": data, "plugin": b"", "token": b"t\n", "ca.crt": b"none"})
 
 
-def _kubeconfigs(random: Random, folder: Path) -> list[str]:
-    path = folder / "config"
-    value = mutated(copy.deepcopy(KUBECONFIG), random)
-    data = as_yaml(value, random) if random.random() < 0.7 else as_json(value, random)
-    path.write_bytes(mutated_bytes(data, random) if random.random() < 0.1 else data)
-    users = [user["name"] for user in KUBECONFIG["users"]]
-    clusters = [cluster["name"] for cluster in KUBECONFIG["clusters"]]
-    flags = ["--user", random.choice(users), "--cluster", random.choice(clusters)] if random.random() < 0.5 else []
-    return ["explain", "web-0", "--kubeconfig", str(path), *flags, "--request-timeout", "1s"]
+def _whole(chance: Random) -> Case:
+    """A whole command on a mutated cluster, in any format."""
+    files = {"dump.json": as_json(mutated(_cluster(chance, 3), chance), chance)}
+    form = chance.choice(_FORMATS)
+    kind = chance.random()
+    if kind < 0.5:
+        arguments = ["explain", "--pending", "-A", "-o", form]
+        if chance.random() < 0.2:
+            arguments.append("--evidence")
+    elif kind < 0.8:
+        pod = chance.choice(["web-0", "big", "placed", "deployment/web", _argument(chance.choice(TEXTS))])
+        arguments = ["explain", "-o", form, *chance.choice([[], ["--node=w1"], ["--node=w2"], ["--sampling"]])]
+        arguments += ["--", pod]
+    elif kind < 0.85:
+        arguments = ["diff", "--to-kube-version", chance.choice(_VERSIONS), "-o", chance.choice(_FORMATS[:5])]
+    elif kind < 0.9:
+        arguments = ["schedulers", "-o", chance.choice(_FORMATS[:5])]
+    elif kind < 0.95:
+        arguments = ["snapshot", "-", *(["--anonymize"] if chance.random() < 0.5 else [])]
+    else:
+        arguments = ["explain", "podgroups", "--pending", "-A", "-o", chance.choice(_FORMATS[:5])]
+    if "--" in arguments:
+        at = arguments.index("--")
+        arguments[at:at] = ["--from", "dump.json"]
+    else:
+        arguments += ["--from", "dump.json"]
+    if arguments[0] == "explain" and chance.random() < 0.3:
+        arguments[1:1] = ["--kube-version", chance.choice(_VERSIONS)]
+    return Case(tuple(arguments), files)
 
 
-TARGETS = {
-    "json": Target(_json, 17),
-    "commands": Target(_commands, 5),
-    "yaml": Target(_yaml, 10),
-    "documents": Target(_documents, 4),
-    "archives": Target(_archives, 8),
-    "manifests": Target(_manifests, 8),
-    "configurations": Target(_configurations, 15),
-    "messages": Target(_messages, 20),
-    "kubeconfigs": Target(_kubeconfigs, 13),
+TARGETS: dict[str, Callable[[Random], Case]] = {
+    "message": _message,
+    "json": _json,
+    "yaml": _yaml,
+    "archive": _archive,
+    "configuration": _configuration,
+    "kubeconfig": _kubeconfig,
+    "manifest": _manifest,
+    "whole": _whole,
 }
 
-
-def write_sound(folder: Path) -> None:
-    """Write the sound dump that manifests and configurations are tried on."""
-    (folder / "sound.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": OBJECTS}))
+SHARES: dict[str, int] = {
+    "message": 36,
+    "json": 20,
+    "yaml": 12,
+    "archive": 16,
+    "configuration": 7,
+    "kubeconfig": 3,
+    "manifest": 2,
+    "whole": 4,
+}
+"""The cases of each target among a hundred: what is quick is asked more often."""
