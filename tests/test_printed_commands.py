@@ -191,7 +191,7 @@ def test_whatever_looks_like_a_command_in_the_output_is_harmless(text: str, tmp_
         pasted += commands_in(json.loads(data))
     for line in dict.fromkeys(pasted):
         called = run_by_bash(line, tmp_path)
-        assert sorted(called) == sorted(map(list, argument_lists(line)))
+        assert sorted(called) == sorted(map(list, argument_lists(line) or ()))
         assert all(word not in {"--all", "--server=http://attacker.example.com"} for call in called for word in call)
 
 

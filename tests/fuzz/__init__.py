@@ -9,5 +9,6 @@
 - `targets` makes the cases: a command line and its files. `program` runs one within this process; nothing that it
   reads can start a program, reach a host or end the process.
 - `laws` are what every case is held to, `shell` runs the printed commands in a real bash.
-- `workers` bound time and memory; `findings` writes what broke a law, minimized, as a file that reproduces it.
+- `workers` bound time and memory; `findings` writes what broke a law, minimized, as a file that reproduces it. Those
+  that were mended are in `corpus/`, and are run again with the tests.
 """

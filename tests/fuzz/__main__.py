@@ -19,7 +19,8 @@ from tests.fuzz.workers import Batch, Worker
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_BATCH = 500
+_ROUND = 20_000
+"""Cases of all targets together until each is asked again. A worker runs one target's part of it."""
 _MOST_FINDINGS = 100
 
 
@@ -97,7 +98,7 @@ def _batches(asked: argparse.Namespace) -> Iterator[Batch]:
     left = asked.cases
     while left > 0:
         target = min(shares, key=lambda each: begun[each] / shares[each])
-        size = min(left, _BATCH)
+        size = min(left, _ROUND * shares[target] // 100)
         start = asked.seed * 10**9 + begun[target]
         yield Batch(target, range(start, start + size))
         begun[target] += size

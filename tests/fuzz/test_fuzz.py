@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 CASES = 1200
-CORPUS = sorted((Path(__file__).parent / "findings").glob("*.json"))
+CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.json"))
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -73,9 +73,9 @@ def ssl_context(endpoint: Endpoint, shown: Shown) -> ssl.SSLContext:
     if endpoint.insecure:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
-    elif endpoint.authority:
+    elif authority := endpoint.authority.read():
         try:
-            context.load_verify_locations(cadata=endpoint.authority.read().decode("ascii", "replace"))
+            context.load_verify_locations(cadata=authority.decode("ascii", "replace").replace("\ufffd", "?"))
         except ssl.SSLError:
             raise KubeconfigError(
                 f"{_place(endpoint.authority.path, 'certificate-authority')} is no PEM certificate"
