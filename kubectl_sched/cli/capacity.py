@@ -35,4 +35,4 @@ def capacity(
 
     dump, _ = read_whole(source, connection)
     question = Question(tuple(shape or ()), selection.namespace, scheduler.profile, scheduler.replay)
-    show_capacity(room_left(question, dump), Display(output=display.output.value, color=display.color.value))
+    show_capacity(room_left(question, dump), Display(display.output.value, display.color.value, notes=display.notes))

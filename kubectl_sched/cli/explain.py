@@ -134,6 +134,7 @@ def explain(
             all_nodes=all_nodes,
             node=node,
             evidence=evidence,
+            notes=display.notes,
         ),
         source=source,
         connection=connection,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -50,7 +51,7 @@ def explain_message(words: Sequence[str], display: options.ColoredOutput | optio
         return
     from kubectl_sched.render.text.terminal import print_parts
 
-    print_parts(message_lines(understood), display.color.value)
+    print_parts(partial(message_lines, understood), display.color.value)
 
 
 def _standard_input() -> str:

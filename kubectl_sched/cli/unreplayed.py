@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kubectl_sched.errors import SchedError
@@ -35,5 +36,5 @@ def show_decoded(dump: Dump, selection: Selection, output: str, color: str) -> i
     elif output != "name":
         from kubectl_sched.render.text.terminal import print_parts
 
-        print_parts(decoded_lines(told, limits), color)
+        print_parts(partial(decoded_lines, told, limits), color)
     return _FORBIDDEN

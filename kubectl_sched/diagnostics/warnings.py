@@ -45,7 +45,7 @@ def _all(result: ScheduleResult, configuration: Configuration) -> Iterator[str]:
     yield from _beyond_the_search(result)
     if result.post_filter is not None:
         yield from result.post_filter.notes
-    yield from _without_topology_key(result)
+    yield from without_topology_key(result)
     yield from _kubelet(result)
 
 
@@ -108,7 +108,7 @@ def _asks_for_exclusively(pod: Pod) -> str | None:
     return "whole CPUs" if any(cpu and cpu % 1000 == 0 for cpu in cpus) else None
 
 
-def _without_topology_key(result: ScheduleResult) -> Iterator[str]:
+def without_topology_key(result: ScheduleResult) -> Iterator[str]:
     """Best nodes on which required anti-affinity means nothing."""
     affinity = result.pod.spec.affinity
     terms = affinity.pod_anti_affinity.required if affinity and affinity.pod_anti_affinity else ()

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+from kubectl_sched.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _BINARY: Final = ((60, "Ei"), (50, "Pi"), (40, "Ti"), (30, "Gi"), (20, "Mi"), (10, "Ki"))
 _BYTES: Final = frozenset({"memory", "ephemeral-storage"})
@@ -47,3 +52,24 @@ def _rounded(amount: int) -> str:
         if abs(amount) >= 1 << bits:
             return f"{amount / (1 << bits):.1f}".removesuffix(".0") + suffix
     return str(amount)
+
+
+class Unit(Record, frozen=True):
+    """The one unit that all amounts of a column are given in."""
+
+    name: str
+    size: int
+
+    def text(self, amount: int) -> str:
+        """The amount in this unit, to a tenth."""
+        return f"{amount / self.size:,.1f}".removesuffix(".0")
+
+
+def common_unit(resource: str, amounts: Iterable[int]) -> Unit:
+    """Return whole cores or else millicores, GiB or MiB by the largest amount, and no unit for counts."""
+    shown = list(amounts)
+    if resource == "cpu":
+        return Unit("millicores", 1) if any(amount % 1000 for amount in shown) else Unit("cores", 1000)
+    if is_bytes(resource):
+        return Unit("GiB", 1 << 30) if max(map(abs, shown), default=0) >= 1 << 30 else Unit("MiB", 1 << 20)
+    return Unit("", 1)

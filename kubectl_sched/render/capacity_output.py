@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.framework.amounts import unit_of
@@ -30,9 +31,9 @@ def show_capacity(answer: Answer, display: Display) -> None:
         write_page(capacity_markdown(answer))
     else:
         from kubectl_sched.render.text.capacity_text import page
-        from kubectl_sched.render.text.terminal import console_for, print_parts
+        from kubectl_sched.render.text.terminal import print_parts
 
-        print_parts(page(answer, console_for(display.color).width, everything=display.output == "wide"), display.color)
+        print_parts(partial(page, answer, display), display.color)
 
 
 def capacity_data(answer: Answer) -> dict[str, Any]:

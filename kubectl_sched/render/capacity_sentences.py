@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.framework.amounts import amount_texts
-from kubectl_sched.render.safe_text import count, safe, shortened
+from kubectl_sched.render.safe_text import count, safe
+from kubectl_sched.render.table import Column, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from kubectl_sched.queries.capacity import Answer, Pool, Resource, ShapeCapacity
 
 _REASONS_SHOWN = 3
-_POOL_LENGTH = 40
 _ALWAYS_SHOWN = frozenset({"cpu", "memory"})
 
 
@@ -86,4 +86,37 @@ def bar(found: Resource, length: int) -> str:
 
 def pool_text(pool: Pool) -> str:
     """Return the pool with the number of its nodes."""
-    return f"{shortened(safe(pool.name), _POOL_LENGTH)} ({len(pool.fullness):,})"
+    return f"{safe(pool.name)} ({len(pool.fullness):,})"
+
+
+def shape_table(answer: Answer) -> Table[ShapeCapacity]:
+    """The shapes, and how many more pods of each fit."""
+    return Table(
+        (
+            Column("Shape", lambda each: each.shape.name, "name"),
+            Column("Pods", pods_text),
+            Column("Fits", fits_text, "number"),
+            Column("Requests", lambda each: requests_text(each.requests), "words"),
+        ),
+        answer.shapes,
+    )
+
+
+def pool_table(pools: Sequence[tuple[Pool, Sequence[Resource]]], bar_length: int = 0) -> Table[tuple[Pool, Resource]]:
+    """The resources of each pool, after bars of some length; the pool's name stands before the first."""
+    first = {id(resources[0]) for _, resources in pools if resources}
+
+    def amount(index: int) -> Callable[[tuple[Pool, Resource]], str]:
+        return lambda row: resource_texts(row[1])[index]
+
+    return Table(
+        (
+            Column("Pool (nodes)", lambda row: pool_text(row[0]) if id(row[1]) in first else "", "name"),
+            Column("Resource", lambda row: row[1].name, "name"),
+            Column("Requested", lambda row: f"{bar(row[1], bar_length)} {amount(0)(row)}".lstrip()),
+            Column("Free", amount(1), "number"),
+            Column("Stranded", amount(2), "number"),
+            Column("Largest pod", amount(3), "words"),
+        ),
+        [(pool, resource) for pool, resources in pools for resource in resources],
+    )

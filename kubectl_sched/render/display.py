@@ -16,3 +16,9 @@ class Display(Record, frozen=True):
     all_nodes: bool = False
     node: str | None = None
     evidence: bool = False
+    notes: bool = False
+
+    @property
+    def is_wide(self) -> bool:
+        """Report whether everything is to be shown."""
+        return self.all_nodes or self.output == "wide"

@@ -11,6 +11,7 @@ from kubectl_sched.framework.clauses import agreeing
 from kubectl_sched.record import Record
 from kubectl_sched.render.node_sentences import rejected_by
 from kubectl_sched.render.reason_clauses import reason as summarized
+from kubectl_sched.render.table import Column, Table
 
 if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -59,3 +60,16 @@ def _summary(result: ScheduleResult, plugin: str, rows: list[int]) -> str:
     if not own:
         return ""
     return agreeing(len(own), summarized(result, plugin, np.array(own, dtype=np.intp)))
+
+
+def reason_table(result: ScheduleResult) -> Table[Bar]:
+    """The reasons with their numbers of nodes, in kube-scheduler's words and in plain ones."""
+    return Table(
+        (
+            Column("Nodes", lambda bar: f"{bar.nodes:,}", "number"),
+            Column("Plugin", lambda bar: bar.plugin),
+            Column("Reason", lambda bar: bar.reason),
+            Column("in plain words", lambda bar: bar.says, "words"),
+        ),
+        histogram(result),
+    )

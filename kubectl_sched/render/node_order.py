@@ -1,4 +1,4 @@
-"""In which order nodes are shown where all of them are."""
+"""The order of nodes: the best first, then the rejected ones that came closest."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kubectl_sched.render.closest_nodes import closest
+from kubectl_sched.suggestions.nearest_nodes import rejections
 
 if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.snapshot.arrays import Integers
 
 _CLOSEST = 10
 """The number of rejected nodes that are ordered by their evidence; the others by how many plugins reject them."""
+
+_COMPARED = 24
+"""Of how many nodes the evidence is weighed; evidence is too slow to be asked of all."""
 
 
 def best_first(result: ScheduleResult) -> list[int]:
@@ -33,11 +35,26 @@ def rejected_rows(result: ScheduleResult) -> list[int]:
     """The rows that are not feasible, the closest first."""
     if result.verdict is None:
         return []
-    rejections: Integers = np.zeros(len(result.nodes), dtype=np.int64)
-    for mask in result.rejection_masks.values():
-        rejections += mask
+    counts, _ = rejections(result)
     feasible = set(result.feasible.tolist())
     nearest = closest(result, _CLOSEST)
     names = result.nodes.names
     rest = {row for row in range(len(names)) if row not in feasible}.difference(nearest)
-    return [*nearest, *sorted(rest, key=lambda row: (int(rejections[row]), names[row]))]
+    return [*nearest, *sorted(rest, key=lambda row: (int(counts[row]), names[row]))]
+
+
+def closest(result: ScheduleResult, most: int) -> list[int]:
+    """The rejected rows, those first that the fewest plugins reject and whose evidence is nearest to passing."""
+    counts, away = rejections(result)
+    counts[result.feasible] = np.iinfo(np.int64).max
+    names = result.nodes.names
+    order = np.lexsort((away, counts))[: len(names) - len(result.feasible)]
+    compared = order[: max(_COMPARED, most)].tolist()
+    return sorted(compared, key=lambda row: (int(counts[row]), _distance(result, row), names[row]))[:most]
+
+
+def _distance(result: ScheduleResult, row: int) -> float:
+    return sum(
+        min((fact.distance for fact in result.filter_evidence(status.plugin or "", row)), default=1.0)
+        for status in result.rejections(row)
+    )

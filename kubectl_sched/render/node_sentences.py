@@ -10,7 +10,7 @@ from kubectl_sched.own_error import HOW_TO_REPORT
 from kubectl_sched.render.funnel import EXTENDERS, PRE_FILTER
 from kubectl_sched.render.headline import decision
 from kubectl_sched.render.reason_clauses import nominated_to, of_one
-from kubectl_sched.render.safe_text import clipped, count, safe
+from kubectl_sched.render.safe_text import count, safe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.status import Status
     from kubectl_sched.scheduler.result import ScheduleResult
-
-_WHY_LENGTH = 300
 
 
 def verdict_in_words(result: ScheduleResult, row: int) -> str:
@@ -70,7 +68,7 @@ def why_not(result: ScheduleResult, row: int) -> str:
         if len(told) == 1:
             told += [safe(hint) for fact in evidence for hint in fact.hints[:1]]
     whole = told or [of_one(result, row)]
-    return clipped("; ".join(whole), _WHY_LENGTH)
+    return "; ".join(whole)
 
 
 def preemption_there(result: ScheduleResult, row: int) -> str | None:

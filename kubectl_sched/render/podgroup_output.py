@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.diagnostics.podgroup_warnings import podgroup_warnings
 from kubectl_sched.errors import SchedError
@@ -13,6 +14,7 @@ from kubectl_sched.render.data.writers import warn, write_data
 from kubectl_sched.render.markdown import markdown_text as md
 from kubectl_sched.render.podgroup_headline import podgroup_headline
 from kubectl_sched.render.safe_text import safe
+from kubectl_sched.render.table import Column, Table
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
@@ -21,10 +23,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from kubectl_sched.queries.podgroups import PodGroupAnswer
-    from kubectl_sched.scheduler.podgroup_result import PodGroupResult
-
-_MEMBERS = ("POD", "NODE", "TIED", "REASON")
-_DOMAINS = ("DOMAIN", "NODES", "FITS", "FEASIBLE", "TOTAL", "NEXT POD")
+    from kubectl_sched.scheduler.podgroup_result import Member, PodGroupResult
 
 
 def show_podgroups(answer: PodGroupAnswer, output: str, color: str) -> int:
@@ -41,9 +40,9 @@ def show_podgroups(answer: PodGroupAnswer, output: str, color: str) -> int:
         elif output == "markdown":
             write_page("\n\n".join(map(_markdown, answer.results)) + "\n")
         else:
-            from kubectl_sched.render.text.terminal import console_for, print_parts
+            from kubectl_sched.render.text.terminal import print_parts
 
-            print_parts(_page(answer, console_for(color).width), color)
+            print_parts(partial(_page, answer), color)
     return 0 if all(result.outcome is Outcome.SCHEDULABLE for result in answer.results) else 1
 
 
@@ -66,7 +65,7 @@ def _placements(answer: PodGroupAnswer) -> Iterator[str]:
 def _page(answer: PodGroupAnswer, width: int) -> Iterator[RenderableType]:
     from rich.text import Text
 
-    from kubectl_sched.render.text.tables import one_line_each
+    from kubectl_sched.render.text.table_lines import table_lines
 
     for position, result in enumerate(answer.results):
         if position:
@@ -74,11 +73,11 @@ def _page(answer: PodGroupAnswer, width: int) -> Iterator[RenderableType]:
         style = "bold" if result.outcome is Outcome.SCHEDULABLE else "bold red"
         yield Text(safe(podgroup_headline(result)), style=style)
         if result.members:
-            yield from one_line_each(_MEMBERS, _member_rows(result), width)
-        domains = _domain_rows(result)
-        if domains:
+            yield from table_lines(_members(result), width)
+        domains = _domains(result)
+        if domains.rows:
             yield Text()
-            yield from one_line_each(_DOMAINS, domains, width, numbers=frozenset({1, 2, 4}))
+            yield from table_lines(domains, width)
         for line in _lines(result):
             yield Text(safe(line))
 
@@ -86,38 +85,38 @@ def _page(answer: PodGroupAnswer, width: int) -> Iterator[RenderableType]:
 def _markdown(result: PodGroupResult) -> str:
     parts = [f"## {md.text(podgroup_headline(result))}"]
     if result.members:
-        parts.append(md.table(_MEMBERS, [list(map(md.text, row)) for row in _member_rows(result)]))
-    domains = _domain_rows(result)
-    if domains:
-        parts.append(md.table(_DOMAINS, [list(map(md.text, row)) for row in domains], frozenset({1, 2, 4})))
+        parts.append(md.table(_members(result)))
+    domains = _domains(result)
+    if domains.rows:
+        parts.append(md.table(domains))
     lines = [*_lines(result), *podgroup_warnings(result)]
     return "\n\n".join([*parts, *([md.bullets(lines)] if lines else [])])
 
 
-def _member_rows(result: PodGroupResult) -> list[tuple[str, ...]]:
-    return [
+def _members(result: PodGroupResult) -> Table[Member]:
+    return Table(
         (
-            safe(each.pod.key),
-            safe(each.node_name or (f"({each.nominated_node})" if each.nominated_node else "-")),
-            str(len(each.tied)) if len(each.tied) > 1 else "",
-            safe(each.event or ("" if each.node_name else each.outcome.value)),
-        )
-        for each in result.members
-    ]
+            Column("Pod", lambda each: each.pod.key, "name"),
+            Column("Node", lambda each: each.node_name or (f"({each.nominated_node})" if each.nominated_node else "-")),
+            Column("Tied", lambda each: str(len(each.tied)) if len(each.tied) > 1 else "", "number"),
+            Column("Reason", lambda each: each.event or ("" if each.node_name else each.outcome.value), "words"),
+        ),
+        result.members,
+    )
 
 
-def _domain_rows(result: PodGroupResult) -> list[tuple[str, ...]]:
-    return [
+def _domains(result: PodGroupResult) -> Table[dict[str, Any]]:
+    return Table(
         (
-            safe(each["domain"]["value"]),
-            str(each["nodes"]),
-            str(each["fits"]),
-            "yes" if each["feasible"] else "no",
-            "" if each["total"] is None else str(each["total"]),
-            safe(each["lacks"] or ""),
-        )
-        for each in podgroup_data(result)["placements"]
-    ]
+            Column("Domain", lambda each: str(each["domain"]["value"]), "name"),
+            Column("Nodes", lambda each: str(each["nodes"]), "number"),
+            Column("Fits", lambda each: str(each["fits"]), "number"),
+            Column("Feasible", lambda each: "yes" if each["feasible"] else "no"),
+            Column("Total", lambda each: "" if each["total"] is None else str(each["total"]), "number"),
+            Column("Next pod", lambda each: each["lacks"] or "", "words"),
+        ),
+        podgroup_data(result)["placements"],
+    )
 
 
 def _lines(result: PodGroupResult) -> Iterator[str]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.arrays import Mask, Rows
 
 _CLAUSES_SHOWN = 4
-_CLAUSE_LENGTH = 240
+_CLAUSE_LENGTH = 1000
 _OUTSIDE = "are outside "
 
 

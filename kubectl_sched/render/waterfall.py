@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kubectl_sched.output import safe
 from kubectl_sched.record import Record
 from kubectl_sched.render.safe_text import count
+from kubectl_sched.render.table import Column, Table
 
 if TYPE_CHECKING:
     from kubectl_sched.queries.contrast import Contrast
@@ -43,3 +44,16 @@ def waterfall(contrast: Contrast) -> list[WaterfallBar]:
         )
         for each in contrast.plugins
     ]
+
+
+def waterfall_table(contrast: Contrast) -> Table[WaterfallBar]:
+    """The bars as rows."""
+    return Table(
+        (
+            Column("Points", lambda each: each.points, "number"),
+            Column("", lambda each: each.bar),
+            Column("Plugin", lambda each: each.plugin),
+            Column("because", lambda each: each.because, "words"),
+        ),
+        waterfall(contrast),
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.output import write_page
@@ -37,10 +38,10 @@ def show_what_if(what_if: Answer, display: Display) -> int:
 
         write_page(what_if_markdown(answer, version, warnings))
     else:
-        from kubectl_sched.render.text.terminal import console_for, print_parts
+        from kubectl_sched.render.text.terminal import print_parts
         from kubectl_sched.render.text.what_if_text import page
 
-        print_parts(page(answer, warnings, console_for(color).width), color)
+        print_parts(partial(page, answer, warnings, display), color)
     if answer.interrupted:
         return 1
     if answer.simulated.stopped is not None:

@@ -16,6 +16,7 @@ from kubectl_sched.api.meta import LabelSelector, ObjectMeta, OwnerReference
 from kubectl_sched.api.pod import Pod, PodSpec, PodStatus
 from kubectl_sched.queries.explain import Question, explain
 from kubectl_sched.render.text.pod_list import pods_table
+from kubectl_sched.render.text.table_lines import table_lines
 from kubectl_sched.sources import Dump
 from kubectl_sched.sources.pod_selection import Selection
 
@@ -89,7 +90,7 @@ def main() -> None:
     started = time.perf_counter()
     answer, _ = explain(Question(Selection((), None, pending=True)), read)
     explained = time.perf_counter()
-    list(pods_table(answer.explanations, answer.notes, 120, answer.together))
+    table_lines(pods_table(answer.explanations), 120)
     ended = time.perf_counter()
     sys.stdout.write(
         f"{given.pending:,} pods: explained in {explained - started:.2f} s, shown in {ended - explained:.2f} s\n"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
+from kubectl_sched.queries.contrast import contrast_of
 from kubectl_sched.render.display import Display
 from kubectl_sched.suggestions.search import suggest
 from tests.plugins.clusters import node, pod, requests
@@ -105,7 +106,7 @@ ONE_NODE = [
 @pytest.mark.parametrize(("name", "on"), ONE_NODE)
 def test_one_node_in_full(name: str, on: str, width: int, update_golden: bool) -> None:
     result = CASES[name]()
-    asked = replace(result, suggestions=suggest(result.result, on))
+    asked = replace(result, suggestions=suggest(result.result, on), contrast=contrast_of(result.result, on))
     text = shown(asked, width=width, display=Display(node=on), notes=NOTES)
     compare(f"{name}.node-{on}.{width}.txt", text, update=update_golden)
 

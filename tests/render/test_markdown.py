@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,9 @@ from kubectl_sched.render.data.explanation_data import explanation_data
 from kubectl_sched.render.display import Display
 from kubectl_sched.render.headline import headline
 from kubectl_sched.render.markdown.markdown_answer import explanation_markdown
-from kubectl_sched.render.markdown.markdown_text import JOINER, bullets, code, fenced, table, text
+from kubectl_sched.render.markdown.markdown_text import JOINER, bullets, fenced, table, text
 from kubectl_sched.render.safe_text import safe
+from kubectl_sched.render.table import Column, Table
 from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests
 from tests.render.worlds import explained, gpu_cluster, gpu_pod, gpu_users
@@ -97,7 +99,8 @@ def test_words_call_nobody(words: str) -> None:
 
 @given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=4))
 def test_a_cell_stays_in_its_place(rows: list[tuple[str, str]]) -> None:
-    tokens = READER.parse(table(("a", "b"), [(code(one), text(other)) for one, other in rows]))
+    columns = (Column[tuple[str, str]]("a", itemgetter(0), "name"), Column[tuple[str, str]]("b", itemgetter(1)))
+    tokens = READER.parse(table(Table(columns, rows)))
     cells = [token for before, token in pairwise(tokens) if before.type == "td_open"]
     seen = ["".join(child.content for child in cell.children or ()).replace(JOINER, "") for cell in cells]
     assert [each.strip() for each in seen] == [safe(words).strip() for row in rows for words in row]
@@ -160,11 +163,10 @@ def test_one_node_has_all_its_points() -> None:
     page = one_pod(result, node="gpu-3")
     told = next(each for each in explanation_data(result, "")["nodes"] if each["name"] == "gpu-3")
     for each in told["scores"]:
-        assert (
-            f"| {each['plugin']} | {each['raw']} | {each['normalized']} | {each['weight']} | {each['weighted']} |"
-            in page
-        )
-    assert f"| Total |  |  |  | {told['total']} |" in page
+        times = f"\N{MULTIPLICATION SIGN}{each['weight']}"
+        how = f"raw {each['raw']} → {each['normalized']} of 100 {times} = {each['weighted']}"
+        assert f"| {each['plugin'].removeprefix('NodeResources')} | {how} |" in page
+    assert f"| Total | {told['total']} |" in page
 
 
 CASES: dict[str, Callable[[], list[Explanation]]] = {

@@ -164,7 +164,7 @@ def test_the_verdict_says_where_it_is_not_that_of_the_evidence() -> None:
     )
     text = " ".join(shown(result, display=Display(node="w1")).split())
     assert f"on w1: {said} to the node, ran there; the evidence is of the node as it is." in text
-    assert "NodeResourcesFit wants 3 cpu; the whole node has 2" in text
+    assert "NodeResourcesFit UnschedulableAndUnresolvable wants 3 cpu; the whole node has 2" in text
 
 
 def test_nodes_outside_what_prefilter_names() -> None:

@@ -182,6 +182,7 @@ class PageableOutput(OptionGroup, frozen=True):
     heading: ClassVar = "Output Options"
     output: Annotated[PageOutput, Option("--output", "-o", help="How to print the answer.")] = PageOutput.table
     color: Annotated[Color, Option("--color", help="When to colour.")] = Color.auto
+    notes: Annotated[bool, Option("--notes", help="Show every note (as -o wide).")] = False
 
 
 def joined(feature_gates: Sequence[str] | None) -> str | None:

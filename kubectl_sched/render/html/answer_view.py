@@ -8,7 +8,7 @@ from kubectl_sched.record import Record
 from kubectl_sched.render.funnel import Step, funnel
 from kubectl_sched.render.headline import headline
 from kubectl_sched.render.histogram import Bar, histogram
-from kubectl_sched.render.html.node_table import NodeTable, Room, node_table
+from kubectl_sched.render.html.node_section import NodeSection, Room, node_section
 from kubectl_sched.render.node_sentences import verdict_in_words
 from kubectl_sched.render.preemption_sentence import preemption
 from kubectl_sched.render.safe_text import count
@@ -84,7 +84,7 @@ class AnswerView(Record, frozen=True):
     bars: tuple[Bar, ...]
     whole: tuple[str, ...]
     nodes: int
-    table: NodeTable | None
+    section: NodeSection | None
     candidates: tuple[PreemptionCandidate, ...]
     more_candidates: int
     preemption_message: str | None
@@ -96,6 +96,7 @@ class AnswerView(Record, frozen=True):
 def answer_view(explanation: Explanation, room: Room, *, node: str | None = None) -> AnswerView:
     """`node` is the one that was asked for: its details are there, and unfolded, however many nodes there are."""
     result, contrast = explanation.result, explanation.contrast
+    bars = histogram(result)
     candidates = sorted(_candidates(result), key=lambda each: not each.is_chosen)
     return AnswerView(
         key=result.pod.key,
@@ -111,10 +112,10 @@ def answer_view(explanation: Explanation, room: Room, *, node: str | None = None
         facts=tuple(_facts(explanation)),
         stops=tuple(_stops(result)),
         steps=funnel(result),
-        bars=histogram(result),
+        bars=bars,
         whole=tuple(each.text for each in result.pre_filter_evidence),
         nodes=len(result.nodes),
-        table=node_table(result, room, [name for name in (node, result.current_node) if name]),
+        section=node_section(result, bars, room, [name for name in (node, result.current_node) if name]),
         candidates=tuple(candidates[:_CANDIDATES_SHOWN]),
         more_candidates=max(0, len(candidates) - _CANDIDATES_SHOWN),
         preemption_message=_preemption_message(result),

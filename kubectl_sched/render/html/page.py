@@ -10,7 +10,7 @@ from kubectl_sched.record import Record
 from kubectl_sched.render.html.answer_view import AnswerView, answer_view
 from kubectl_sched.render.html.capacity_view import capacity_view
 from kubectl_sched.render.html.node_details import EXAMINED_ALL
-from kubectl_sched.render.html.node_table import Room
+from kubectl_sched.render.html.node_section import Room
 from kubectl_sched.render.html.what_if_view import what_if_view
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.text.pod_list import group_name, grouped, in_sum, why

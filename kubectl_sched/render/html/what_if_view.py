@@ -8,10 +8,12 @@ from kubectl_sched.queries.explanation import Explanation
 from kubectl_sched.record import Record
 from kubectl_sched.render.html.answer_view import AnswerView, answer_view
 from kubectl_sched.render.text.what_if_text import (
+    RESOURCES,
     about_chance,
     about_rollout,
-    filled,
     filled_nodes,
+    filled_table,
+    filling,
     what_if_sentence,
     workloads,
     zones_in_words,
@@ -20,7 +22,7 @@ from kubectl_sched.render.text.what_if_text import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kubectl_sched.render.html.node_table import Room
+    from kubectl_sched.render.html.node_section import Room
     from kubectl_sched.simulation.placement import Placement, Simulated
     from kubectl_sched.simulation.what_if_result import WhatIfResult
 
@@ -77,7 +79,7 @@ def what_if_view(answer: WhatIfResult, version: str, warnings: Sequence[str], ro
 
 
 def _filled_nodes(simulated: Simulated) -> Iterator[FilledNode]:
-    for name, pods in filled_nodes(simulated):
-        if name in simulated.after.row_of:
-            shares = (filled(simulated, name, resource) for resource in ("cpu", "memory", "pods"))
-            yield FilledNode(name, pods, tuple(Share(text, round(100 * full)) for text, full in shares))
+    table = filled_table(simulated, filled_nodes(simulated))
+    for (name, pods), (_, _, *texts) in zip(table.rows, table.texts(), strict=True):
+        full = (round(100 * filling(simulated, name, resource)) for resource in RESOURCES)
+        yield FilledNode(name, pods, tuple(map(Share, texts, full)))

@@ -14,6 +14,8 @@ from kubectl_sched.render.safe_text import safe
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kubectl_sched.render.table import Row, Table
+
 JOINER = "\u2060"
 
 _MARKUP = re.compile(r"[\\`*\[\]<|~&$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
@@ -53,10 +55,13 @@ def fenced(block: str, language: str = "") -> str:
     return f"{ticks}{language}\n{shown}\n{ticks}"
 
 
-def table(headings: Sequence[str], rows: Sequence[Sequence[str]], numbers: frozenset[int] = frozenset()) -> str:
-    """Cells are Markdown already; `numbers` are the columns that are set to the right."""
-    rule = ["---:" if index in numbers else "---" for index in range(len(headings))]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (headings, rule, *rows))
+def table(shown: Table[Row]) -> str:
+    """A table with names as code, numbers to the right, and the line below it."""
+    rule = ["---:" if column.kind == "number" else "---" for column in shown.columns]
+    marked = [code if column.kind == "name" else text for column in shown.columns]
+    cells = ([mark(cell) for mark, cell in zip(marked, row, strict=True)] for row in shown.texts())
+    drawn = "\n".join(f"| {' | '.join(each)} |" for each in (map(text, shown.headings), rule, *cells))
+    return f"{drawn}\n\n{text(shown.below)}" if shown.below else drawn
 
 
 def bullets(items: Sequence[str]) -> str:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.render.data.explanation_data import API_VERSION
 from kubectl_sched.render.data.writers import warn, write_data, write_names
-from kubectl_sched.render.safe_text import clipped, count, listed, safe
+from kubectl_sched.render.safe_text import count, listed, safe
+from kubectl_sched.render.table import Column, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from kubectl_sched.config import Configuration
     from kubectl_sched.queries.diff import Answer
     from kubectl_sched.queries.replay_difference import Difference, ReplaySummary
+    from kubectl_sched.render.table import Tone
 
-_NAME_LENGTH = 45
 _BEST_NAMED = 2
 _CHANGES = {
     "BecomesSchedulable": "becomes schedulable",
@@ -38,7 +39,7 @@ def show_diff(answer: Answer, output: str, color: str) -> int:
     else:
         from kubectl_sched.render.text.terminal import print_parts
 
-        print_parts(_page(answer, in_full=output == "wide"), color)
+        print_parts(lambda width: _page(answer, width, in_full=output == "wide"), color)
     return 1 if answer.differences else 0
 
 
@@ -79,36 +80,33 @@ def _summary(summary: ReplaySummary) -> dict[str, Any]:
     }
 
 
-def _page(answer: Answer, *, in_full: bool) -> Iterator[RenderableType]:
+def _page(answer: Answer, width: int, *, in_full: bool) -> Iterator[RenderableType]:
     from rich.text import Text
 
+    from kubectl_sched.render.text.table_lines import table_lines
+
     if answer.differences:
-        yield from _table(answer.differences, in_full=in_full)
+        yield from table_lines(_table(answer.differences, in_full=in_full), width)
         yield Text()
     yield Text(_sum(answer), style="bold")
     yield from (Text(f"note: {safe(warning)}", style="dim") for warning in answer.notes)
 
 
-def _table(differences: Sequence[Difference], *, in_full: bool) -> Iterator[RenderableType]:
-    """A line for each pod, and what makes the difference below it."""
-    from rich.text import Text
+def _table(differences: Sequence[Difference], *, in_full: bool) -> Table[Difference]:
+    """The pods that differ, with what makes the difference."""
 
-    rows = [
+    def tone(summary: ReplaySummary) -> Tone:
+        return "good" if summary.fits else "bad"
+
+    return Table(
         (
-            clipped(safe(each.key), _NAME_LENGTH),
-            _place(each.before, in_full=in_full),
-            _place(each.after, in_full=in_full),
-        )
-        for each in differences
-    ]
-    widths = [max(map(len, column)) + 2 for column in zip(("Pod", "Before", "After"), *rows, strict=True)]
-    yield Text(f"{'Pod':{widths[0]}}{'Before':{widths[1]}}After", style="bold")
-    for each, (name, before, after) in zip(differences, rows, strict=True):
-        line = Text(f"{name:{widths[0]}}")
-        line.append(f"{before:{widths[1]}}", "green" if each.before.fits else "red")
-        line.append(after, "green" if each.after.fits else "red")
-        yield line
-        yield from (Text(f"  {_cause(cause.plugin, cause.text)}") for cause in each.causes)
+            Column("Pod", lambda each: each.key, "name"),
+            Column("Before", lambda each: _place(each.before, in_full=in_full), tone=lambda each: tone(each.before)),
+            Column("After", lambda each: _place(each.after, in_full=in_full), tone=lambda each: tone(each.after)),
+            Column("because", lambda each: "; ".join(_cause(of.plugin, of.text) for of in each.causes), "words"),
+        ),
+        differences,
+    )
 
 
 def _cause(plugin: str | None, text: str) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.padding import Padding
 from rich.text import Text
 
 from kubectl_sched.diagnostics.messages.reasons import PAGE
 from kubectl_sched.render.data.explanation_data import API_VERSION
-from kubectl_sched.render.safe_text import count, safe
-from kubectl_sched.render.text.tables import plain_table
+from kubectl_sched.render.safe_text import count
+from kubectl_sched.render.table import Column, Table
+from kubectl_sched.render.text.table_lines import table_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,7 +48,7 @@ def _clause_data(clause: Clause) -> dict[str, Any]:
     }
 
 
-def message_lines(text: FitErrorText) -> Iterator[RenderableType]:
+def message_lines(text: FitErrorText, width: int) -> Iterator[RenderableType]:
     """The text clause by clause; the wide column comes last."""
     if text.total is not None:
         yield Text(f"{text.available} of {count(text.total, 'node')} can take the pod.", style="bold")
@@ -59,7 +59,7 @@ def message_lines(text: FitErrorText) -> Iterator[RenderableType]:
         if heading:
             yield Text()
             yield Text(heading, style="bold")
-        yield from _table(clauses)
+        yield from table_lines(_table(clauses), width)
     yield from _more(text.clauses)
     if text.cut:
         yield Text(f"note: {_CUT_OFF}; events hold 1024 bytes, the pod's condition has the whole of it", style="dim")
@@ -73,18 +73,19 @@ def _more(clauses: Sequence[Clause]) -> Iterator[RenderableType]:
         yield Text(f"More: {PAGE}{', '.join(anchors)}", style="dim", overflow="fold")
 
 
-def _table(clauses: list[Clause]) -> Iterator[RenderableType]:
-    counted = any(clause.nodes is not None for clause in clauses)
-    table = plain_table()
-    if counted:
-        table.add_column("Nodes", justify="right", no_wrap=True)
-    table.add_column("Plugin", no_wrap=True)
-    table.add_column("In plain words", overflow="fold")
-    for clause in clauses:
-        known = clause.meaning
-        unknown = f"{safe(clause.text)}... ({_CUT_OFF})" if clause.cut else f"{safe(clause.text)}: {_FOREIGN}"
-        said = safe(known.says) if known else unknown
-        helps = f"; {safe(known.helps)}" if known and known.helps else ""
-        nodes = [f"{clause.nodes:,}" if clause.nodes is not None else "all"] if counted else []
-        table.add_row(*nodes, safe(known.plugin) if known else "", f"{said}{helps}")
-    yield Padding(table, (0, 0, 0, 0))
+def _table(clauses: list[Clause]) -> Table[Clause]:
+    nodes: Column[Clause] = Column("Nodes", lambda of: "all" if of.nodes is None else f"{of.nodes:,}", "number")
+    return Table(
+        (
+            *((nodes,) if any(clause.nodes is not None for clause in clauses) else ()),
+            Column("Plugin", lambda each: each.meaning.plugin if each.meaning else ""),
+            Column("In plain words", _in_plain_words, "words"),
+        ),
+        clauses,
+    )
+
+
+def _in_plain_words(clause: Clause) -> str:
+    if clause.meaning is None:
+        return f"{clause.text}... ({_CUT_OFF})" if clause.cut else f"{clause.text}: {_FOREIGN}"
+    return "; ".join(filter(None, (clause.meaning.says, clause.meaning.helps)))

@@ -11,33 +11,46 @@ from kubectl_sched.diagnostics.warnings import NOT_SCORED
 from kubectl_sched.render.headline import decision, headline
 from kubectl_sched.render.node_sentences import why_not
 from kubectl_sched.render.reason_clauses import last_first
-from kubectl_sched.render.safe_text import count, listed, safe, shortened
+from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.status_sentences import stage_words
-from kubectl_sched.render.text.tables import one_line_each
+from kubectl_sched.render.table import Column, Table
+from kubectl_sched.render.text.note_lines import note_parts
+from kubectl_sched.render.text.screen_fitting import BLANK, Part
+from kubectl_sched.render.text.table_lines import table_lines
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rich.console import RenderableType
-
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.queries.explain import Answer
     from kubectl_sched.queries.explanation import Explanation
+    from kubectl_sched.render.display import Display
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.simulation.pending_together import Together
 
-_NAME_LENGTH = 45
 _WARNINGS_SHOWN = 5
 
 
-def pods_table(
-    explanations: Sequence[Explanation], notes: Sequence[str], width: int, together: Together | None = None
-) -> Iterator[RenderableType]:
+def pods_parts(answer: Answer, notes: Sequence[str], width: int, display: Display) -> Iterator[Part]:
     """Yield a line for each pod or group of pods with its outcome and the reason."""
-    rows = [(group_name(group), group[0].result.outcome.value, why(group[0])) for group in grouped(explanations)]
-    yield from one_line_each(("Pod", "Outcome", "Why"), rows, width)
-    yield Text(f"\n{in_sum(explanations, together)}")
-    yield from (Text(f"note: {safe(note)}", style="dim") for note in (*pod_notes(explanations), *dict.fromkeys(notes)))
+    explanations = answer.explanations
+    yield Part(table_lines(pods_table(explanations), width), rank=9)
+    yield BLANK
+    yield Part((Text(in_sum(explanations, answer.together)),), rank=9)
+    yield from note_parts((*pod_notes(explanations), *notes), width, display)
+
+
+def pods_table(explanations: Sequence[Explanation]) -> Table[list[Explanation]]:
+    """The pods, those of one owner and one answer together."""
+    return Table(
+        (
+            Column("Pod", group_name, "name"),
+            Column("Outcome", lambda group: group[0].result.outcome.value),
+            Column("Why", lambda group: why(group[0]), "words"),
+        ),
+        grouped(explanations),
+    )
 
 
 def in_sum(explanations: Sequence[Explanation], together: Together | None = None) -> str:
@@ -73,8 +86,7 @@ def pod_notes(explanations: Sequence[Explanation]) -> Iterator[str]:
 
 def group_name(group: Sequence[Explanation]) -> str:
     """The pod, or what manages them and how many they are."""
-    name = group[0].pod.key if len(group) == 1 else f"{_owner(group[0].pod)} \N{MULTIPLICATION SIGN}{len(group)}"
-    return shortened(safe(name), _NAME_LENGTH)
+    return group[0].pod.key if len(group) == 1 else f"{_owner(group[0].pod)} \N{MULTIPLICATION SIGN}{len(group)}"
 
 
 def grouped(explanations: Sequence[Explanation]) -> list[list[Explanation]]:

@@ -8,6 +8,7 @@ from kubectl_sched.config.profile_differences import args_document, compare, dif
 from kubectl_sched.render.data.explanation_data import API_VERSION
 from kubectl_sched.render.data.writers import warn, write_data, write_names
 from kubectl_sched.render.safe_text import safe
+from kubectl_sched.render.table import Column, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.config import Configuration, ResolvedProfile
     from kubectl_sched.config.profile_differences import PluginDifference
+    from kubectl_sched.render.table import Tone
 
 _MARKS = {"added": "+", "removed": "-", "moved": "~", "weight": "~", "": ""}
 
@@ -30,7 +32,7 @@ def show_profiles(configuration: Configuration, default: ResolvedProfile, output
     else:
         from kubectl_sched.render.text.terminal import print_parts
 
-        print_parts(_page(configuration, default, in_full=output == "wide"), color)
+        print_parts(lambda width: _page(configuration, default, width, in_full=output == "wide"), color)
 
 
 def profiles(configuration: Configuration, default: ResolvedProfile) -> dict[str, Any]:
@@ -102,13 +104,15 @@ def _differs(profile: ResolvedProfile, default: ResolvedProfile) -> bool:
     )
 
 
-def _page(configuration: Configuration, default: ResolvedProfile, *, in_full: bool) -> Iterator[RenderableType]:
+def _page(
+    configuration: Configuration, default: ResolvedProfile, width: int, *, in_full: bool
+) -> Iterator[RenderableType]:
     from rich.text import Text
 
     for index, profile in enumerate(configuration.profiles.values()):
         if index:
             yield Text()
-        yield from _profile(profile, default, str(configuration.version), in_full=in_full)
+        yield from _profile(profile, default, str(configuration.version), width, in_full=in_full)
     if configuration.extenders or configuration.warnings:
         yield Text()
     for extender in configuration.extenders:
@@ -117,27 +121,17 @@ def _page(configuration: Configuration, default: ResolvedProfile, *, in_full: bo
 
 
 def _profile(
-    profile: ResolvedProfile, default: ResolvedProfile, version: str, *, in_full: bool
+    profile: ResolvedProfile, default: ResolvedProfile, version: str, width: int, *, in_full: bool
 ) -> Iterator[RenderableType]:
     from rich.text import Text
 
-    from kubectl_sched.render.text.tables import plain_table
+    from kubectl_sched.render.text.table_lines import table_lines
 
     legend = "as the default profile is"
     if _differs(profile, default):
         legend = "beside the default profile: + has besides, - has not, ~ in another place or with another weight"
     yield Text(f"{safe(profile.scheduler_name)}, as kube-scheduler {version} runs it; {legend}", style="bold")
-    table = plain_table()
-    table.add_column("Extension point", no_wrap=True)
-    table.add_column("Plugins in order, score plugins with their weight")
-    compared = compare(profile, default)
-    for point, plugins in compared.items():
-        if plugins or in_full:
-            table.add_row(point, Text(", ").join(_marked(plugin) for plugin in plugins) if plugins else Text("none"))
-    for plugin in profile.unknown_plugins:
-        where = ", ".join(plugin.extension_points)
-        table.add_row("not replayed", Text(f"{safe(plugin.name)}, which is not in-tree (at {where})", style="yellow"))
-    yield table
+    yield from table_lines(_plugin_table(profile, default, in_full=in_full), width)
     if profile.percentage_of_nodes_to_score != default.percentage_of_nodes_to_score:
         yield Text(f"percentageOfNodesToScore: {profile.percentage_of_nodes_to_score}")
     changed = differing_args(profile, default)
@@ -146,6 +140,31 @@ def _profile(
         marks = {field: "~" if field in changed.get(name, ()) else "" for field in fields}
         told = (f"{marks[field]}{field}: {_flow(value)}" for field, value in fields.items())
         yield Text(f"args of {name}: {safe('; '.join(told)) or 'none'}")
+
+
+def _plugin_table(profile: ResolvedProfile, default: ResolvedProfile, *, in_full: bool) -> Table[tuple[str, str, Tone]]:
+    """The plugins of each extension point, and those that are not replayed."""
+    rows: list[tuple[str, str, Tone]] = [
+        (
+            point,
+            ", ".join(map(_marked, plugins)) or "none",
+            "changed" if any(plugin.difference for plugin in plugins) else "",
+        )
+        for point, plugins in compare(profile, default).items()
+        if plugins or in_full
+    ]
+    for plugin in profile.unknown_plugins:
+        where = ", ".join(plugin.extension_points)
+        rows.append(("not replayed", f"{plugin.name}, which is not in-tree (at {where})", "changed"))
+    return Table(
+        (
+            Column("Extension point", lambda row: row[0]),
+            Column(
+                "Plugins in order, score plugins with their weight", lambda row: row[1], "words", lambda row: row[2]
+            ),
+        ),
+        rows,
+    )
 
 
 def _flow(value: object) -> str:
@@ -157,10 +176,7 @@ def _flow(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _marked(plugin: PluginDifference) -> Any:
-    from rich.text import Text
-
+def _marked(plugin: PluginDifference) -> str:
     weight = f" {plugin.weight}" if plugin.weight else ""
     usual = f" (default {plugin.default_weight})" if plugin.difference == "weight" else ""
-    style = {"added": "green", "removed": "red", "": ""}.get(plugin.difference, "yellow")
-    return Text(f"{_MARKS[plugin.difference]}{safe(plugin.name)}{weight}{usual}", style=style)
+    return f"{_MARKS[plugin.difference]}{plugin.name}{weight}{usual}"

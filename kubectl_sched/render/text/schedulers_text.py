@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
@@ -29,9 +30,9 @@ def show_schedulers(data: dict[str, Any], output: str, color: str) -> None:
     elif output in {"json", "yaml"}:
         write_data(data, output)
     else:
-        from kubectl_sched.render.text.terminal import console_for, print_parts
+        from kubectl_sched.render.text.terminal import print_parts
 
-        print_parts(_page(data, console_for(color).width), color)
+        print_parts(partial(_page, data), color)
 
 
 def _page(data: dict[str, Any], width: int) -> Iterator[RenderableType]:

@@ -23,6 +23,10 @@ LINES = 23
 Lines: TypeAlias = list[list[Segment]]
 
 
+LAST = 10
+"""The rank of a part that stays as it is until all others gave way."""
+
+
 class Part(Record, frozen=True):
     """One part of an answer. Of the parts, the one of the lowest `rank` gives way first.
 
@@ -38,7 +42,7 @@ class Part(Record, frozen=True):
     """With how many lines it still means something."""
 
 
-BLANK = Part((Text(),), rank=3)
+BLANK = Part((Text(),), rank=0)
 """An empty line between parts, as long as there is room."""
 
 
@@ -47,13 +51,13 @@ def fitted(parts: Sequence[Part], console: Console, lines: int | None) -> Lines:
     shown = {index: lines_of(part.full, console) for index, part in enumerate(parts)}
     if lines is not None:
         by_rank = sorted(shown, key=lambda index: parts[index].rank)
-        for index in by_rank:
-            part, excess = parts[index], _height(shown, console.width) - lines
-            if excess > 0:
-                lean = lines_of(part.lean, console)
-                shown[index] = lean or _cut(shown[index], part, excess)
-        for index in by_rank:
-            shown[index] = _cut(shown[index], parts[index], _height(shown, console.width) - lines)
+        for is_last_resort in (False, True):
+            for index in by_rank:
+                part, excess = parts[index], _height(shown, console.width) - lines
+                if excess > 0 and is_last_resort is (part.rank == LAST):
+                    shown[index] = lines_of(part.lean, console) or _cut(shown[index], part, excess)
+            for index in by_rank:
+                shown[index] = _cut(shown[index], parts[index], _height(shown, console.width) - lines)
         _spread_out(shown, parts, lines, console.width)
     return _without_doubled_blanks([line for each in shown.values() for line in each])
 

@@ -11,12 +11,12 @@ from rich.console import Console
 from rich.text import Text
 
 from kubectl_sched.output import write_segments
-from kubectl_sched.render.safe_text import safe
-from kubectl_sched.render.text.first_screen import first_screen
-from kubectl_sched.render.text.screen_fitting import LINES, fitted, lines_of
+from kubectl_sched.render.text.answer_text import answer_parts
+from kubectl_sched.render.text.note_lines import note_parts
+from kubectl_sched.render.text.screen_fitting import BLANK, LINES, Part, fitted, lines_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rich.console import RenderableType
 
@@ -57,46 +57,40 @@ def print_answer(answer: Answer, display: Display, notes: Sequence[str]) -> None
         write_segments(lines_of(chain.from_iterable(map(new_nodes_text, found)), console), console)
 
 
-def print_parts(parts: Iterable[RenderableType], color: str) -> None:
-    """Anything else, without the blanks at the ends of lines."""
+def print_parts(parts: Callable[[int], Iterable[RenderableType]], color: str) -> None:
+    """Print what the function makes for the number of columns, without the blanks at the ends of lines."""
     console = console_for(color)
-    write_segments(lines_of(parts, console), console)
+    write_segments(lines_of(parts(console.width), console), console)
 
 
 def rendered(answer: Answer, display: Display, notes: Sequence[str], console: Console, lines: int | None) -> Lines:
     """Return the lines to print; the answer about one pod takes at most so many (None: no limit)."""
-    if answer.is_about_one_pod and display.node is None and not display.all_nodes and display.output != "wide":
-        return fitted(list(first_screen(answer.explanations[0], notes, console.width)), console, lines)
-    return lines_of(_in_full(answer, display, notes, console.width), console)
-
-
-def _in_full(answer: Answer, display: Display, notes: Sequence[str], width: int) -> Iterable[RenderableType]:
-    explanations, one = answer.explanations, answer.is_about_one_pod
+    explanations, width = answer.explanations, console.width
     if not explanations:
-        return (Text("no pods match"), *_noted(notes))
+        return fitted((Part((Text("no pods match"),), rank=9), *note_parts(notes, width, display)), console, None)
     if display.node is not None:
-        from kubectl_sched.render.text.node_report import node_report
+        return fitted(tuple(_node_reports(answer, display, notes, width)), console, None)
+    if answer.is_about_one_pod:
+        limit = None if display.is_wide or display.notes else lines
+        return fitted(tuple(answer_parts(explanations[0], notes, width, display)), console, limit)
 
-        name = display.node
-        pages = (node_report(each, each.result.nodes.row_of[name], width, one=one) for each in explanations)
-        _, *apart = chain.from_iterable((Text(), *page) for page in pages)
-        warnings = (warning for each in explanations for warning in each.warnings)
-        return (*apart, *_noted((*warnings, *notes)))
+    from kubectl_sched.render.text.pod_list import in_sum, pods_parts
 
-    from kubectl_sched.render.text.pod_list import in_sum, pods_table
-
-    if not display.all_nodes and display.output != "wide":
-        return pods_table(explanations, notes, width, answer.together)
-
-    from kubectl_sched.render.text.wide_table import wide
-
-    if one:
-        return wide(explanations[0], notes, width)
-    each_in_full = ((*wide(each, (), width), Text()) for each in explanations)
-    return (*chain.from_iterable(each_in_full), Text(in_sum(explanations, answer.together)), *_noted(notes))
+    if not display.is_wide:
+        return fitted(tuple(pods_parts(answer, notes, width, display)), console, None)
+    each_in_full = ((*answer_parts(each, (), width, display), BLANK) for each in explanations)
+    total = Part((Text(in_sum(explanations, answer.together)),), rank=9)
+    return fitted((*chain.from_iterable(each_in_full), total, *note_parts(notes, width, display)), console, None)
 
 
-def _noted(notes: Iterable[str]) -> Iterable[RenderableType]:
-    """Each once, below an empty line."""
-    lines = [Text(f"note: {safe(note)}", style="dim") for note in dict.fromkeys(notes)]
-    return (Text(), *lines) if lines else ()
+def _node_reports(answer: Answer, display: Display, notes: Sequence[str], width: int) -> Iterator[Part]:
+    """Yield the reports of one node, for each pod."""
+    from kubectl_sched.render.text.node_report import node_report
+
+    for position, each in enumerate(answer.explanations):
+        if position:
+            yield BLANK
+        row = each.result.nodes.row_of[display.node or ""]
+        yield Part(tuple(node_report(each, row, width, one=answer.is_about_one_pod)), rank=9)
+    warnings = chain.from_iterable(each.warnings for each in answer.explanations)
+    yield from note_parts((*warnings, *notes), width, display)

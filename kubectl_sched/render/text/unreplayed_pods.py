@@ -65,14 +65,14 @@ def _said_data(said: Said) -> dict[str, Any]:
     }
 
 
-def decoded_lines(told: Sequence[Told], limits: Limits) -> Iterator[RenderableType]:
+def decoded_lines(told: Sequence[Told], limits: Limits, width: int) -> Iterator[RenderableType]:
     """Each pod with what was said of it, then what is missing for all of them."""
     for each in told:
         yield Text(f"{safe(each.pod.key)} {_state(each)}.", style="bold")
         if each.stage is not None and each.stage.name != "Unschedulable" and (words := said_of(each.stage)):
             yield Text(f"{words}.")
         if each.newest is not None:
-            yield from _said_lines(each.newest)
+            yield from _said_lines(each.newest, width)
         others = [event for event in each.events if event.text is None][:_OTHER_EVENTS]
         for event in others:
             yield Text(safe(f"{event.last_seen} {event.reason} ({event.by}): {event.words}"))
@@ -100,10 +100,10 @@ def _state(told: Told) -> str:
     return "waits for a node"
 
 
-def _said_lines(said: Said) -> Iterator[RenderableType]:
+def _said_lines(said: Said, width: int) -> Iterator[RenderableType]:
     when = f" at {safe(said.last_seen)}" if said.last_seen else ""
     yield Text(f"{safe(said.by or 'a scheduler')} said{when}:")
     if said.text is None:
         yield Text(f"  {safe(said.words)}")
         return
-    yield from message_lines(said.text)
+    yield from message_lines(said.text, width)

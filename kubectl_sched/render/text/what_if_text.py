@@ -6,40 +6,40 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from kubectl_sched.api.apimachinery.quantity import bytes_text, cpu_text
+from kubectl_sched.framework.amounts import common_unit
 from kubectl_sched.render.headline import decision
 from kubectl_sched.render.safe_text import count, listed, safe
-from kubectl_sched.render.text.tables import aligned, one_line_each
+from kubectl_sched.render.table import Column, Table
+from kubectl_sched.render.text.note_lines import note_lines
+from kubectl_sched.render.text.table_lines import table_lines, table_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from kubectl_sched.render.display import Display
     from kubectl_sched.simulation.placement import Placement, Simulated
     from kubectl_sched.simulation.rollout import RolledOut
     from kubectl_sched.simulation.what_if_result import WhatIfResult
     from kubectl_sched.snapshot import Snapshot
 
 _ZONE = "topology.kubernetes.io/zone"
+RESOURCES = {"cpu": "CPU requested", "memory": "Memory requested", "pods": "Pods"}
 _NODES_SHOWN = 20
 _EVENT_LENGTH = 300
 _BARS = (8, 5, 3, 0)
 """The lengths that bars may have. The longest that the terminal has room for is taken."""
 
-_WIDTH = 200
-"""The width of lines without a terminal."""
 
-
-def page(answer: WhatIfResult, warnings: Sequence[str], width: int) -> Iterator[Text]:
-    """The page, line by line, each row of a table on one line of at most so many columns."""
+def page(answer: WhatIfResult, warnings: Sequence[str], display: Display, width: int) -> Iterator[Text]:
+    """The page, line by line, for so many columns."""
     simulated = answer.simulated
-    width = min(width, _WIDTH)
     fits = not simulated.unplaced
     yield Text(what_if_sentence(answer), style="bold green" if fits else "bold red")
     for rollout in answer.rollouts:
         yield Text(about_rollout(rollout))
     if len(simulated.placements) > 0:
         yield Text("")
-        yield from _by_owner(simulated.placements, width)
+        yield from table_lines(workload_table(simulated.placements), width)
         yield Text("")
         yield from _by_node(simulated, width)
         yield from _by_zone(simulated)
@@ -52,7 +52,7 @@ def page(answer: WhatIfResult, warnings: Sequence[str], width: int) -> Iterator[
     notes = [*about_chance(simulated.placements), *answer.warnings, *warnings]
     if notes:
         yield Text("")
-        yield from (Text(f"note: {safe(note)}") for note in notes)
+        yield from note_lines(notes, width, display)
 
 
 def what_if_sentence(answer: WhatIfResult) -> str:
@@ -83,9 +83,17 @@ def about_rollout(rollout: RolledOut) -> str:
     return f"{done} gets stuck at step {rollout.stuck_at}{left}.{skew}"
 
 
-def _by_owner(placements: Sequence[Placement], width: int) -> Iterator[Text]:
-    rows = [(owner, f"{placed:,}", f"{unplaced:,}", why) for owner, placed, unplaced, why in workloads(placements)]
-    yield from one_line_each(("WORKLOAD", "PLACED", "NOT PLACED", "WHY"), rows, width, numbers=frozenset({1, 2}))
+def workload_table(placements: Sequence[Placement]) -> Table[tuple[str, int, int, str]]:
+    """The workloads with how many of their pods are placed and how many are not."""
+    return Table(
+        (
+            Column("Workload", lambda each: each[0], "name"),
+            Column("Placed", lambda each: f"{each[1]:,}", "number"),
+            Column("Not placed", lambda each: f"{each[2]:,}", "number"),
+            Column("Why", lambda each: each[3], "words"),
+        ),
+        list(workloads(placements)),
+    )
 
 
 def workloads(placements: Sequence[Placement]) -> Iterator[tuple[str, int, int, str]]:
@@ -120,49 +128,58 @@ def _why(placement: Placement) -> str:
 
 def _by_node(simulated: Simulated, width: int) -> Iterator[Text]:
     changed = filled_nodes(simulated)
-    shown = [(name, number) for name, number in changed[:_NODES_SHOWN] if name in simulated.after.row_of]
+    shown = changed[:_NODES_SHOWN]
     if shown:
-        tables = (_node_table(simulated, shown, bar) for bar in _BARS)
-        roomy = next((rows for rows in tables if max(map(len, aligned(rows))) <= width), None)
-        headings, *rows = roomy or _node_table(simulated, shown, 0)
-        yield from one_line_each(headings, rows, width, numbers=frozenset({1}))
+        tables = [filled_table(simulated, shown, bar) for bar in _BARS]
+        roomy = next((table for table in tables if table_width(table) <= width), tables[-1])
+        yield from table_lines(roomy, width)
     if len(changed) > _NODES_SHOWN:
         yield Text(f"and {count(len(changed) - _NODES_SHOWN, 'more node')} (-o json has all)")
 
 
-def _node_table(simulated: Simulated, nodes: Sequence[tuple[str, int]], bar: int) -> list[tuple[str, ...]]:
-    return [
-        ("NODE", "NEW", "CPU REQUESTED", "MEMORY REQUESTED", "PODS"),
-        *(
-            (safe(name), f"+{number:,}", *(_share(simulated, name, each, bar) for each in ("cpu", "memory", "pods")))
-            for name, number in nodes
+def filled_table(simulated: Simulated, nodes: Sequence[tuple[str, int]], bar: int = 0) -> Table[tuple[str, int]]:
+    """The nodes with what is requested there before and after, in one unit a column, after bars of some length."""
+    return Table(
+        (
+            Column("Node", lambda each: each[0], "name"),
+            Column("New", lambda each: f"+{each[1]:,}", "number"),
+            *(_share_column(simulated, resource, [name for name, _ in nodes], bar) for resource in RESOURCES),
         ),
-    ]
+        nodes,
+    )
+
+
+def _share_column(simulated: Simulated, resource: str, names: Sequence[str], bar: int) -> Column[tuple[str, int]]:
+    """`######.. 4 -> 6 of 8`."""
+    used = {name: _before_after_whole(simulated, name, resource) for name in names}
+    unit = common_unit(resource, [amount for amounts in used.values() for amount in amounts])
+
+    def cell(node: tuple[str, int]) -> str:
+        before, after, whole = map(unit.text, used[node[0]])
+        full = round(bar * filling(simulated, node[0], resource))
+        return f"{'#' * full}{'.' * (bar - full)} {before} -> {after} of {whole}".lstrip()
+
+    return Column(f"{RESOURCES[resource]}{f' ({unit.name})' if unit.name else ''}", cell)
 
 
 def filled_nodes(simulated: Simulated) -> list[tuple[str, int]]:
     """Each node that pods are placed on with their number, those that get most first."""
     per_node: dict[str, int] = {}
     for each in simulated.placements:
-        if each.node is not None:
+        if each.node is not None and each.node in simulated.after.row_of:
             per_node[each.node] = per_node.get(each.node, 0) + 1
     return sorted(per_node.items(), key=lambda item: (-item[1], item[0]))
 
 
-def _share(simulated: Simulated, name: str, resource: str, bar: int) -> str:
-    """`######.. 4 -> 6 of 8`, without the bar where it has no length."""
-    told, filling = filled(simulated, name, resource)
-    full = round(bar * filling)
-    return f"{'#' * full}{'.' * (bar - full)} {told}".lstrip()
+def filling(simulated: Simulated, name: str, resource: str) -> float:
+    """Return how full the node is then, from 0 to 1."""
+    _, after, whole = _before_after_whole(simulated, name, resource)
+    return min(1.0, after / whole) if whole else 0.0
 
 
-def filled(simulated: Simulated, name: str, resource: str) -> tuple[str, float]:
-    """`4 -> 6 of 8`, and how full the node is then, from 0 to 1."""
-    before, after = _used(simulated.before, name, resource), _used(simulated.after, name, resource)
-    row = simulated.after.row_of[name]
-    whole = int(simulated.after.allocatable(resource)[row])
-    told = f"{_amount(resource, before)} -> {_amount(resource, after)} of {_amount(resource, whole)}"
-    return told, min(1.0, after / whole) if whole else 0.0
+def _before_after_whole(simulated: Simulated, name: str, resource: str) -> tuple[int, int, int]:
+    whole = int(simulated.after.allocatable(resource)[simulated.after.row_of[name]])
+    return _used(simulated.before, name, resource), _used(simulated.after, name, resource), whole
 
 
 def _used(nodes: Snapshot, name: str, resource: str) -> int:
@@ -170,12 +187,6 @@ def _used(nodes: Snapshot, name: str, resource: str) -> int:
     if row is None:
         return 0
     return int(nodes.pod_count[row] if resource == "pods" else nodes.requested(resource)[row])
-
-
-def _amount(resource: str, amount: int) -> str:
-    if resource == "cpu":
-        return cpu_text(amount)
-    return bytes_text(amount) if resource == "memory" else f"{amount:,}"
 
 
 def _by_zone(simulated: Simulated) -> Iterator[Text]:

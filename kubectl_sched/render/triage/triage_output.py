@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kubectl_sched.own_error import EXIT_CODE
@@ -22,10 +23,10 @@ def show_triage(triage: Triage, output: str, color: str) -> int:
     if output == "name":
         write_names(f"pod/{pod.name}" for group in triage.groups for pod in group.pods)
     else:
-        from kubectl_sched.render.text.terminal import console_for, print_parts
+        from kubectl_sched.render.text.terminal import print_parts
         from kubectl_sched.render.triage.triage_text import triage_text
 
-        print_parts(triage_text(triage, console_for(color).width, wide=output == "wide"), color)
+        print_parts(partial(triage_text, triage, wide=output == "wide"), color)
     return triage_exit_code(triage)
 
 

@@ -9,8 +9,9 @@ from rich.text import Text
 
 from kubectl_sched.render.ages import age
 from kubectl_sched.render.safe_text import count, listed, safe
+from kubectl_sched.render.table import Column, Table
 from kubectl_sched.render.text.suggestion_text import steps_of, unbroken
-from kubectl_sched.render.text.tables import aligned
+from kubectl_sched.render.text.table_lines import table_lines
 from kubectl_sched.render.triage.group_sentences import cause_in_words, help_in_words, summary, waits_for, what_helps
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.triage import Group, Triage
 
 NOTHING = "nothing is pending"
-_HEADINGS = ("Pods", "Oldest", "Why", "What helps", "Waiting for", "Workloads")
 _NONE = "-"
 _INDENT = 2
 _NO_WIDTH = 1000
@@ -33,7 +33,7 @@ def triage_text(triage: Triage, width: int, *, wide: bool) -> Iterator[Renderabl
     if not triage.groups:
         yield Text(NOTHING)
     else:
-        yield from _piped(triage) if width > _NO_WIDTH else _on_terminal(triage)
+        yield from table_lines(_table(triage), width) if width > _NO_WIDTH else _on_terminal(triage)
         pods, groups = count(triage.pending, "pod"), count(len(triage.groups), "cause")
         yield Text(f"\n{pods} pending, {groups}.")
         for group in triage.groups if wide else ():
@@ -42,32 +42,31 @@ def triage_text(triage: Triage, width: int, *, wide: bool) -> Iterator[Renderabl
         yield Text(f"note: {safe(note)}", style="dim")
 
 
-def _cells(group: Group, at: str | None) -> tuple[str, ...]:
-    return (
-        f"{len(group.explanations):,}",
-        age(group.oldest, at) or _NONE,
-        cause_in_words(group),
-        what_helps(group) or _NONE,
-        waits_for(group) or _NONE,
-        listed([f"{namespace}/{name}" for namespace, name in group.workloads]),
+def _table(triage: Triage) -> Table[Group]:
+    return Table(
+        (
+            Column("Pods", lambda group: f"{len(group.explanations):,}", "number"),
+            Column("Oldest", lambda group: age(group.oldest, triage.at) or _NONE, "number"),
+            Column("Why", cause_in_words, "words"),
+            Column("What helps", lambda group: what_helps(group) or _NONE, "words"),
+            Column("Waiting for", lambda group: waits_for(group) or _NONE, "words"),
+            Column("Workloads", _workloads, "words"),
+        ),
+        triage.groups,
     )
 
 
-def _piped(triage: Triage) -> Iterator[RenderableType]:
-    """A line each, of which nothing is cut."""
-    rows = [_cells(group, triage.at) for group in triage.groups]
-    heading, *lines = aligned([_HEADINGS, *rows], numbers=frozenset({0, 1}))
-    yield Text(heading, style="bold", no_wrap=True)
-    yield from (Text(line, no_wrap=True) for line in lines)
+def _workloads(group: Group) -> str:
+    return listed([f"{namespace}/{name}" for namespace, name in group.workloads])
 
 
 def _on_terminal(triage: Triage) -> Iterator[RenderableType]:
     """A paragraph each, as a terminal has no room for so many columns."""
     for group in triage.groups:
-        _, oldest, _, _, waiting, workloads = _cells(group, triage.at)
+        oldest, waiting = age(group.oldest, triage.at) or _NONE, waits_for(group)
         yield Text(f"{summary(group)}.", style="bold")
-        yield Padding(Text(f"oldest {oldest}: {workloads}"), (0, 0, 0, _INDENT))
-        if waiting != _NONE:
+        yield Padding(Text(f"oldest {oldest}: {_workloads(group)}"), (0, 0, 0, _INDENT))
+        if waiting:
             yield Padding(Text(f"waiting for {waiting}"), (0, 0, 0, _INDENT))
 
 

@@ -23,7 +23,7 @@ class NodeTable {
     this.body = this.table.tBodies[0];
     this.headings = [...this.table.tHead.lastElementChild.cells];
     this.numbers = JSON.parse(section.querySelector("script.numbers").textContent).scores;
-    this.firstScore = this.headings.length - this.numbers.length;
+    this.firstScore = this.headings.findIndex((heading) => heading.classList.contains("score"));
     this.rows = [];
     for (const line of this.body.rows) {
       if (line.classList.contains("details")) this.rows.at(-1).details = line;

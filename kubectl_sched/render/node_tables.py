@@ -1,0 +1,324 @@
+"""The tables about nodes: their points, the reasons against them, their pools, and one node against another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from msgspec.structs import replace
+
+from kubectl_sched.framework.status import SUCCESS
+from kubectl_sched.framework.unjudged import is_unknown
+from kubectl_sched.queries.node_pools import pools
+from kubectl_sched.record import Record
+from kubectl_sched.render.funnel import Step, funnel
+from kubectl_sched.render.node_sentences import in_words, rejected_by, why_not
+from kubectl_sched.render.reason_clauses import main_reason
+from kubectl_sched.render.safe_text import count
+from kubectl_sched.render.table import Column, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from kubectl_sched.framework.runtime import PluginScores
+    from kubectl_sched.framework.status import Status
+    from kubectl_sched.queries.contrast import Contrast
+    from kubectl_sched.render.table import Tone
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+_TIMES = "\N{MULTIPLICATION SIGN}"
+
+
+class ScoreChoice(Record, frozen=True):
+    """The plugins whose points differ between some nodes, what decides first; and those that give all the same."""
+
+    differing: tuple[PluginScores, ...]
+    equal: tuple[PluginScores, ...]
+    same: int
+    """The points that each node has from the equal ones."""
+
+
+class Verdict(Record, frozen=True):
+    """The verdict on a node: `best`, `tied`, `feasible`, `rejected` by a plugin with its reasons, or `not ...`."""
+
+    word: str
+    plugin: str = ""
+    reasons: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.word}{f' {self.plugin}:' if self.plugin else ''} {self.reasons}".rstrip()
+
+    @property
+    def group(self) -> str:
+        """The name of the verdict among others."""
+        if self.word == "rejected":
+            return f"rejected by {self.plugin}"
+        return self.word if self.word.startswith("not") else "feasible"
+
+    @property
+    def tone(self) -> Tone:
+        """The colour: good or bad for the pod."""
+        return "good" if self.word in {"best", "tied"} else "" if self.word == "feasible" else "bad"
+
+
+def verdict_on(result: ScheduleResult, row: int) -> Verdict:
+    """Return the verdict on a node in a word, with kube-scheduler's reasons."""
+    status = result.verdict[row] if result.verdict is not None else SUCCESS
+    if is_unknown(status):
+        return Verdict("not judged", ", ".join(result.unjudged_by(row)), status.message)
+    if not status.is_success:
+        return Verdict("rejected", rejected_by(result, row), status.message)
+    if row not in result.position_of:
+        return Verdict("not reached", reasons="the search ends before it")
+    if result.nodes.names[row] in result.best:
+        return Verdict("best" if len(result.best) == 1 else "tied")
+    return Verdict("feasible")
+
+
+def short(plugin: str) -> str:
+    """A plugin's name without what many have in common."""
+    return plugin.removeprefix("NodeResources")
+
+
+def weighed(scores: PluginScores) -> str:
+    """A score plugin with its weight."""
+    return f"{short(scores.plugin)} {_TIMES}{scores.weight}"
+
+
+def chosen_scores(result: ScheduleResult, rows: Sequence[int]) -> ScoreChoice:
+    """Choose by spread over the feasible rows, but first the plugin that tells the first two apart the most."""
+    places = [result.position_of[row] for row in rows]
+    points = {each.plugin: each.weighted[places] for each in result.scores}
+    spread = {plugin: int(np.ptp(of)) if places else 0 for plugin, of in points.items()}
+    lead = {plugin: abs(int(of[0] - of[1])) if len(places) > 1 else 0 for plugin, of in points.items()}
+    decider: str = max(lead, key=lambda plugin: lead[plugin], default="")
+    differing = sorted(
+        (each for each in result.scores if spread[each.plugin]),
+        key=lambda each: (each.plugin != decider or not lead[decider], -spread[each.plugin]),
+    )
+    equal = tuple(each for each in result.scores if not spread[each.plugin])
+    return ScoreChoice(tuple(differing), equal, sum(int(points[each.plugin][0]) for each in equal) if places else 0)
+
+
+def name_column(result: ScheduleResult, heading: str = "Node") -> Column[int]:
+    """The nodes' names, whole."""
+    return Column(heading, lambda row: result.nodes.names[row], "name")
+
+
+def points_column(result: ScheduleResult) -> Column[int]:
+    """The nodes' points, empty for a node that is not feasible."""
+    return Column("Points", lambda row: str(result.total_of.get(row, "")), "number")
+
+
+def score_column(result: ScheduleResult, *plugins: PluginScores, heading: str | None = None) -> Column[int]:
+    """The points of one plugin, or of several in sum."""
+    points = sum((each.weighted for each in plugins[1:]), plugins[0].weighted).tolist()
+    return Column(
+        heading or weighed(plugins[0]),
+        lambda row: str(points[result.position_of[row]]) if row in result.total_of else "",
+        "number",
+    )
+
+
+def _same_column(result: ScheduleResult, choice: ScoreChoice) -> Column[int]:
+    return Column("same for all", lambda row: f"{choice.same:+}" if row in result.total_of else "", "number")
+
+
+def raw_column(result: ScheduleResult, scores: PluginScores) -> Column[int]:
+    """The raw, normalized and weighted scores of one plugin."""
+    return Column(short(scores.plugin), lambda row: score_in_words(scores, result.position_of[row]), "number")
+
+
+def score_in_words(scores: PluginScores, position: int) -> str:
+    """The score from raw to normalized to points."""
+    raw, normalized, points = (int(each[position]) for each in (scores.raw, scores.normalized, scores.weighted))
+    return f"raw {raw} → {normalized} of 100 {_TIMES}{scores.weight} = {points}"
+
+
+def every_node(result: ScheduleResult, rows: Sequence[int], choice: ScoreChoice) -> Table[int]:
+    """All that is known of feasible and rejected rows: verdict, points, each filter that rejects any, each score."""
+    columns: list[Column[int]] = [
+        name_column(result),
+        Column("Verdict", lambda row: str(verdict_on(result, row)), "words", lambda row: verdict_on(result, row).tone),
+        *((points_column(result),) if result.scores else ()),
+        *(_filter_column(result, plugin) for plugin, mask in result.rejection_masks.items() if mask.any()),
+        *(_with_shades(result, choice, each) for each in choice.differing),
+        *((_same_column(result, choice),) if choice.differing and choice.equal else ()),
+    ]
+    return Table(tuple(columns), rows, same_for_all(choice))
+
+
+def _filter_column(result: ScheduleResult, plugin: str) -> Column[int]:
+    """Tell if the plugin lets each node pass on its own."""
+
+    def is_out(row: int) -> bool:
+        return bool(result.rejection_masks[plugin][row]) or plugin in result.unjudged_by(row)
+
+    return Column(
+        plugin, lambda row: "no" if is_out(row) else "ok", "text", lambda row: "bad" if is_out(row) else "dim"
+    )
+
+
+def _with_shades(result: ScheduleResult, choice: ScoreChoice, scores: PluginScores) -> Column[int]:
+    """A score column whose tones say by how much a node is ahead of the winner, or behind, in tenths of the most."""
+    points = scores.weighted - scores.weighted[result.position_of[result.nodes.row_of[result.best[0]]]]
+    most = max(int(np.ptp(each.weighted)) for each in choice.differing)
+
+    def tone(row: int) -> str:
+        if row not in result.total_of:
+            return ""
+        difference = int(points[result.position_of[row]])
+        return f"{'behind' if difference < 0 else 'ahead'}-{-(-abs(difference) * 10 // most)}"
+
+    return replace(score_column(result, scores), tone=tone)
+
+
+def best_tables(result: ScheduleResult, rows: Sequence[int]) -> Iterator[Table[int]]:
+    """Yield the feasible rows with their points and whence these come, from the most columns to the fewest.
+
+    The numbers of a row add up to its points, however many columns there are.
+    """
+    choice = chosen_scores(result, rows)
+    first = (name_column(result), points_column(result))
+    below = same_for_all(choice) if len(rows) > 1 else ""
+    if not choice.differing:
+        yield Table(first, rows, below)
+        return
+    last = (_same_column(result, choice),) if choice.equal else ()
+    for shown in range(len(choice.differing), 0, -1):
+        rest = choice.differing[shown:]
+        columns = [score_column(result, each) for each in choice.differing[:shown]]
+        if rest:
+            columns.append(score_column(result, *rest, heading=count(len(rest), "more plugin")))
+        yield Table((*first, *columns, *last), rows, below)
+
+
+def same_for_all(choice: ScoreChoice) -> str:
+    """The points that no row lacks, and whence they come; empty if no plugin gives all the same."""
+    if not choice.equal:
+        return ""
+    told = "; ".join(f"{weighed(each)} {each.weighted[0]:+}" for each in choice.equal if each.weighted[0])
+    return f"same for all: {choice.same:+}{f' ({told})' if told else ''}"
+
+
+def wide_scores(result: ScheduleResult, rows: Sequence[int]) -> Table[int]:
+    """The feasible rows with every plugin's raw, normalized and weighted score."""
+    columns = (raw_column(result, each) for each in result.scores)
+    return Table((name_column(result), points_column(result), *columns), rows)
+
+
+def rejected_table(result: ScheduleResult, rows: Sequence[int], *, in_full: bool = False) -> Table[int]:
+    """The rejected rows with the evidence against each, `in_full` with the plugins and kube-scheduler's reasons."""
+    heading = "Node" if len(rows) + len(result.feasible) == len(result.nodes) else "Closest"
+    by: Column[int] = Column("Rejected by", lambda row: _rejections(result, row), "words")
+    return Table(
+        (
+            name_column(result, heading),
+            *((by,) if in_full else ()),
+            Column("why not", lambda row: why_not(result, row), "words"),
+        ),
+        rows,
+    )
+
+
+def rejection_table(result: ScheduleResult, row: int) -> Table[Status]:
+    """The plugins that reject one node on their own, with the evidence."""
+
+    def evidence(status: Status) -> str:
+        facts = in_words(result.filter_evidence(status.plugin or "", row)).replace("\n", "; ")
+        return facts or status.message
+
+    return Table(
+        (
+            Column("Filter", lambda status: status.plugin or ""),
+            Column("Code", lambda status: status.code.value),
+            Column("why not", evidence, "words", lambda _: "bad"),
+        ),
+        result.rejections(row),
+    )
+
+
+def _rejections(result: ScheduleResult, row: int) -> str:
+    """`NodeResourcesFit: Insufficient cpu; also NodeAffinity`."""
+    plugin = rejected_by(result, row)
+    reasons = ", ".join(result.verdict[row].reasons) if result.verdict is not None else ""
+    also = ", ".join(str(each.plugin) for each in result.rejections(row) if each.plugin != plugin)
+    verb = "not judged by " if plugin in result.unjudged_by(row) else ""
+    return f"{verb}{plugin}: {reasons}{f'; also {also}' if also else ''}"
+
+
+def pool_table(result: ScheduleResult) -> Table[tuple[str, list[int]]]:
+    """The nodes by pool, the largest first, with the reason against most of each."""
+    by_size = sorted(pools(result.nodes, range(len(result.nodes))).items(), key=lambda each: (-len(each[1]), each[0]))
+    return Table(
+        (
+            Column("Pool", lambda pool: pool[0], "name"),
+            Column("nodes", lambda pool: f"{len(pool[1]):,}", "number"),
+            Column("why not", lambda pool: main_reason(result, np.array(pool[1], dtype=np.intp)), "words"),
+        ),
+        by_size,
+    )
+
+
+def funnel_table(result: ScheduleResult) -> Table[Step]:
+    """The filters that keep any node out, in kube-scheduler's order."""
+    return Table(
+        (
+            Column(f"Nodes left (of {len(result.nodes):,})", lambda step: f"{step.after:,}", "number"),
+            Column("After filter", lambda step: step.name),
+            Column("Rejected by it alone", lambda step: f"{step.alone:,}", "number"),
+        ),
+        funnel(result),
+    )
+
+
+def against_table(result: ScheduleResult, row: int, contrast: Contrast | None) -> Table[PluginScores | None]:
+    """Each plugin's points for the node beside those of the node that it is compared with; None stands for the sum."""
+    node = result.nodes.names[row]
+    columns: list[Column[PluginScores | None]] = [
+        Column("Score", lambda each: short(each.plugin) if each else "Total"),
+        Column(_role(result, node, contrast), _points_of(result, row, in_full=True), "number"),
+    ]
+    scores = list(result.scores)
+    if contrast is not None:
+        other = contrast.other if contrast.node == node else contrast.node
+        columns += _difference(result, row, other, _role(result, other, contrast))
+        apart = {each.plugin: abs(each.difference) for each in contrast.plugins}
+        scores.sort(key=lambda each: -apart.get(each.plugin, 0))
+    because: Column[PluginScores | None] = Column(
+        "because",
+        lambda each: in_words(result.score_evidence(each.plugin, row)).replace("\n", "; ") if each else "",
+        "words",
+    )
+    return Table((*columns, because), (*scores, None))
+
+
+def _role(result: ScheduleResult, node: str, contrast: Contrast | None) -> str:
+    """The node's name, of the winner in brackets."""
+    return f"winner ({node})" if contrast is not None and contrast.lead and node in result.best else node
+
+
+def _points_of(result: ScheduleResult, row: int, *, in_full: bool = False) -> Callable[[PluginScores | None], str]:
+    position = result.position_of[row]
+
+    def cell(each: PluginScores | None) -> str:
+        if each is None:
+            return str(result.total_of[row])
+        return score_in_words(each, position) if in_full else str(each.weighted[position])
+
+    return cell
+
+
+def _difference(result: ScheduleResult, row: int, other: str, heading: str) -> Iterator[Column[PluginScores | None]]:
+    """Yield the other node's points, and by how many more the first has."""
+    mine, theirs = result.position_of[row], result.position_of[result.nodes.row_of[other]]
+
+    def difference(each: PluginScores | None) -> int:
+        points = result.totals if each is None else each.weighted
+        return int(points[mine] - points[theirs])
+
+    def tone(each: PluginScores | None) -> Tone:
+        return "good" if difference(each) > 0 else "bad" if difference(each) < 0 else ""
+
+    yield Column(heading, _points_of(result, result.nodes.row_of[other]), "number")
+    yield Column("difference", lambda each: f"{difference(each):+}", "number", tone)

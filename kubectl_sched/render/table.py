@@ -1,0 +1,55 @@
+"""The one description of a table: its columns with their headings, and its rows. Each output only draws it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
+
+from kubectl_sched.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+Row = TypeVar("Row")
+
+Kind = Literal["name", "number", "text", "words"]
+"""A name is never cut, a number stands to the right, words wrap before any text does."""
+
+Tone: TypeAlias = str
+"""`good`, `bad`, `dim`, `changed`, or how far `ahead-3` or `behind-7` of another a number is, in tenths."""
+
+_ENDS_OF_WORDS = "-./ :"
+
+
+class Column(Record, Generic[Row], frozen=True):
+    """One column: its heading with the unit, and functions from a row to the cell's text and meaning."""
+
+    heading: str
+    cell: Callable[[Row], str]
+    kind: Kind = "text"
+    tone: Callable[[Row], Tone] | None = None
+
+
+class Table(Record, Generic[Row], frozen=True):
+    """Columns over rows, and a line below them that belongs to their numbers."""
+
+    columns: tuple[Column[Row], ...]
+    rows: Sequence[Row]
+    below: str = ""
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """The columns' headings in order."""
+        return tuple(column.heading for column in self.columns)
+
+    def texts(self) -> list[tuple[str, ...]]:
+        """The cells, row by row."""
+        return [tuple(column.cell(row) for column in self.columns) for row in self.rows]
+
+
+def without_common_prefix(names: Sequence[str]) -> list[str]:
+    """The names with dots for the words that they all begin with; what tells two apart is kept."""
+    first, last = min(names, default=""), max(names, default="")
+    shared = next((at for at, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), 0)
+    while shared and first[shared - 1] not in _ENDS_OF_WORDS:
+        shared -= 1
+    return [f"…{name[shared:]}" for name in names] if shared > 1 else list(names)

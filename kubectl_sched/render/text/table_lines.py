@@ -1,0 +1,146 @@
+"""A table as lines of text: as wide as it is where there is room, else wrapped; no cell is ever cut."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+from rich.cells import cell_len
+from rich.text import Text
+
+from kubectl_sched.render.safe_text import safe
+from kubectl_sched.render.table import without_common_prefix
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kubectl_sched.render.table import Kind, Row, Table, Tone
+
+_GAP = "  "
+_INDENT = "  "
+_BREAKS = "/:,-="
+_LEAST_WORDS = 40
+"""The least width of a column of words. Where there is less room they stand below their row."""
+
+_STYLES = {"good": "green", "bad": "red", "dim": "dim", "changed": "yellow"}
+
+
+def table_lines(table: Table[Row], width: int) -> list[Text]:
+    """The heading and the rows, lines of at most so many columns if that is possible without cutting a name."""
+    kinds = [column.kind for column in table.columns]
+    rows = [[safe(heading) for heading in table.headings], *([safe(cell) for cell in row] for row in table.texts())]
+    widths = _narrowed(rows, kinds, width)
+    if _total(widths) > width:
+        rows[1:] = _with_short_names(rows[1:], kinds)
+        widths = _narrowed(rows, kinds, width)
+    beside = len(kinds)
+    if _total(widths) > width and "words" in kinds[1:]:
+        beside = kinds.index("words", 1)
+        widths = _narrowed([row[:beside] for row in rows], kinds[:beside], width)
+    lines: list[Text] = []
+    for row, meant in zip(rows, [None, *(_tones(table, row) for row in table.rows)], strict=True):
+        lines += _row(row, meant, kinds, widths)
+        for text, tone in zip(row[beside:], (meant or [""] * len(kinds))[beside:], strict=True):
+            style = "bold" if meant is None else _STYLES.get(tone, "")
+            lines += (Text(f"{_INDENT}{line}", style) for line in folded(text, width - len(_INDENT)) if line)
+    return [*lines, Text(table.below, style="dim")] if table.below else lines
+
+
+def _tones(table: Table[Row], row: Row) -> list[Tone]:
+    return [column.tone(row) if column.tone else "" for column in table.columns]
+
+
+def side_by_side(table: Table[Row], width: int) -> Iterator[Table[Row]]:
+    """The table in as many parts as it takes to fit the width, each with the first column."""
+    first, *rest = table.columns
+    while rest:
+        taken = 1
+        while taken < len(rest) and table_width(replace(table, columns=(first, *rest[: taken + 1]))) <= width:
+            taken += 1
+        yield replace(table, columns=(first, *rest[:taken]), below="")
+        rest = rest[taken:]
+
+
+def table_width(table: Table[Row]) -> int:
+    """The width of the table when nothing wraps."""
+    return _total(_widths([table.headings, *table.texts()]))
+
+
+def folded(text: str, width: int) -> list[str]:
+    """The text on lines of so many cells, broken at blanks where that is possible, else after punctuation."""
+    lines: list[str] = []
+    rest = text
+    while _length(rest) > width:
+        end = _fitting(rest, width)
+        blank = rest.rfind(" ", 0, end + 1)
+        cut = blank if blank > 0 else max(rest.rfind(each, 0, end) for each in _BREAKS) + 1 or end
+        lines.append(rest[:cut].rstrip())
+        rest = rest[cut:].lstrip()
+    return [*lines, rest]
+
+
+def _fitting(text: str, width: int) -> int:
+    """Count the characters that fit, at least one."""
+    if text.isascii():
+        return max(width, 1)
+    taken = cells = 0
+    for character in text:
+        cells += cell_len(character)
+        if cells > width:
+            break
+        taken += 1
+    return max(taken, 1)
+
+
+def _length(text: str) -> int:
+    return len(text) if text.isascii() else cell_len(text)
+
+
+def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    return [max(map(_length, column)) for column in zip(*rows, strict=True)]
+
+
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + len(_GAP) * (len(widths) - 1)
+
+
+def _with_short_names(rows: Sequence[Sequence[str]], kinds: Sequence[Kind]) -> list[list[str]]:
+    columns = [
+        without_common_prefix(column) if kind == "name" else column
+        for column, kind in zip(zip(*rows, strict=True), kinds, strict=False)
+    ]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _narrowed(rows: Sequence[Sequence[str]], kinds: Sequence[Kind], width: int) -> list[int]:
+    """Take what is too much from the widest words, then from the widest texts; a text is not broken within a word."""
+    widths = _widths(rows)
+    least = [
+        _LEAST_WORDS if kind == "words" else max(_length(word) for row in rows for word in row[index].split(" "))
+        for index, kind in enumerate(kinds)
+    ]
+    for kind in ("words", "text"):
+        for _ in range(_total(widths) - width):
+            wide = [index for index, each in enumerate(kinds) if each == kind and widths[index] > least[index]]
+            if wide:
+                widths[max(wide, key=widths.__getitem__)] -= 1
+    return widths
+
+
+def _row(
+    cells: Sequence[str], tones: Sequence[Tone] | None, kinds: Sequence[Kind], widths: Sequence[int]
+) -> Iterator[Text]:
+    """The lines of one row, each cell on as many as it takes; the heading has no tones."""
+    columns = [folded(cell, width) for cell, width in zip(cells, widths, strict=False)]
+    for index in range(max(map(len, columns))):
+        line = Text(style="bold" if tones is None else "", overflow="fold")
+        for place, (column, width) in enumerate(zip(columns, widths, strict=True)):
+            text = column[index] if index < len(column) else ""
+            blanks = " " * (width - _length(text))
+            line.append(
+                blanks + text if kinds[place] == "number" else text + blanks,
+                _STYLES.get(tones[place] if tones else "", ""),
+            )
+            line.append(_GAP)
+        line.rstrip()
+        yield line
