@@ -1,7 +1,7 @@
 """Walks archives without unpacking them to disk.
 
 Members are read into memory one at a time, so their names cannot lead anywhere; links, devices and sparse files are
-passed over, and all that comes out of one archive is counted against its size.
+passed over, and all that comes out is charged as it comes.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ import io
 import tarfile
 import zipfile
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
+from kubectl_sched.sources.dump.zip_compression import zip_member_pieces
 from kubectl_sched.sources.errors import DumpError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from kubectl_sched.sources.dump.compression import Allowance
+    from kubectl_sched.sources.budget import Budget
 
 _MOST_MEMBERS = 1_000_000
-_STEP = 1 << 20
 
 
 class Member(NamedTuple):
@@ -42,7 +42,7 @@ def tar_members(file: BinaryIO, source: str, wanted: Callable[[str], bool]) -> I
                 yield Member(entry.name, io.BytesIO(content.read()))
 
 
-def zip_members(file: BinaryIO, source: str, wanted: Callable[[str], bool], allowance: Allowance) -> Iterator[Member]:
+def zip_members(file: BinaryIO, source: str, wanted: Callable[[str], bool], budget: Budget) -> Iterator[Member]:
     """The files of a zip archive whose paths are wanted."""
     with _damage_refused(source), zipfile.ZipFile(file) as archive:
         for index, entry in enumerate(archive.infolist()):
@@ -51,21 +51,12 @@ def zip_members(file: BinaryIO, source: str, wanted: Callable[[str], bool], allo
                 continue
             if entry.flag_bits & 1:
                 raise DumpError(f"{source}: {entry.filename} is encrypted; unpack the archive first")
-            # zipfile expands a block of the other methods at once, which may be gigabytes.
-            if entry.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
-                raise DumpError(f"{source}: {entry.filename} is not compressed by deflate; unpack the archive first")
-            with archive.open(entry) as stream:
-                yield Member(entry.filename, _charged(stream, source, allowance))
-
-
-def _charged(stream: IO[bytes], source: str, allowance: Allowance) -> io.BytesIO:
-    """All of a stream in memory, charged piece by piece as it comes out."""
-    content = io.BytesIO()
-    while piece := stream.read(_STEP):
-        allowance.spend(len(piece), source)
-        content.write(piece)
-    content.seek(0)
-    return content
+            content = io.BytesIO()
+            for piece in zip_member_pieces(archive, file, entry, source):
+                budget.expand(len(piece), source)
+                content.write(piece)
+            content.seek(0)
+            yield Member(entry.filename, content)
 
 
 @contextmanager

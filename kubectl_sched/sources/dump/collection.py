@@ -9,6 +9,7 @@ from msgspec.structs import force_setattr
 from kubectl_sched.api.core import ConfigMap, Node
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.schedulers import Lease
+from kubectl_sched.sources.budget import Budget
 from kubectl_sched.sources.discovery.scheduler_flags import keep_scheduler_flags
 from kubectl_sched.sources.dump.dump import Dump
 from kubectl_sched.sources.kinds import BY_TYPE, serves
@@ -33,10 +34,12 @@ class _Conflict(NamedTuple):
 class Collection:
     """Grows while files are read; `dump` is what has come together.
 
-    `passed_over` are the kinds that are not read, `refusals` what servers said where objects were asked for.
+    `passed_over` are the kinds that are not read, `refusals` what servers said where objects were asked for, and
+    `budget` is charged for all that is read into it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, budget: Budget | None = None) -> None:
+        self.budget = budget or Budget()
         self._objects: dict[tuple[type[KubernetesObject], str, str], KubernetesObject] = {}
         self._warnings: dict[str, None] = {}
         self._present: set[str] = set()

@@ -8,14 +8,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from kubectl_sched.sources.dump.magic_numbers import compression_of
-from kubectl_sched.sources.errors import BombError, DumpError
+from kubectl_sched.sources.errors import DumpError
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-LEAST_ALLOWANCE = 256 << 20
-LARGEST_RATIO = 200
-"""Dumps compress to between a tenth and a fiftieth; only a bomb expands more than this."""
+    from kubectl_sched.sources.budget import Budget
 
 _SUFFIXES = (".gz", ".xz", ".bz2", ".zst")
 
@@ -27,29 +25,16 @@ def without_suffix(name: str) -> str:
     return next((name.removesuffix(suffix) for suffix in _SUFFIXES if name.endswith(suffix)), name)
 
 
-class Allowance:
-    """Return the number of bytes that may come out of something compressed of this size."""
-
-    def __init__(self, compressed_size: int) -> None:
-        self._left = max(LEAST_ALLOWANCE, compressed_size * LARGEST_RATIO)
-
-    def spend(self, count: int, source: str) -> None:
-        """Raises BombError once it is used up."""
-        self._left -= count
-        if self._left < 0:
-            raise BombError(f"{source}: it expands to over {LARGEST_RATIO} times its size, as no dump does; unpack it")
-
-
 class Expanded(io.RawIOBase):
     """A stream of what a compressed file holds. Raises DumpError where its data is damaged, cut off, or a bomb."""
 
-    def __init__(self, file: BinaryIO, source: str, allowance: Allowance) -> None:
+    def __init__(self, file: BinaryIO, source: str, budget: Budget) -> None:
         super().__init__()
         start = file.read(8)
         file.seek(0)
         self._algorithm = compression_of(start) or "gzip"
         self._source = source
-        self._allowance = allowance
+        self._budget = budget
         self._file, self._errors = _open(file, self._algorithm, source)
 
     def readable(self) -> bool:
@@ -64,7 +49,7 @@ class Expanded(io.RawIOBase):
             raise DumpError(f"{self._source}: it ends too early: it was cut off; copy or make it again") from None
         except self._errors as error:
             raise DumpError(f"{self._source}: its {self._algorithm} data is damaged ({error})") from None
-        self._allowance.spend(count, self._source)
+        self._budget.expand(count, self._source)
         return count
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 from kubectl_sched.lazy_pattern import pattern
+from kubectl_sched.sources.budget import Budget
 from kubectl_sched.sources.dump.magic_numbers import compression_of, is_tar
 from kubectl_sched.sources.errors import BombError, DumpError
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kubectl_sched.sources.dump.archives import Member
-    from kubectl_sched.sources.dump.compression import Allowance
 
     Progress = Callable[[str, int, int | None], None]
     """Told what is being read, how many bytes of it are done, and how many there are if that is known."""
@@ -57,10 +57,11 @@ def _read_errors(name: str) -> Iterator[None]:
 class Walk:
     """Goes through what was asked for. `met` are the files seen, `problems` what could not be read besides."""
 
-    def __init__(self, progress: Progress | None = None) -> None:
+    def __init__(self, progress: Progress | None = None, budget: Budget | None = None) -> None:
         self.met: list[str] = []
         self.problems: list[str] = []
         self._progress = progress
+        self._budget = budget or Budget()
 
     def sources(self, path: str) -> Iterator[Source]:
         """Every file at or below the path, `-` being standard input.
@@ -90,6 +91,8 @@ class Walk:
                     continue
                 try:
                     yield from self._file(str(file), inside, named=False)
+                except BombError:
+                    raise
                 except DumpError as error:
                     self.problems.append(str(error))
 
@@ -110,9 +113,7 @@ class Walk:
                 content = cast("BinaryIO", io.BufferedReader(_Counted(file, name, size, self._progress), _STEP))
             yield from self._opened(content, Source(name, path, content, named))
 
-    def _opened(
-        self, content: BinaryIO, source: Source, depth: int = 0, allowance: Allowance | None = None
-    ) -> Iterator[Source]:
+    def _opened(self, content: BinaryIO, source: Source, depth: int = 0) -> Iterator[Source]:
         """The source itself, or what is in it. `content` is what `source` holds, which may be an archive."""
         start = content.read(_MAGIC_BYTES)
         content.seek(0)
@@ -124,26 +125,27 @@ class Walk:
             raise DumpError(f"{source.name}: archives are nested more than {_NESTING} deep in it, as in no dump")
         from kubectl_sched.sources.dump import archives, compression
 
-        allowance = allowance or compression.Allowance(_size(content))
+        if depth == 0:
+            self._budget.allow(_size(content))
         if is_zip:
-            members = archives.zip_members(content, source.name, self._wanted, allowance)
-            yield from self._members(members, source, depth, allowance)
+            members = archives.zip_members(content, source.name, self._wanted, self._budget)
+            yield from self._members(members, source, depth)
         elif compression_of(start) is None:
-            yield from self._members(archives.tar_members(content, source.name, self._wanted), source, depth, allowance)
+            yield from self._members(archives.tar_members(content, source.name, self._wanted), source, depth)
         else:
-            stream = io.BufferedReader(compression.Expanded(content, source.name, allowance), 1 << 18)
+            stream = io.BufferedReader(compression.Expanded(content, source.name, self._budget), 1 << 18)
             inner = source._replace(path=compression.without_suffix(source.path))
             if is_tar(stream.peek(_MAGIC_BYTES), inner.path):
                 members = archives.tar_members(stream, source.name, self._wanted)
-                yield from self._members(members, source, depth, allowance)
+                yield from self._members(members, source, depth)
             else:
-                yield from self._opened(_all_of(stream, source.name), inner, depth + 1, allowance)
+                yield from self._opened(_all_of(stream, source.name), inner, depth + 1)
 
-    def _members(self, members: Iterator[Member], source: Source, depth: int, allowance: Allowance) -> Iterator[Source]:
+    def _members(self, members: Iterator[Member], source: Source, depth: int) -> Iterator[Source]:
         for path, content in members:
             member = Source(f"{source.name}:{path}", path, content, named=False)
             try:
-                yield from self._opened(content, member, depth + 1, allowance)
+                yield from self._opened(content, member, depth + 1)
             except BombError:
                 raise
             except DumpError as error:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import msgspec
 
 from kubectl_sched.lazy_pattern import pattern
+from kubectl_sched.sources.budget import Budget, values_in
 from kubectl_sched.sources.dump.json_lists import CHUNK, NotAList, find_frame, pieces
 from kubectl_sched.sources.dump.layouts import list_kind, take, take_items
 from kubectl_sched.sources.dump.text_encoding import utf8
-from kubectl_sched.sources.dump.value_density import check_density
 from kubectl_sched.sources.errors import DumpError
 from kubectl_sched.sources.kinds import KINDS
 
@@ -31,6 +31,7 @@ _SURROGATE = pattern(rb"\\u[dD][89a-fA-F]")
 _KIND = pattern(rb'"kind"\s*:\s*"(\w+)"')
 _SMALL = 4 << 20
 _SPACE = pattern(r"\s*")
+_CHECKED_AFTER = 50_000
 _RAW_ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 
 
@@ -78,9 +79,10 @@ def read_list(
         try:
             decoder = _decoder(_kinds_in(piece) if kind is None else (kind,))
             collection.add(decoder.decode(piece), source)
+            collection.budget.take_in(len(piece), source)
         except (msgspec.ValidationError, UnicodeDecodeError, RecursionError):
             text = utf8(bytes(piece))
-            check_density(text, text.count(b","), source)
+            collection.budget.take_in(len(text), source, values=values_in(text))
             take_items(_items(text), source, collection, kind)
         except msgspec.DecodeError:
             raise NotAList from None
@@ -100,10 +102,12 @@ def read_json(data: bytes, source: str, collection: Collection, hint: Kind | Non
     """
     from kubectl_sched.sources.dump.recordings import final_state, holds_changes
 
-    documents: list[Any] = list(split(data, source))
+    documents: list[Any] = list(split(data, source, collection.budget))
     if any(holds_changes(document) for document in documents):
         documents = final_state(documents)
-    for document in documents:
+    for count, document in enumerate(documents):
+        if count % _CHECKED_AFTER == 0:
+            collection.budget.check(source)
         try:
             take(document, source, collection, hint)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -125,13 +129,14 @@ def _malformed(data: bytes, document: Any, error: Exception) -> str:
     return _problem(data, error, start)
 
 
-def split(data: bytes, source: str) -> list[msgspec.Raw]:
+def split(data: bytes, source: str, budget: Budget | None = None) -> list[msgspec.Raw]:
     """The JSON documents in the data."""
-    check_density(data, data.count(b","), source)
+    budget = budget or Budget()
+    budget.take_in(len(data), source, values=values_in(data))
     try:
         msgspec.json.decode(data, type=msgspec.Raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        documents = _lines(data) or _among_logs(data, source) or _joined(data)
+        documents = _lines(data) or _among_logs(data, source) or _joined(data, source, budget)
         if documents:
             return documents
         raise DumpError(f"{source}: {_problem(data, error)}") from None
@@ -166,7 +171,7 @@ def _among_logs(data: bytes, source: str) -> list[msgspec.Raw]:
     return documents
 
 
-def _joined(data: bytes) -> list[msgspec.Raw]:
+def _joined(data: bytes, source: str, budget: Budget) -> list[msgspec.Raw]:
     """Documents right behind one another; none if anything else is among them."""
     text, decoder, documents, at = data.decode(errors="replace"), json.JSONDecoder(), [], 0
     while at < len(text):
@@ -178,6 +183,8 @@ def _joined(data: bytes) -> list[msgspec.Raw]:
         if not _is_document(document):
             return []
         documents.append(document)
+        if len(documents) % _CHECKED_AFTER == 0:
+            budget.check(source)
         between = _SPACE.match(text, end)
         at = between.end() if between is not None else end
     return documents

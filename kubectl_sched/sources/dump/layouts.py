@@ -31,6 +31,7 @@ OTHER_KINDS = (CONFIGURATION, "ResourcePatch")
 _FAILURE = "Status"
 _UNLISTED = frozenset({"", "List"})
 
+_CHECKED_AFTER = 50_000
 _NOISE = pattern(r"[-_]")
 
 _MUST_GATHER = pattern(r"(?:^|/)cluster-scoped-resources/core/nodes")
@@ -124,9 +125,11 @@ def list_kind(about_kind: str, api_version: str, hint: Kind | None) -> tuple[Kin
 
 def take_items(items: Sequence[Value], source: str, collection: Collection, hint: Kind | None) -> None:
     """Takes the items of a list, each for itself, so that one that is broken does not spoil the others."""
-    for item in items:
+    for count, item in enumerate(items):
         if is_mapping(item):
             take_object(item, source, collection, hint)
+        if count % _CHECKED_AFTER == 0:
+            collection.budget.check(source)
 
 
 def take_object(

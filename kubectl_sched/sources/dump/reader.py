@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from kubectl_sched.lazy_pattern import pattern
+from kubectl_sched.sources.budget import Budget
 from kubectl_sched.sources.dump.collection import Collection
 from kubectl_sched.sources.dump.input_files import Walk
 from kubectl_sched.sources.dump.json_documents import MalformedError, read_json, read_list
 from kubectl_sched.sources.dump.json_lists import NotAList
 from kubectl_sched.sources.dump.layouts import cluster_info_note, kind_of_path, layout_notes
 from kubectl_sched.sources.dump.text_encoding import utf8
-from kubectl_sched.sources.errors import DumpError
+from kubectl_sched.sources.errors import BombError, DumpError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,8 +31,9 @@ def read(paths: Sequence[str], progress: Progress | None = None) -> Dump:
     `progress` is told the name of what is being read, how many bytes of it are done and how many there are.
     Raises DumpError where a path cannot be read or where there are no Kubernetes objects in any of them.
     """
-    walk = Walk(progress)
-    collection = Collection()
+    budget = Budget()
+    walk = Walk(progress, budget)
+    collection = Collection(budget)
     with garbage_collection_paused():
         for path in paths:
             for source in walk.sources(path):
@@ -56,7 +58,7 @@ def _read_source(source: Source, collection: Collection) -> None:
             _read_other(source, collection)
     except (DumpError, OSError) as error:
         refused = error if isinstance(error, DumpError) else DumpError(f"{source.name}: it cannot be read: {error}")
-        if source.named:
+        if source.named or isinstance(error, BombError):
             raise refused from None
         left = (
             "what follows in the file was not read"

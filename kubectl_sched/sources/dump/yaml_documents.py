@@ -20,7 +20,7 @@ from yaml.events import (
 )
 
 from kubectl_sched.lazy_pattern import pattern
-from kubectl_sched.sources.dump.value_density import check_density
+from kubectl_sched.sources.budget import Budget
 from kubectl_sched.sources.dump.yaml_scalars import SPECIAL, as_key, resolve
 from kubectl_sched.sources.errors import DumpError
 
@@ -51,13 +51,14 @@ class Document(NamedTuple):
     error: YamlError | None = None
 
 
-def documents(data: bytes, source: str, *, strict: bool = False) -> Iterator[Document]:
+def documents(data: bytes, source: str, *, strict: bool = False, budget: Budget | None = None) -> Iterator[Document]:
     """Every document that is not empty; a mistake in one leaves the others readable.
 
     `strict` refuses duplicate keys, of which otherwise the last counts. On top of a document they are always refused:
     two documents that lost the line between them would else be one of them.
     """
-    check_density(data, data.count(b",") + data.count(b"\n"), source)
+    budget = budget or Budget()
+    budget.take_in(len(data), source, values=data.count(b",") + data.count(b"\n"))
     start, line = 0, 1
     for end in [*(match.start() for match in _SEPARATOR.finditer(data)), len(data)]:
         part = data[start:end]

@@ -40,7 +40,7 @@ def read_yaml(data: bytes, source: Source, collection: Collection, hint: Kind | 
     foreign = foreign_text(data)
     if foreign is not None:
         raise DumpError(f"{source.name}: {foreign}")
-    found = list(documents(text, source.name))
+    found = list(documents(text, source.name, budget=collection.budget))
     errors = [document.error for document in found if document.error is not None]
     if not source.named and not _SURELY_READ_KIND.search(text):
         errors = []

@@ -24,7 +24,7 @@ from urllib3.exceptions import (
     ReadTimeoutError,
 )
 
-from kubectl_sched.sources.dump.compression import LARGEST_RATIO, LEAST_ALLOWANCE
+from kubectl_sched.sources.live.answer_body import body_pieces
 from kubectl_sched.sources.live.connection_pools import Connections
 from kubectl_sched.sources.live.credentials import Credentials
 from kubectl_sched.sources.live.live_errors import ClusterError, KubeconfigError, LostResponseError, ResponseError
@@ -43,7 +43,6 @@ SILENCE_SECONDS = 120.0
 
 ATTEMPTS = 5
 LONGEST_WAIT_SECONDS = 30.0
-_CHUNK = 1 << 18
 _NO_HEADER = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 JSON = "application/json"
@@ -140,7 +139,7 @@ class Server:
             response = self._opened(url, shown)
             if response.status == HTTPStatus.OK:
                 return response
-            answer = Answer(response.status, response.headers, response.read(decode_content=True))
+            answer = Answer(response.status, response.headers, b"".join(body_pieces(response)))
             response.release_conn()
         except HTTPError as error:
             failure = self._failure(error, Deadline(None))
@@ -327,15 +326,10 @@ def _header(name: str, value: str) -> str:
 
 def _body(response: urllib3.BaseHTTPResponse, deadline: Deadline, tell: Callable[[int], None]) -> bytes:
     parts = []
-    expanded = 0
-    # A deadline is looked at whenever anything comes; without one, only whole chunks are taken.
-    read = response.read if deadline.seconds is None else response.read1
     _bound_silence(response, deadline)
-    while part := read(_CHUNK, decode_content=True):
+    # A deadline is looked at whenever anything comes; without one, only whole pieces are taken.
+    for part in body_pieces(response, as_they_come=deadline.seconds is not None):
         parts.append(part)
-        expanded += len(part)
-        if expanded > max(LEAST_ALLOWANCE, response.tell() * LARGEST_RATIO):
-            raise ClusterError(f"the server's answer expands to over {LARGEST_RATIO} times its size, as no list does")
         tell(len(part))
         if deadline.left == 0:
             raise TimeoutError

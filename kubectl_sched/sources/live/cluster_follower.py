@@ -91,7 +91,7 @@ class _Bell:
         try:
             with closing(server.stream(self._path, self._query)) as response:
                 self._response = response
-                if not self._closed.is_set() and response.read1(1):
+                if not self._closed.is_set() and response.read1(1, decode_content=False):
                     self.rang.set()
         except ResponseError as error:
             self.listens = False

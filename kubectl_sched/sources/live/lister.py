@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from kubectl_sched.api.decoders import decoder
+from kubectl_sched.sources.budget import Budget, values_in
+from kubectl_sched.sources.errors import BombError
 from kubectl_sched.sources.live.list_paths import group_of, list_paths
 from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
 
@@ -172,6 +174,10 @@ def _decoder(kind: Kind) -> msgspec.json.Decoder[Any]:
 
 def decoded(body: bytes, kind: Kind) -> tuple[list[KubernetesObject], list[str]]:
     """A page's objects; where one cannot be read each is taken for itself, and the bad ones are named."""
+    try:
+        Budget().take_in(len(body), kind.plural, values=values_in(body))
+    except BombError as error:
+        raise ClusterError(f"the server's list cannot be taken in: {error}") from None
     try:
         return _decoder(kind).decode(body).items or [], []
     except (msgspec.ValidationError, UnicodeDecodeError):

@@ -17,7 +17,9 @@ import msgspec
 from urllib3.exceptions import HTTPError
 
 from kubectl_sched.api.decoders import decoder
+from kubectl_sched.sources.budget import LEAST_BYTES
 from kubectl_sched.sources.discovery.scheduler_flags import keep_scheduler_flags
+from kubectl_sched.sources.live.answer_body import body_pieces
 from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
 
 if TYPE_CHECKING:
@@ -38,7 +40,8 @@ WATCH_SECONDS = 300
 """A watch is asked to last between once and twice as long, so that they do not all end together."""
 
 _SHORTEST_SECONDS = 1.0
-_CHUNK = 1 << 16
+_LONGEST_EVENT = LEAST_BYTES
+"""etcd holds no object of more than a few megabytes."""
 
 
 class Replaced(NamedTuple):
@@ -192,8 +195,8 @@ class Reflector:
         if self._failures:
             self._put(Resumed(self._kind))
         try:
-            lines = iter(()) if self._stopped.is_set() else _lines(response)
-            for line in lines:
+            events = iter(()) if self._stopped.is_set() else lines(response)
+            for line in events:
                 if self._stopped.is_set():
                     return
                 self._take(line)
@@ -245,9 +248,17 @@ def wait_seconds(failures: int) -> float:
     return min(FIRST_WAIT_SECONDS * 2.0 ** min(failures, 10), LONGEST_WAIT_SECONDS) * random.uniform(1, 2)  # noqa: S311
 
 
-def _lines(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
+def lines(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
     """The whole lines of a body as they come; a last one that was cut off is left out."""
-    rest = b""
-    while part := response.read1(_CHUNK, decode_content=True):
-        *whole, rest = (rest + part).split(b"\n")
-        yield from whole
+    rest: list[bytes] = []
+    size = 0
+    for piece in body_pieces(response, as_they_come=True):
+        *whole, last = piece.split(b"\n")
+        if whole:
+            yield b"".join((*rest, whole[0]))
+            yield from whole[1:]
+            rest, size = [], 0
+        rest.append(last)
+        size += len(last)
+        if size > _LONGEST_EVENT:
+            raise ClusterError(f"a watch sent an event of over {_LONGEST_EVENT:,} bytes, as no object has")

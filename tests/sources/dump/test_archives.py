@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_sched.sources import DumpError, read
-from kubectl_sched.sources.dump import compression as limits
+from kubectl_sched.sources import budget as limits
 from tests.apiserver.manifests import NODE, POD, keys, listing
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def bomb(levels: int) -> bytes:
     ],
 )
 def test_a_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
-    monkeypatch.setattr(limits, "LEAST_ALLOWANCE", 5_000_000)
+    monkeypatch.setattr(limits, "LEAST_BYTES", 5_000_000)
     (tmp_path / "d.json").write_bytes(content)
     with pytest.raises(DumpError, match="expands to over 200 times its size"):
         read([str(tmp_path / "d.json")])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_sched.diagnostics.messages.decoder import parse
-from kubectl_sched.sources import DumpError, read
+from kubectl_sched.sources import DumpError, budget, read
 from kubectl_sched.sources.dump.json_documents import split
 from tests.apiserver.manifests import NODE, POD, listing
 from tests.program import run
@@ -76,39 +76,90 @@ def test_chained_pax_headers_are_refused(tmp_path: Path) -> None:
     assert "the archive is cut off or damaged" in refused(tmp_path, "d.tar", chain)
 
 
-@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_members_that_cannot_be_expanded_piece_by_piece_are_refused(tmp_path: Path, method: int) -> None:
+METHODS = [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
+
+
+def zipped(content: bytes, method: int) -> bytes:
+    """An archive with the content as its only member."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", method) as archive:
-        archive.writestr("pods.json", json.dumps(listing(POD)))
-    assert "pods.json is not compressed by deflate" in refused(tmp_path, "d.zip", buffer.getvalue())
+        archive.writestr("pods.json", content)
+    return buffer.getvalue()
 
 
-def test_a_zip_member_is_charged_by_what_comes_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kubectl_sched.sources.dump import compression
-
-    monkeypatch.setattr(compression, "LEAST_ALLOWANCE", 1 << 20)
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("pods.json", b" " * (4 << 20))
-    said = buffer.getvalue().replace((4 << 20).to_bytes(4, "little"), (1).to_bytes(4, "little"))
+@pytest.mark.parametrize("method", METHODS)
+def test_members_of_every_method_are_read(tmp_path: Path, method: int) -> None:
     path = tmp_path / "d.zip"
-    path.write_bytes(buffer.getvalue())
+    pods = [{**POD, "metadata": {"name": f"p{number}"}} for number in range(9000)]
+    path.write_bytes(zipped(json.dumps(listing(*pods)).encode(), method))
+    assert len(read([str(path)]).objects) == 9000
+
+
+@pytest.mark.parametrize("method", METHODS[2:])
+def test_a_damaged_member_is_refused(tmp_path: Path, method: int) -> None:
+    content = zipped(json.dumps(listing(POD)).encode(), method)
+    checksum = zipfile.ZipFile(io.BytesIO(content)).infolist()[0].CRC.to_bytes(4, "little")
+    refused(tmp_path, "d.zip", content.replace(checksum, b"\0\1\2\3"))
+    for at in range(50, len(content) - 110, 7):
+        refused(tmp_path, "d.zip", content[:at] + b"\xff\xff" + content[at + 2 :])
+
+
+def test_a_dictionary_that_is_larger_than_any_is_refused(tmp_path: Path) -> None:
+    content = zipped(json.dumps(listing(POD)).encode(), zipfile.ZIP_LZMA)
+    at = 30 + len("pods.json") + 5
+    assert "larger than that of xz -9" in refused(tmp_path, "d.zip", content[:at] + b"\xff" * 4 + content[at + 4 :])
+
+
+@pytest.mark.parametrize("method", METHODS[1:])
+def test_a_zip_member_is_charged_by_what_comes_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: int
+) -> None:
+    monkeypatch.setattr(budget, "LEAST_BYTES", 1 << 20)
+    content = zipped(b" " * (4 << 20), method)
+    path = tmp_path / "d.zip"
+    path.write_bytes(content)
     with pytest.raises(DumpError, match="expands to over"):
         read([str(path)])
-    path.write_bytes(said)
+    path.write_bytes(content.replace((4 << 20).to_bytes(4, "little"), (1).to_bytes(4, "little")))
     with pytest.raises(DumpError):
         read([str(path)])
 
 
+@pytest.mark.parametrize("copies", [1, 3])
+def test_all_files_of_one_read_share_one_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, copies: int) -> None:
+    monkeypatch.setattr(budget, "LEAST_OBJECTS", 100_000)
+    for copy in range(copies):
+        pods = [{"metadata": {"name": f"p{copy}-{number}"}} for number in range(12_000)]
+        (tmp_path / f"{copy}.json").write_text(json.dumps(listing(*pods)).replace('"List"', '"PodList"'))
+    if copies == 1:
+        assert len(read([str(tmp_path)]).objects) == 12_000
+    else:
+        with pytest.raises(DumpError, match="more values than any dump"):
+            read([str(tmp_path)])
+
+
 @pytest.mark.parametrize("name", ["d.json", "d.json.bz2"])
 def test_more_values_than_any_dump_holds_are_refused(tmp_path: Path, name: str) -> None:
-    content = b"[" + b"{}," * 1_500_000 + b"{}]"
-    assert "1,500,000 values" in refused(tmp_path, name, bz2.compress(content) if name.endswith("bz2") else content)
+    content = b"[" + b"{}," * 5_000_000 + b"{}]"
+    assert "more values than any dump of its size" in refused(
+        tmp_path, name, bz2.compress(content) if name.endswith("bz2") else content
+    )
+
+
+@pytest.mark.parametrize("end", ["\n", " "])
+def test_more_documents_than_any_dump_holds_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    monkeypatch.setattr(budget, "LEAST_OBJECTS", 150_000)
+    path = tmp_path / "d.json"
+    path.write_text(f"{{}}{end}" * 200_000)
+    with pytest.raises(DumpError, match="more values than any dump"):
+        read([str(path)])
 
 
 def test_more_values_than_any_yaml_holds_are_refused(tmp_path: Path) -> None:
-    assert "values in" in refused(tmp_path, "d.yaml", b"kind: List\nitems:\n" + b"- {}\n" * 1_500_000)
+    said = refused(tmp_path, "d.yaml", b"kind: List\nitems:\n" + b"- {}\n" * 6_000_000)
+    assert "more values than any dump of its size" in said
 
 
 def test_braces_that_are_never_closed_take_linear_time() -> None:

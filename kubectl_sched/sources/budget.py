@@ -1,0 +1,55 @@
+"""The budget of one read: the bytes that may come out of what is compressed, and the objects made of text."""
+
+from __future__ import annotations
+
+import sys
+
+from kubectl_sched.sources.errors import BombError
+
+LEAST_BYTES = 64 << 20
+LARGEST_RATIO = 200
+"""Dumps compress to between a tenth and a hundredth; only a bomb expands more than this."""
+
+LEAST_OBJECTS = 4_000_000
+BYTES_OF_AN_OBJECT = 24
+"""Python holds one object for each 95 bytes that kubectl writes of a real cluster, and for each 21 of a snapshot."""
+
+
+class Budget:
+    """Charged by archives, compressed streams, JSON, YAML and live answers for what comes out of them.
+
+    Its limits follow the size of what was given, so that memory stays within a fixed multiple of it.
+    """
+
+    def __init__(self) -> None:
+        self._bytes = LEAST_BYTES
+        self._objects = LEAST_OBJECTS
+        self._before = sys.getallocatedblocks()
+
+    def allow(self, compressed: int) -> None:
+        """Take note of so many more compressed bytes."""
+        self._bytes += compressed * LARGEST_RATIO
+
+    def expand(self, count: int, source: str) -> None:
+        """Charge bytes that came out of something compressed. Raises BombError once none are left."""
+        self._bytes -= count
+        if self._bytes < 0:
+            raise BombError(f"{source}: it expands to over {LARGEST_RATIO} times its size, as no dump does; unpack it")
+
+    def take_in(self, size: int, source: str, *, values: int = 0) -> None:
+        """Take note of so much more text, of which up to so many values may be made at once.
+
+        Raises BombError if these are too many, together with all objects that Python has made since the budget began.
+        """
+        self._objects += size // BYTES_OF_AN_OBJECT
+        self.check(source, values=values)
+
+    def check(self, source: str, *, values: int = 0) -> None:
+        """Raise BombError if more objects were made than the text that was read allows."""
+        if max(sys.getallocatedblocks() - self._before, 0) + values > self._objects:
+            raise BombError(f"{source}: it holds more values than any dump of its size (over {self._objects:,})")
+
+
+def values_in(text: bytes) -> int:
+    """Return at least the number of elements that any array of the JSON has, and of its lines."""
+    return max(text.count(b","), text.count(b"\n"))
