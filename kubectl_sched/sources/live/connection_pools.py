@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import urllib3
 from urllib3.exceptions import InsecureRequestWarning
 
-from kubectl_sched.sources.live.addresses import split_address
+from kubectl_sched.sources.live.endpoint import split_address
 from kubectl_sched.sources.live.live_errors import KubeconfigError
 from kubectl_sched.sources.live.proxies import proxy_from_environment
 from kubectl_sched.sources.live.tls import ssl_context

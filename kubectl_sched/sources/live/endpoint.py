@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from kubectl_sched.sources.live.live_errors import KubeconfigError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from urllib.parse import SplitResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +73,13 @@ class Endpoint:
     compression: bool = True
     timeout: float | None = None
     cluster: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+
+def split_address(text: str) -> SplitResult | None:
+    """Return the parts of an address; None if it names no host, or a port that there cannot be."""
+    try:
+        parts = urlsplit(text)
+        is_address = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return None
+    return parts if is_address else None

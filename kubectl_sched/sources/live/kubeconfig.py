@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from kubectl_sched.sources.live.addresses import split_address
-from kubectl_sched.sources.live.endpoint import Endpoint, Material, User
+from kubectl_sched.sources.live.endpoint import Endpoint, Material, User, split_address
 from kubectl_sched.sources.live.impersonation import impersonation_headers
 from kubectl_sched.sources.live.live_errors import ClusterError, KubeconfigError
 
