@@ -73,6 +73,12 @@ _VICTIMS_NAMED = 3
 _UNHURRIED = frozenset({"", "ContainerCreating", "PodInitializing"})
 
 
+def gates_owner(pod: Pod) -> str | None:
+    """Return the product that lifts a gate of the pod; None if none of its gates is known."""
+    names = [gate.name for gate in pod.spec.scheduling_gates]
+    return next((who for name in names for prefix, who in KNOWN_GATES.items() if name.startswith(prefix)), None)
+
+
 class Stage(Record, frozen=True):
     """A stage of the contract: its name, since when (RFC 3339), and a sentence for each fact that shows it."""
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from kubectl_sched.diagnostics.pod_lifecycle import Stage
     from kubectl_sched.scheduler.result import ScheduleResult
 
-_SCALES_UP = {"TriggeredScaleUp": "a node that cluster-autoscaler adds", "Nominated": "a node that Karpenter makes"}
+_SCALES_UP = {"TriggeredScaleUp": "cluster-autoscaler", "Nominated": "Karpenter"}
 
 
 def waiting_for(result: ScheduleResult, stage: Stage | None, observed: Observed | None) -> str | None:
@@ -23,5 +23,11 @@ def waiting_for(result: ScheduleResult, stage: Stage | None, observed: Observed 
         return "kube-scheduler's next attempt"
     if result.post_filter is not None and result.post_filter.nominated_node:
         return f"preemption on {result.post_filter.nominated_node}"
+    autoscaler = adding_a_node(observed)
+    return f"a node that {autoscaler} adds" if autoscaler is not None else None
+
+
+def adding_a_node(observed: Observed | None) -> str | None:
+    """Return the autoscaler whose newest event about the pod says that it adds a node; None if there is none."""
     newest = observed.autoscalers[:1] if observed is not None else ()
     return next((_SCALES_UP[event.reason] for event in newest if event.reason in _SCALES_UP), None)

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
 from kubectl_sched.diagnostics.history import history_of, observed_of, placed_by_another
 from kubectl_sched.diagnostics.pod_lifecycle import stage_of
+from kubectl_sched.diagnostics.waiting import adding_a_node
 from kubectl_sched.diagnostics.warnings import warnings
 from kubectl_sched.errors import SchedError
 from kubectl_sched.own_error import HOW_TO_REPORT, error_in_one_line, note_error
@@ -188,7 +189,10 @@ class PodExplainer:
             return found
         from kubectl_sched.suggestions.search import suggest  # several pods at once are explained without
 
-        return replace(found, suggestions=suggest(found.result, self._question.node))
+        suggestions = suggest(found.result, self._question.node, autoscaler=adding_a_node(found.observed))
+        if found.stage is not None and found.stage.name == "NoScheduler":
+            suggestions = tuple(each for each in suggestions if not each.comes_by_itself)  # nobody would do it
+        return replace(found, suggestions=suggestions)
 
     def _is_as_asked(self, result: ScheduleResult) -> bool:
         """Report whether the pod fits and no node was asked about, so that there is nothing to suggest."""

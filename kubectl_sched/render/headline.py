@@ -65,7 +65,7 @@ def _decision(result: ScheduleResult) -> str:
         case Outcome.SCHEDULABLE:
             return f"{name} {_lands(result)}"
         case Outcome.UNSCHEDULABLE:
-            return f"{name} {_fits_nowhere(result)}"
+            return f"{_preempting(result, name)}{_fits_nowhere(result)}"
 
 
 def _scheduler(result: ScheduleResult) -> str:
@@ -123,6 +123,12 @@ def _lead(result: ScheduleResult) -> str:
     gained = [plugin for difference, plugin in leads if difference > 0][:2]
     through = f", through {listed(gained)}" if gained else ""
     return f"{count(margin, 'point')} ahead of {safe(result.nodes.names[result.feasible[second]])}{through}"
+
+
+def _preempting(result: ScheduleResult, name: str) -> str:
+    """The subject, with what preemption does for it if that succeeds."""
+    node = result.post_filter.nominated_node if result.post_filter is not None else None
+    return f"Preemption makes room for {name} on {safe(node)}; until then it " if node else f"{name} "
 
 
 def _fits_nowhere(result: ScheduleResult) -> str:

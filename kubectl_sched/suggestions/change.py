@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 class Kind(IntEnum):
     """The kinds of changes, in the order in which they are tried: what touches little, and gives little up, first."""
 
+    WAIT = auto()
+    """Nothing to do: it comes by itself."""
+
     CORRECT = auto()
     """A name or value in the pod that is nearly right."""
 
@@ -217,14 +220,30 @@ class Suggestion(Record, frozen=True):
                 if self.is_outdone
                 else (f"No change of one thing helps; these {number} together do: ")
             )
+        if self.comes_by_itself:
+            alone = "Nothing to do: "
         where = self._where if not alone else self._where.replace("It ", "it ", 1)
-        return f"{alone}{where} {how}{though}{caution}."
+        return f"{alone}{where} {how}{though}{caution}.".replace("  ", " ")
+
+    @property
+    def adds_nodes(self) -> bool:
+        """Report whether nodes are added."""
+        return any(change.adds for change in self.changes)
+
+    @property
+    def comes_by_itself(self) -> bool:
+        """Report whether there is nothing to do but wait."""
+        return all(change.kind is Kind.WAIT for change in self.changes)
 
     @property
     def _where(self) -> str:
         if self.promise is Promise.PREEMPTS:
-            return f"It would be nominated to {self.node} and evict {_few(self.victims)} there"
-        if any(change.adds for change in self.changes):
+            return (
+                ""
+                if self.comes_by_itself
+                else f"It would be nominated to {self.node} and evict {_few(self.victims)} there"
+            )
+        if self.adds_nodes:
             return "It would fit"
         if not self.asked:
             return f"It would fit on {self.node if self.feasible_count == 1 else f'{self.feasible_count:,} nodes'}"

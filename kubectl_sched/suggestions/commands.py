@@ -20,7 +20,7 @@ from kubectl_sched.shell_commands import (
     replace_pod,
     uncordon_node,
 )
-from kubectl_sched.suggestions.change import Manual, Patch, Scope
+from kubectl_sched.suggestions.change import Kind, Manual, Patch, Scope
 from kubectl_sched.suggestions.trial import plain, pod_patch
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ def steps(
 
 
 def _steps(before: Trial, after: Trial, changes: Sequence[Change]) -> Iterator[Step]:
+    before, changes = _once_waited(before, changes)
     for was, becomes in _changed_nodes(before, after, changes):
         yield from _of_node(was, becomes)
     yield from _delete([victim for change in changes for victim in change.evicts])
@@ -82,6 +83,7 @@ def _steps(before: Trial, after: Trial, changes: Sequence[Change]) -> Iterator[S
 
 def patches(before: Trial, after: Trial, changes: Sequence[Change]) -> tuple[Patch, ...]:
     """The changed nodes and the changed pod, each as the patch of the stored object."""
+    before, changes = _once_waited(before, changes)
     found = [
         Patch("Node", "", was.metadata.name, difference(plain(was), plain(becomes)))
         for was, becomes in _changed_nodes(before, after, changes)
@@ -94,6 +96,7 @@ def patches(before: Trial, after: Trial, changes: Sequence[Change]) -> tuple[Pat
 
 def scope_of(before: Trial, after: Trial, changes: Sequence[Change]) -> Scope:
     """Return the reach of changes: the widest of the profile, the nodes and the pod or its workload."""
+    before, changes = _once_waited(before, changes)
     if any(change.weight is not None or change.adds for change in changes):
         return Scope.CLUSTER
     if any(change.node_name is not None or change.evicts for change in changes):
@@ -105,10 +108,19 @@ def scope_of(before: Trial, after: Trial, changes: Sequence[Change]) -> Scope:
 
 def recreates_pods(before: Trial, after: Trial, changes: Sequence[Change]) -> bool:
     """Report whether the changes delete pods: those that are evicted, or this one for a copy that is changed."""
+    before, changes = _once_waited(before, changes)
     spec = {**pod_patch(before.pod, after.pod).get("spec", {})}
     spec.pop("schedulingGates", None)
     in_place = before.bound_to is None and _only_adds_tolerations(before.pod, spec)
     return any(change.evicts for change in changes) or bool(spec and not in_place)
+
+
+def _once_waited(before: Trial, changes: Sequence[Change]) -> tuple[Trial, Sequence[Change]]:
+    """The state once all has come that comes by itself, and the changes that are then left to make."""
+    for change in changes:
+        if change.kind is Kind.WAIT and change.pod is not None:
+            before = replace(before, pod=change.pod(before.pod))
+    return before, [change for change in changes if change.kind is not Kind.WAIT]
 
 
 def _changed_nodes(before: Trial, after: Trial, changes: Sequence[Change]) -> list[tuple[Node, Node]]:

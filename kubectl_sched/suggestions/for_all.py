@@ -10,7 +10,7 @@ from msgspec import structs
 from kubectl_sched.record import Record
 from kubectl_sched.simulation.placement import QueuedPod
 from kubectl_sched.simulation.queue_simulation import Choices, Simulation, owner_of
-from kubectl_sched.suggestions.change import Promise
+from kubectl_sched.suggestions.change import Kind, Promise
 from kubectl_sched.suggestions.commands import steps
 from kubectl_sched.suggestions.remedies.more_nodes import more_like
 from kubectl_sched.suggestions.search import suggest
@@ -55,7 +55,7 @@ def suggest_for_all(results: Sequence[ScheduleResult], scheduler: Scheduler) -> 
     """Return the suggestions for the pods' common cause that place them all; if there is none, those that place some.
 
     They are searched for the pods that stand for most of the others. What is changed in a pod is changed in each, and
-    is only offered for pods of one template: no command reaches the others.
+    is only offered for pods of several templates if it means the same in all of them.
     """
     judged = Counter(result.cycle for result in results)
     pods = [result.pod for result in results]
@@ -63,12 +63,16 @@ def suggest_for_all(results: Sequence[ScheduleResult], scheduler: Scheduler) -> 
     for first, _ in judged.most_common(_EXAMINED):
         for suggestion in suggest(first):
             words = tuple(change.text for change in suggestion.changes)
-            if words not in found and (len(judged) == 1 or all(change.pod is None for change in suggestion.changes)):
+            if words not in found and (len(judged) == 1 or all(map(_suits_any_template, suggestion.changes))):
                 found[words] = _for_all(suggestion, pods, first, scheduler)
         if any(each.places_all for each in found.values()):
             break
     helpful = [each for each in found.values() if each.placed]
     return tuple(each for each in helpful if each.places_all) or tuple(sorted(helpful, key=lambda each: -each.placed))
+
+
+def _suits_any_template(change: Change) -> bool:
+    return change.pod is None or change.kind in {Kind.WAIT, Kind.UNGATE, Kind.TOLERATE}
 
 
 def _for_all(suggestion: Suggestion, pods: Sequence[Pod], first: ScheduleResult, scheduler: Scheduler) -> ForAll:
@@ -77,7 +81,7 @@ def _for_all(suggestion: Suggestion, pods: Sequence[Pod], first: ScheduleResult,
         return _placed([_changed(pod, suggestion.changes) for pod in pods], nodes, scheduler, preempting=preempting)
 
     base = Trial.of(first)
-    copied = next((change.node_name for change in suggestion.changes if change.adds), None)
+    copied = next((each.node_name for each in suggestion.changes if each.adds and each.kind is Kind.ADD_NODE), None)
     if copied is None:
         per_node = placed_over(base.changed(suggestion.changes).nodes)
         return ForAll(suggestion=_reaching_all(suggestion, pods, base), pods=len(pods), per_node=per_node)

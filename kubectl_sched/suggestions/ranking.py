@@ -28,6 +28,7 @@ class Advice(Enum):
 
 
 _ADVICE: Final[Mapping[Kind, Advice]] = {
+    Kind.WAIT: Advice.WAIT,
     Kind.UNCORDON: Advice.ADD_CAPACITY,
     Kind.ADD_NODE: Advice.ADD_CAPACITY,
     Kind.UNTAINT: Advice.ADD_CAPACITY,

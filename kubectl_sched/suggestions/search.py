@@ -16,6 +16,7 @@ from kubectl_sched.suggestions.nearest_nodes import by_rejections, has_room_when
 from kubectl_sched.suggestions.ranking import ranked
 from kubectl_sched.suggestions.remedies import PRE_FILTER_REMEDIES, REMEDIES
 from kubectl_sched.suggestions.remedies.queueing import prioritize, ungate, unname
+from kubectl_sched.suggestions.remedies.waiting import awaited, waits
 from kubectl_sched.suggestions.trial import Trial
 from kubectl_sched.suggestions.verified import verified, verified_preemption
 
@@ -37,16 +38,25 @@ _NODES_COPIED = 2
 _ASKED = frozenset({Outcome.SCHEDULABLE, Outcome.UNSCHEDULABLE, Outcome.GATED})
 
 
-def suggest(result: ScheduleResult, node_name: str | None = None) -> tuple[Suggestion, ...]:
+def suggest(
+    result: ScheduleResult, node_name: str | None = None, *, autoscaler: str | None = None
+) -> tuple[Suggestion, ...]:
     """The smallest changes after which the pod fits somewhere; or fits on the named node, or wins there if it fits.
 
-    One of each kind, those that touch least first, and more than one change at a time only where no single one does.
-    Nothing is suggested for a pod that is being deleted, that no profile serves, or whose cycle fails.
+    First comes what needs no change, as preemption, pods that are ending or the `autoscaler`, which has said that it
+    adds a node, make room. Then one of each kind, those that touch least first, and more than one change at a time only
+    where no single one does. Nothing is suggested for a pod that is being deleted, that no profile serves, or whose
+    cycle fails.
     """
     row = None if node_name is None else result.nodes.row_of.get(node_name)
     if result.framework is None or result.outcome not in _ASKED or (row is None) != (node_name is None):
         return ()
-    return ranked(_Search(result, row).found())
+    found = _Search(result, row).found()
+    if autoscaler is not None:
+        found = tuple(
+            awaited(each, autoscaler) if any(change.adds for change in each.changes) else each for each in found
+        )
+    return ranked(found)
 
 
 class _Search:
@@ -73,7 +83,8 @@ class _Search:
             return self._winning(self._row)
         if not result.pre_filter.is_success:
             return self._past_pre_filter(())
-        others = (*self._on_one_more_node(), *self._preempting())
+        coming = waits(result, self._base, self._row, self._wanted) if result.current_node is None else ()
+        others = (*coming, *self._on_one_more_node(), *self._preempting())
         return _fewer_first(self._among_rows(result, ()), others)
 
     def _on_one_more_node(self) -> Iterator[Suggestion]:

@@ -51,10 +51,15 @@ def verified(base: Trial, way: Way, row: int | None, wanted: Collection[Promise]
     )
 
 
-def verified_preemption(base: Trial, change: Change, row: int | None) -> Suggestion | None:
-    """The same for a change that is to let the pod preempt: the dry run must nominate a node, the row's if any."""
+def verified_preemption(
+    base: Trial, change: Change, row: int | None, result: ScheduleResult | None = None
+) -> Suggestion | None:
+    """The same for a change that is to let the pod preempt: the dry run must nominate a node, the row's if any.
+
+    `result` is the replay with the change, if there is one already.
+    """
     trial = base.changed((change,))
-    result: ScheduleResult = trial.run(preempting=True)
+    result = result or trial.run(preempting=True)
     post_filter = result.post_filter
     node = post_filter.nominated_node if post_filter is not None else None
     if post_filter is None or not node or (row is not None and node != result.nodes.names[row]):

@@ -51,7 +51,7 @@ class Decision:
         found = explanation.suggestions if node is None else ()
         found = found or suggest(explanation.result, node)
         # The explorer compares nodes row by row, so that none can be added in it.
-        return tuple(each for each in found if not any(change.adds for change in each.changes))
+        return tuple(each for each in found if not each.adds_nodes)
 
 
 def context_of(result: ScheduleResult, node: str) -> Context:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kubectl_sched.suggestions.change import Scope, Suggestion
+from kubectl_sched.queries.explanation import Explanation
+from kubectl_sched.render.headline import headline
+from kubectl_sched.suggestions.change import Promise, Scope, Suggestion
 from kubectl_sched.suggestions.ranking import Advice, advice_of
 from kubectl_sched.suggestions.search import suggest
 from tests.plugins.clusters import node, pod, requests
 from tests.scheduler.cycles import explain
 
 SMALL: dict[str, Any] = {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}}
+BIG = requests(cpu="4")
+ENDING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
 OWNER = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "u", "controller": True}
 
 
@@ -23,6 +29,10 @@ def advised(*nodes: Any, **spec: Any) -> list[Suggestion]:
 @pytest.mark.parametrize(
     ("nodes", "spec", "advice"),
     [
+        ([node("w1", **SMALL), pod("low", on="w1", **requests(cpu="3"))], {"priority": 9, **BIG}, Advice.WAIT),
+        ([node("w1", **SMALL), pod("old", on="w1", metadata=ENDING, **requests(cpu="3"))], BIG, Advice.WAIT),
+        ([node("w1")], {"schedulingGates": [{"name": "kueue.x-k8s.io/admission"}]}, Advice.WAIT),
+        ([node("w1")], {"schedulingGates": [{"name": "example.com/hold"}]}, Advice.FIX),
         ([node("w1", taints=[{"key": "app-blue", "effect": "NoSchedule"}])], {}, Advice.FIX),
         ([node("w1", unschedulable=True)], {}, Advice.ADD_CAPACITY),
         ([node("w1", **SMALL), pod("big", on="w1", **requests(cpu="3"))], requests(cpu="4"), Advice.ADD_CAPACITY),
@@ -49,3 +59,35 @@ def test_the_reach_of_a_suggestion() -> None:
     assert (uncordoning.scope, uncordoning.recreates_pods) == (Scope.NODE, False)
     (asking_less, *_) = advised(node("w1", **SMALL), **requests(cpu="5"))
     assert (asking_less.scope, asking_less.recreates_pods) == (Scope.POD, True)
+
+
+def test_a_gate_that_a_known_controller_owns_is_never_taken_off() -> None:
+    gated = {"schedulingGates": [{"name": "kueue.x-k8s.io/admission"}], "nodeSelector": {"pool": "gpu"}}
+    found = advised(node("w1"), **gated)
+    assert found
+    assert all("schedulingGates" not in str(each.commands) for each in found)
+    assert all("schedulingGates" not in str(each.patches) for each in found)
+    assert any("once Kueue lifts the gate" in each.text for each in found)
+
+
+def test_an_autoscaler_that_adds_a_node_is_waited_for() -> None:
+    full = [node("w1", **SMALL), pod("big", on="w1", **requests(cpu="3"))]
+    first, *_ = suggest(explain(pod("web-0", **BIG), *full), autoscaler="cluster-autoscaler")
+    assert (advice_of(first), first.commands) == (Advice.WAIT, ())
+    assert first.text == (
+        "Nothing to do: it would fit once the node is there that cluster-autoscaler adds, if it is like w1."
+    )
+
+
+def test_preemption_that_succeeds_is_led_with() -> None:
+    result = explain(pod("web-0", priority=9, **BIG), node("w1", **SMALL), pod("low", on="w1", **requests(cpu="3")))
+    first, *_ = suggest(result)
+    assert (first.promise, first.victims, first.commands) == (Promise.PREEMPTS, ("default/low",), ())
+    assert headline(Explanation(result)).startswith("Preemption makes room for default/web-0 on w1; until then it does")
+
+
+@pytest.mark.parametrize("advice", Advice, ids=lambda advice: advice.value)
+def test_each_class_of_advice_has_its_row_in_the_documentation(advice: Advice) -> None:
+    rows = re.findall(r"^\| `(\w+)` \| (.+) \|$", Path("docs/suggestions.md").read_text(), re.MULTILINE)
+    order = [name for name, _ in rows if name in {each.value for each in Advice}]
+    assert order.index(advice.value) == list(Advice).index(advice)

@@ -88,7 +88,14 @@ class Case(NamedTuple):
     on: str | None = None
 
 
+ENDING = {"metadata": {"labels": {"app": "blue"}, "deletionTimestamp": "2026-01-01T00:00:00Z"}}
 CASES: dict[Kind, Case] = {
+    Kind.WAIT: Case(
+        [host("w1", allocatable=SMALL), pod("old", on="w1", **ENDING, **requests(cpu="2"))],
+        requests(cpu="1"),
+        "Nothing to do: it would fit on w1 once default/old, which is ending, is gone (another pod may take the room "
+        "first).",
+    ),
     Kind.CORRECT: Case(
         [host("w1", labels={"disk": "SSD"})],
         requiring(matchExpressions=[{"key": "disk", "operator": "In", "values": ["ssd", "nvme"]}]),
@@ -280,14 +287,15 @@ def hold(result: ScheduleResult, suggestions: tuple[Suggestion, ...], on: str | 
             for some in combinations(suggestion.changes, size):
                 fewer = base.changed(some)
                 assert promised(cycle(fewer.pod, fewer.nodes, fewer.framework), on) is None
-        adds = any(change.adds is not None for change in suggestion.changes)
-        assert suggestion.commands or suggestion.manual or adds
-        assert merge(plain(base.pod), patch_of(suggestion)) == plain(trial.pod)
+        is_left_to_others = suggestion.adds_nodes or suggestion.comes_by_itself
+        assert bool(suggestion.commands or suggestion.manual) is not is_left_to_others
+        if not suggestion.comes_by_itself:
+            assert merge(plain(base.pod), patch_of(suggestion)) == plain(trial.pod)
         said_alone = "No change of one thing helps" in suggestion.text
         assert said_alone == (min(len(each.changes) for each in suggestions) > 1)
         for change in suggestion.changes:
             victims = {victim.key: victim for victim in change.evicts}
-            for spared in victims if len(victims) > 1 else ():
+            for spared in victims if len(victims) > 1 and change.kind is not Kind.WAIT else ():
                 fewer = base.changed(
                     [*(each for each in suggestion.changes if each is not change), without(spared, change)]
                 )
@@ -295,7 +303,7 @@ def hold(result: ScheduleResult, suggestions: tuple[Suggestion, ...], on: str | 
     fitting = [suggestion for suggestion in suggestions if suggestion.promise is not Promise.PREEMPTS]
     kinds = [tuple(sorted(change.kind for change in suggestion.changes)) for suggestion in fitting]
     assert len(set(kinds)) == len(kinds)
-    assert len({len(each) for each in kinds if each != (Kind.ADD_NODE,)}) <= 1
+    assert len({len(each) for each in kinds if each not in {(Kind.ADD_NODE,), (Kind.WAIT,)}}) <= 1
     winning = [suggestion.promise is not Promise.WINS for suggestion in fitting]
     for advice in Advice:
         alike = [each for each, suggestion in zip(kinds, fitting, strict=True) if advice_of(suggestion) is advice]

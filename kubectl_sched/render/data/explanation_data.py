@@ -8,7 +8,7 @@ from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.framework.amounts import amount_text
 from kubectl_sched.framework.status import Code
 from kubectl_sched.scheduler.result import Outcome
-from kubectl_sched.suggestions.change import Promise
+from kubectl_sched.suggestions.change import Kind, Promise
 from kubectl_sched.suggestions.ranking import advice_of
 
 if TYPE_CHECKING:
@@ -153,7 +153,9 @@ def suggestion_data(suggestion: Suggestion) -> dict[str, Any]:
             for change in suggestion.changes
             for resource, amount in change.frees
         ],
-        "evictions": [pod.key for change in suggestion.changes for pod in change.evicts],
+        "evictions": [
+            pod.key for change in suggestion.changes if change.kind is not Kind.WAIT for pod in change.evicts
+        ],
         "weights": [
             {"plugin": change.weight[0], "weight": change.weight[1]}
             for change in suggestion.changes

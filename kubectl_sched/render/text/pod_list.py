@@ -143,7 +143,8 @@ def _why_decided(result: ScheduleResult) -> str:
     if result.fits and len(result.best) > 1 and result.nominated_first is None:
         return f"tied between {listed(result.best)}"
     if result.outcome is Outcome.UNSCHEDULABLE and result.pre_filter.is_success and len(result.nodes):
-        return "; ".join(last_first(result))
+        node = result.post_filter.nominated_node if result.post_filter is not None else None
+        return "; ".join((*([f"preemption makes room on {safe(node)}"] if node else []), *last_first(result)))
     sentence = _without_name(decision(result), result)
     return sentence.removeprefix("would land on ").removeprefix("scores highest on ")
 

@@ -90,15 +90,24 @@ def what_helps(group: Group) -> str:
 
 def help_in_words(found: ForAll) -> str:
     """`2 more nodes like gpu-1 place all`, `each would fit if it tolerated a=b:NoSchedule`."""
-    suggestion, several = found.suggestion, found.pods > 1
+    suggestion = found.suggestion
     text = safe(" and ".join(change.text for change in suggestion.changes))
-    if any(change.adds for change in suggestion.changes):
-        whom = "it" if not several else "all" if found.places_all else f"{found.placed:,} of {found.pods:,}"
+    if suggestion.comes_by_itself:
+        preempts = suggestion.promise is Promise.PREEMPTS
+        does = f"preemption makes room for {_whom(found)}" if preempts else f"{_who(found)} would fit {text}"
+        return f"nothing to do: {does}"
+    if suggestion.adds_nodes:
         verb = "places" if text.startswith("with one ") else "place"
-        return f"{text.removeprefix('with ')} {verb} {whom}"
+        return f"{text.removeprefix('with ')} {verb} {_whom(found)}"
     if suggestion.promise is Promise.PREEMPTS:
         return f"{_who(found)} would preempt others {text}"
     return f"{_who(found)} would fit {text}"
+
+
+def _whom(found: ForAll) -> str:
+    if found.pods == 1:
+        return "it"
+    return "all" if found.places_all else f"{found.placed:,} of {found.pods:,}"
 
 
 def _who(found: ForAll) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_sched.api.policy import PriorityClass
+from kubectl_sched.diagnostics.pod_lifecycle import gates_owner
 from kubectl_sched.suggestions.change import Change, Kind
 
 if TYPE_CHECKING:
@@ -21,18 +22,20 @@ _OF_THE_SYSTEM = "system-"
 
 
 def ungate(pod: Pod) -> Way:
-    """Take all scheduling gates off; nothing where there are none."""
+    """Take all scheduling gates off, or wait for the controller that does; nothing if there are none."""
     names = [gate.name for gate in pod.spec.scheduling_gates]
     if not names:
         return ()
-    return (
-        Change(
-            Kind.UNGATE,
-            f"without its scheduling {'gate' if len(names) == 1 else 'gates'} {' and '.join(names)}",
-            pod=lambda pod: replace(pod, spec=replace(pod.spec, scheduling_gates=())),
-            caution="whoever put it on takes it off once the pod may start",
-        ),
-    )
+    gates = f"{'gate' if len(names) == 1 else 'gates'} {' and '.join(names)}"
+    owner = gates_owner(pod)
+    if owner is not None:
+        return (Change(Kind.WAIT, f"once {owner} lifts the {gates}", pod=_ungated),)
+    caution = "whoever put it on takes it off once the pod may start"
+    return (Change(Kind.UNGATE, f"without its scheduling {gates}", pod=_ungated, caution=caution),)
+
+
+def _ungated(pod: Pod) -> Pod:
+    return replace(pod, spec=replace(pod.spec, scheduling_gates=()))
 
 
 def unname(name: str) -> Way:
