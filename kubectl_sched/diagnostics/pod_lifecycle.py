@@ -142,7 +142,7 @@ def _ended(pod: Pod, around: Surroundings) -> Stage:
     reason = pod.status.reason
     message = _without_full_stop(pod.status.message)
     told = f"{reason}: {message}" if message else reason
-    if pod.status.phase == "Failed" and _is_refusal(pod):
+    if was_refused(pod):
         since = pod.status.start_time or pod.metadata.creation_timestamp
         return Stage("RefusedByKubelet", since, (told, *_its_successor(pod)))
     ready = _condition(pod, "Ready")
@@ -151,10 +151,16 @@ def _ended(pod: Pod, around: Surroundings) -> Stage:
     return Stage("Finished", since, evidence)
 
 
-def _is_refusal(pod: Pod) -> bool:
+def was_refused(pod: Pod) -> bool:
+    """Report whether the pod's kubelet refused it after it was bound."""
     reason = pod.status.reason
-    if reason == "Evicted":
-        return _UNDER_PRESSURE in pod.status.message
+    if pod.status.phase != "Failed":
+        return False
+    return _UNDER_PRESSURE in pod.status.message if reason == "Evicted" else is_refusal(reason)
+
+
+def is_refusal(reason: str) -> bool:
+    """Report whether a kubelet gives the reason for a pod that it does not admit."""
     return reason in _REFUSALS or reason.startswith("OutOf")
 
 

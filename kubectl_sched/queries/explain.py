@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
 from kubectl_sched.diagnostics.history import history_of, observed_of, placed_by_another
+from kubectl_sched.diagnostics.kubelet_refusals import kubelet_refusals
 from kubectl_sched.diagnostics.pod_lifecycle import stage_of
 from kubectl_sched.diagnostics.waiting import adding_a_node
 from kubectl_sched.diagnostics.warnings import warnings
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.config import Configuration
+    from kubectl_sched.diagnostics.kubelet_refusals import Refusals
     from kubectl_sched.framework.handle import ExtenderClient
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.simulation.pending_together import Together
@@ -150,6 +153,11 @@ class PodExplainer:
             raise next(iter(unreadable.values()))
         return found, [f"pod {key} is left out: {error}" for key, error in unreadable.items()]
 
+    @cached_property
+    def refusals(self) -> tuple[Refusals, ...]:
+        """The nodes whose kubelets refused pods."""
+        return kubelet_refusals(self._dump.objects)
+
     def explained(self, pod: Pod) -> Explanation:
         """Explain the pod; an unexpected error is its answer, so that no other pod loses its own."""
         try:
@@ -170,9 +178,10 @@ class PodExplainer:
         result = self._cycles.schedule_one(pod, scheduler)
         found = explanation_of(result, scheduler)
         another = placed_by_another(result, self._around)
+        refusing = [each.text for each in self.refusals if each.node in landing_nodes(result)]
         found = replace(
             found,
-            warnings=(*found.warnings, another) if another is not None else found.warnings,
+            warnings=(*found.warnings, *refusing, *([another] if another is not None else [])),
             stage=stage_of(result, self._around),
             history=None if result.unknown else history_of(result, self._around),
             observed=observed_of(result, self._around),
@@ -234,6 +243,11 @@ class PodExplainer:
 
             for name in daemon_sets:
                 yield from (each.told for each in coverage(objects, name, selection.namespace))
+
+
+def landing_nodes(result: ScheduleResult) -> tuple[str, ...]:
+    """Return the nodes that the pod may land on."""
+    return (result.nominated_first,) if result.nominated_first is not None else result.best
 
 
 def _together(explanations: Sequence[Explanation], schedulers: ClusterSchedulers) -> Together | None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.diagnostics.kubelet_refusals import Refusals
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.simulation.pending_together import Together
     from kubectl_sched.sources.dump.dump import Dump
@@ -71,6 +72,9 @@ class Triage(Record, frozen=True):
     groups: tuple[Group, ...]
     at: str | None = None
     """The moment that the state is of (RFC 3339), from which ages are counted; None if nothing tells it."""
+
+    refusals: tuple[Refusals, ...] = ()
+    """The nodes that swallow pods."""
 
     notes: tuple[str, ...] = ()
     """Sentences about the state and the configuration that the answer rests on."""
@@ -141,7 +145,8 @@ class Triaging:
     def answer(self, groups: tuple[Group, ...]) -> Triage:
         """Return the groups with what is known of the state as a whole."""
         results = [each.result for group in groups for each in group.explanations]
+        refusals = self._explainer.refusals
         notes = (*self._explainer.about_workloads(), *self.schedulers.notes, *completeness(self._dump, results))
         warnings = (*self.schedulers.warnings, *self._unreadable, *self._dump.warnings)
         at = datetime.now(UTC).isoformat(timespec="seconds") if self._dump.is_live else self._dump.taken_at
-        return Triage(groups=groups, at=at, notes=notes, warnings=warnings)
+        return Triage(groups=groups, at=at, refusals=refusals, notes=notes, warnings=warnings)

@@ -15,8 +15,8 @@ from kubectl_sched.suggestions.make_room import eviction, in_one
 from kubectl_sched.suggestions.nearest_nodes import by_rejections, has_room_when_empty, rejections
 from kubectl_sched.suggestions.ranking import ranked
 from kubectl_sched.suggestions.remedies import PRE_FILTER_REMEDIES, REMEDIES
+from kubectl_sched.suggestions.remedies.nothing_to_do import awaited, waits
 from kubectl_sched.suggestions.remedies.queueing import prioritize, ungate, unname
-from kubectl_sched.suggestions.remedies.waiting import awaited, waits
 from kubectl_sched.suggestions.trial import Trial
 from kubectl_sched.suggestions.verified import verified, verified_preemption
 

@@ -10,6 +10,7 @@ import pytest
 
 import kubectl_sched as ks
 from kubectl_sched.api.apps import DaemonSet
+from kubectl_sched.api.core import Event
 from kubectl_sched.queries.explain import Question
 from kubectl_sched.queries.triage import Group, Triage, triage
 from kubectl_sched.render.triage.group_sentences import summary
@@ -195,3 +196,49 @@ def test_an_unreadable_pod_is_left_out_and_named() -> None:
     found = asked(node("w1"), pod("odd", **requests(cpu="4x")), pod("even"))
     assert found.pending == 1
     assert any("default/odd" in warning for warning in triage_data(found)["warnings"])
+
+
+def refused(name: str, on: str, at: str, reason: str = "UnexpectedAdmissionError") -> Any:
+    status = {"phase": "Failed", "reason": reason, "startTime": at}
+    return owned(name, "agent", nodeName=on, status=status)
+
+
+def said_by_kubelet(about: str, on: str, at: str, reason: str = "OutOfcpu") -> Event:
+    event = {
+        "metadata": {"name": f"{about}.{at}", "namespace": "default"},
+        "involvedObject": {"kind": "Pod", "namespace": "default", "name": about},
+        "source": {"component": "kubelet", "host": on},
+        "reason": reason,
+        "firstTimestamp": at,
+        "lastTimestamp": at,
+    }
+    return msgspec.convert(event, Event)
+
+
+def test_nodes_that_swallow_pods_are_named_with_how_many_since_when_and_why() -> None:
+    early, late = "2026-06-01T08:00:00Z", "2026-06-01T09:00:00Z"
+    objects = (
+        node("w1"),
+        refused("a-0", "w1", early, "OutOfcpu"),
+        said_by_kubelet("a-0", "w1", early),
+        said_by_kubelet("a-1", "w1", late),
+        said_by_kubelet("a-2", "w1", late, reason="BackOff"),
+        owned("a-3", "agent"),
+    )
+    found = asked(*objects)
+    (refusals,) = found.refusals
+    assert (refusals.node, refusals.pods, refusals.since, refusals.last) == ("w1", 2, early, late)
+    sentence = f"the kubelet of w1 refused 2 pods after binding since {early}, the last at {late}: OutOfcpu"
+    assert sentence in triage_data(found)["warnings"]
+    (landing,) = found.groups[0].explanations
+    assert sentence in landing.warnings
+
+
+def test_a_pod_that_lands_elsewhere_is_not_warned_of_a_refusing_node() -> None:
+    found = asked(
+        node("w1", unschedulable=True), node("w2"), refused("a-0", "w1", "2026-06-01T08:00:00Z"), owned("b", "b")
+    )
+    assert found.refusals
+    assert not any(
+        "refused" in warning for group in found.groups for each in group.explanations for warning in each.warnings
+    )

@@ -14,12 +14,17 @@ if TYPE_CHECKING:
 
 def triage_data(triage: Triage) -> dict[str, Any]:
     """Return the `Triage`."""
+    refused = (each.text for each in triage.refusals)
     return {
         "apiVersion": API_VERSION,
         "kind": "Triage",
         "groups": [_group(each) for each in triage.groups],
         "pending": triage.pending,
-        "warnings": list(dict.fromkeys((*triage.notes, *triage.warnings))),
+        "refusingNodes": [
+            {"node": each.node, "reason": each.reason, "pods": each.pods, "since": each.since, "last": each.last}
+            for each in triage.refusals
+        ],
+        "warnings": list(dict.fromkeys((*refused, *triage.notes, *triage.warnings))),
     }
 
 

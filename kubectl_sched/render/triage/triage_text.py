@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 NOTHING = "nothing is pending"
 _NONE = "-"
 _INDENT = 2
+_REFUSALS_SHOWN = 5
 _NO_WIDTH = 1000
 """A console that is wider than this is a pipe."""
 
@@ -38,6 +39,12 @@ def triage_text(triage: Triage, width: int, *, wide: bool) -> Iterator[Renderabl
         yield Text(f"\n{pods} pending, {groups}.")
         for group in triage.groups if wide else ():
             yield from _in_full(group, width)
+    if triage.refusals:
+        yield Text("\nNodes that swallow pods:", style="bold")
+        yield from (Text(f"  {safe(each.text)}") for each in triage.refusals[:_REFUSALS_SHOWN])
+        more = len(triage.refusals) - _REFUSALS_SHOWN
+        if more > 0:
+            yield Text(f"  and {count(more, 'more node')} (-o json)", style="dim")
     for note in dict.fromkeys(triage.notes):
         yield Text(f"note: {safe(note)}", style="dim")
 

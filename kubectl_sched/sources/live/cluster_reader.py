@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.live.endpoint import Endpoint
     from kubectl_sched.sources.pod_selection import Selection
 
+_BY_KUBELETS = "source=kubelet,type=Warning"
 _NOBODY = "system:anonymous"
 """The user for whom a server takes whoever shows nothing that it accepts."""
 
@@ -100,14 +101,15 @@ class _Reading:
         self._at = self._state()
         found = self._selected(selection)
         pods, context = _divided(found, selection)
-        said = self._ask([*event_needs(pods), *_creations(selection)] if selection.replays else [])
+        events = [*event_needs(pods), *_creations(selection), *_refusals(selection)]
+        said = self._ask(events if selection.replays else [])
         instead = [] if pods or selection.named or self._everybody else self._of_another_kind(selection)
         lists: list[Listed] = []
         if not self._forbidden and (pods or context or selection.also or not selection.replays):
             lists = self._replayed(pods, selection)
-        events = self._results(said)
-        lacking = self._results(self._ask(lacking_pods(events, with_pods=not lists)))
-        read = self._together([*lists, *events, *lacking], [*pods, *context, *instead], version.result())
+        told = self._results(said)
+        lacking = self._results(self._ask(lacking_pods(told, with_pods=not lists)))
+        read = self._together([*lists, *told, *lacking], [*pods, *context, *instead], version.result())
         return replace(read, objects=(*read.objects, *scheduler_logs(read, self._server)))
 
     def _state(self) -> str:
@@ -308,3 +310,9 @@ def _creations(selection: Selection) -> list[Need]:
     if not (workloads_named(selection) or selection.means_all_pending):
         return []
     return [Need("Event", selection.namespace or "", "reason=FailedCreate")]
+
+
+def _refusals(selection: Selection) -> list[Need]:
+    """The events of kubelets that refuse pods, if one pod is meant or all that are pending."""
+    is_wanted = selection.means_all_pending or selection.is_one_pod
+    return [Need("Event", selection.namespace or "", _BY_KUBELETS)] if is_wanted else []
