@@ -6,6 +6,7 @@ import html
 import json
 import re
 import shlex
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -118,6 +119,7 @@ def commands_in(data: Any) -> list[str]:
     return [each for value in data for each in commands_in(value)] if isinstance(data, list) else []
 
 
+@lru_cache(10_000)
 def argument_lists(text: str) -> Argvs | None:
     """The argument lists that a shell finds; None if it finds anything but commands, operators and files of ours."""
     lexer = shlex.shlex(text, posix=True, punctuation_chars="|&;>")

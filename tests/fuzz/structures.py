@@ -84,7 +84,7 @@ def _drop(container: Any, key: Any, _places: list[tuple[Any, Any]], _chance: Ran
 def _double(container: Any, key: Any, _places: list[tuple[Any, Any]], chance: Random) -> None:
     again = copy.deepcopy(container[key])
     if isinstance(container, list):
-        container[key:key] = [again] * chance.choice([1, 1, 1, 3, 30])
+        container[key:key] = [again] * (500 if chance.random() < 0.003 else chance.choice([1, 1, 1, 3, 30]))
     elif isinstance(key, str):
         container[f"{key}{AGAIN}"] = hostile_value(chance) if chance.random() < 0.5 else again
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from functools import wraps
+from functools import cache, wraps
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, get_type_hints
 
 from kubectl_sched.record import Record
@@ -28,6 +28,7 @@ class Flags(NamedTuple):
     takes_value: bool
 
 
+@cache
 def declared(group: type[OptionGroup]) -> dict[str, tuple[Any, OptionInfo]]:
     """Return the type and the option of each field, under the group's heading."""
     hints = get_type_hints(group, include_extras=True)
