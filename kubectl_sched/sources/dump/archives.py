@@ -10,7 +10,7 @@ import io
 import tarfile
 import zipfile
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from kubectl_sched.sources.dump.zip_compression import zip_member_pieces
 from kubectl_sched.sources.errors import DumpError
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.budget import Budget
 
 _MOST_MEMBERS = 1_000_000
+_MOST_READS_AT_END = 100
 
 
 class Member(NamedTuple):
@@ -32,7 +33,7 @@ class Member(NamedTuple):
 
 def tar_members(file: BinaryIO, source: str, wanted: Callable[[str], bool]) -> Iterator[Member]:
     """The regular files of a tar stream whose paths are wanted."""
-    with _damage_refused(source), tarfile.open(fileobj=file, mode="r|") as archive:
+    with _damage_refused(source), tarfile.open(fileobj=cast("BinaryIO", _Ending(file)), mode="r|") as archive:
         for index, entry in enumerate(archive):
             _limit(index, source)
             if not entry.isreg() or entry.issparse() or not wanted(entry.name):
@@ -40,6 +41,21 @@ def tar_members(file: BinaryIO, source: str, wanted: Callable[[str], bool]) -> I
             content = archive.extractfile(entry)
             if content is not None:
                 yield Member(entry.name, io.BytesIO(content.read()))
+
+
+class _Ending:
+    """A stream that fails when it is read on and on at its end, as tarfile does to pass over a member without end."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._reads_at_end = 0
+
+    def read(self, size: int) -> bytes:
+        data = self._file.read(size)
+        self._reads_at_end += not data
+        if self._reads_at_end > _MOST_READS_AT_END:
+            raise EOFError("a member is longer than the archive")
+        return data
 
 
 def zip_members(file: BinaryIO, source: str, wanted: Callable[[str], bool], budget: Budget) -> Iterator[Member]:

@@ -37,6 +37,13 @@ def skipped(value: str) -> str:
     return json.dumps({**POD, "extra": "@"}).replace('"@"', value)
 
 
+@pytest.mark.parametrize("name", ["nodes.json", "nodes.txt"])
+def test_a_member_that_says_it_never_ends_is_refused(tmp_path: Path, name: str) -> None:
+    member = tarfile.TarInfo(name)
+    member.size = 1 << 60
+    assert "cut off or damaged" in refused(tmp_path, "d.tar", member.tobuf(tarfile.GNU_FORMAT) + bytes(10_240))
+
+
 @pytest.mark.parametrize(
     "write",
     [
