@@ -98,8 +98,8 @@ class Cluster:
         from kubectl_sched.sources.pod_selection import Selection
 
         namespace, _, name = pod.rpartition("/")
-        selection = Selection((f"pod/{name}",), namespace or self.namespace)
-        answer = self._explained(Question(selection, Replay(**replay), profile, node))
+        selection = Selection(targets=(f"pod/{name}",), namespace=namespace or self.namespace)
+        answer = self._explained(Question(selection=selection, replay=Replay(**replay), profile=profile, node=node))
         return Explanation(answer, node)
 
     def explain_pending(
@@ -115,8 +115,8 @@ class Cluster:
         from kubectl_sched.sources.discovery.replay_setup import Replay
         from kubectl_sched.sources.pod_selection import Selection
 
-        selection = Selection((), namespace, selector, pending=True)
-        return Explanations(self._explained(Question(selection, Replay(**replay), profile)))
+        selection = Selection(targets=(), namespace=namespace, label_selector=selector, pending=True)
+        return Explanations(self._explained(Question(selection=selection, replay=Replay(**replay), profile=profile)))
 
     def triage(
         self,
@@ -171,14 +171,14 @@ class Cluster:
         fills = replicas == "max"
         count = replicas if isinstance(replicas, int) else None
         question = Question(
-            tuple(fspath(each) for each in manifests),
-            self.namespace,
-            Sizing(replicas=count, fill=fills, replace=replace),
-            flags,
-            with_pending,
-            find_nodes,
-            Choices(profile),
-            Replay(**replay),
+            targets=tuple(fspath(each) for each in manifests),
+            namespace=self.namespace,
+            sizing=Sizing(replicas=count, fill=fills, replace=replace),
+            edits=flags,
+            with_pending=with_pending,
+            find_nodes=find_nodes,
+            choices=Choices(profile=profile),
+            replay=Replay(**replay),
         )
         return WhatIf(what_if(question, self._state_for(Selection(namespace=None, also=EVERYTHING))))
 
@@ -200,7 +200,8 @@ class Cluster:
         from kubectl_sched.sources.pod_selection import Selection
 
         state = self._state_for(Selection(namespace=None, also=EVERYTHING))
-        return Capacity(capacity(Question(shapes, namespace, profile, Replay(**replay)), state))
+        question = Question(shapes=shapes, namespace=namespace, profile=profile, replay=Replay(**replay))
+        return Capacity(capacity(question, state))
 
     def diff(
         self,
@@ -218,11 +219,11 @@ class Cluster:
         from kubectl_sched.sources.discovery.replay_setup import Replay
         from kubectl_sched.sources.pod_selection import Selection
 
-        selection = Selection((), namespace, selector)
+        selection = Selection(targets=(), namespace=namespace, label_selector=selector)
         question = Question(
-            selection,
-            Replay(**replay),
-            Replay(to_config, to_kube_version, to_feature_gates),
+            selection=selection,
+            replay=Replay(**replay),
+            to_replay=Replay(config=to_config, kube_version=to_kube_version, feature_gates=to_feature_gates),
         )
         to_dump = None if other is None else other._state_for(selection)  # noqa: SLF001 - a cluster like this one
         return Diff(diff(question, self._state_for(selection), to_dump))
@@ -290,7 +291,7 @@ class _Shown:
         from kubectl_sched.render.display import Display
         from kubectl_sched.render.html.page import explanation_page
 
-        return explanation_page(self._answer, Display("html", node=self._node))
+        return explanation_page(self._answer, Display(output="html", node=self._node))
 
     def _repr_html_(self) -> str:
         """Show the page in a notebook, in a frame that keeps its styles and scripts apart."""
@@ -304,7 +305,7 @@ class _Shown:
         from kubectl_sched.render.display import Display
         from kubectl_sched.render.markdown.markdown_answer import explanation_markdown
 
-        return explanation_markdown(self._answer, Display("markdown", node=self._node))
+        return explanation_markdown(self._answer, Display(output="markdown", node=self._node))
 
 
 class Explanation(_Shown):

@@ -46,7 +46,7 @@ class Operator(StrEnum):
     INTO_FILE_THEN = f" > {_FILE};"
 
 
-class ShellCommand(Record, frozen=True):
+class ShellCommand(Record, frozen=True, kw_only=True):
     """Argument lists, each with the operator that follows it."""
 
     steps: tuple[tuple[Argv, Operator], ...]
@@ -113,7 +113,7 @@ def patch(kind: str, namespace: str, name: str, change: Mapping[str, Any], delet
     if not deleting:
         return _of(first)
     then = delete_pods(namespace, (deleting,))
-    return None if then is None else ShellCommand(((first, Operator.AND), *then.steps))
+    return None if then is None else ShellCommand(steps=((first, Operator.AND), *then.steps))
 
 
 def replace_pod(namespace: str, name: str, change: Mapping[str, Any]) -> ShellCommand | None:
@@ -121,7 +121,7 @@ def replace_pod(namespace: str, name: str, change: Mapping[str, Any]) -> ShellCo
     if not _are_names(name) or dns_label_errors(namespace):
         return None
     return ShellCommand(
-        (
+        steps=(
             (("kubectl", "get", f"pod/{name}", "-n", namespace, "-o", "json"), Operator.PIPE),
             (("kubectl", "patch", "--local", "-f", "-", "-p", plain_json(change), "-o", "json"), Operator.PIPE),
             (("kubectl", "replace", "--force", "-f", "-"), Operator.END),
@@ -156,7 +156,7 @@ def get_configz(namespace: str, pod: str) -> ShellCommand | None:
         return None
     server = ("--server=https://localhost:10259", "--insecure-skip-tls-verify")
     return ShellCommand(
-        (
+        steps=(
             (("kubectl", "port-forward", f"pod/{pod}", "-n", namespace, "10259"), Operator.BACKGROUND),
             (("sleep", "2"), Operator.THEN),
             (("kubectl", "get", *server, "--raw=/configz"), Operator.INTO_FILE_THEN),
@@ -168,7 +168,7 @@ def get_configz(namespace: str, pod: str) -> ShellCommand | None:
 def get_all(resources: Sequence[str]) -> ShellCommand:
     """Write the objects of these resources into dump.json."""
     argv = ("kubectl", "get", ",".join(resources), "-A", "-o", "json")
-    return ShellCommand(((argv, Operator.INTO_DUMP),))
+    return ShellCommand(steps=((argv, Operator.INTO_DUMP),))
 
 
 def explain_from(file: str) -> ShellCommand | None:
@@ -189,8 +189,8 @@ def _are_names(*names: str) -> bool:
 
 
 def _of(argv: Sequence[str]) -> ShellCommand:
-    return ShellCommand(((tuple(argv), Operator.END),))
+    return ShellCommand(steps=((tuple(argv), Operator.END),))
 
 
 def _into_file(argv: Sequence[str]) -> ShellCommand:
-    return ShellCommand(((tuple(argv), Operator.INTO_FILE),))
+    return ShellCommand(steps=((tuple(argv), Operator.INTO_FILE),))

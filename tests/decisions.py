@@ -76,10 +76,12 @@ def explain(request: Json, folder: Path, version: str) -> dict[str, Json]:
     config_file.write_text(request.get("config") or "")
     gates = ",".join(f"{name}={str(value).lower()}" for name, value in (request.get("featureGates") or {}).items())
     dump = read([str(dump_file)])
-    replay = Replay(str(config_file) if request.get("config") else None, version, gates or None)
+    replay = Replay(
+        config=str(config_file) if request.get("config") else None, kube_version=version, feature_gates=gates or None
+    )
     scheduler, _ = scheduler_for(dump, configuration_for(dump, replay))
     pods = {item.key: item for item in dump.objects if isinstance(item, Pod)}
-    return {key: explanation_data(Explanation(scheduler.schedule_one(pods[key])), "") for key in request["pods"]}
+    return {key: explanation_data(Explanation(result=scheduler.schedule_one(pods[key])), "") for key in request["pods"]}
 
 
 def is_refused(decision: Json) -> bool:

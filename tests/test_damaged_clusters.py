@@ -93,7 +93,11 @@ def show_in_every_form(request: Json, folder: Path, version: str, chance: random
     (folder / "config.yaml").write_text(request.get("config") or "{}")
     gates = ",".join(f"{name}={str(value).lower()}" for name, value in (request.get("featureGates") or {}).items())
     dump = read([str(folder / "dump.json")])
-    replay = Replay(str(folder / "config.yaml") if request.get("config") else None, version, gates or None)
+    replay = Replay(
+        config=str(folder / "config.yaml") if request.get("config") else None,
+        kube_version=version,
+        feature_gates=gates or None,
+    )
     configuration = configuration_for(dump, replay)
     scheduler, left_out = scheduler_for(dump, configuration)
     pods = [item for item in dump.objects if isinstance(item, Pod) and item.key in request["pods"]]
@@ -102,8 +106,14 @@ def show_in_every_form(request: Json, folder: Path, version: str, chance: random
     result = scheduler.schedule_one(chance.choice(pods))
     explanation = replace(explanation_of(result, scheduler), suggestions=suggest(result))
     notes = (*configuration.warnings, *left_out, *completeness(dump, [result]))
-    answer = Answer((explanation,), notes=notes, warnings=tuple(dump.warnings))
-    displays = [Display(), Display("wide"), Display("json", evidence=True), Display("yaml"), Display("name")]
+    answer = Answer(explanations=(explanation,), notes=notes, warnings=tuple(dump.warnings))
+    displays = [
+        Display(),
+        Display(output="wide"),
+        Display(output="json", evidence=True),
+        Display(output="yaml"),
+        Display(output="name"),
+    ]
     displays += [Display(node=chance.choice(result.nodes.names))] if len(result.nodes) else []
     with pytest.MonkeyPatch.context() as patch:
         stdout = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)

@@ -113,3 +113,14 @@ def test_docstrings_answer_no_question_that_nobody_asked() -> None:
         if QUESTION.search(line)
     ]
     assert riddles == []
+
+
+def test_records_are_made_by_keywords() -> None:
+    """A class that leaves `kw_only=True` out would take its own fields by position."""
+    made = [
+        part for path in SOURCES for part in ast.walk(ast.parse(path.read_text())) if isinstance(part, ast.ClassDef)
+    ]
+    records = [part for part in made if {"Record", "CachingRecord"} & {*map(ast.unparse, part.bases)}]
+    assert records
+    for record in records:
+        assert {"frozen=True", "kw_only=True"} <= {f"{each.arg}={ast.unparse(each.value)}" for each in record.keywords}

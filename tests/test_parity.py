@@ -61,7 +61,7 @@ def raw(result: ScheduleResult, plugin: str) -> list[int]:
 
 
 def skipped(result: ScheduleResult, point: str) -> list[str]:
-    names: list[str] = explanation_data(Explanation(result), "")["skipped"][point]
+    names: list[str] = explanation_data(Explanation(result=result), "")["skipped"][point]
     return names
 
 

@@ -30,7 +30,7 @@ def explained(folder: Path, pod_name: str) -> dict[str, Any]:
     dump = read([str(folder / "cluster.yaml")])
     configuration = configuration_for(dump, replay_of(folder))
     scheduler, left_out = scheduler_for(dump, configuration)
-    (pod,) = select(dump.objects, Selection((pod_name,)))
+    (pod,) = select(dump.objects, Selection(targets=(pod_name,)))
     result = scheduler.schedule_one(pod)
     answer = replace(explanation_of(result, scheduler), suggestions=suggest(result))
     data = explanation_data(answer, headline(answer), evidence=lambda _: True)
@@ -43,7 +43,7 @@ def replay_of(folder: Path) -> Replay:
     if not config.exists():
         return Replay(kube_version="1.36")
     is_current = "k8s.io/v1\n" in config.read_text()
-    return Replay(str(config), "1.36" if is_current else None)
+    return Replay(config=str(config), kube_version="1.36" if is_current else None)
 
 
 def evidence_of(data: dict[str, Any], node: str) -> list[dict[str, Any]]:

@@ -41,7 +41,7 @@ _TOLERATED_SECONDS = 300
 _PREEMPT_LOWER = "PreemptLowerPriority"
 
 
-class Admission(Record, frozen=True):
+class Admission(Record, frozen=True, kw_only=True):
     """The API server of one cluster: its objects, the feature gates that it has on, and which kinds are known."""
 
     objects: Objects

@@ -27,7 +27,7 @@ _LEASE_SECONDS = 15
 _DEFAULT_LEASE = "kube-scheduler"
 
 
-class Serving(Record, frozen=True):
+class Serving(Record, frozen=True, kw_only=True):
     """`state` is running, stopped or unknown; `evidence` is a clause that says why."""
 
     state: str
@@ -39,23 +39,25 @@ def serving(pod: Pod, dump: Dump, schedulers: ClusterSchedulers, now: datetime) 
     name = scheduler_name_of(pod)
     owner = schedulers.seen.owner(name)
     if owner is not None and owner.problems:
-        return Serving(STOPPED, f"{owner.key} has the profile {name}, but {owner.problems[0]}")
+        return Serving(state=STOPPED, evidence=f"{owner.key} has the profile {name}, but {owner.problems[0]}")
     owned = owner.lease_key if owner is not None else None
     leases = [item for item in dump.objects if isinstance(item, Lease) and _is_of(item, name, owned)]
     held = next((lease for lease in leases if _is_renewed(lease, now)), None)
     if held is not None:
-        return Serving(RUNNING, f"{held.spec.holder_identity} holds the Lease {held.key} and renews it")
+        return Serving(state=RUNNING, evidence=f"{held.spec.holder_identity} holds the Lease {held.key} and renews it")
     seen = [item for item in dump.objects if isinstance(item, Pod)]
     pods = owner.pods if owner is not None else product_pods(name, seen)
     ready = next((each for each in pods if _is_ready(each)), None)
     if ready is not None:
-        return Serving(RUNNING, f"its pod {ready.key} is ready")
+        return Serving(state=RUNNING, evidence=f"its pod {ready.key} is ready")
     if pods:
-        return Serving(STOPPED, f"its pod {pods[0].key} is not ready")
+        return Serving(state=STOPPED, evidence=f"its pod {pods[0].key} is not ready")
     if leases:
         renewed = leases[0].spec.renew_time
-        return Serving(STOPPED, f"nobody renews the Lease {leases[0].key}{f' since {renewed}' if renewed else ''}")
-    return Serving(UNKNOWN, "neither a Lease nor a pod of a scheduler tells")
+        return Serving(
+            state=STOPPED, evidence=f"nobody renews the Lease {leases[0].key}{f' since {renewed}' if renewed else ''}"
+        )
+    return Serving(state=UNKNOWN, evidence="neither a Lease nor a pod of a scheduler tells")
 
 
 def _is_of(lease: Lease, name: str, owned: str | None) -> bool:

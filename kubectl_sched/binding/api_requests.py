@@ -45,25 +45,27 @@ def bind_pod(pod: Pod, node: str) -> Request:
         "metadata": metadata,
         "target": {"kind": "Node", "name": node},
     }
-    return Request("POST", f"{pod_path(pod)}/binding", body)
+    return Request(method="POST", path=f"{pod_path(pod)}/binding", body=body)
 
 
 def patch_pod_status(pod: Pod, status: JSON) -> Request:
     """A change of the pod's status, of this very pod and none of its name (util.PatchPodStatus)."""
     body = {"metadata": {"uid": pod.metadata.uid}, "status": status}
-    return Request("PATCH", f"{pod_path(pod)}/status", body, STRATEGIC_MERGE_PATCH)
+    return Request(method="PATCH", path=f"{pod_path(pod)}/status", body=body, content=STRATEGIC_MERGE_PATCH)
 
 
 def create_event(event: JSON) -> Request:
     """An event of events.k8s.io/v1."""
-    return Request("POST", f"/apis/events.k8s.io/v1/namespaces/{event['metadata']['namespace']}/events", event)
+    return Request(
+        method="POST", path=f"/apis/events.k8s.io/v1/namespaces/{event['metadata']['namespace']}/events", body=event
+    )
 
 
 def patch_event(event: JSON, series: JSON) -> Request:
     """The event has happened again."""
     metadata = event["metadata"]
     path = f"/apis/events.k8s.io/v1/namespaces/{metadata['namespace']}/events/{metadata['name']}"
-    return Request("PATCH", path, {"series": series}, MERGE_PATCH)
+    return Request(method="PATCH", path=path, body={"series": series}, content=MERGE_PATCH)
 
 
 def pre_bind(write: Write, path: str = "", uid: str = "", resource_version: str = "") -> Request:
@@ -73,16 +75,16 @@ def pre_bind(write: Write, path: str = "", uid: str = "", resource_version: str 
     """
     if write.verb == "create":
         collection = collection_path(write.kind, write.namespace)
-        return Request("POST", collection, write.body, repeatable=False)
+        return Request(method="POST", path=collection, body=write.body, repeatable=False)
     path = path or object_path(write.kind, write.name, write.namespace)
     known = {"uid": uid, "resourceVersion": resource_version}
     metadata = {key: value for key, value in known.items() if value}
     pinned = {"metadata": {**write.body.get("metadata", {}), **metadata}} if metadata else {}
     target = f"{path}/{write.subresource}" if write.subresource else path
-    return Request("PATCH", target, {**write.body, **pinned}, MERGE_PATCH)
+    return Request(method="PATCH", path=target, body={**write.body, **pinned}, content=MERGE_PATCH)
 
 
 def delete(kind: str, name: str, namespace: str, uid: str) -> Request:
     """The end of an object of ours."""
     body = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": uid}}
-    return Request("DELETE", object_path(kind, name, namespace), body)
+    return Request(method="DELETE", path=object_path(kind, name, namespace), body=body)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.pod_selection import Selection
 
 
-class Order(Record, frozen=True):
+class Order(Record, frozen=True, kw_only=True):
     """The flags of the same names."""
 
     node: str | None = None
@@ -68,7 +68,7 @@ class Situation:
 
 def situation_of(dump: Dump, selection: Selection, order: Order) -> Situation:
     """Explain the one selected pod. Raises SchedError for one that is not there or a --profile that is not."""
-    question = Question(selection, order.replay, order.profile, suggesting=False)
+    question = Question(selection=selection, replay=order.replay, profile=order.profile, suggesting=False)
     answer, schedulers = explain(question, dump)
     result = answer.explanations[0].result
     notes: tuple[str, ...] = ()

@@ -41,7 +41,7 @@ _ROUNDS = 5
 """The most cycles that are run because something changed meanwhile."""
 
 
-class Tools(Record, frozen=True):
+class Tools(Record, frozen=True, kw_only=True):
     """The tools that binding one pod takes.
 
     `look` reads and explains anew; `show` shows a plan, `ask` asks whether to go on with it; within `uninterrupted`
@@ -264,7 +264,7 @@ class _Once:
         )
 
 
-class _Consent(Record, frozen=True):
+class _Consent(Record, frozen=True, kw_only=True):
     """The user's consent: to this very pod as it was, this node, these victims and these requests."""
 
     pod: Pod
@@ -284,7 +284,7 @@ class _Consent(Record, frozen=True):
 
 
 def _consent(pod: Pod, plan: BindingPlan) -> _Consent:
-    return _Consent(pod, plan.node, plan.victims, plan.writes)
+    return _Consent(pod=pod, node=plan.node, victims=plan.victims, writes=plan.writes)
 
 
 class _Events(msgspec.Struct, frozen=True):

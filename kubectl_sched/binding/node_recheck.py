@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.dump.dump import Dump
 
 
-class NodeNow(Record, frozen=True):
+class NodeNow(Record, frozen=True, kw_only=True):
     """A node, None where it is gone, and the pods on it that have not ended."""
 
     node: Node | None
@@ -36,7 +36,7 @@ class NodeNow(Record, frozen=True):
 def read_node(writer: Writer, name: str) -> NodeNow:
     """The node as the server has it now."""
     node = writer.read(object_path("Node", name), Node)
-    return NodeNow(node, read_pods_on(writer, name))
+    return NodeNow(node=node, pods=read_pods_on(writer, name))
 
 
 def is_as_judged(now: NodeNow, result: ScheduleResult, name: str) -> bool:

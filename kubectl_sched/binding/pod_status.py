@@ -16,7 +16,7 @@ SCHEDULER_ERROR = "SchedulerError"
 POD_SCHEDULED = "PodScheduled"
 
 
-class Condition(Record, frozen=True):
+class Condition(Record, frozen=True, kw_only=True):
     """A condition to set, with its whole message, which only an event cuts."""
 
     type: str
@@ -27,13 +27,13 @@ class Condition(Record, frozen=True):
 
 def not_scheduled(reason: str, message: str) -> Condition:
     """PodScheduled=False."""
-    return Condition(POD_SCHEDULED, "False", reason, message)
+    return Condition(type=POD_SCHEDULED, status="False", reason=reason, message=message)
 
 
 def preempted_by(scheduler_name: str) -> Condition:
     """DisruptionTarget of a pod that has to go for one of higher priority."""
     message = f"{scheduler_name}: preempting to accommodate a higher priority pod"
-    return Condition("DisruptionTarget", "True", "PreemptionByScheduler", message)
+    return Condition(type="DisruptionTarget", status="True", reason="PreemptionByScheduler", message=message)
 
 
 def observed_generation(result: ScheduleResult, pod: Pod, condition: str) -> int:

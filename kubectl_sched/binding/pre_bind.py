@@ -129,7 +129,9 @@ class PreBind:
             made = found
         name, uid = str(made["metadata"]["name"]), str(made["metadata"].get("uid", ""))
         self._names[reservation.item.name] = name
-        self.done.append(Done(Write(write.verb, write.kind, write.namespace, name, {}), uid, None))
+        self.done.append(
+            Done(Write(verb=write.verb, kind=write.kind, namespace=write.namespace, name=name, body={}), uid, None)
+        )
         if self._writer.dry_run:
             self._made_dry.add(name)
         return name
@@ -163,7 +165,14 @@ class PreBind:
             metadata = current["metadata"]
             pinned = write.kind != "Pod"  # whose status has other writers, none of whom touches these fields
             request = pre_bind(
-                Write(write.verb, write.kind, write.namespace, write.name, body, write.subresource),
+                Write(
+                    verb=write.verb,
+                    kind=write.kind,
+                    namespace=write.namespace,
+                    name=write.name,
+                    body=body,
+                    subresource=write.subresource,
+                ),
                 path,
                 metadata["uid"],
                 metadata["resourceVersion"] if pinned else "",

@@ -37,7 +37,7 @@ _NOT_THERE = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT})
 """Answers to a request about a pod of this UID when that pod is gone; 409 when another one has its name."""
 
 
-class Preempted(Record, frozen=True):
+class Preempted(Record, frozen=True, kw_only=True):
     """The victims that are going, a sentence about the request that failed, and what else went wrong."""
 
     node: str
@@ -89,7 +89,7 @@ def preempt(
     else:
         if not is_asynchronous(result):
             failure = _clear_nominations(writer, result, node)
-    return Preempted(node, tuple(going), failure, tuple(warnings))
+    return Preempted(node=node, victims=tuple(going), failure=failure, warnings=tuple(warnings))
 
 
 def is_asynchronous(result: ScheduleResult) -> bool:

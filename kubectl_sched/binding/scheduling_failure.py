@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
 
 
-class Report(Record, frozen=True):
+class Report(Record, frozen=True, kw_only=True):
     """The event, the condition (None: it stays) and the nomination (None: it stays) of a pod."""
 
     told: Told
@@ -48,7 +48,7 @@ def report_of(result: ScheduleResult, failed: Failed | None = None) -> Report | 
     if result.outcome is Outcome.DELETING:
         pod = result.pod
         note = f"skip schedule deleting pod: {pod.namespace}/{pod.name}"
-        return Report(failed_scheduling(note))
+        return Report(told=failed_scheduling(note))
     if result.outcome is Outcome.ERROR:
         return _report(SCHEDULER_ERROR, result.error or "", "")
     if result.outcome is Outcome.UNSCHEDULABLE:
@@ -57,7 +57,9 @@ def report_of(result: ScheduleResult, failed: Failed | None = None) -> Report | 
 
 
 def _report(reason: str, message: str, nominated: str | None) -> Report:
-    return Report(failed_scheduling(event_note(message)), not_scheduled(reason, message), nominated)
+    return Report(
+        told=failed_scheduling(event_note(message)), condition=not_scheduled(reason, message), nominated=nominated
+    )
 
 
 def _fit_error_message(result: ScheduleResult) -> str:

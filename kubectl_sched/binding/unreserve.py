@@ -50,7 +50,7 @@ def removal_of(claim: ResourceClaim) -> tuple[Request, ...]:
         return (deletion,)
     kept = [each for each in metadata.finalizers if each != FINALIZER]
     body = {"metadata": {"finalizers": kept or None}}
-    unguarded = Write("patch", "ResourceClaim", claim.namespace, claim.name, body)
+    unguarded = Write(verb="patch", kind="ResourceClaim", namespace=claim.namespace, name=claim.name, body=body)
     return pre_bind(unguarded, uid=metadata.uid, resource_version=metadata.resource_version), deletion
 
 
@@ -67,7 +67,14 @@ def _undone(writer: Writer, pod: Pod, done: Done) -> str | None:
         if body is None:
             return stays
         version = "" if write.kind == "Pod" else current["metadata"]["resourceVersion"]
-        undoing = Write("patch", write.kind, write.namespace, write.name, body, write.subresource)
+        undoing = Write(
+            verb="patch",
+            kind=write.kind,
+            namespace=write.namespace,
+            name=write.name,
+            body=body,
+            subresource=write.subresource,
+        )
         try:
             writer.send(pre_bind(undoing, path, done.uid, version))
         except ResponseError as error:

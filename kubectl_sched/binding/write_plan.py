@@ -144,7 +144,7 @@ def _stale_claim_writes(claims: Iterable[ResourceClaim]) -> Iterator[PlannedWrit
 
 
 def _planned(request: Request, what: str) -> PlannedWrite:
-    return PlannedWrite(request.method, request.path, what)
+    return PlannedWrite(method=request.method, path=request.path, what=what)
 
 
 def _words(reservation: Reservation, write: Write) -> str:

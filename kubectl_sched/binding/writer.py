@@ -24,7 +24,7 @@ STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
 PLAIN = "application/json"
 
 
-class Request(Record, frozen=True):
+class Request(Record, frozen=True, kw_only=True):
     """One write. Sent twice it does no more than once, unless `repeatable` says otherwise."""
 
     method: str

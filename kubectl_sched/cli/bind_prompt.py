@@ -48,7 +48,7 @@ class GivenUpError(SchedError):
 
 def run_once(targets: tuple[str, ...], namespace: str, order: Order, output: str, connection: Connection) -> int:
     """Bind the one pod that is named, and print what became of it; returns the exit code."""
-    selection = Selection(targets, namespace, also=("Lease",))
+    selection = Selection(targets=targets, namespace=namespace, also=("Lease",))
     if not selection.is_one_pod:
         raise SchedError("bind takes one pod: bind pod NAME")
     endpoint = resolve(connection)

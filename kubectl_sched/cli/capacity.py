@@ -34,5 +34,9 @@ def capacity(
     from kubectl_sched.render.display import Display
 
     dump, _ = read_whole(source, connection)
-    question = Question(tuple(shape or ()), selection.namespace, scheduler.profile, scheduler.replay)
-    show_capacity(room_left(question, dump), Display(display.output.value, display.color.value, notes=display.notes))
+    question = Question(
+        shapes=tuple(shape or ()), namespace=selection.namespace, profile=scheduler.profile, replay=scheduler.replay
+    )
+    show_capacity(
+        room_left(question, dump), Display(output=display.output.value, color=display.color.value, notes=display.notes)
+    )

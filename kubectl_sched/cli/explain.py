@@ -144,7 +144,7 @@ def explain(
     sys.exit(_followed(asked) if watch else _answered_once(asked))
 
 
-class _Asked(Record, frozen=True):
+class _Asked(Record, frozen=True, kw_only=True):
     """The question, the form of the answer, and where the state comes from."""
 
     question: Question

@@ -25,7 +25,7 @@ _MORE: Final = f'Use "{PROGRAM} <command> --help" for more information about a g
 _OPTIONS: Final = f'Use "{PROGRAM} options" for the connection options, which all commands take.'
 
 
-class CommandHelp(Record, frozen=True):
+class CommandHelp(Record, frozen=True, kw_only=True):
     """A command in one phrase, in paragraphs, by usage, and by example lines with what each is wanted for."""
 
     short: str
@@ -34,7 +34,7 @@ class CommandHelp(Record, frozen=True):
     examples: dict[str, str]
 
 
-class HelpTexts(Record, frozen=True):
+class HelpTexts(Record, frozen=True, kw_only=True):
     """The first line of the help as a whole, the commands by group, and the texts of each."""
 
     about: str

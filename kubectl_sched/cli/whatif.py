@@ -92,7 +92,7 @@ def whatif(
     with placing() as report:
         asked = _server(connection) if dry_run is DryRunOption.server else None
         answer = what_if(question, dump, asked, report)
-    sys.exit(show_what_if(answer, Display(display.output.value, display.color.value, notes=display.notes)))
+    sys.exit(show_what_if(answer, Display(output=display.output.value, color=display.color.value, notes=display.notes)))
 
 
 def _server(connection: ConnectionOptions) -> DryRun:

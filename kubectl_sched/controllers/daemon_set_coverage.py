@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _SHOWN = 5
 
 
-class Coverage(Record, frozen=True):
+class Coverage(Record, frozen=True, kw_only=True):
     """Of one DaemonSet, the names of nodes in their order."""
 
     key: str
@@ -89,9 +89,9 @@ def _coverage(key: str, pods: Sequence[Pod], item: DaemonSet | None, nodes: Sequ
     rest = [node for node in nodes if node.name not in having and node.name not in waiting]
     meant = [node.name for node in rest if spec is None or runs_on(spec, node)]
     return Coverage(
-        key,
-        tuple(node.name for node in nodes if node.name in having),
-        tuple(node.name for node in nodes if node.name in waiting),
-        tuple(meant),
-        tuple(node.name for node in rest if node.name not in meant),
+        key=key,
+        having=tuple(node.name for node in nodes if node.name in having),
+        waiting=tuple(node.name for node in nodes if node.name in waiting),
+        lacking=tuple(meant),
+        passed_over=tuple(node.name for node in rest if node.name not in meant),
     )

@@ -43,7 +43,7 @@ _HASH_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 _APPS, _BATCH, _CORE = "apps/v1", "batch/v1", "v1"
 
 
-class Replicas(Record, frozen=True):
+class Replicas(Record, frozen=True, kw_only=True):
     """The pods of one workload: `pod(0)`, `pod(1)`, ... as written in its template, before admission.
 
     `controller` is the object that selects them, which PodTopologySpread's defaults ask for; each pod has a claim of
@@ -73,7 +73,9 @@ def replicas_of(
         return _bare(item, single=single)
     if isinstance(item, DaemonSet):
         pods = daemon_pods(item, nodes)
-        return Replicas(item, f"DaemonSet/{item.name}", len(pods), lambda index: pods[index], fixed=True)
+        return Replicas(
+            source=item, owner=f"DaemonSet/{item.name}", count=len(pods), pod=lambda index: pods[index], fixed=True
+        )
     if isinstance(item, CronJob):
         job = Job(metadata=item.metadata, spec=item.spec.job_template.spec)
         return replace(_of_job(job, f"CronJob/{item.name}"), source=item)
@@ -101,7 +103,7 @@ def _bare(pod: Pod, *, single: bool) -> Replicas:
         metadata = structs.replace(pod.metadata, name=name, uid=f"whatif/{pod.metadata.namespace}/{name}")
         return Pod(metadata=metadata, spec=pod.spec)
 
-    return Replicas(pod, None, 1, make)
+    return Replicas(source=pod, owner=None, count=1, pod=make)
 
 
 def _of_deployment(item: Deployment, replica_set: ReplicaSet) -> Replicas:
@@ -160,7 +162,9 @@ def _replicas(
     def make(index: int) -> Pod:
         return _pod(item, f"{item.name}-{index}", template, labels, owner)
 
-    return Replicas(item, f"{type(item).__name__}/{item.name}", count, make, controller)
+    return Replicas(
+        source=item, owner=f"{type(item).__name__}/{item.name}", count=count, pod=make, controller=controller
+    )
 
 
 def _pod(item: KubernetesObject, name: str, template: PodTemplateSpec, labels: Labels, owner: OwnerReference) -> Pod:
@@ -211,7 +215,14 @@ def _of_stateful_set(item: StatefulSet) -> Replicas:
         kept = tuple(volume for volume in template.spec.volumes if volume.name not in claimed)
         return structs.replace(pod, spec=structs.replace(template.spec, volumes=(*volumes, *kept)))
 
-    return Replicas(item, f"StatefulSet/{item.name}", _count(spec.replicas), make, item, templates)
+    return Replicas(
+        source=item,
+        owner=f"StatefulSet/{item.name}",
+        count=_count(spec.replicas),
+        pod=make,
+        controller=item,
+        claim_templates=templates,
+    )
 
 
 def _of_job(item: Job, owner_text: str) -> Replicas:
@@ -232,7 +243,7 @@ def _of_job(item: Job, owner_text: str) -> Replicas:
             labels[COMPLETION_INDEX] = str(index)
         return _pod(item, f"{item.name}-{index}", spec.template, labels, owner)
 
-    return Replicas(item, owner_text, _at_once(item), make)
+    return Replicas(source=item, owner=owner_text, count=_at_once(item), pod=make)
 
 
 def _at_once(item: Job) -> int:

@@ -31,7 +31,7 @@ _AUTOSCALERS = {
 }
 
 
-class History(Record, frozen=True):
+class History(Record, frozen=True, kw_only=True):
     """The placement of a bound pod against the replay without it."""
 
     verdict: str
@@ -50,7 +50,7 @@ class History(Record, frozen=True):
     unknown: tuple[str, ...] = ()
 
 
-class Observed(Record, frozen=True):
+class Observed(Record, frozen=True, kw_only=True):
     """The messages about a pending pod: its own scheduler's, and those of autoscalers."""
 
     event: Event | None
@@ -68,7 +68,7 @@ def history_of(result: ScheduleResult, around: Surroundings) -> History | None:
     event = _scheduled(pod, around)
     by, at, how = _placed_by(pod, event, around)
     if by is None and event is None and how:
-        return History("NotScheduled", None, at, how)
+        return History(verdict="NotScheduled", scheduled_by=None, at=at, message=how)
     if result.verdict is None:
         return None
     pods, nodes = around.since(at) if at is not None else (0, 0)
@@ -76,7 +76,14 @@ def history_of(result: ScheduleResult, around: Surroundings) -> History | None:
     unknown = tuple(_unknown(event, at, pods, nodes))
     who = f" by {by}" if by else ""
     return History(
-        verdict, by, at, f"placed{who}{f' at {at}' if at else ''}; {relation}", difference, pods, nodes, unknown
+        verdict=verdict,
+        scheduled_by=by,
+        at=at,
+        message=f"placed{who}{f' at {at}' if at else ''}; {relation}",
+        difference=difference,
+        younger_pods=pods,
+        younger_nodes=nodes,
+        unknown=unknown,
     )
 
 
@@ -202,10 +209,10 @@ def observed_of(result: ScheduleResult, around: Surroundings) -> Observed | None
     if own is None and not said:
         return None
     if own is None:
-        return Observed(None, matches_replay=False, autoscalers=said)
+        return Observed(event=None, matches_replay=False, autoscalers=said)
     same = result.event is not None and _same_text(own.text, result.event)
     causes = () if same else tuple(_likely_causes(result, own, around))
-    return Observed(own, same, causes, said)
+    return Observed(event=own, matches_replay=same, likely_causes=causes, autoscalers=said)
 
 
 def _same_text(theirs: str, ours: str) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _KUBELET = "kubelet"
 
 
-class Refusals(Record, frozen=True):
+class Refusals(Record, frozen=True, kw_only=True):
     """The number of pods that one node's kubelet refused for one reason, and when the first and the last (RFC 3339)."""
 
     node: str

@@ -79,7 +79,7 @@ def gates_owner(pod: Pod) -> str | None:
     return next((who for name in names for prefix, who in KNOWN_GATES.items() if name.startswith(prefix)), None)
 
 
-class Stage(Record, frozen=True):
+class Stage(Record, frozen=True, kw_only=True):
     """A stage of the contract: its name, since when (RFC 3339), and a sentence for each fact that shows it."""
 
     name: str
@@ -118,7 +118,7 @@ def _pending(result: ScheduleResult, around: Surroundings) -> Stage | None:
         return _gated(pod, result.pre_enqueue.message)
     missing = around.missing_scheduler(pod)
     if missing:
-        return Stage("NoScheduler", pod.metadata.creation_timestamp, missing)
+        return Stage(name="NoScheduler", since=pod.metadata.creation_timestamp, evidence=missing)
     if pod.status.nominated_node_name:
         return _nominated(pod, around)
     if result.fits:
@@ -131,7 +131,7 @@ def _unschedulable(pod: Pod, *besides: str) -> Stage | None:
     if condition is None or condition.status != "False":
         return None
     evidence = (f"its condition says {condition.reason}", *besides)
-    return Stage("Unschedulable", condition.last_transition_time, evidence)
+    return Stage(name="Unschedulable", since=condition.last_transition_time, evidence=evidence)
 
 
 def _condition(pod: Pod, kind: str) -> Condition | None:
@@ -144,11 +144,11 @@ def _ended(pod: Pod, around: Surroundings) -> Stage:
     told = f"{reason}: {message}" if message else reason
     if was_refused(pod):
         since = pod.status.start_time or pod.metadata.creation_timestamp
-        return Stage("RefusedByKubelet", since, (told, *_its_successor(pod)))
+        return Stage(name="RefusedByKubelet", since=since, evidence=(told, *_its_successor(pod)))
     ready = _condition(pod, "Ready")
     since = ready.last_transition_time if ready is not None else pod.status.start_time
     evidence = (f"its phase is {pod.status.phase}", *filter(None, [told]), *preempted_by(pod, around))
-    return Stage("Finished", since, evidence)
+    return Stage(name="Finished", since=since, evidence=evidence)
 
 
 def was_refused(pod: Pod) -> bool:
@@ -196,8 +196,8 @@ def _bound(pod: Pod, around: Surroundings, left: tuple[str, ...] = ()) -> Stage:
     """`left` is what its node has left for a resize that is pending."""
     if pod.status.phase == "Running":
         told = (*_resize(pod), *left, *_waiting_containers(pod), *preempted_by(pod, around))
-        return Stage("Running", pod.status.start_time, told)
-    return Stage("Bound", bound_at(pod), tuple(_waits_for(pod, around)))
+        return Stage(name="Running", since=pod.status.start_time, evidence=told)
+    return Stage(name="Bound", since=bound_at(pod), evidence=tuple(_waits_for(pod, around)))
 
 
 def _waits_for(pod: Pod, around: Surroundings) -> Iterator[str]:
@@ -239,7 +239,7 @@ def _left_for_resize(result: ScheduleResult) -> Iterator[str]:
 def _free(result: ScheduleResult, row: int) -> str:
     from kubectl_sched.framework.amounts import amount_texts
 
-    node = NodeInfo(result.nodes, row)
+    node = NodeInfo(nodes=result.nodes, row=row)
     left = ((resource, node.allocatable(resource) - node.requested(resource)) for resource in ("cpu", "memory"))
     return ", ".join(f"{amount_texts(resource, amount)[0]} {resource}" for resource, amount in left)
 
@@ -261,7 +261,7 @@ def _gated(pod: Pod, otherwise: str = "") -> Stage:
         told.append(f"it is in Kueue's queue {queue}")
     if not told:
         told.append(otherwise)
-    return Stage("Gated", since, tuple(told), known)
+    return Stage(name="Gated", since=since, evidence=tuple(told), known_by=known)
 
 
 def _nominated(pod: Pod, around: Surroundings) -> Stage:
@@ -276,4 +276,4 @@ def _nominated(pod: Pod, around: Surroundings) -> Stage:
     if victims:
         named = ", ".join(victims[:_VICTIMS_NAMED]) + (", ..." if len(victims) > _VICTIMS_NAMED else "")
         told += f", which {named} still {'has' if len(victims) == 1 else 'have'} to leave"
-    return Stage("Nominated", condition.last_transition_time if condition else None, (told,))
+    return Stage(name="Nominated", since=condition.last_transition_time if condition else None, evidence=(told,))

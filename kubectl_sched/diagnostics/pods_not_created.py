@@ -105,8 +105,8 @@ def _result(
     _, namespace, name = owner
     evidence = _evidence(event, owner, missing)
     pod = Pod(api_version="v1", metadata=ObjectMeta(name=f"{name}-?", namespace=namespace))
-    stage = Stage("NotCreated", event.first_seen or event.last_seen, evidence)
-    return ScheduleResult(pod, nodes, Outcome.ERROR, error=event.text), stage
+    stage = Stage(name="NotCreated", since=event.first_seen or event.last_seen, evidence=evidence)
+    return ScheduleResult(pod=pod, nodes=nodes, outcome=Outcome.ERROR, error=event.text), stage
 
 
 def _evidence(event: Event, owner: tuple[str, str, str], missing: int | None) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.resource import ResourceClaim
 
 
-class AllocatedState(Record, frozen=True):
+class AllocatedState(Record, frozen=True, kw_only=True):
     """Devices that have an owner, those of which parts are given away, and how much of their capacities."""
 
     devices: frozenset[DeviceID] = frozenset()
@@ -51,4 +51,6 @@ def gather(claims: Iterable[ResourceClaim], consumable_capacity: bool) -> Alloca
                 for name, raw in result.consumed_capacity.items():
                     consumed = parse_quantity(raw)
                     amounts[name] = amounts[name] + consumed if name in amounts else consumed
-    return AllocatedState(frozenset(devices), frozenset(shared), capacity, dict(holders))
+    return AllocatedState(
+        devices=frozenset(devices), shared=frozenset(shared), capacity=capacity, holders=dict(holders)
+    )

@@ -41,7 +41,7 @@ class PoolID(NamedTuple):
         return f"{self.driver}/{self.pool}"
 
 
-class SliceDevice(CachingRecord, frozen=True):
+class SliceDevice(CachingRecord, frozen=True, kw_only=True):
     """A device and the slice that it is in; each is one object, so that identity tells them apart."""
 
     id: DeviceID
@@ -49,7 +49,7 @@ class SliceDevice(CachingRecord, frozen=True):
     slice: PoolSlice
 
 
-class PoolSlice(CachingRecord, frozen=True):
+class PoolSlice(CachingRecord, frozen=True, kw_only=True):
     """A slice with its taint rules applied."""
 
     published: ResourceSlice
@@ -63,7 +63,7 @@ class PoolSlice(CachingRecord, frozen=True):
     def devices(self) -> tuple[SliceDevice, ...]:
         """Its devices, as v1 has them."""
         return tuple(
-            SliceDevice(DeviceID(*self.pool_id, device.name), device.flat, self)
+            SliceDevice(id=DeviceID(*self.pool_id, device.name), device=device.flat, slice=self)
             for device in self.published.spec.devices
         )
 
@@ -87,7 +87,7 @@ class SliceIndex:
     """All slices, and which of them a node has to look at (NewAllocator)."""
 
     def __init__(self, slices: Iterable[ResourceSlice]) -> None:
-        self.slices = tuple(sorted((PoolSlice(one) for one in slices), key=lambda one: one.name))
+        self.slices = tuple(sorted((PoolSlice(published=one) for one in slices), key=lambda one: one.name))
         self._on_node: dict[str, list[PoolSlice]] = defaultdict(list)
         self._shared: list[PoolSlice] = []
         self.by_pool: dict[PoolID, list[PoolSlice]] = defaultdict(list)

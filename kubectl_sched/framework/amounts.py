@@ -54,7 +54,7 @@ def _rounded(amount: int) -> str:
     return str(amount)
 
 
-class Unit(Record, frozen=True):
+class Unit(Record, frozen=True, kw_only=True):
     """The one unit that all amounts of a column are given in."""
 
     name: str
@@ -69,7 +69,13 @@ def common_unit(resource: str, amounts: Iterable[int]) -> Unit:
     """Return whole cores or else millicores, GiB or MiB by the largest amount, and no unit for counts."""
     shown = list(amounts)
     if resource == "cpu":
-        return Unit("millicores", 1) if any(amount % 1000 for amount in shown) else Unit("cores", 1000)
+        return (
+            Unit(name="millicores", size=1) if any(amount % 1000 for amount in shown) else Unit(name="cores", size=1000)
+        )
     if is_bytes(resource):
-        return Unit("GiB", 1 << 30) if max(map(abs, shown), default=0) >= 1 << 30 else Unit("MiB", 1 << 20)
-    return Unit("", 1)
+        return (
+            Unit(name="GiB", size=1 << 30)
+            if max(map(abs, shown), default=0) >= 1 << 30
+            else Unit(name="MiB", size=1 << 20)
+        )
+    return Unit(name="", size=1)

@@ -20,7 +20,7 @@ class PluginError(Exception):
     """A plugin failed: what upstream returns as a Status of code Error. The text is upstream's."""
 
 
-class StateKey(Record, Generic[S], frozen=True):
+class StateKey(Record, Generic[S], frozen=True, kw_only=True):
     """Under which name a state of type S is kept."""
 
     name: str

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 JSON: TypeAlias = "str | int | float | bool | list[JSON] | Mapping[str, JSON] | None"
 
 
-class Evidence(Record, frozen=True):
+class Evidence(Record, frozen=True, kw_only=True):
     """One fact, in plain words and as data.
 
     `text` is a clause with names and numbers: `wants 4 nvidia.com/gpu, 2 of 8 free`. `hints` name near misses and

@@ -27,7 +27,7 @@ class ExtenderError(Exception):
     """An extender failed; the text is what kube-scheduler says of it."""
 
 
-class FilterResult(Record, frozen=True):
+class FilterResult(Record, frozen=True, kw_only=True):
     """An ExtenderFilterResult. `nodes` are Node objects and the same as they were sent; None where there are none."""
 
     names: tuple[str, ...] | None
@@ -37,14 +37,14 @@ class FilterResult(Record, frozen=True):
     error: str
 
 
-class MetaVictims(Record, frozen=True):
+class MetaVictims(Record, frozen=True, kw_only=True):
     """The victims on one node, by UID."""
 
     uids: tuple[str, ...]
     pdb_violations: int
 
 
-class _Place(Record, frozen=True):
+class _Place(Record, frozen=True, kw_only=True):
     """A value, and the fields that lead to it."""
 
     value: Any
@@ -60,7 +60,7 @@ class _Place(Record, frozen=True):
         if self.value is not None and not isinstance(self.value, Mapping):
             raise self.wrong("an object")
         given = {str(key).lower(): value for key, value in (self.value or {}).items()}
-        return tuple(_Place(given.get(field.lower()), (*self.fields, field)) for field in fields)
+        return tuple(_Place(value=given.get(field.lower()), fields=(*self.fields, field)) for field in fields)
 
     def text(self) -> str:
         """The value as a string."""
@@ -82,7 +82,7 @@ class _Place(Record, frozen=True):
             return None
         if not isinstance(self.value, list):
             raise self.wrong("a list")
-        return tuple(read(_Place(item, self.fields)) for item in self.value)
+        return tuple(read(_Place(value=item, fields=self.fields)) for item in self.value)
 
     def entries(self, read: Callable[[_Place], _Item]) -> dict[str, _Item]:
         """The value as a map."""
@@ -90,22 +90,22 @@ class _Place(Record, frozen=True):
             return {}
         if not isinstance(self.value, Mapping):
             raise self.wrong("an object")
-        return {key: read(_Place(item, self.fields)) for key, item in self.value.items()}
+        return {key: read(_Place(value=item, fields=self.fields)) for key, item in self.value.items()}
 
 
 def filter_result(answer: object) -> FilterResult:
     """Decode the answer to the filter verb. Raises ExtenderError where kube-scheduler cannot decode it."""
-    nodes, names, failed, failed_for_good, error = _Place(answer).within(
+    nodes, names, failed, failed_for_good, error = _Place(value=answer).within(
         "Nodes", "NodeNames", "FailedNodes", "FailedAndUnresolvableNodes", "Error"
     )
     (items,) = nodes.within("items")
     listed = items.items(_node) or ()
     return FilterResult(
-        names.items(_Place.text),
-        None if nodes.value is None else listed,
-        failed.entries(_Place.text),
-        failed_for_good.entries(_Place.text),
-        error.text(),
+        names=names.items(_Place.text),
+        nodes=None if nodes.value is None else listed,
+        failed=failed.entries(_Place.text),
+        failed_for_good=failed_for_good.entries(_Place.text),
+        error=error.text(),
     )
 
 
@@ -116,7 +116,7 @@ def host_priorities(answer: object) -> tuple[tuple[str, int], ...]:
         host, score = place.within("Host", "Score")
         return host.text(), score.number()
 
-    return _Place(answer).items(priority) or ()
+    return _Place(value=answer).items(priority) or ()
 
 
 def preemption_result(answer: object) -> dict[str, MetaVictims]:
@@ -127,9 +127,9 @@ def preemption_result(answer: object) -> dict[str, MetaVictims]:
 
     def victims(place: _Place) -> MetaVictims:
         pods, violations = place.within("Pods", "NumPDBViolations")
-        return MetaVictims(pods.items(uid) or (), violations.number())
+        return MetaVictims(uids=pods.items(uid) or (), pdb_violations=violations.number())
 
-    (named,) = _Place(answer).within("NodeNameToMetaVictims")
+    (named,) = _Place(value=answer).within("NodeNameToMetaVictims")
     return named.entries(victims)
 
 

@@ -44,7 +44,7 @@ _ABSENT = unresolvable()
 """Of a node that an extender drops without a word nothing is recorded."""
 
 
-class Extended(Record, frozen=True):
+class Extended(Record, frozen=True, kw_only=True):
     """The rows that passed all extenders, why others did not, and Node objects that extenders sent in their place."""
 
     rows: Rows
@@ -66,7 +66,7 @@ def filter_nodes(
     client: ExtenderClient, extenders: Sequence[Extender], pod: Pod, nodes: Snapshot, rows: Rows
 ) -> Extended:
     """Ask one extender after the other about the rows that are left. Raises ExtenderError where one may not fail."""
-    extended = Extended(rows)
+    extended = Extended(rows=rows)
     for extender in extenders:
         if not len(extended.rows) or not extender.filter_verb or not is_interested(extender, pod):
             continue
@@ -120,7 +120,9 @@ def _filtered(extender: Extender, answer: FilterResult, nodes: Snapshot, before:
         rows = list(sent)
     failed = _statuses(nodes, answer.failed, unschedulable)
     lost = _statuses(nodes, answer.failed_for_good, unresolvable)
-    return Extended(np.array(sorted(rows), dtype=np.intp), {**before.statuses, **failed, **lost}, sent)
+    return Extended(
+        rows=np.array(sorted(rows), dtype=np.intp), statuses={**before.statuses, **failed, **lost}, sent=sent
+    )
 
 
 def _statuses(nodes: Snapshot, messages: Mapping[str, str], status: Callable[[str], Status]) -> dict[int, Status]:
@@ -160,7 +162,7 @@ def prioritize(
         except ExtenderError:
             continue
         points = raw * (MAX_NODE_SCORE // MAX_EXTENDER_PRIORITY)
-        scores.append(PluginScores(extender.address, extender.weight, raw, points))
+        scores.append(PluginScores(plugin=extender.address, weight=extender.weight, raw=raw, normalized=points))
     return tuple(scores)
 
 
@@ -222,5 +224,5 @@ def _candidates(extender: Extender, answered: Mapping[str, MetaVictims], nodes: 
                     "pod is not found on that node"
                 )
         pods = tuple(by_uid[uid] for uid in victims.uids)
-        candidates.append(Candidate(name, pods, victims.pdb_violations))
+        candidates.append(Candidate(node_name=name, victims=pods, pdb_violations=victims.pdb_violations))
     return candidates

@@ -26,7 +26,7 @@ class ExtenderClient(Protocol):
         """Return the whole object as the API server has it."""
 
 
-class Handle(Record, frozen=True):
+class Handle(Record, frozen=True, kw_only=True):
     """Given to each plugin's constructor, after its args."""
 
     version: KubeVersion

@@ -75,7 +75,7 @@ class QueueSortPlugin(Plugin):
         """A pod with a smaller key is scheduled earlier."""
 
 
-class PreFilterResult(Record, frozen=True):
+class PreFilterResult(Record, frozen=True, kw_only=True):
     """A verdict on the pod as a whole, and the node names to which the search is narrowed (None: all)."""
 
     status: Status = SUCCESS
@@ -153,7 +153,7 @@ class FilterPlugin(Plugin):
         return f"fail {self.name}; the closest, {nodes.names[row]}, {evidence[0].text}"
 
 
-class PostFilterResult(Record, frozen=True):
+class PostFilterResult(Record, frozen=True, kw_only=True):
     """The outcome of a PostFilter plugin: a status and, if preemption helps, the node and its victims.
 
     `dry_run` has the words for every node: why preemption helps there or not. `None` as the nominated node means that
@@ -257,7 +257,7 @@ class ScorePlugin(Plugin):
         """Return the evidence behind this plugin's raw score on one feasible node."""
 
 
-class BindingAction(Record, frozen=True):
+class BindingAction(Record, frozen=True, kw_only=True):
     """One thing that the end of the cycle would do, in words: `bind claim data to volume pv-7`."""
 
     extension_point: str

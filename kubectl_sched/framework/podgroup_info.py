@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.arrays import Integers, Rows
 
 
-class PodGroupInfo(Record, frozen=True):
+class PodGroupInfo(Record, frozen=True, kw_only=True):
     """The group, its members that the cycle is about, and those that had a node before."""
 
     group: PodGroup
@@ -37,21 +37,21 @@ class PodGroupInfo(Record, frozen=True):
         return constraints.topology[0].key if constraints is not None and constraints.topology else None
 
 
-class Placement(Record, frozen=True):
+class Placement(Record, frozen=True, kw_only=True):
     """Nodes that are tried together; the name is the topology domain, empty without a constraint."""
 
     name: str
     rows: Rows
 
 
-class ProposedAssignment(Record, frozen=True):
+class ProposedAssignment(Record, frozen=True, kw_only=True):
     """A pod of the group and the node that its attempt found."""
 
     pod: Pod
     node_name: str
 
 
-class PlacementScores(Record, frozen=True):
+class PlacementScores(Record, frozen=True, kw_only=True):
     """int64 per placement, normalized where the plugin does so, and times the plugin's weight."""
 
     plugin: str
@@ -64,7 +64,7 @@ class PlacementScores(Record, frozen=True):
         return self.normalized * self.weight
 
 
-class GroupAttempt(Record, frozen=True):
+class GroupAttempt(Record, frozen=True, kw_only=True):
     """One member as the algorithm placed it: its node, and the cluster and the state in which it found it."""
 
     pod: Pod
@@ -73,21 +73,21 @@ class GroupAttempt(Record, frozen=True):
     state: CycleState
 
 
-class GroupTrial(Record, frozen=True):
+class GroupTrial(Record, frozen=True, kw_only=True):
     """The outcome of the group's algorithm on a changed cluster: a status, and the members that found a node."""
 
     status: Status
     attempts: tuple[GroupAttempt, ...] = ()
 
 
-class GroupCycle(Record, frozen=True):
+class GroupCycle(Record, frozen=True, kw_only=True):
     """The cycle that failed: the states of its members' attempts, and its algorithm, to be run on a changed cluster."""
 
     states: tuple[CycleState, ...]
     trial: Callable[[Snapshot], GroupTrial]
 
 
-class PodGroupPostFilterResult(Record, frozen=True):
+class PodGroupPostFilterResult(Record, frozen=True, kw_only=True):
     """The outcome of preemption for the group: a status, and if it helps the victims and each member's node."""
 
     status: Status

@@ -23,7 +23,7 @@ _PRIORITY_OFFSET = 2**31
 """Added to each priority in the sum, so that many victims of negative priority do not look cheaper than few."""
 
 
-class Candidate(Record, frozen=True):
+class Candidate(Record, frozen=True, kw_only=True):
     """A node where the pod would fit once its victims (the most important first) are gone."""
 
     node_name: str
@@ -32,7 +32,7 @@ class Candidate(Record, frozen=True):
     violated_budgets: tuple[str, ...] = ()
 
 
-class Choice(Record, frozen=True):
+class Choice(Record, frozen=True, kw_only=True):
     """The candidates left after the last criterion that told them apart, and what that criterion was."""
 
     tied: tuple[Candidate, ...]
@@ -101,4 +101,4 @@ def pick_one_node(candidates: Sequence[Candidate]) -> Choice:
         if len(kept) < len(left):
             decided_by = words
         left = kept
-    return Choice(left, decided_by)
+    return Choice(tied=left, decided_by=decided_by)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 JSON: TypeAlias = dict[str, Any]
 
 
-class Write(Record, frozen=True):
+class Write(Record, frozen=True, kw_only=True):
     """One request, in the order in which PreBind makes them.
 
     `verb` is `create`, where the body is the whole object and `name` is empty as the server draws one, or `patch`,
@@ -36,14 +36,14 @@ class Write(Record, frozen=True):
     subresource: str = ""
 
 
-class DevicesOfClass(Record, frozen=True):
+class DevicesOfClass(Record, frozen=True, kw_only=True):
     """A request of a claim (`name`, or `name/alternative`) and the class of the devices that it got."""
 
     request: str
     class_name: str
 
 
-class Reservation(Record, frozen=True):
+class Reservation(Record, frozen=True, kw_only=True):
     """One object of a pod's as it will be, and what is written to make it so.
 
     `item.metadata.resource_version` is that of the object as the cycle saw it. An item that does not exist yet (the
@@ -60,12 +60,12 @@ def renamed(writes: Sequence[Write], assumed: str, given: str) -> tuple[Write, .
     """The writes with the name that the server gave to an object in the place of the one that was assumed."""
     return tuple(
         Write(
-            each.verb,
-            each.kind,
-            each.namespace,
-            given if each.name == assumed else each.name,
-            _with_text(each.body, assumed, given),
-            each.subresource,
+            verb=each.verb,
+            kind=each.kind,
+            namespace=each.namespace,
+            name=given if each.name == assumed else each.name,
+            body=_with_text(each.body, assumed, given),
+            subresource=each.subresource,
         )
         for each in writes
     )

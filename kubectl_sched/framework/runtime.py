@@ -52,7 +52,7 @@ MAX_NODE_SCORE = 100
 MIN_NODE_SCORE = 0
 
 
-class PreFilterOutcome(Record, frozen=True):
+class PreFilterOutcome(Record, frozen=True, kw_only=True):
     """The outcome of all PreFilter plugins; `node_names` are the nodes to search (None: all), `narrowed_by` why."""
 
     status: Status
@@ -60,7 +60,7 @@ class PreFilterOutcome(Record, frozen=True):
     narrowed_by: tuple[str, ...]
 
 
-class PluginScores(Record, frozen=True):
+class PluginScores(Record, frozen=True, kw_only=True):
     """int64 per feasible node, raw, normalized to 0..100, and times the plugin's weight."""
 
     plugin: str
@@ -132,13 +132,13 @@ class Framework:
                 state.unjudged = {**state.unjudged, plugin.name: status}
             elif status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
                 # No preemption can follow, so upstream does not run the plugins after it.
-                outcome = PreFilterOutcome(status, None, ())
+                outcome = PreFilterOutcome(status=status, node_names=None, narrowed_by=())
             elif status.code is Code.UNSCHEDULABLE:
                 # Preemption may follow and needs every plugin's state; the last such rejection is the one reported.
                 rejection = status
             elif not status.is_success:
                 failure = error(f'running PreFilter plugin "{plugin.name}": {status.message}').by(plugin.name)
-                outcome = PreFilterOutcome(failure, None, ())
+                outcome = PreFilterOutcome(status=failure, node_names=None, narrowed_by=())
             else:
                 if result.node_names is not None:
                     narrowed_by.add(plugin.name)
@@ -148,7 +148,7 @@ class Framework:
             if outcome is not None:
                 break
         state.skip_filter_plugins = frozenset(skipped)
-        return outcome or PreFilterOutcome(rejection, names, tuple(sorted(narrowed_by)))
+        return outcome or PreFilterOutcome(status=rejection, node_names=names, narrowed_by=tuple(sorted(narrowed_by)))
 
     def filter_each(self, state: CycleState, pod: Pod, nodes: Snapshot) -> dict[str, NodeToStatus]:
         """Every filter plugin's own verdict on every node, in run order, nominated pods left aside."""
@@ -258,7 +258,7 @@ class Framework:
             except EXPECTED:
                 raise
             except Exception as failure:  # noqa: BLE001 - a bug in preemption leaves the verdicts as they are
-                return PostFilterResult(unknown(plugin.name, failure))
+                return PostFilterResult(status=unknown(plugin.name, failure))
             status = result.status.by(plugin.name)
             if not status.is_rejected or status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
                 return replace(result, status=status)
@@ -292,7 +292,7 @@ class Framework:
         raw = [(plugin, _score(plugin, state, pod, nodes, rows)) for plugin in plugins]
         normalized = [normalized_scores(plugin, state, pod, nodes, rows, scores) for plugin, scores in raw]
         return tuple(
-            PluginScores(plugin.name, self.weights[plugin.name], scores, points)
+            PluginScores(plugin=plugin.name, weight=self.weights[plugin.name], raw=scores, normalized=points)
             for (plugin, scores), points in zip(raw, normalized, strict=True)
         )
 
@@ -321,11 +321,11 @@ def _pre_filter(plugin: PreFilterPlugin, state: CycleState, pod: Pod, nodes: Sna
     try:
         return plugin.pre_filter(state, pod, nodes)
     except PluginError as failure:
-        return PreFilterResult(error(str(failure)))
+        return PreFilterResult(status=error(str(failure)))
     except SchedError:
         raise
     except Exception as failure:  # noqa: BLE001 - a bug costs this plugin's verdicts alone
-        return PreFilterResult(unknown(plugin.name, failure))
+        return PreFilterResult(status=unknown(plugin.name, failure))
 
 
 def _filter(plugin: FilterPlugin, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
@@ -345,7 +345,7 @@ def _nothing_left(narrowed_by: set[str]) -> PreFilterOutcome:
         message = f"node(s) didn't satisfy plugin {plugins[0]}"
     else:
         message = f"node(s) didn't satisfy plugin(s) [{' '.join(plugins)}] simultaneously"
-    return PreFilterOutcome(unresolvable(message), frozenset(), tuple(plugins))
+    return PreFilterOutcome(status=unresolvable(message), node_names=frozenset(), narrowed_by=tuple(plugins))
 
 
 def _score(plugin: ScorePlugin, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:

@@ -47,7 +47,7 @@ class DeferredPodScheduling(PreFilterPlugin, FilterPlugin, BindingCyclePlugin):
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Skip pods that wait for no resize."""
         del state, nodes
-        return PreFilterResult(SUCCESS if self._grows_in_place(pod) else SKIP)
+        return PreFilterResult(status=SUCCESS if self._grows_in_place(pod) else SKIP)
 
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
         """Reject nodes other than the pod's own, and nodes that let no pod be ended for a resize."""
@@ -66,12 +66,16 @@ class DeferredPodScheduling(PreFilterPlugin, FilterPlugin, BindingCyclePlugin):
             return ()
         own = pod.spec.node_name
         if own and own != nodes.names[row]:
-            return (Evidence(f"is not node {own}, on which the pod runs and is to grow", {"node": own}, ()),)
+            return (
+                Evidence(
+                    text=f"is not node {own}, on which the pod runs and is to grow", facts={"node": own}, hints=()
+                ),
+            )
         owners = _owners(nodes.node_objects[row])
         if not owners:
             return ()
         text = f"lets no pod be ended so that another can grow: spec.podPreemptionPolicy names {first_few(owners)}"
-        return (Evidence(text, {"disableResizePreemption": list(owners)}, ()),)
+        return (Evidence(text=text, facts={"disableResizePreemption": list(owners)}, hints=()),)
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
         """Name the pod's node, or the rule that the nodes have in common."""
@@ -85,7 +89,13 @@ class DeferredPodScheduling(PreFilterPlugin, FilterPlugin, BindingCyclePlugin):
         del state, nodes, row
         if not self._grows_in_place(pod):
             return ()
-        return (BindingAction("permit", self.name, "reject: pod resize fits, waiting for Kubelet actuation"),)
+        return (
+            BindingAction(
+                extension_point="permit",
+                plugin=self.name,
+                action="reject: pod resize fits, waiting for Kubelet actuation",
+            ),
+        )
 
 
 def _owners(node: Node) -> tuple[str, ...]:

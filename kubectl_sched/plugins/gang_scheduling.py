@@ -53,7 +53,7 @@ class GangScheduling(PreEnqueuePlugin, BindingCyclePlugin, PermitPlugin, Placeme
         name = _group_name(pod)
         if name is None:
             return SUCCESS
-        groups = _Groups(pod, nodes, self._served)
+        groups = _Groups(pod=pod, nodes=nodes, served=self._served)
         if self._trees:
             return groups.enters_with_tree(name)
         group = groups.group(name)
@@ -72,12 +72,12 @@ class GangScheduling(PreEnqueuePlugin, BindingCyclePlugin, PermitPlugin, Placeme
             action = f"let the gang pass: {placed} of at least {minimum} pods have a node"
         else:
             action = f"wait for the gang: {placed} of at least {minimum} pods have a node, this one counted"
-        return (BindingAction("permit", self.name, action),)
+        return (BindingAction(extension_point="permit", plugin=self.name, action=action),)
 
     def permit(self, pod: Pod, nodes: Snapshot, scheduled: int) -> Status:
         """WAIT until as many members have a node as the gang needs."""
         name = _group_name(pod)
-        group = _Groups(pod, nodes, self._served).group(name) if name is not None else None
+        group = _Groups(pod=pod, nodes=nodes, served=self._served).group(name) if name is not None else None
         gang = group.spec.scheduling_policy.gang if group is not None else None
         return _WAIT if gang is not None and scheduled < gang.min_count else SUCCESS
 
@@ -102,7 +102,7 @@ class GangScheduling(PreEnqueuePlugin, BindingCyclePlugin, PermitPlugin, Placeme
         name = _group_name(pod)
         if name is None:
             return None, 0
-        groups = _Groups(pod, nodes, self._served)
+        groups = _Groups(pod=pod, nodes=nodes, served=self._served)
         group = groups.group(name)
         gang = group.spec.scheduling_policy.gang if group is not None else None
         return (gang.min_count if gang is not None else None), groups.placed(name) + 1
@@ -116,7 +116,7 @@ def _no_group(name: str) -> Status:
     return unresolvable(f'waiting for pods\'s pod group "{name}" to appear in scheduling queue')
 
 
-class _Groups(Record, frozen=True, dict=True):
+class _Groups(Record, frozen=True, kw_only=True, dict=True):
     """The groups of the pod's namespace and their members; the pod itself is one, wherever it is."""
 
     pod: Pod

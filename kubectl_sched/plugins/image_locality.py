@@ -92,9 +92,9 @@ class ImageLocality(ScorePlugin):
         found = nodes.whole.table.image_states[name]
         counted = self._scaled(image, nodes)
         return Evidence(
-            f"has {name} ({_megabytes(found.size)}), as have {len(found.rows)} of {len(nodes.whole)} nodes: "
+            text=f"has {name} ({_megabytes(found.size)}), as have {len(found.rows)} of {len(nodes.whole)} nodes: "
             f"counts {_megabytes(counted)}",
-            {
+            facts={
                 "image": image,
                 "compared": name,
                 "present": True,
@@ -109,7 +109,7 @@ class ImageLocality(ScorePlugin):
     def _absent(self, image: str, nodes: Snapshot, row: int, listed: tuple[ContainerImage, ...]) -> Evidence:
         name = normalized_image_name(image)
         facts: dict[str, JSON] = {"image": image, "compared": name, "present": False, "listedImages": len(listed)}
-        return Evidence(f"does not list {name}", facts, _hints(name, nodes.names[row], listed))
+        return Evidence(text=f"does not list {name}", facts=facts, hints=_hints(name, nodes.names[row], listed))
 
 
 def _rows_in_whole(nodes: Snapshot, rows: Rows) -> Rows:

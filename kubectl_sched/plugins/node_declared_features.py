@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.arrays import Rows
 
-PRE_FILTER_STATE: StateKey[tuple[str, ...]] = StateKey("PreFilterNodeDeclaredFeatures")
+PRE_FILTER_STATE: StateKey[tuple[str, ...]] = StateKey(name="PreFilterNodeDeclaredFeatures")
 
 
 def _restarts_all_containers(pod: Pod) -> bool:
@@ -74,7 +74,7 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
         del nodes
         needed = self._needed(pod)
         if not needed:
-            return PreFilterResult(SKIP)
+            return PreFilterResult(status=SKIP)
         state.write(PRE_FILTER_STATE, needed)
         return PreFilterResult()
 
@@ -126,4 +126,6 @@ def _evidence(feature: str, declared: tuple[str, ...], nodes: Snapshot) -> Evide
     elif not any(feature in features for features in nodes.whole.declared_features.values):
         hints.append(f"no node declares {feature}")
     facts: dict[str, JSON] = {"feature": feature, "neededBecause": _NEEDED[feature][1], "declared": list(declared)}
-    return Evidence(f"does not declare the feature {feature}, needed as {_NEEDED[feature][1]}", facts, tuple(hints))
+    return Evidence(
+        text=f"does not declare the feature {feature}, needed as {_NEEDED[feature][1]}", facts=facts, hints=tuple(hints)
+    )

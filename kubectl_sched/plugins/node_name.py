@@ -59,7 +59,11 @@ class NodeName(PreFilterPlugin, FilterPlugin):
 
             near = nearest(wanted, nodes.whole.names)
             hints = (f"no node is named {wanted}" + (f"; there is {near}" if near else ""),)
-        return (Evidence(f"is not {wanted}, which the pod's spec.nodeName asks for", {"nodeName": wanted}, hints),)
+        return (
+            Evidence(
+                text=f"is not {wanted}, which the pod's spec.nodeName asks for", facts={"nodeName": wanted}, hints=hints
+            ),
+        )
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
         """Name the node that the pod asks for, and say if there is none of that name."""

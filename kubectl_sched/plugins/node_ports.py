@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _TAKEN = unschedulable("node(s) didn't have free ports for the requested pod ports")
 
-PRE_FILTER_STATE: StateKey[tuple[HostPort, ...]] = StateKey("PreFilterNodePorts")
+PRE_FILTER_STATE: StateKey[tuple[HostPort, ...]] = StateKey(name="PreFilterNodePorts")
 
 
 class NodePorts(PreFilterPlugin, FilterPlugin):
@@ -43,7 +43,7 @@ class NodePorts(PreFilterPlugin, FilterPlugin):
         del nodes
         wanted = host_ports(pod)
         if not wanted or self._grows_in_place(pod):
-            return PreFilterResult(SKIP)
+            return PreFilterResult(status=SKIP)
         state.write(PRE_FILTER_STATE, wanted)
         return PreFilterResult()
 
@@ -101,8 +101,8 @@ def _evidence(want: HostPort, port: HostPort, user: Pod) -> Evidence:
     on_other_address = "" if want.ip == port.ip else f" (as {port})"
     owner = user.metadata.controller
     return Evidence(
-        f"host port {want} is taken by {user.key}{on_other_address}",
-        {
+        text=f"host port {want} is taken by {user.key}{on_other_address}",
+        facts={
             "port": want.port,
             "protocol": want.protocol,
             "hostIP": want.ip,
@@ -111,7 +111,7 @@ def _evidence(want: HostPort, port: HostPort, user: Pod) -> Evidence:
             "usedByOwner": owner.kind if owner else None,
             "terminatingSince": user.metadata.deletion_timestamp,
         },
-        _hints(want, port, user),
+        hints=_hints(want, port, user),
         distance=0.5,
     )
 

@@ -43,7 +43,7 @@ class NodeUnschedulable(PreFilterPlugin, FilterPlugin):
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Skip pods that only wait for room to grow where they are."""
         del state, nodes
-        return PreFilterResult(SKIP if self._grows_in_place(pod) else SUCCESS)
+        return PreFilterResult(status=SKIP if self._grows_in_place(pod) else SUCCESS)
 
     def _tolerates(self, pod: Pod) -> bool:
         return tolerated(UNSCHEDULABLE_TAINT, pod.spec.tolerations, comparison=self._comparison)
@@ -72,7 +72,7 @@ class NodeUnschedulable(PreFilterPlugin, FilterPlugin):
         command = uncordon_node(nodes.names[row])
         undone = f" ({command} undoes it)" if command is not None else ""
         text = f"is cordoned{f' since {since}' if since else ''}{undone}"
-        return (Evidence(text, {"unschedulable": True, "since": since}, hints),)
+        return (Evidence(text=text, facts={"unschedulable": True, "since": since}, hints=hints),)
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
         """Name the cordoned nodes."""

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.arrays import Integers, Rows
 
-PRE_SCORE_STATE: StateKey[tuple[Toleration, ...]] = StateKey("PreScoreTaintToleration")
+PRE_SCORE_STATE: StateKey[tuple[Toleration, ...]] = StateKey(name="PreScoreTaintToleration")
 
 _TAINTS_TOLD: Final = 3
 _CONDITION_OF: Final = {
@@ -85,7 +85,7 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Skip pods that only wait for room to grow where they are."""
         del state, nodes
-        return PreFilterResult(SKIP if self._grows_in_place(pod) else SUCCESS)
+        return PreFilterResult(status=SKIP if self._grows_in_place(pod) else SUCCESS)
 
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
         """Reject nodes with a NoSchedule or NoExecute taint that the pod does not tolerate."""
@@ -203,7 +203,7 @@ def _evidence(taint: Taint, node: Node, hints: tuple[str, ...]) -> Evidence:
         text = f"has taint {taint}: {_condition_text(condition)}"
     elif taint.key in _MEANING_OF:
         text = f"{text}: {_MEANING_OF[taint.key]}"
-    return Evidence(text, facts, hints, distance=0.5 if hints else 1.0)
+    return Evidence(text=text, facts=facts, hints=hints, distance=0.5 if hints else 1.0)
 
 
 def _condition(taint: Taint, node: Node) -> Condition | None:

@@ -29,7 +29,7 @@ class TopologyPlacementGenerator(PlacementGeneratePlugin):
         """Return a placement for each value of the label; only that of the members that have a node, if some do."""
         key = info.topology_key
         if key is None:
-            return (Placement("", np.arange(len(nodes))),)
+            return (Placement(name="", rows=np.arange(len(nodes))),)
         required = _domain_of(info, key, nodes) if info.scheduled else None
         domains = nodes.label(key)
         names = sorted({value for value in domains if value is not None})
@@ -37,7 +37,7 @@ class TopologyPlacementGenerator(PlacementGeneratePlugin):
 
 
 def _placement(name: str, domains: Column[str | None]) -> Placement:
-    return Placement(name, np.flatnonzero(domains.where(lambda value: value == name)))
+    return Placement(name=name, rows=np.flatnonzero(domains.where(lambda value: value == name)))
 
 
 def _domain_of(info: PodGroupInfo, key: str, nodes: Snapshot) -> str:

@@ -49,14 +49,14 @@ class Disk(NamedTuple):
         return not (self.read_only and other.read_only)
 
 
-class PreFilterState(Record, frozen=True):
+class PreFilterState(Record, frozen=True, kw_only=True):
     """The pod's claims that one pod alone may use, and how many uses of them by other pods are known."""
 
     read_write_once_pod_claims: frozenset[str]
     conflicting_references: int
 
 
-PRE_FILTER_STATE: StateKey[PreFilterState] = StateKey("PreFilterVolumeRestrictions")
+PRE_FILTER_STATE: StateKey[PreFilterState] = StateKey(name="PreFilterVolumeRestrictions")
 
 
 class VolumeRestrictions(PreFilterPlugin, FilterPlugin, PreFilterExtensions):
@@ -72,18 +72,21 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin, PreFilterExtensions):
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Count the pods that use a ReadWriteOncePod claim; skip pods that nothing can conflict with."""
         if not pod.spec.volumes or self._grows_in_place(pod):
-            return PreFilterResult(SKIP)
+            return PreFilterResult(status=SKIP)
         claims: set[str] = set()
         for name in _claim_names(pod):
             claim = nodes.objects.get(PersistentVolumeClaim, name, pod.namespace)
             if claim is None:
-                return PreFilterResult(unresolvable(claim_not_found(name)))
+                return PreFilterResult(status=unresolvable(claim_not_found(name)))
             if READ_WRITE_ONCE_POD in claim.spec.access_modes:
                 claims.add(name)
         in_use = {key for _, key in _users(pod, claims, nodes)}
         if not in_use and not disks(pod):
-            return PreFilterResult(SKIP)
-        state.write(PRE_FILTER_STATE, PreFilterState(frozenset(claims), len(in_use)))
+            return PreFilterResult(status=SKIP)
+        state.write(
+            PRE_FILTER_STATE,
+            PreFilterState(read_write_once_pod_claims=frozenset(claims), conflicting_references=len(in_use)),
+        )
         return PreFilterResult()
 
     def explain_pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> tuple[Evidence, ...]:
@@ -91,8 +94,8 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin, PreFilterExtensions):
         del state
         return tuple(
             Evidence(
-                f"volume {volume} is claim {pod.namespace}/{name}, which does not exist",
-                {"volume": volume, "claim": name, "namespace": pod.namespace},
+                text=f"volume {volume} is claim {pod.namespace}/{name}, which does not exist",
+                facts={"volume": volume, "claim": name, "namespace": pod.namespace},
             )
             for volume, name in _claims_by_volume(pod)
             if nodes.objects.get(PersistentVolumeClaim, name, pod.namespace) is None
@@ -149,7 +152,7 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin, PreFilterExtensions):
         users = _users(pod, claims, nodes)
         if not users:
             names = ", ".join(sorted(claims))
-            return (Evidence(f"another pod uses a claim named {names}, which only one pod may use"),)
+            return (Evidence(text=f"another pod uses a claim named {names}, which only one pod may use"),)
         return tuple(_claim_evidence(nodes.whole, index, key) for index, key in users)
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
@@ -251,9 +254,9 @@ def _disk_evidence(disk: Disk, other: Disk, user: Pod) -> Evidence:
         writers = [who for who, each in (("the pod", disk), (user.key, other)) if not each.read_only]
         hints = (f"pods of one node share such a disk only read-only; {' and '.join(writers)} would write",)
     return Evidence(
-        f"has {user.key}, which mounts {disk.kind} {title}, too",
-        {"kind": disk.kind, "disk": disk.name, "readOnly": disk.read_only, "usedBy": user.key},
-        (*hints, *_leaving(user)),
+        text=f"has {user.key}, which mounts {disk.kind} {title}, too",
+        facts={"kind": disk.kind, "disk": disk.name, "readOnly": disk.read_only, "usedBy": user.key},
+        hints=(*hints, *_leaving(user)),
         distance=0.5,
     )
 
@@ -261,9 +264,9 @@ def _disk_evidence(disk: Disk, other: Disk, user: Pod) -> Evidence:
 def _claim_evidence(nodes: Snapshot, index: int, claim: str) -> Evidence:
     user, node = nodes.existing_pods.pods[index], nodes.names[nodes.existing_pods.rows[index]]
     return Evidence(
-        f"claim {user.namespace}/{claim} is ReadWriteOncePod, and {user.key} on {node} uses it",
-        {"claim": claim, "namespace": user.namespace, "usedBy": user.key, "node": node},
-        ("with ReadWriteOnce, pods of the same node could share it", *_leaving(user)),
+        text=f"claim {user.namespace}/{claim} is ReadWriteOncePod, and {user.key} on {node} uses it",
+        facts={"claim": claim, "namespace": user.namespace, "usedBy": user.key, "node": node},
+        hints=("with ReadWriteOnce, pods of the same node could share it", *_leaving(user)),
         distance=0.5,
     )
 

@@ -61,7 +61,7 @@ class VolumeTopology(NamedTuple):
 
 Topologies: TypeAlias = tuple[VolumeTopology, ...]
 
-PRE_FILTER_STATE: StateKey[Topologies] = StateKey("PreFilterVolumeZone")
+PRE_FILTER_STATE: StateKey[Topologies] = StateKey(name="PreFilterVolumeZone")
 
 
 class VolumeZone(PreFilterPlugin, FilterPlugin):
@@ -76,12 +76,12 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Read the labels of the pod's volumes; skip pods whose volumes have none."""
         if not pod.spec.volumes or self._grows_in_place(pod):
-            return PreFilterResult(SKIP)
+            return PreFilterResult(status=SKIP)
         found = _topologies(pod, nodes.objects)
         if isinstance(found, Status):
-            return PreFilterResult(found)
+            return PreFilterResult(status=found)
         if not found:
-            return PreFilterResult(SKIP)
+            return PreFilterResult(status=SKIP)
         state.write(PRE_FILTER_STATE, found)
         return PreFilterResult()
 
@@ -92,7 +92,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
             reason = _volume_of(name, pod.namespace, nodes.objects)
             if isinstance(reason, Status):
                 text = f"the zone of claim {pod.namespace}/{name} cannot be told: {reason.message}"
-                return (Evidence(text, {"claim": name, "namespace": pod.namespace}),)
+                return (Evidence(text=text, facts={"claim": name, "namespace": pod.namespace}),)
         return ()
 
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
@@ -213,8 +213,8 @@ def _evidence(topology: VolumeTopology, value: str | None) -> Evidence:
     values = sorted(topology.values)
     here = f"has no label {topology.key}" if value is None else f"is in {kind} {value}"
     return Evidence(
-        f"{here}; volume {topology.volume} (claim {topology.claim}) is in {' or '.join(values)}",
-        {
+        text=f"{here}; volume {topology.volume} (claim {topology.claim}) is in {' or '.join(values)}",
+        facts={
             "claim": topology.claim,
             "persistentVolume": topology.volume,
             "label": topology.key,

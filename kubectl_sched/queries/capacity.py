@@ -31,7 +31,7 @@ _CONDITION_TAINT = "node.kubernetes.io/"
 _FIRST = ("cpu", "memory")
 
 
-class Question(Record, frozen=True):
+class Question(Record, frozen=True, kw_only=True):
     """The flags of the same names; without shapes those of the pods there are, of one namespace if it is given."""
 
     shapes: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class Question(Record, frozen=True):
     replay: Replay = Replay()
 
 
-class Blocked(Record, frozen=True):
+class Blocked(Record, frozen=True, kw_only=True):
     """Nodes on which a pod of a shape does not fit, for the same reasons, and the free amount on them."""
 
     reasons: tuple[str, ...]
@@ -48,7 +48,7 @@ class Blocked(Record, frozen=True):
     free: int
 
 
-class Stranded(Record, frozen=True):
+class Stranded(Record, frozen=True, kw_only=True):
     """The free amount of a resource on nodes where no pod of a shape fits, most first."""
 
     resource: str
@@ -59,7 +59,7 @@ class Stranded(Record, frozen=True):
     blocked_by: tuple[Blocked, ...]
 
 
-class ShapeCapacity(CachingRecord, frozen=True):
+class ShapeCapacity(CachingRecord, frozen=True, kw_only=True):
     """The number of further pods of one shape that fit, and what is out of their reach."""
 
     shape: Shape
@@ -68,7 +68,7 @@ class ShapeCapacity(CachingRecord, frozen=True):
     stranded: tuple[Stranded, ...]
 
 
-class Resource(Record, frozen=True):
+class Resource(Record, frozen=True, kw_only=True):
     """Amounts of one resource over the nodes of a pool, in the scheduler's units."""
 
     name: str
@@ -85,7 +85,7 @@ class Resource(Record, frozen=True):
     largest_on: str | None
 
 
-class Pool(CachingRecord, frozen=True):
+class Pool(CachingRecord, frozen=True, kw_only=True):
     """Nodes of one pool, and how full each of them is: the highest share of any resource, from 0 to 1, by name."""
 
     name: str
@@ -93,7 +93,7 @@ class Pool(CachingRecord, frozen=True):
     fullness: Mapping[str, float]
 
 
-class Answer(CachingRecord, frozen=True):
+class Answer(CachingRecord, frozen=True, kw_only=True):
     """The shapes, the pools in the order of their first nodes, and sentences about what was assumed."""
 
     shapes: tuple[ShapeCapacity, ...]
@@ -117,7 +117,7 @@ def capacity(question: Question, dump: Dump) -> Answer:
     found_pools = tuple(_pool(name, rows, nodes, found, reachable) for name, rows in _by_pool(nodes).items())
     said = (*notes, *_about(found), *schedulers.notes, *dump.warnings, *schedulers.warnings)
     version = schedulers.assumed(question.profile or DEFAULT_SCHEDULER_NAME).configuration.version
-    return Answer(tuple(found), found_pools, str(version), said)
+    return Answer(shapes=tuple(found), pools=found_pools, kubernetes_version=str(version), notes=said)
 
 
 def _by_pool(nodes: Snapshot) -> dict[str, list[int]]:
@@ -145,7 +145,7 @@ def _shape_capacity(shape: Shape, schedulers: ClusterSchedulers) -> ShapeCapacit
     requests = {name: amount for name, amount in nodes.resource_of(shape.pod).requested.items() if amount}
     unfit = _unfit(capacity)
     stranded = tuple(_stranded(name, nodes, unfit, capacity.first.verdict) for name in requests)
-    return ShapeCapacity(shape, requests, capacity, stranded)
+    return ShapeCapacity(shape=shape, requests=requests, capacity=capacity, stranded=stranded)
 
 
 def _unfit(capacity: PodCapacity) -> Mask:
@@ -171,11 +171,16 @@ def _stranded(resource: str, nodes: Snapshot, unfit: Mask, verdict: NodeToStatus
         assert verdict is not None  # noqa: S101 - it has values
         mask = unfit & (verdict.codes == code) & (free > 0)
         if mask.any():
-            before = blocked.get(status.reasons, Blocked(status.reasons, 0, 0))
-            amounts = before.nodes + int(mask.sum()), before.free + int(free[mask].sum())
-            blocked[status.reasons] = Blocked(status.reasons, *amounts)
+            before = blocked.get(status.reasons, Blocked(reasons=status.reasons, nodes=0, free=0))
+            blocked[status.reasons] = Blocked(
+                reasons=status.reasons,
+                nodes=before.nodes + int(mask.sum()),
+                free=before.free + int(free[mask].sum()),
+            )
     by_amount = sorted(blocked.values(), key=lambda each: (-each.free, each.reasons))
-    return Stranded(resource, int(free.sum()), int(free[unfit].sum()), tuple(by_amount))
+    return Stranded(
+        resource=resource, free=int(free.sum()), stranded=int(free[unfit].sum()), blocked_by=tuple(by_amount)
+    )
 
 
 def _reachable(nodes: Snapshot, schedulers: ClusterSchedulers) -> Mask:
@@ -203,7 +208,7 @@ def _pool(name: str, rows: Sequence[int], nodes: Snapshot, shapes: Sequence[Shap
         share = _requested(nodes, each)[of_pool] / np.maximum(allocatable, 1)
         shares = np.maximum(shares, np.where(allocatable > 0, share, 0.0))
     fullness = {nodes.names[row]: min(1.0, float(share)) for row, share in zip(rows, shares, strict=True)}
-    return Pool(name, resources, fullness)
+    return Pool(name=name, resources=resources, fullness=fullness)
 
 
 def _resource_names(nodes: Snapshot) -> list[str]:

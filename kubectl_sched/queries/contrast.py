@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
 
 
-class PluginDifference(Record, frozen=True):
+class PluginDifference(Record, frozen=True, kw_only=True):
     """The points by which a plugin prefers the winner to the other node; negative if it prefers the other."""
 
     plugin: str
@@ -19,7 +19,7 @@ class PluginDifference(Record, frozen=True):
     """The evidence behind the points of the node that the plugin prefers."""
 
 
-class Contrast(Record, frozen=True):
+class Contrast(Record, frozen=True, kw_only=True):
     """The winner `node` against the `other`; the differences of the plugins, the largest first, sum to `lead`."""
 
     node: str
@@ -46,11 +46,13 @@ def contrast_of(result: ScheduleResult, asked: str | None = None) -> Contrast | 
     differences = [(plugin, -points) for plugin, points in points_lost(result, row) if points]
     lead = result.total_of[result.nodes.row_of[winner]] - result.total_of[row]
     return Contrast(
-        winner,
-        other,
-        lead,
-        tuple(
-            PluginDifference(plugin, points, _because(result, plugin, winner if points > 0 else other))
+        node=winner,
+        other=other,
+        lead=lead,
+        plugins=tuple(
+            PluginDifference(
+                plugin=plugin, difference=points, because=_because(result, plugin, winner if points > 0 else other)
+            )
             for plugin, points in sorted(differences, key=lambda each: (-abs(each[1]), each[0]))
         ),
     )

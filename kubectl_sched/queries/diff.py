@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Report = Callable[[str, int, int], None]
 
 
-class Question(Record, frozen=True):
+class Question(Record, frozen=True, kw_only=True):
     """The pods to compare, and the flags of the two sides. What `to_replay` leaves out is as on the first side."""
 
     selection: Selection
@@ -34,7 +34,7 @@ class Question(Record, frozen=True):
     to_replay: Replay = Replay()
 
 
-class Answer(Record, frozen=True):
+class Answer(Record, frozen=True, kw_only=True):
     """The two sides, how many pods were compared, and those that differ."""
 
     before: Configuration
@@ -71,12 +71,12 @@ def diff(question: Question, dump: Dump, to_dump: Dump | None = None, report: Re
         notes += _not_compared(len({pod.key for pod in select(other.objects, selection)} - pods.keys()), "second")
     warnings = (*before.warnings, *after.warnings, *dump.warnings, *other.warnings, *unreadable)
     return Answer(
-        before.assumed(name).configuration,
-        after.assumed(name).configuration,
-        len(both) - len(unreadable),
-        tuple(found),
-        tuple(dict.fromkeys(notes)),
-        tuple(dict.fromkeys(warnings)),
+        before=before.assumed(name).configuration,
+        after=after.assumed(name).configuration,
+        compared=len(both) - len(unreadable),
+        differences=tuple(found),
+        notes=tuple(dict.fromkeys(notes)),
+        warnings=tuple(dict.fromkeys(warnings)),
     )
 
 
@@ -87,10 +87,10 @@ def _schedulers(question: Question, dump: Dump, other: Dump) -> tuple[ClusterSch
     after = ClusterSchedulers(
         other,
         Replay(
-            second.config or first.config,
-            second.kube_version or first.kube_version,
-            second.feature_gates or first.feature_gates,
-            "--to-config" if second.config else "--config",
+            config=second.config or first.config,
+            kube_version=second.kube_version or first.kube_version,
+            feature_gates=second.feature_gates or first.feature_gates,
+            config_flag="--to-config" if second.config else "--config",
         ),
     )
     before.assumed(DEFAULT_SCHEDULER_NAME)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _DRIFTED = frozenset({"Different", "WouldReject"})
 
 
-class Question(Record, frozen=True):
+class Question(Record, frozen=True, kw_only=True):
     """A question about some pods. The fields are the flags of `explain` of the same names."""
 
     selection: Selection
@@ -67,7 +67,7 @@ class Question(Record, frozen=True):
         return self.selection.is_one_pod and not self.drifted
 
 
-class Answer(CachingRecord, frozen=True):
+class Answer(CachingRecord, frozen=True, kw_only=True):
     """The explanations that a question asked for, in its order, and what they rest on."""
 
     explanations: tuple[Explanation, ...]
@@ -107,7 +107,13 @@ def explain(
         *completeness(dump, [each.result for each in explanations]),
     )
     read = (*schedulers.warnings, *unreadable, *dump.warnings)
-    return Answer(tuple(explanations), question.is_about_one_pod, together, notes, read), schedulers
+    return Answer(
+        explanations=tuple(explanations),
+        is_about_one_pod=question.is_about_one_pod,
+        together=together,
+        notes=notes,
+        warnings=read,
+    ), schedulers
 
 
 class PodExplainer:
@@ -169,7 +175,7 @@ class PodExplainer:
             error = error_in_one_line(failure)
             result = no_profile(pod, self._schedulers.default_scheduler.nodes, "")
             result = replace(result, outcome=Outcome.ERROR, failure=error, error=f"{error}; {HOW_TO_REPORT}")
-            return Explanation(result)
+            return Explanation(result=result)
 
     def _explain(self, pod: Pod) -> Explanation:
         scheduler = self._schedulers.scheduler(pod)
@@ -228,7 +234,7 @@ class PodExplainer:
         scheduler = self._schedulers.default_scheduler
         version = str(scheduler.configuration.version)
         for result, stage in not_created(self._dump.objects, selection, self._around, scheduler.nodes):
-            yield Explanation(replace(result, kubernetes_version=version), stage=stage)
+            yield Explanation(result=replace(result, kubernetes_version=version), stage=stage)
 
     def about_workloads(self) -> Iterator[str]:
         """Yield a sentence for each workload that lacks pods, and for each node group of the DaemonSets asked for."""

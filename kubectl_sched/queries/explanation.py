@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kubectl_sched.suggestions.change import Suggestion
 
 
-class Explanation(CachingRecord, frozen=True):
+class Explanation(CachingRecord, frozen=True, kw_only=True):
     """The one value that every renderer reads about a pod. Nothing in it is computed again."""
 
     result: ScheduleResult
@@ -61,4 +61,6 @@ class Explanation(CachingRecord, frozen=True):
 
 def explanation_of(result: ScheduleResult, scheduler: Scheduler) -> Explanation:
     """Return what a scheduler's own state tells of a cycle: the warnings and the pod's place in the queue."""
-    return Explanation(result, warnings(result, scheduler.configuration), scheduler.queue_place(result))
+    return Explanation(
+        result=result, warnings=warnings(result, scheduler.configuration), queue_place=scheduler.queue_place(result)
+    )

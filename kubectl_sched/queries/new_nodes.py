@@ -73,7 +73,7 @@ class Asking(NamedTuple):
     profile: str | None
 
 
-class PoolVerdict(CachingRecord, frozen=True):
+class PoolVerdict(CachingRecord, frozen=True, kw_only=True):
     """True if one NodePool would make a node for the pod, were it the only one: Created, Impossible or Unknown."""
 
     name: str
@@ -81,7 +81,7 @@ class PoolVerdict(CachingRecord, frozen=True):
     reason: str
 
 
-class ThenScheduler(CachingRecord, frozen=True):
+class ThenScheduler(CachingRecord, frozen=True, kw_only=True):
     """kube-scheduler's verdict on the node that would be made."""
 
     outcome: str
@@ -89,7 +89,7 @@ class ThenScheduler(CachingRecord, frozen=True):
     reasons: tuple[str, ...] = ()
 
 
-class NewNodes(CachingRecord, frozen=True):
+class NewNodes(CachingRecord, frozen=True, kw_only=True):
     """Describes what Karpenter would do for a pod."""
 
     verdict: str
@@ -157,11 +157,11 @@ class _Replayed:
         if node is not None:
             state = next(each for each in self._cluster.state_nodes if each.name == node)
             verdict = EXISTING if state.is_initialized else IN_FLIGHT
-            return NewNodes(verdict, node=node, node_pool=state.node_pool, node_pools=pools, assumed=assumed)
+            return NewNodes(verdict=verdict, node=node, node_pool=state.node_pool, node_pools=pools, assumed=assumed)
         ignored = outcome.ignored.get(key)
         error = ignored or outcome.errors.get(key, "")
         settled = ignored is not None or all(each.verdict == IMPOSSIBLE for each in pools)
-        return NewNodes(IMPOSSIBLE if settled else UNKNOWN, error=error, node_pools=pools, assumed=assumed)
+        return NewNodes(verdict=IMPOSSIBLE if settled else UNKNOWN, error=error, node_pools=pools, assumed=assumed)
 
     def _created(
         self,
@@ -184,7 +184,7 @@ class _Replayed:
         }  # fmt: skip
         then = _then_scheduler(self._pod, _node(claim, labels), dump, asking)
         return NewNodes(
-            CREATED,
+            verdict=CREATED,
             node_pool=claim.node_pool,
             instance_types=tuple(claim.instance_types),
             requirements=selectors(claim.requirements.values()),
@@ -200,23 +200,25 @@ class _Replayed:
     def _of_pool(self, pool: NodePool) -> PoolVerdict:
         """Report whether this NodePool alone would make a node for the pod."""
         if not usable_pools([pool]):
-            return PoolVerdict(pool.name, IMPOSSIBLE, _unusable(pool))
+            return PoolVerdict(name=pool.name, verdict=IMPOSSIBLE, reason=_unusable(pool))
         ignored = self._outcome.ignored.get(self._pod.key)
         if ignored is not None:
-            return PoolVerdict(pool.name, IMPOSSIBLE, ignored)
+            return PoolVerdict(name=pool.name, verdict=IMPOSSIBLE, reason=ignored)
         active = [each for each in self._cluster.state_nodes if not each.is_being_deleted]
         remaining = remaining_resources([pool], active)[pool.name]
         wrong = rejection_by_any_type(pool, self._pod, remaining, self._options)
         if wrong:
-            return PoolVerdict(pool.name, IMPOSSIBLE, wrong)
+            return PoolVerdict(name=pool.name, verdict=IMPOSSIBLE, reason=wrong)
         apart = provision_apart(self._cluster, self._pod, pool, self._types, self._options)
         if apart.claims:
             count = len(apart.claims[0].rows)
             return PoolVerdict(
-                pool.name, CREATED, f"{count} instance type{'s' if count != 1 else ''} fit{'s' if count == 1 else ''}"
+                name=pool.name,
+                verdict=CREATED,
+                reason=f"{count} instance type{'s' if count != 1 else ''} fit{'s' if count == 1 else ''}",
             )
         error = apart.errors.get(self._pod.key, "")
-        return PoolVerdict(pool.name, IMPOSSIBLE if self._knows_all_types else UNKNOWN, error)
+        return PoolVerdict(name=pool.name, verdict=IMPOSSIBLE if self._knows_all_types else UNKNOWN, reason=error)
 
 
 def _unusable(pool: NodePool) -> str:
@@ -281,11 +283,11 @@ def _then_scheduler(pod: Pod, node: Node, dump: Dump, asking: Asking) -> ThenSch
     state = with_fields(dump, objects=(*dump.objects, node))
     result = ClusterSchedulers(state, asking.replay, asking.profile).schedule_one(pod)
     if result.verdict is None:
-        return ThenScheduler(result.outcome.value, "", (result.message or result.error or "",))
+        return ThenScheduler(outcome=result.outcome.value, plugin="", reasons=(result.message or result.error or "",))
     status = result.verdict[result.nodes.row_of[node.name]]
     if status.is_success:
-        return ThenScheduler("Schedulable")
-    return ThenScheduler("Unschedulable", status.plugin or "", tuple(status.reasons))
+        return ThenScheduler(outcome="Schedulable")
+    return ThenScheduler(outcome="Unschedulable", plugin=status.plugin or "", reasons=tuple(status.reasons))
 
 
 def sentence(found: NewNodes) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _NODE_NAME = re.compile(r'(node(?: name)?) "[^"]*"')
 
 
-class Cause(Record, frozen=True):
+class Cause(Record, frozen=True, kw_only=True):
     """The outcome, and the plugins and reasons that keep out the last nodes; without names of nodes or of the pod."""
 
     outcome: str
@@ -35,13 +35,17 @@ def cause_of(explanation: Explanation) -> Cause:
     """Return the cause of one pending pod."""
     result, stage = explanation.result, explanation.stage
     if stage is not None and stage.name in {"NoScheduler", "NotCreated"}:
-        return Cause(result.outcome.value, (), stage.evidence[:1])
+        return Cause(outcome=result.outcome.value, plugins=(), reasons=stage.evidence[:1])
     if result.outcome is Outcome.NO_PROFILE:
-        return Cause(result.outcome.value, (), (f"no profile has the schedulerName {result.pod.spec.scheduler_name}",))
+        return Cause(
+            outcome=result.outcome.value,
+            plugins=(),
+            reasons=(f"no profile has the schedulerName {result.pod.spec.scheduler_name}",),
+        )
     found = list(_keeping_out(result))
     plugins = sorted({status.plugin for status in found if status.plugin})
     reasons = sorted({_nameless(reason, result) for status in found for reason in status.reasons})
-    return Cause(result.outcome.value, tuple(plugins), tuple(reasons))
+    return Cause(outcome=result.outcome.value, plugins=tuple(plugins), reasons=tuple(reasons))
 
 
 def _keeping_out(result: ScheduleResult) -> Iterable[Status]:

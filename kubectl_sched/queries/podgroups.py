@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _GATE = "GenericWorkload"
 
 
-class PodGroupQuestion(Record, frozen=True):
+class PodGroupQuestion(Record, frozen=True, kw_only=True):
     """A question about some groups; without names, about those that have a pending member."""
 
     names: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class PodGroupQuestion(Record, frozen=True):
     replay: Replay = Replay()
 
 
-class PodGroupAnswer(CachingRecord, frozen=True):
+class PodGroupAnswer(CachingRecord, frozen=True, kw_only=True):
     """The groups in the order in which they were named, else in that of the cluster."""
 
     results: tuple[PodGroupResult, ...]
@@ -50,7 +50,10 @@ def explain_podgroups(question: PodGroupQuestion, dump: Dump) -> PodGroupAnswer:
     groups = _selected(question, dump, pods)
     results = tuple(_explained(group, pods, schedulers) for group in groups)
     return PodGroupAnswer(
-        results, len(question.names) == 1, tuple(schedulers.notes), (*schedulers.warnings, *dump.warnings)
+        results=results,
+        is_about_one=len(question.names) == 1,
+        notes=tuple(schedulers.notes),
+        warnings=(*schedulers.warnings, *dump.warnings),
     )
 
 

@@ -70,10 +70,10 @@ class Rejudging:
             return None
         nodes, whole = scheduler.nodes, partial(self._schedulers.cycle, pod)
         if nodes.existing_pods.find(pod.metadata.namespace, pod.metadata.name) is None:
-            return Rejudged(ReplaySummary.of(alike.whole), whole)
+            return Rejudged(summary=ReplaySummary.of(alike.whole), whole=whole)
         judged = alike.one_out.without(pod)
         return Rejudged.shared(judged, nodes, whole) if judged is not None else None
 
 
 def _own(result: ScheduleResult) -> Rejudged:
-    return Rejudged(ReplaySummary.of(result), lambda: result)
+    return Rejudged(summary=ReplaySummary.of(result), whole=lambda: result)

@@ -22,14 +22,14 @@ _PLUGIN = re.compile(r'plugin "([^"]+)"')
 _PLUGINS_NAMED = 2
 
 
-class Cause(Record, frozen=True):
+class Cause(Record, frozen=True, kw_only=True):
     """A plugin (None where it is none's doing) and what it does otherwise, in a clause."""
 
     plugin: str | None
     text: str
 
 
-class ReplaySummary(Record, frozen=True):
+class ReplaySummary(Record, frozen=True, kw_only=True):
     """The outcome for a pod without columns, of which tens of thousands of results would fill the memory."""
 
     outcome: Outcome
@@ -45,7 +45,7 @@ class ReplaySummary(Record, frozen=True):
         """The result's, without what led to it."""
         best = _winners(result)
         total = int(result.totals.max()) if best else None
-        return cls(result.outcome, best, total, result.message, result.error)
+        return cls(outcome=result.outcome, best=best, total=total, message=result.message, error=result.error)
 
     @property
     def fits(self) -> bool:
@@ -53,7 +53,7 @@ class ReplaySummary(Record, frozen=True):
         return self.outcome is Outcome.SCHEDULABLE
 
 
-class Difference(Record, frozen=True):
+class Difference(Record, frozen=True, kw_only=True):
     """One pod that differs. `change` is BecomesSchedulable, StopsBeingSchedulable, Moves or OtherOutcome."""
 
     namespace: str
@@ -69,7 +69,7 @@ class Difference(Record, frozen=True):
         return f"{self.namespace}/{self.name}"
 
 
-class Rejudged(Record, frozen=True):
+class Rejudged(Record, frozen=True, kw_only=True):
     """The outcome for a pod, from a cycle of its own or a shared one, with that cycle on demand."""
 
     summary: ReplaySummary
@@ -86,7 +86,12 @@ class Rejudged(Record, frozen=True):
         totals = judged.totals[rows]
         highest = int(totals.max())
         best = tuple(sorted(nodes.names[row] for row in rows[totals == highest].tolist()))
-        return cls(ReplaySummary(Outcome.SCHEDULABLE, best, highest, None, None), whole, judged, nodes)
+        return cls(
+            summary=ReplaySummary(outcome=Outcome.SCHEDULABLE, best=best, total=highest, message=None, error=None),
+            whole=whole,
+            judged=judged,
+            nodes=nodes,
+        )
 
     def leads(self, name: str, other: str) -> dict[str, int] | None:
         """By how many points each plugin prefers one node to another; None where that takes the whole cycle."""
@@ -109,7 +114,14 @@ def difference_of(pod: Pod, before: Rejudged, after: Rejudged) -> Difference | N
         if leads[0] is not None and leads[1] is not None:
             causes = tuple(_gains(leads[0], leads[1], left, taken))
             of = pod.metadata
-            return Difference(of.namespace, of.name, first, second, _change(first, second), causes)
+            return Difference(
+                namespace=of.namespace,
+                name=of.name,
+                before=first,
+                after=second,
+                change=_change(first, second),
+                causes=causes,
+            )
     return difference(before.whole(), after.whole())
 
 
@@ -118,7 +130,14 @@ def difference(before: ScheduleResult, after: ScheduleResult) -> Difference | No
     if before.outcome is after.outcome and _winners(before) == _winners(after):
         return None
     pod, first, second = before.pod.metadata, ReplaySummary.of(before), ReplaySummary.of(after)
-    return Difference(pod.namespace, pod.name, first, second, _change(first, second), tuple(_causes(before, after)))
+    return Difference(
+        namespace=pod.namespace,
+        name=pod.name,
+        before=first,
+        after=second,
+        change=_change(first, second),
+        causes=tuple(_causes(before, after)),
+    )
 
 
 def _winners(result: ScheduleResult) -> tuple[str, ...]:
@@ -137,14 +156,14 @@ def _causes(before: ScheduleResult, after: ScheduleResult) -> Iterator[Cause]:
     for result, when in ((after, "now"), (before, "no longer")):
         stops = _stops_the_cycle(result)
         if stops is not None:
-            yield Cause(stops.plugin, f"{when}: {stops.text}")
+            yield Cause(plugin=stops.plugin, text=f"{when}: {stops.text}")
             return
     left = _first(_winners(before), _winners(after))
     taken = _first(_winners(after), _winners(before))
     if left is not None and (against := _against(after, left)) is not None:
-        yield Cause(against.plugin, f"now {against.text}")
+        yield Cause(plugin=against.plugin, text=f"now {against.text}")
     elif taken is not None and (against := _against(before, taken)) is not None:
-        yield Cause(against.plugin, f"no longer {against.text}")
+        yield Cause(plugin=against.plugin, text=f"no longer {against.text}")
     elif left is not None and taken is not None:
         yield from _points(before, after, left, taken)
 
@@ -154,13 +173,13 @@ def _stops_the_cycle(result: ScheduleResult) -> Cause | None:
     match result.outcome:
         case Outcome.ERROR:
             found = _PLUGIN.search(result.error or "")
-            return Cause(found[1] if found else None, result.error or "the cycle fails")
+            return Cause(plugin=found[1] if found else None, text=result.error or "the cycle fails")
         case Outcome.GATED:
-            return Cause(result.pre_enqueue.plugin, f"gated: {result.pre_enqueue.message}")
+            return Cause(plugin=result.pre_enqueue.plugin, text=f"gated: {result.pre_enqueue.message}")
         case Outcome.NO_PROFILE:
-            return Cause(None, f"no profile serves {result.pod.spec.scheduler_name or 'it'}")
+            return Cause(plugin=None, text=f"no profile serves {result.pod.spec.scheduler_name or 'it'}")
         case Outcome.DELETING:
-            return Cause(None, "it is being deleted")
+            return Cause(plugin=None, text="it is being deleted")
         case _:
             return None
 
@@ -174,12 +193,12 @@ def _against(result: ScheduleResult, name: str) -> Cause | None:
     """Return the reason that keeps the pod off a node; None if there is none."""
     row = result.nodes.row_of.get(name)
     if row is None:
-        return Cause(None, f"there is no node {name}")
+        return Cause(plugin=None, text=f"there is no node {name}")
     status = result.verdict[row] if result.verdict is not None else None
     if status is None or status.is_success:
         return None
     plugin = status.plugin or (" and ".join(result.narrowed_by) or None)
-    return Cause(plugin, f"{name} is rejected: {status.message}")
+    return Cause(plugin=plugin, text=f"{name} is rejected: {status.message}")
 
 
 def _points(before: ScheduleResult, after: ScheduleResult, left: str, taken: str) -> Iterator[Cause]:
@@ -195,7 +214,7 @@ def _gains(lead_before: dict[str, int], lead_after: dict[str, int], left: str, t
     for plugin, gain in sorted(gains.items(), key=lambda item: -item[1])[:_PLUGINS_NAMED]:
         if gain > 0:
             points = "point" if gain == 1 else "points"
-            yield Cause(plugin, f"{taken} gains {gain} {points} on {left}")
+            yield Cause(plugin=plugin, text=f"{taken} gains {gain} {points} on {left}")
 
 
 def _leads(result: ScheduleResult, name: str, other: str) -> dict[str, int]:

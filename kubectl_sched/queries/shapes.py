@@ -27,7 +27,7 @@ SHOWN: Final = 12
 _FORM: Final = "NAME=cpu=4,memory=16Gi, or the same without NAME="
 
 
-class Shape(Record, frozen=True):
+class Shape(Record, frozen=True, kw_only=True):
     """A pod as there may be more of it, and how many of the cluster's pods have the shape."""
 
     name: str
@@ -63,7 +63,9 @@ def parse_shape(text: str, namespace: str) -> Shape:
         preemption_policy="Never",
         containers=(Container(name="main", resources=ResourceRequirements(requests=requests, limits=requests)),),
     )
-    return Shape(name, Pod(metadata=ObjectMeta(name="shape", namespace=namespace, uid=f"shape/{text}"), spec=spec))
+    return Shape(
+        name=name, pod=Pod(metadata=ObjectMeta(name="shape", namespace=namespace, uid=f"shape/{text}"), spec=spec)
+    )
 
 
 def _quantity(amount: str, text: str, resource: str) -> str:
@@ -109,8 +111,8 @@ def _shape(blueprint: Pod, owners: Sequence[Sequence[Pod]]) -> Shape:
         owner_references=first.metadata.owner_references,
     )
     return Shape(
-        f"{first.namespace}/{owner_of(first) or f'Pod/{first.name}'}",
-        structs.replace(blueprint, metadata=metadata),
+        name=f"{first.namespace}/{owner_of(first) or f'Pod/{first.name}'}",
+        pod=structs.replace(blueprint, metadata=metadata),
         running=len(every) - pending,
         pending=pending,
         workloads=len(owners),

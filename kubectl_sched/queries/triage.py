@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _HELPED = frozenset({Outcome.UNSCHEDULABLE, Outcome.GATED})
 
 
-class Group(Record, frozen=True):
+class Group(Record, frozen=True, kw_only=True):
     """The pods of one cause, in the order of the cluster."""
 
     cause: Cause
@@ -66,7 +66,7 @@ class Group(Record, frozen=True):
         return tuple(Counter(each for each in found if each is not None).most_common())
 
 
-class Triage(Record, frozen=True):
+class Triage(Record, frozen=True, kw_only=True):
     """The groups, the largest first, and what the answer rests on."""
 
     groups: tuple[Group, ...]

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 _INTERRUPTED = "interrupted: this is what was known until then, and not all pods were tried"
 
 
-class Question(Record, frozen=True):
+class Question(Record, frozen=True, kw_only=True):
     """The flags of the same names. `targets` are manifests by path, and `deployment/web` of the cluster itself."""
 
     targets: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class Question(Record, frozen=True):
     replay: Replay = Replay()
 
 
-class Answer(Record, frozen=True):
+class Answer(Record, frozen=True, kw_only=True):
     """The result, the minor that was replayed, and sentences about the state and the configuration."""
 
     result: WhatIfResult
@@ -87,10 +87,14 @@ def what_if(question: Question, dump: Dump, dry_run: DryRun | None = None, repor
     version = schedulers.assumed(question.choices.profile or DEFAULT_SCHEDULER_NAME).configuration.version
     first = result.simulated.first_unplaced
     lacking = completeness(dump, [first] if first is not None else [])
-    return Answer(result, str(version), (*schedulers.notes, *lacking, *dump.warnings, *schedulers.warnings))
+    return Answer(
+        result=result,
+        kubernetes_version=str(version),
+        notes=(*schedulers.notes, *lacking, *dump.warnings, *schedulers.warnings),
+    )
 
 
-class _Materialized(Record, frozen=True):
+class _Materialized(Record, frozen=True, kw_only=True):
     """A cluster after its edits, with the pods and objects that come into being."""
 
     cluster: Cluster
@@ -122,7 +126,10 @@ class _Stages:
         self.misspelt = manifests.misspelt
         plugins = plugins_on(self._objects)
         self._admission = Admission(
-            Objects(self._objects), configuration.features.enabled, dump.present, plugins or frozenset()
+            objects=Objects(self._objects),
+            enabled=configuration.features.enabled,
+            present=dump.present,
+            plugins=plugins or frozenset(),
         )
         self._items: list[tuple[KubernetesObject, bool]] = [(item, True) for item in manifests.items]
         for target in question.targets:
@@ -196,7 +203,7 @@ class _Stages:
         of_workloads = (note for workload in workloads for note in workload.notes)
         nowhere = about_unknown_nodes(workloads, cluster.nodes)
         notes = (*self._notes, *edit_notes, *of_workloads, *making.notes, *nowhere)
-        return _Materialized(cluster, workloads, making.made, making.quotas, notes)
+        return _Materialized(cluster=cluster, workloads=workloads, made=making.made, quotas=making.quotas, notes=notes)
 
     def _enqueue(self, materialized: _Materialized, before: Mapping[str, Pod]) -> tuple[Simulation, tuple[str, ...]]:
         """Return the schedulers' queue with the evicted pods and, if asked for, those that are pending."""
@@ -206,11 +213,13 @@ class _Stages:
         nodes, left_out = snapshot_of((*kept, *materialized.made), self._configuration_of(DEFAULT_SCHEDULER_NAME))
         simulation = Simulation(SeveralSchedulers(self._configuration_of, nodes), self._question.choices)
         evicted = sets_in_order(cluster.evicted)
-        simulation.enqueue(QueuedPod(pod, owner_of(pod), before.get(pod.metadata.uid)) for pod in evicted)
+        simulation.enqueue(
+            QueuedPod(pod=pod, owner=owner_of(pod), waits_for=before.get(pod.metadata.uid)) for pod in evicted
+        )
         pending = _pending_besides(materialized)
         if not self._question.with_pending:
             return simulation, (*left_out, *about_pending(pending))
-        simulation.enqueue(QueuedPod(pod, owner_of(pod)) for pod in pending)
+        simulation.enqueue(QueuedPod(pod=pod, owner=owner_of(pod)) for pod in pending)
         return simulation, tuple(left_out)
 
     def _run(
@@ -231,9 +240,9 @@ class _Stages:
                 rollouts = tuple(self._place(simulation, workloads, before, report))
                 notes = (*notes, *about_order(simulation.placements, before))
         except KeyboardInterrupt:
-            return WhatIfResult(simulation.result, warnings=(_INTERRUPTED, *notes), interrupted=True)
+            return WhatIfResult(simulated=simulation.result, warnings=(_INTERRUPTED, *notes), interrupted=True)
         promised = about_capacity(simulation.placements, simulation.nodes)
-        return WhatIfResult(simulation.result, rollouts, warnings=(*notes, *promised))
+        return WhatIfResult(simulated=simulation.result, rollouts=rollouts, warnings=(*notes, *promised))
 
     def _place(
         self, simulation: Simulation, workloads: Sequence[Workload], before: Mapping[str, Pod], report: Report | None
@@ -241,7 +250,9 @@ class _Stages:
         for workload in workloads:
             if not workload.old:
                 owner = workload.replicas.owner
-                simulation.enqueue(QueuedPod(pod, owner, before.get(pod.metadata.uid)) for pod in workload.pods)
+                simulation.enqueue(
+                    QueuedPod(pod=pod, owner=owner, waits_for=before.get(pod.metadata.uid)) for pod in workload.pods
+                )
         simulation.run(report)
         for workload in workloads:
             if workload.old:

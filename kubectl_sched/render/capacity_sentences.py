@@ -92,13 +92,13 @@ def pool_text(pool: Pool) -> str:
 def shape_table(answer: Answer) -> Table[ShapeCapacity]:
     """The shapes, and how many more pods of each fit."""
     return Table(
-        (
-            Column("Shape", lambda each: each.shape.name, "name"),
-            Column("Pods", pods_text),
-            Column("Fits", fits_text, "number"),
-            Column("Requests", lambda each: requests_text(each.requests), "words"),
+        columns=(
+            Column(heading="Shape", cell=lambda each: each.shape.name, kind="name"),
+            Column(heading="Pods", cell=pods_text),
+            Column(heading="Fits", cell=fits_text, kind="number"),
+            Column(heading="Requests", cell=lambda each: requests_text(each.requests), kind="words"),
         ),
-        answer.shapes,
+        rows=answer.shapes,
     )
 
 
@@ -110,13 +110,15 @@ def pool_table(pools: Sequence[tuple[Pool, Sequence[Resource]]], bar_length: int
         return lambda row: resource_texts(row[1])[index]
 
     return Table(
-        (
-            Column("Pool (nodes)", lambda row: pool_text(row[0]) if id(row[1]) in first else "", "name"),
-            Column("Resource", lambda row: row[1].name, "name"),
-            Column("Requested", lambda row: f"{bar(row[1], bar_length)} {amount(0)(row)}".lstrip()),
-            Column("Free", amount(1), "number"),
-            Column("Stranded", amount(2), "number"),
-            Column("Largest pod", amount(3), "words"),
+        columns=(
+            Column(
+                heading="Pool (nodes)", cell=lambda row: pool_text(row[0]) if id(row[1]) in first else "", kind="name"
+            ),
+            Column(heading="Resource", cell=lambda row: row[1].name, kind="name"),
+            Column(heading="Requested", cell=lambda row: f"{bar(row[1], bar_length)} {amount(0)(row)}".lstrip()),
+            Column(heading="Free", cell=amount(1), kind="number"),
+            Column(heading="Stranded", cell=amount(2), kind="number"),
+            Column(heading="Largest pod", cell=amount(3), kind="words"),
         ),
-        [(pool, resource) for pool, resources in pools for resource in resources],
+        rows=[(pool, resource) for pool, resources in pools for resource in resources],
     )

@@ -8,7 +8,7 @@ PAGES = frozenset({"html", "markdown"})
 """The formats that are whole pages to hand on."""
 
 
-class Display(Record, frozen=True):
+class Display(Record, frozen=True, kw_only=True):
     """The form of the output: the flags of the same names."""
 
     output: str = "table"

@@ -20,7 +20,7 @@ UNJUDGED = "nodes that could not be judged"
 END_OF_SEARCH = "the end of the search"
 
 
-class Step(Record, frozen=True):
+class Step(Record, frozen=True, kw_only=True):
     """One step that keeps nodes out: how many were left before and after it, and how many it keeps out on its own."""
 
     name: str
@@ -35,7 +35,7 @@ def funnel(result: ScheduleResult) -> tuple[Step, ...]:
         return ()
     total = len(result.nodes)
     if not result.pre_filter.is_success:
-        return (Step(result.pre_filter.plugin or PRE_FILTER, total, 0, total),)
+        return (Step(name=result.pre_filter.plugin or PRE_FILTER, before=total, after=0, alone=total),)
     left = np.ones(total, dtype=np.bool_)
     steps: list[Step] = []
 
@@ -44,7 +44,7 @@ def funnel(result: ScheduleResult) -> tuple[Step, ...]:
         before = int(left.sum())
         left = left & passes
         if not passes.all():
-            steps.append(Step(name, before, int(left.sum()), int((~passes).sum())))
+            steps.append(Step(name=name, before=before, after=int(left.sum()), alone=int((~passes).sum())))
 
     if result.pre_filter_nodes is not None:
         inside = np.array([name in result.pre_filter_nodes for name in result.nodes.names], dtype=np.bool_)

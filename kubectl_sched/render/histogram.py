@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
 
 
-class Bar(Record, frozen=True):
+class Bar(Record, frozen=True, kw_only=True):
     """One reason: kube-scheduler's text, the plugin behind it, how many nodes report it, and what that means.
 
     `summary` has the numbers of these nodes. `says`, `helps` and where to read `more` are empty for a reason of a
@@ -49,8 +49,16 @@ def histogram(result: ScheduleResult) -> tuple[Bar, ...]:
 
 def _bar(result: ScheduleResult, plugin: str, reason: str, rows: list[int]) -> Bar:
     known = meaning(reason)
-    told = (known.says, known.helps, f"{PAGE}#{known.anchor}") if known is not None else ("", "", "")
-    return Bar(plugin, reason, len(rows), _summary(result, plugin, rows), *told)
+    says, helps, more = (known.says, known.helps, f"{PAGE}#{known.anchor}") if known is not None else ("", "", "")
+    return Bar(
+        plugin=plugin,
+        reason=reason,
+        nodes=len(rows),
+        summary=_summary(result, plugin, rows),
+        says=says,
+        helps=helps,
+        more=more,
+    )
 
 
 def _summary(result: ScheduleResult, plugin: str, rows: list[int]) -> str:
@@ -65,11 +73,11 @@ def _summary(result: ScheduleResult, plugin: str, rows: list[int]) -> str:
 def reason_table(result: ScheduleResult) -> Table[Bar]:
     """The reasons with their numbers of nodes, in kube-scheduler's words and in plain ones."""
     return Table(
-        (
-            Column("Nodes", lambda bar: f"{bar.nodes:,}", "number"),
-            Column("Plugin", lambda bar: bar.plugin),
-            Column("Reason", lambda bar: bar.reason),
-            Column("in plain words", lambda bar: bar.says, "words"),
+        columns=(
+            Column(heading="Nodes", cell=lambda bar: f"{bar.nodes:,}", kind="number"),
+            Column(heading="Plugin", cell=lambda bar: bar.plugin),
+            Column(heading="Reason", cell=lambda bar: bar.reason),
+            Column(heading="in plain words", cell=lambda bar: bar.says, kind="words"),
         ),
-        histogram(result),
+        rows=histogram(result),
     )

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _TIMES = "\N{MULTIPLICATION SIGN}"
 
 
-class ScoreChoice(Record, frozen=True):
+class ScoreChoice(Record, frozen=True, kw_only=True):
     """The plugins whose points differ between some nodes, what decides first; and those that give all the same."""
 
     differing: tuple[PluginScores, ...]
@@ -38,7 +38,7 @@ class ScoreChoice(Record, frozen=True):
     """The points that each node has from the equal ones."""
 
 
-class Verdict(Record, frozen=True):
+class Verdict(Record, frozen=True, kw_only=True):
     """The verdict on a node: `best`, `tied`, `feasible`, `rejected` by a plugin with its reasons, or `not ...`."""
 
     word: str
@@ -65,14 +65,14 @@ def verdict_on(result: ScheduleResult, row: int) -> Verdict:
     """Return the verdict on a node in a word, with kube-scheduler's reasons."""
     status = result.verdict[row] if result.verdict is not None else SUCCESS
     if is_unknown(status):
-        return Verdict("not judged", ", ".join(result.unjudged_by(row)), status.message)
+        return Verdict(word="not judged", plugin=", ".join(result.unjudged_by(row)), reasons=status.message)
     if not status.is_success:
-        return Verdict("rejected", rejected_by(result, row), status.message)
+        return Verdict(word="rejected", plugin=rejected_by(result, row), reasons=status.message)
     if row not in result.position_of:
-        return Verdict("not reached", reasons="the search ends before it")
+        return Verdict(word="not reached", reasons="the search ends before it")
     if result.nodes.names[row] in result.best:
-        return Verdict("best" if len(result.best) == 1 else "tied")
-    return Verdict("feasible")
+        return Verdict(word="best" if len(result.best) == 1 else "tied")
+    return Verdict(word="feasible")
 
 
 def short(plugin: str) -> str:
@@ -97,36 +97,44 @@ def chosen_scores(result: ScheduleResult, rows: Sequence[int]) -> ScoreChoice:
         key=lambda each: (each.plugin != decider or not lead[decider], -spread[each.plugin]),
     )
     equal = tuple(each for each in result.scores if not spread[each.plugin])
-    return ScoreChoice(tuple(differing), equal, sum(int(points[each.plugin][0]) for each in equal) if places else 0)
+    return ScoreChoice(
+        differing=tuple(differing),
+        equal=equal,
+        same=sum(int(points[each.plugin][0]) for each in equal) if places else 0,
+    )
 
 
 def name_column(result: ScheduleResult, heading: str = "Node") -> Column[int]:
     """The nodes' names, whole."""
-    return Column(heading, lambda row: result.nodes.names[row], "name")
+    return Column(heading=heading, cell=lambda row: result.nodes.names[row], kind="name")
 
 
 def points_column(result: ScheduleResult) -> Column[int]:
     """The nodes' points, empty for a node that is not feasible."""
-    return Column("Points", lambda row: str(result.total_of.get(row, "")), "number")
+    return Column(heading="Points", cell=lambda row: str(result.total_of.get(row, "")), kind="number")
 
 
 def score_column(result: ScheduleResult, *plugins: PluginScores, heading: str | None = None) -> Column[int]:
     """The points of one plugin, or of several in sum."""
     points = sum((each.weighted for each in plugins[1:]), plugins[0].weighted).tolist()
     return Column(
-        heading or weighed(plugins[0]),
-        lambda row: str(points[result.position_of[row]]) if row in result.total_of else "",
-        "number",
+        heading=heading or weighed(plugins[0]),
+        cell=lambda row: str(points[result.position_of[row]]) if row in result.total_of else "",
+        kind="number",
     )
 
 
 def _same_column(result: ScheduleResult, choice: ScoreChoice) -> Column[int]:
-    return Column("same for all", lambda row: f"{choice.same:+}" if row in result.total_of else "", "number")
+    return Column(
+        heading="same for all", cell=lambda row: f"{choice.same:+}" if row in result.total_of else "", kind="number"
+    )
 
 
 def raw_column(result: ScheduleResult, scores: PluginScores) -> Column[int]:
     """The raw, normalized and weighted scores of one plugin."""
-    return Column(short(scores.plugin), lambda row: score_in_words(scores, result.position_of[row]), "number")
+    return Column(
+        heading=short(scores.plugin), cell=lambda row: score_in_words(scores, result.position_of[row]), kind="number"
+    )
 
 
 def score_in_words(scores: PluginScores, position: int) -> str:
@@ -139,13 +147,18 @@ def every_node(result: ScheduleResult, rows: Sequence[int], choice: ScoreChoice)
     """All that is known of feasible and rejected rows: verdict, points, each filter that rejects any, each score."""
     columns: list[Column[int]] = [
         name_column(result),
-        Column("Verdict", lambda row: str(verdict_on(result, row)), "words", lambda row: verdict_on(result, row).tone),
+        Column(
+            heading="Verdict",
+            cell=lambda row: str(verdict_on(result, row)),
+            kind="words",
+            tone=lambda row: verdict_on(result, row).tone,
+        ),
         *((points_column(result),) if result.scores else ()),
         *(_filter_column(result, plugin) for plugin, mask in result.rejection_masks.items() if mask.any()),
         *(_with_shades(result, choice, each) for each in choice.differing),
         *((_same_column(result, choice),) if choice.differing and choice.equal else ()),
     ]
-    return Table(tuple(columns), rows, same_for_all(choice))
+    return Table(columns=tuple(columns), rows=rows, below=same_for_all(choice))
 
 
 def _filter_column(result: ScheduleResult, plugin: str) -> Column[int]:
@@ -155,7 +168,10 @@ def _filter_column(result: ScheduleResult, plugin: str) -> Column[int]:
         return bool(result.rejection_masks[plugin][row]) or plugin in result.unjudged_by(row)
 
     return Column(
-        plugin, lambda row: "no" if is_out(row) else "ok", "text", lambda row: "bad" if is_out(row) else "dim"
+        heading=plugin,
+        cell=lambda row: "no" if is_out(row) else "ok",
+        kind="text",
+        tone=lambda row: "bad" if is_out(row) else "dim",
     )
 
 
@@ -182,7 +198,7 @@ def best_tables(result: ScheduleResult, rows: Sequence[int]) -> Iterator[Table[i
     first = (name_column(result), points_column(result))
     below = same_for_all(choice) if len(rows) > 1 else ""
     if not choice.differing:
-        yield Table(first, rows, below)
+        yield Table(columns=first, rows=rows, below=below)
         return
     last = (_same_column(result, choice),) if choice.equal else ()
     for shown in range(len(choice.differing), 0, -1):
@@ -190,7 +206,7 @@ def best_tables(result: ScheduleResult, rows: Sequence[int]) -> Iterator[Table[i
         columns = [score_column(result, each) for each in choice.differing[:shown]]
         if rest:
             columns.append(score_column(result, *rest, heading=count(len(rest), "more plugin")))
-        yield Table((*first, *columns, *last), rows, below)
+        yield Table(columns=(*first, *columns, *last), rows=rows, below=below)
 
 
 def same_for_all(choice: ScoreChoice) -> str:
@@ -204,20 +220,20 @@ def same_for_all(choice: ScoreChoice) -> str:
 def wide_scores(result: ScheduleResult, rows: Sequence[int]) -> Table[int]:
     """The feasible rows with every plugin's raw, normalized and weighted score."""
     columns = (raw_column(result, each) for each in result.scores)
-    return Table((name_column(result), points_column(result), *columns), rows)
+    return Table(columns=(name_column(result), points_column(result), *columns), rows=rows)
 
 
 def rejected_table(result: ScheduleResult, rows: Sequence[int], *, in_full: bool = False) -> Table[int]:
     """The rejected rows with the evidence against each, `in_full` with the plugins and kube-scheduler's reasons."""
     heading = "Node" if len(rows) + len(result.feasible) == len(result.nodes) else "Closest"
-    by: Column[int] = Column("Rejected by", lambda row: _rejections(result, row), "words")
+    by: Column[int] = Column(heading="Rejected by", cell=lambda row: _rejections(result, row), kind="words")
     return Table(
-        (
+        columns=(
             name_column(result, heading),
             *((by,) if in_full else ()),
-            Column("why not", lambda row: why_not(result, row), "words"),
+            Column(heading="why not", cell=lambda row: why_not(result, row), kind="words"),
         ),
-        rows,
+        rows=rows,
     )
 
 
@@ -229,12 +245,12 @@ def rejection_table(result: ScheduleResult, row: int) -> Table[Status]:
         return facts or status.message
 
     return Table(
-        (
-            Column("Filter", lambda status: status.plugin or ""),
-            Column("Code", lambda status: status.code.value),
-            Column("why not", evidence, "words", lambda _: "bad"),
+        columns=(
+            Column(heading="Filter", cell=lambda status: status.plugin or ""),
+            Column(heading="Code", cell=lambda status: status.code.value),
+            Column(heading="why not", cell=evidence, kind="words", tone=lambda _: "bad"),
         ),
-        result.rejections(row),
+        rows=result.rejections(row),
     )
 
 
@@ -251,24 +267,28 @@ def pool_table(result: ScheduleResult) -> Table[tuple[str, list[int]]]:
     """The nodes by pool, the largest first, with the reason against most of each."""
     by_size = sorted(pools(result.nodes, range(len(result.nodes))).items(), key=lambda each: (-len(each[1]), each[0]))
     return Table(
-        (
-            Column("Pool", lambda pool: pool[0], "name"),
-            Column("nodes", lambda pool: f"{len(pool[1]):,}", "number"),
-            Column("why not", lambda pool: main_reason(result, np.array(pool[1], dtype=np.intp)), "words"),
+        columns=(
+            Column(heading="Pool", cell=lambda pool: pool[0], kind="name"),
+            Column(heading="nodes", cell=lambda pool: f"{len(pool[1]):,}", kind="number"),
+            Column(
+                heading="why not", cell=lambda pool: main_reason(result, np.array(pool[1], dtype=np.intp)), kind="words"
+            ),
         ),
-        by_size,
+        rows=by_size,
     )
 
 
 def funnel_table(result: ScheduleResult) -> Table[Step]:
     """The filters that keep any node out, in kube-scheduler's order."""
     return Table(
-        (
-            Column(f"Nodes left (of {len(result.nodes):,})", lambda step: f"{step.after:,}", "number"),
-            Column("After filter", lambda step: step.name),
-            Column("Rejected by it alone", lambda step: f"{step.alone:,}", "number"),
+        columns=(
+            Column(
+                heading=f"Nodes left (of {len(result.nodes):,})", cell=lambda step: f"{step.after:,}", kind="number"
+            ),
+            Column(heading="After filter", cell=lambda step: step.name),
+            Column(heading="Rejected by it alone", cell=lambda step: f"{step.alone:,}", kind="number"),
         ),
-        funnel(result),
+        rows=funnel(result),
     )
 
 
@@ -276,8 +296,8 @@ def against_table(result: ScheduleResult, row: int, contrast: Contrast | None) -
     """Each plugin's points for the node beside those of the node that it is compared with; None stands for the sum."""
     node = result.nodes.names[row]
     columns: list[Column[PluginScores | None]] = [
-        Column("Score", lambda each: short(each.plugin) if each else "Total"),
-        Column(_role(result, node, contrast), _points_of(result, row, in_full=True), "number"),
+        Column(heading="Score", cell=lambda each: short(each.plugin) if each else "Total"),
+        Column(heading=_role(result, node, contrast), cell=_points_of(result, row, in_full=True), kind="number"),
     ]
     scores = list(result.scores)
     if contrast is not None:
@@ -286,11 +306,11 @@ def against_table(result: ScheduleResult, row: int, contrast: Contrast | None) -
         apart = {each.plugin: abs(each.difference) for each in contrast.plugins}
         scores.sort(key=lambda each: -apart.get(each.plugin, 0))
     because: Column[PluginScores | None] = Column(
-        "because",
-        lambda each: in_words(result.score_evidence(each.plugin, row)).replace("\n", "; ") if each else "",
-        "words",
+        heading="because",
+        cell=lambda each: in_words(result.score_evidence(each.plugin, row)).replace("\n", "; ") if each else "",
+        kind="words",
     )
-    return Table((*columns, because), (*scores, None))
+    return Table(columns=(*columns, because), rows=(*scores, None))
 
 
 def _role(result: ScheduleResult, node: str, contrast: Contrast | None) -> str:
@@ -320,5 +340,5 @@ def _difference(result: ScheduleResult, row: int, other: str, heading: str) -> I
     def tone(each: PluginScores | None) -> Tone:
         return "good" if difference(each) > 0 else "bad" if difference(each) < 0 else ""
 
-    yield Column(heading, _points_of(result, result.nodes.row_of[other]), "number")
-    yield Column("difference", lambda each: f"{difference(each):+}", "number", tone)
+    yield Column(heading=heading, cell=_points_of(result, result.nodes.row_of[other]), kind="number")
+    yield Column(heading="difference", cell=lambda each: f"{difference(each):+}", kind="number", tone=tone)

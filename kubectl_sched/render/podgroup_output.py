@@ -95,27 +95,36 @@ def _markdown(result: PodGroupResult) -> str:
 
 def _members(result: PodGroupResult) -> Table[Member]:
     return Table(
-        (
-            Column("Pod", lambda each: each.pod.key, "name"),
-            Column("Node", lambda each: each.node_name or (f"({each.nominated_node})" if each.nominated_node else "-")),
-            Column("Tied", lambda each: str(len(each.tied)) if len(each.tied) > 1 else "", "number"),
-            Column("Reason", lambda each: each.event or ("" if each.node_name else each.outcome.value), "words"),
+        columns=(
+            Column(heading="Pod", cell=lambda each: each.pod.key, kind="name"),
+            Column(
+                heading="Node",
+                cell=lambda each: each.node_name or (f"({each.nominated_node})" if each.nominated_node else "-"),
+            ),
+            Column(heading="Tied", cell=lambda each: str(len(each.tied)) if len(each.tied) > 1 else "", kind="number"),
+            Column(
+                heading="Reason",
+                cell=lambda each: each.event or ("" if each.node_name else each.outcome.value),
+                kind="words",
+            ),
         ),
-        result.members,
+        rows=result.members,
     )
 
 
 def _domains(result: PodGroupResult) -> Table[dict[str, Any]]:
     return Table(
-        (
-            Column("Domain", lambda each: str(each["domain"]["value"]), "name"),
-            Column("Nodes", lambda each: str(each["nodes"]), "number"),
-            Column("Fits", lambda each: str(each["fits"]), "number"),
-            Column("Feasible", lambda each: "yes" if each["feasible"] else "no"),
-            Column("Total", lambda each: "" if each["total"] is None else str(each["total"]), "number"),
-            Column("Next pod", lambda each: each["lacks"] or "", "words"),
+        columns=(
+            Column(heading="Domain", cell=lambda each: str(each["domain"]["value"]), kind="name"),
+            Column(heading="Nodes", cell=lambda each: str(each["nodes"]), kind="number"),
+            Column(heading="Fits", cell=lambda each: str(each["fits"]), kind="number"),
+            Column(heading="Feasible", cell=lambda each: "yes" if each["feasible"] else "no"),
+            Column(
+                heading="Total", cell=lambda each: "" if each["total"] is None else str(each["total"]), kind="number"
+            ),
+            Column(heading="Next pod", cell=lambda each: each["lacks"] or "", kind="words"),
         ),
-        podgroup_data(result)["placements"],
+        rows=podgroup_data(result)["placements"],
     )
 
 

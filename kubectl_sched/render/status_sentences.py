@@ -49,12 +49,12 @@ def status_parts(explanation: Explanation) -> Iterator[Part]:
 
     history, observed = explanation.history, explanation.observed
     if history is not None:
-        yield Part((Text(safe(f"{history.message[:1].upper()}{history.message[1:]}.")),), rank=6, keep=1)
+        yield Part(full=(Text(safe(f"{history.message[:1].upper()}{history.message[1:]}.")),), rank=6, keep=1)
     if observed is None:
         return
     if observed.event is not None and not observed.matches_replay:
         causes = f" Likely, {'; '.join(observed.likely_causes)}." if observed.likely_causes else ""
         told = f"Its scheduler said otherwise at {observed.event.last_seen}: {observed.event.text}{causes}"
-        yield Part((Text(safe(told)),), rank=6, keep=2)
+        yield Part(full=(Text(safe(told)),), rank=6, keep=2)
     for event in observed.autoscalers[:2]:
-        yield Part((Text(safe(f"{event.component} ({event.reason}): {event.text}")),), rank=4, keep=1)
+        yield Part(full=(Text(safe(f"{event.component} ({event.reason}): {event.text}")),), rank=4, keep=1)

@@ -20,7 +20,7 @@ Tone: TypeAlias = str
 _ENDS_OF_WORDS = "-./ :"
 
 
-class Column(Record, Generic[Row], frozen=True):
+class Column(Record, Generic[Row], frozen=True, kw_only=True):
     """One column: its heading with the unit, and functions from a row to the cell's text and meaning."""
 
     heading: str
@@ -29,7 +29,7 @@ class Column(Record, Generic[Row], frozen=True):
     tone: Callable[[Row], Tone] | None = None
 
 
-class Table(Record, Generic[Row], frozen=True):
+class Table(Record, Generic[Row], frozen=True, kw_only=True):
     """Columns over rows, and a line below them that belongs to their numbers."""
 
     columns: tuple[Column[Row], ...]

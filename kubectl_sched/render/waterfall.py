@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _LONGEST_BAR = 16
 
 
-class WaterfallBar(Record, frozen=True):
+class WaterfallBar(Record, frozen=True, kw_only=True):
     """One plugin: its signed points, a bar of their size, and the fact behind them."""
 
     points: str
@@ -37,10 +37,10 @@ def waterfall(contrast: Contrast) -> list[WaterfallBar]:
     largest = max((abs(each.difference) for each in contrast.plugins), default=1)
     return [
         WaterfallBar(
-            f"{each.difference:+d}",
-            "█" * max(1, round(_LONGEST_BAR * abs(each.difference) / largest)),
-            each.plugin,
-            safe(each.because),
+            points=f"{each.difference:+d}",
+            bar="█" * max(1, round(_LONGEST_BAR * abs(each.difference) / largest)),
+            plugin=each.plugin,
+            because=safe(each.because),
         )
         for each in contrast.plugins
     ]
@@ -49,11 +49,11 @@ def waterfall(contrast: Contrast) -> list[WaterfallBar]:
 def waterfall_table(contrast: Contrast) -> Table[WaterfallBar]:
     """The bars as rows."""
     return Table(
-        (
-            Column("Points", lambda each: each.points, "number"),
-            Column("", lambda each: each.bar),
-            Column("Plugin", lambda each: each.plugin),
-            Column("because", lambda each: each.because, "words"),
+        columns=(
+            Column(heading="Points", cell=lambda each: each.points, kind="number"),
+            Column(heading="", cell=lambda each: each.bar),
+            Column(heading="Plugin", cell=lambda each: each.plugin),
+            Column(heading="because", cell=lambda each: each.because, kind="words"),
         ),
-        waterfall(contrast),
+        rows=waterfall(contrast),
     )

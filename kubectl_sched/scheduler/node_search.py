@@ -53,7 +53,7 @@ def _first(labels: Mapping[str, str], *keys: str) -> str:
     return next((labels[key] for key in keys if key in labels), "")
 
 
-class Search(Record, frozen=True):
+class Search(Record, frozen=True, kw_only=True):
     """All searches there can be: `feasible` are the feasible rows in the order in which the search comes past them."""
 
     feasible: Rows
@@ -86,7 +86,7 @@ def search(result: ScheduleResult) -> Search | None:
     first = np.searchsorted(places, starts) % len(places)
     most = nodes_to_find(result, len(order))
     broken = result.verdict.where(lambda status: status.code is Code.ERROR)[order]
-    return Search(order[places], most, first, _failing(broken, places, starts, most))
+    return Search(feasible=order[places], stops_after=most, first=first, fails=_failing(broken, places, starts, most))
 
 
 def nodes_to_find(result: ScheduleResult, searched: int) -> int:

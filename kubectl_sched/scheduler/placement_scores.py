@@ -37,7 +37,10 @@ def score_placements(
                 "normalizing"
             )
     weights = framework.placement_weights
-    return tuple(PlacementScores(plugin.name, weights[plugin.name], scores) for plugin, scores in normalized)
+    return tuple(
+        PlacementScores(plugin=plugin.name, weight=weights[plugin.name], normalized=scores)
+        for plugin, scores in normalized
+    )
 
 
 def _raw(
@@ -60,4 +63,8 @@ def _normalized(plugin: PlacementScorePlugin, scores: Integers) -> Integers:
 
 
 def _assignments(result: PlacementResult) -> list[ProposedAssignment]:
-    return [ProposedAssignment(each.pod, each.node_name) for each in result.attempts if each.node_name is not None]
+    return [
+        ProposedAssignment(pod=each.pod, node_name=each.node_name)
+        for each in result.attempts
+        if each.node_name is not None
+    ]

@@ -35,7 +35,7 @@ _WAITS = "one or more plugins asked to wait and no plugin rejected pod"
 _WAITING_ON_PREEMPTION = "pod group is waiting for preemption to complete"
 
 
-class Algorithm(CachingRecord, frozen=True):
+class Algorithm(CachingRecord, frozen=True, kw_only=True):
     """The algorithm for one group; `runs_post_filter` is False while preemption of the group tries it."""
 
     info: PodGroupInfo
@@ -76,14 +76,16 @@ class Algorithm(CachingRecord, frozen=True):
             if attempt.permit.is_success:
                 waiting = preempting
                 status = unschedulable(POD_GROUP_UNSCHEDULABLE, _WAITING_ON_PREEMPTION) if preempting else SUCCESS
-        return PlacementResult(placement, tuple(attempts), status, waiting, nodes)
+        return PlacementResult(
+            placement=placement, attempts=tuple(attempts), status=status, waiting_on_preemption=waiting, after=nodes
+        )
 
     def _by_feasibility(self, nodes: Snapshot, placement: Placement) -> PlacementResult:
         scheduled, remaining = len(self.info.scheduled), len(self.info.pods)
         status = self._feasible(scheduled, remaining)
         if status.code is Code.UNSCHEDULABLE:
             status = unschedulable(POD_GROUP_UNSCHEDULABLE, *status.reasons)
-            return PlacementResult(placement, (), status)
+            return PlacementResult(placement=placement, attempts=(), status=status)
         attempts: list[Attempt] = []
         for pod in self.info.pods:
             attempt, nodes = self._attempt(pod, nodes, placement)
@@ -98,7 +100,7 @@ class Algorithm(CachingRecord, frozen=True):
                 break
         if status.code is Code.WAIT:
             status = unschedulable(POD_GROUP_UNSCHEDULABLE, *status.reasons)
-        return PlacementResult(placement, tuple(attempts), status, after=nodes)
+        return PlacementResult(placement=placement, attempts=tuple(attempts), status=status, after=nodes)
 
     def _feasible(self, scheduled: int, remaining: int) -> Status:
         last = SUCCESS
@@ -130,7 +132,9 @@ class Algorithm(CachingRecord, frozen=True):
         if not status.is_success and result.error is None and result.post_filter is not None:
             node_name = result.post_filter.nominated_node or None
             preempting = node_name is not None
-        attempt = Attempt(pod, result, status, node_name, tied, requires_preemption=preempting)
+        attempt = Attempt(
+            pod=pod, result=result, status=status, node_name=node_name, tied=tied, requires_preemption=preempting
+        )
         return attempt, nodes if node_name is None else assume(result, nodes, node_name)
 
 

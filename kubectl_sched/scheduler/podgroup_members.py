@@ -30,17 +30,17 @@ def explain_podgroup(group: PodGroup, scheduler: Scheduler) -> PodGroupResult:
     for pod in sorted((pod for pod in nodes.pending if is_member(pod, group)), key=_queue_key):
         framework = scheduler.framework(scheduler_name_of(pod))
         if framework is None:
-            outside.append(Member(pod, Outcome.NO_PROFILE))
+            outside.append(Member(pod=pod, outcome=Outcome.NO_PROFILE))
             continue
         status = framework.run_pre_enqueue(pod, nodes)
         if status.is_success:
             queued.append(pod)
         else:
-            outside.append(Member(pod, Outcome.GATED, message=status.message))
+            outside.append(Member(pod=pod, outcome=Outcome.GATED, message=status.message))
     if scheduler.configuration.release.groups_wait_for_gated and any(each.outcome is Outcome.GATED for each in outside):
-        outside += [Member(pod, Outcome.GATED) for pod in queued]
+        outside += [Member(pod=pod, outcome=Outcome.GATED) for pod in queued]
         queued = []
-    info = PodGroupInfo(group, tuple(queued), scheduled_members(group, nodes))
+    info = PodGroupInfo(group=group, pods=tuple(queued), scheduled=scheduled_members(group, nodes))
     result = _cycle(info, scheduler)
     return replace(result, members=(*result.members, *outside))
 
@@ -49,7 +49,7 @@ def _cycle(info: PodGroupInfo, scheduler: Scheduler) -> PodGroupResult:
     configuration = scheduler.configuration
     version = str(configuration.version)
     if not info.pods:
-        return PodGroupResult(info, Outcome.GATED, version)
+        return PodGroupResult(info=info, outcome=Outcome.GATED, kubernetes_version=version)
     why = refusal(info, configuration)
     framework = scheduler.framework(scheduler_name_of(info.pods[0]))
     if why is not None or framework is None:

@@ -27,9 +27,9 @@ def run_pod_group_post_filter(
         return None
     plugin = framework.plugins.get("DefaultPreemption")
     if not isinstance(plugin, PodGroupPostFilterPlugin):
-        return PodGroupPostFilterResult(_NOT_REGISTERED)
+        return PodGroupPostFilterResult(status=_NOT_REGISTERED)
     if info.topology_key is not None:
-        return PodGroupPostFilterResult(_CONSTRAINED)
+        return PodGroupPostFilterResult(status=_CONSTRAINED)
     return plugin.pod_group_post_filter(info, nodes, framework, cycle)
 
 
@@ -44,6 +44,6 @@ def _run_plugins(
             return result
         if code is not Code.UNSCHEDULABLE:
             why = f'error in "{plugin.name}" PodGroupPostFilter plugins: {result.status.message}'
-            return PodGroupPostFilterResult(error(why))
+            return PodGroupPostFilterResult(status=error(why))
         reasons += result.status.reasons
-    return PodGroupPostFilterResult(unschedulable(*reasons))
+    return PodGroupPostFilterResult(status=unschedulable(*reasons))

@@ -18,7 +18,7 @@ POD_GROUP_UNSCHEDULABLE = "pod group is unschedulable"
 UNSCHEDULABLE = Status(Code.UNSCHEDULABLE, (POD_GROUP_UNSCHEDULABLE,))
 
 
-class Condition(Record, frozen=True):
+class Condition(Record, frozen=True, kw_only=True):
     """A condition of the PodGroup as the cycle writes it."""
 
     type: str
@@ -27,7 +27,7 @@ class Condition(Record, frozen=True):
     message: str
 
 
-class Attempt(CachingRecord, frozen=True):
+class Attempt(CachingRecord, frozen=True, kw_only=True):
     """The algorithm's result for one member on one placement; `status` is a success where it found a node."""
 
     pod: Pod
@@ -41,7 +41,7 @@ class Attempt(CachingRecord, frozen=True):
     requires_preemption: bool = False
 
 
-class PlacementResult(CachingRecord, frozen=True):
+class PlacementResult(CachingRecord, frozen=True, kw_only=True):
     """The algorithm's result on one placement; the members after the last attempt were not tried."""
 
     placement: Placement
@@ -63,7 +63,7 @@ class PlacementResult(CachingRecord, frozen=True):
         return next(failed, None)
 
 
-class Member(CachingRecord, frozen=True):
+class Member(CachingRecord, frozen=True, kw_only=True):
     """One pod of the group with its node, or the message with which it goes back to the queue."""
 
     pod: Pod
@@ -83,7 +83,7 @@ class Member(CachingRecord, frozen=True):
         return None if self.message is None else event_note(self.message)
 
 
-class PodGroupResult(CachingRecord, frozen=True):
+class PodGroupResult(CachingRecord, frozen=True, kw_only=True):
     """The whole answer. `placements` are in name order, and so are the totals of those that were scored."""
 
     info: PodGroupInfo

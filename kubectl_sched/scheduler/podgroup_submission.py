@@ -42,7 +42,12 @@ def failed_before_scheduling(info: PodGroupInfo, version: str, why: str, release
     members = tuple(_failed(pod, status, None) for pod in info.pods)
     condition = _condition(status, release.pod_group_condition) if release.groups_have_placement_feasible else None
     return PodGroupResult(
-        info, Outcome.ERROR, version, members, status=status, condition=written(info, condition) if condition else None
+        info=info,
+        outcome=Outcome.ERROR,
+        kubernetes_version=version,
+        members=members,
+        status=status,
+        condition=written(info, condition) if condition else None,
     )
 
 
@@ -55,21 +60,23 @@ def written(info: PodGroupInfo, condition: Condition) -> Condition | None:
 
 def _condition(status: Status, kind: str) -> Condition:
     if status.is_success:
-        return Condition(kind, "True", "Scheduled", status.message)
+        return Condition(type=kind, status="True", reason="Scheduled", message=status.message)
     reason = "Unschedulable" if status.is_rejected else "SchedulerError"
-    return Condition(kind, "False", reason, status.message)
+    return Condition(type=kind, status="False", reason=reason, message=status.message)
 
 
 def _member(
     pod: Pod, attempt: Attempt | None, result: PodGroupResult, nominations: Mapping[str, str], release: Release
 ) -> Member:
     if pod.metadata.deletion_timestamp is not None:
-        return Member(pod, Outcome.DELETING, message=f"skip schedule deleting pod: {pod.key}")
+        return Member(pod=pod, outcome=Outcome.DELETING, message=f"skip schedule deleting pod: {pod.key}")
     if result.status.code is Code.ERROR:
         own = attempt is not None and attempt.status.code is Code.ERROR
         return _failed(pod, attempt.status if attempt is not None and own else result.status, attempt)
     if attempt is not None and attempt.status.is_success and result.status.is_success:
-        return Member(pod, Outcome.SCHEDULABLE, attempt.node_name, attempt.tied, result=attempt.result)
+        return Member(
+            pod=pod, outcome=Outcome.SCHEDULABLE, node_name=attempt.node_name, tied=attempt.tied, result=attempt.result
+        )
     if attempt is None:
         member = _failed(pod, result.untried if release.groups_have_placement_feasible else result.status, None)
     else:
@@ -97,8 +104,8 @@ def _failed(pod: Pod, status: Status, attempt: Attempt | None, nominated: str | 
     if status.code is Code.ERROR:
         nominated = ""
     return Member(
-        pod,
-        Outcome.ERROR if status.code is Code.ERROR else Outcome.UNSCHEDULABLE,
+        pod=pod,
+        outcome=Outcome.ERROR if status.code is Code.ERROR else Outcome.UNSCHEDULABLE,
         message=status.message,
         nominated_node=nominated,
         result=attempt.result if attempt is not None else None,

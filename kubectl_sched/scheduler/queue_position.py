@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.interface import QueueSortPlugin
 
 
-class QueuePlace(Record, frozen=True):
+class QueuePlace(Record, frozen=True, kw_only=True):
     """`position` of `length`, counted from 1, and how many of those ahead have a higher priority.
 
     It is the order of QueueSort over all pods that wait. Which of them kube-scheduler holds back after a failed attempt
@@ -47,4 +47,4 @@ class QueueOrder:
         if listed is not None and self._key(listed) < key:
             ahead -= 1
             higher -= listed.priority > pod.priority
-        return QueuePlace(ahead + 1, len(self._keys) + (listed is None), higher)
+        return QueuePlace(position=ahead + 1, length=len(self._keys) + (listed is None), higher_priority_ahead=higher)

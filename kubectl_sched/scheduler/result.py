@@ -41,7 +41,7 @@ class Outcome(Enum):
     ERROR = "Error"
 
 
-class Unknown(Record, frozen=True):
+class Unknown(Record, frozen=True, kw_only=True):
     """A verdict that a bug of ours prevents; no node means all of them, no plugin the pod as a whole."""
 
     plugin: str | None
@@ -53,7 +53,7 @@ _OF_EVERY_EQUAL_POD = ("best", "position_of", "rejection_masks", "total_of", "un
 """The computed fields in which the pod has no part."""
 
 
-class ScheduleResult(CachingRecord, frozen=True):
+class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
     """Arrays and columns have one entry for each row of `nodes`, those of scores one for each of `feasible`."""
 
     pod: Pod
@@ -205,20 +205,20 @@ class ScheduleResult(CachingRecord, frozen=True):
 
     def _unknown(self) -> Iterator[Unknown]:
         if self.failure is not None:
-            yield Unknown(None, None, self.failure)
+            yield Unknown(plugin=None, node=None, error=self.failure)
         whole = self.state.unjudged if self.state is not None else {}
         for plugin, status in whole.items():
-            yield Unknown(plugin, None, error_of(status))
+            yield Unknown(plugin=plugin, node=None, error=error_of(status))
         for plugin, mask in self.unjudged_masks.items():
             if plugin in whole:
                 continue
             errors = {self.nodes.names[row]: self._error_on(plugin, row) for row in np.flatnonzero(mask).tolist()}
             if mask.all() and len(set(errors.values())) == 1:
-                yield Unknown(plugin, None, next(iter(errors.values())))
+                yield Unknown(plugin=plugin, node=None, error=next(iter(errors.values())))
             else:
-                yield from (Unknown(plugin, name, errors[name]) for name in sorted(errors))
+                yield from (Unknown(plugin=plugin, node=name, error=errors[name]) for name in sorted(errors))
         if self.post_filter is not None and is_unknown(self.post_filter.status):
-            yield Unknown(self.post_filter.status.plugin, None, error_of(self.post_filter.status))
+            yield Unknown(plugin=self.post_filter.status.plugin, node=None, error=error_of(self.post_filter.status))
 
     @property
     def has_met_a_bug(self) -> bool:
@@ -269,7 +269,7 @@ class ScheduleResult(CachingRecord, frozen=True):
         except Exception as failure:  # noqa: BLE001 - a bug costs this evidence alone
             error = error_of(unknown(plugin, failure))
             self.failed_evidence.add(plugin)
-            return (Evidence(f"the evidence of {plugin} cannot be shown, by a bug in kubectl-sched ({error})"),)
+            return (Evidence(text=f"the evidence of {plugin} cannot be shown, by a bug in kubectl-sched ({error})"),)
 
     @cached_property
     def binding(self) -> tuple[BindingAction, ...]:

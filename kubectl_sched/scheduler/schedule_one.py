@@ -252,9 +252,9 @@ def _scored_without(result: ScheduleResult, unjudged: Unjudged) -> ScheduleResul
 def no_profile(pod: Pod, nodes: Snapshot, version: str) -> ScheduleResult:
     """Return the result for a pod whose schedulerName no profile serves: no cycle begins."""
     return ScheduleResult(
-        pod,
-        nodes,
-        Outcome.NO_PROFILE,
+        pod=pod,
+        nodes=nodes,
+        outcome=Outcome.NO_PROFILE,
         kubernetes_version=version,
         current_node=pod.spec.node_name or None,
     )

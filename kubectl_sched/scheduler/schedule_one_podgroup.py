@@ -31,10 +31,12 @@ if TYPE_CHECKING:
 
 def schedule_one_podgroup(info: PodGroupInfo, nodes: Snapshot, framework: Framework) -> PodGroupResult:
     """Run the cycle for the group: `info.pods` are the members that wait in the queue, in their order."""
-    result = PodGroupResult(info, Outcome.UNSCHEDULABLE, str(framework.handle.version))
+    result = PodGroupResult(info=info, outcome=Outcome.UNSCHEDULABLE, kubernetes_version=str(framework.handle.version))
     pods = tuple(pod for pod in info.pods if pod.metadata.deletion_timestamp is None)
     if pods:
-        algorithm = Algorithm(PodGroupInfo(info.group, pods, info.scheduled), framework)
+        algorithm = Algorithm(
+            info=PodGroupInfo(group=info.group, pods=pods, scheduled=info.scheduled), framework=framework
+        )
         result = _place(algorithm, nodes, result)
         if result.status.code is Code.UNSCHEDULABLE:
             result = _post_filter(algorithm, nodes, result)
@@ -52,7 +54,7 @@ def _place(algorithm: Algorithm, nodes: Snapshot, result: PodGroupResult) -> Pod
 
 def _on_best_placement(algorithm: Algorithm, nodes: Snapshot, result: PodGroupResult) -> PodGroupResult:
     if not algorithm.framework.handle.features.enabled("TopologyAwareWorkloadScheduling"):
-        tried = algorithm.run(nodes, Placement("", all_rows(nodes)))
+        tried = algorithm.run(nodes, Placement(name="", rows=all_rows(nodes)))
         return replace(result, placements=(tried,), chosen=tried, status=tried.status)
     placements = _generate(algorithm, nodes)
     if isinstance(placements, Status):
@@ -71,7 +73,7 @@ def _on_best_placement(algorithm: Algorithm, nodes: Snapshot, result: PodGroupRe
 def _generate(algorithm: Algorithm, nodes: Snapshot) -> tuple[Placement, ...] | Status:
     plugins = algorithm.framework.placement_generate_plugins
     if not plugins:
-        return (Placement("", all_rows(nodes)),)
+        return (Placement(name="", rows=all_rows(nodes)),)
     try:
         placements = plugins[0].generate_placements(algorithm.info, nodes)
     except PluginError as failure:
@@ -105,10 +107,10 @@ def _post_filter(algorithm: Algorithm, nodes: Snapshot, result: PodGroupResult) 
 
     def trial(changed: Snapshot) -> GroupTrial:
         tried = _place(algorithm.without_post_filter(), changed, result)
-        return GroupTrial(tried.status, _found(tried.chosen))
+        return GroupTrial(status=tried.status, attempts=_found(tried.chosen))
 
     result = replace(result, untried=result.status)
-    cycle = GroupCycle(tuple(_states(result)), trial)
+    cycle = GroupCycle(states=tuple(_states(result)), trial=trial)
     found = run_pod_group_post_filter(algorithm.info, nodes, algorithm.framework, cycle)
     if found is None:
         return result
@@ -129,7 +131,7 @@ def _found(chosen: PlacementResult | None) -> tuple[GroupAttempt, ...]:
     """The members that found a node."""
     attempts = chosen.attempts if chosen is not None else ()
     return tuple(
-        GroupAttempt(each.pod, each.node_name, each.result.nodes, each.result.state)
+        GroupAttempt(pod=each.pod, node_name=each.node_name, nodes=each.result.nodes, state=each.result.state)
         for each in attempts
         if each.status.is_success and each.node_name is not None and each.result.state is not None
     )

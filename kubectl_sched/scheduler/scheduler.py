@@ -52,13 +52,13 @@ class Scheduler:
         if framework is None:
             of = self.configuration
             handle = Handle(
-                of.version,
-                of.release,
-                of.features,
-                of.extenders,
-                of.parallelism,
-                self._extender_client,
-                frozenset(of.profiles),
+                version=of.version,
+                release=of.release,
+                features=of.features,
+                extenders=of.extenders,
+                parallelism=of.parallelism,
+                extender_client=self._extender_client,
+                scheduler_names=frozenset(of.profiles),
             )
             framework = Framework(profile, make_plugins(profile, handle), handle)
             self._frameworks[scheduler_name] = framework

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.arrays import Integers, Rows
 
 
-class Sampling(Record, frozen=True):
+class Sampling(Record, frozen=True, kw_only=True):
     """The share of search starts that each node wins; tied nodes share a win. Age stands in for the nodes' order."""
 
     starts: int
@@ -64,7 +64,13 @@ def from_every_start(result: ScheduleResult) -> Sampling | None:
     starts = len(searches.first)
     names = result.nodes.names
     shares = sorted(((names[row], won / starts) for row, won in wins.items()), key=lambda win: (-win[1], win[0]))
-    return Sampling(starts, None, searches.stops_after, tuple(shares), failing / starts)
+    return Sampling(
+        starts=starts,
+        start_index=None,
+        stops_after=searches.stops_after,
+        wins=tuple(shares),
+        failure_share=failing / starts,
+    )
 
 
 def from_start(result: ScheduleResult, start_index: int) -> tuple[ScheduleResult, Sampling | None]:
@@ -86,7 +92,13 @@ def from_start(result: ScheduleResult, start_index: int) -> tuple[ScheduleResult
     chosen = replace(chosen, outcome=outcome_of(chosen))
     winners = _Windows(result, searches).winners(int(searches.first[start_index]))
     wins = tuple(sorted((result.nodes.names[row], 1 / len(winners)) for row in winners))
-    sampling = Sampling(1, start_index, searches.stops_after, wins, float(chosen.error is not None))
+    sampling = Sampling(
+        starts=1,
+        start_index=start_index,
+        stops_after=searches.stops_after,
+        wins=wins,
+        failure_share=float(chosen.error is not None),
+    )
     return chosen, sampling
 
 

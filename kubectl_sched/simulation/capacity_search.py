@@ -41,7 +41,7 @@ class Filling:
         for index in range(max(len(workload.pods) for workload in self._workloads)):
             for workload in self._workloads:
                 if index < len(workload.pods):
-                    queued = QueuedPod(workload.pods[index], workload.replicas.owner)
+                    queued = QueuedPod(pod=workload.pods[index], owner=workload.replicas.owner)
                     if not self._is_admitted(queued):
                         return
                     yield queued
@@ -54,6 +54,6 @@ class Filling:
             self._quotas.take(queued.pod)
         except RefusedError as error:
             event = f'pods "{queued.pod.name}" is forbidden: {error.reason}'
-            self._refused = Placement(queued.pod, queued.owner, Outcome.ERROR, event=event)
+            self._refused = Placement(pod=queued.pod, owner=queued.owner, outcome=Outcome.ERROR, event=event)
             return False
         return True

@@ -65,19 +65,23 @@ def strategy_of(item: KubernetesObject, replicas: int, enabled: Callable[[str], 
     if isinstance(item, Deployment):
         strategy = item.spec.strategy
         if strategy.type == "Recreate":
-            return Strategy("Recreate", 0, replicas)
+            return Strategy(name="Recreate", max_surge=0, max_unavailable=replicas)
         surge = _amount(strategy.rolling_update, "max_surge", "25%", replicas, up=True)
         unavailable = _amount(strategy.rolling_update, "max_unavailable", "25%", replicas, up=False)
-        return Strategy("RollingUpdate", surge, unavailable if surge or unavailable else 1)
+        return Strategy(
+            name="RollingUpdate", max_surge=surge, max_unavailable=unavailable if surge or unavailable else 1
+        )
     in_order = isinstance(item, StatefulSet) and item.spec.pod_management_policy != "Parallel"
     if not isinstance(item, StatefulSet | DaemonSet) or item.spec.update_strategy.type == "OnDelete":
-        return Strategy("OnDelete", in_place=True, in_order=in_order)
+        return Strategy(name="OnDelete", in_place=True, in_order=in_order)
     rolling = item.spec.update_strategy.rolling_update
     is_daemon_set = isinstance(item, DaemonSet)
     counts = is_daemon_set or enabled("MaxUnavailableStatefulSet")
     unavailable = _amount(rolling, "max_unavailable", 1, replicas, up=is_daemon_set) if counts else 1
     surge = _amount(rolling, "max_surge", 0, replicas, up=True) if is_daemon_set else 0
-    return Strategy("RollingUpdate", surge, max(1, unavailable), in_place=True, in_order=in_order)
+    return Strategy(
+        name="RollingUpdate", max_surge=surge, max_unavailable=max(1, unavailable), in_place=True, in_order=in_order
+    )
 
 
 def only_surges(item: KubernetesObject, replicas: int, enabled: Callable[[str], bool]) -> bool:
@@ -100,12 +104,18 @@ def plan_of(
     """Return the pods to replace: OnDelete and a partition leave old pods as they are."""
     strategy = strategy_of(item, len(new), enabled)
     if not strategy.in_place:
-        return Plan(owner, strategy, old, new)
+        return Plan(owner=owner, strategy=strategy, old=old, new=new)
     by_place = {_place(item, pod): pod for pod in old}
     replaces = {pod.key: by_place[place] for pod in new if (place := _place(item, pod)) in by_place}
     kept = _kept(item, strategy, new)
     made = [pod for pod in new if pod.key not in replaces or pod.key not in kept]
-    return Plan(owner, strategy, old, made, {pod.key: replaces[pod.key] for pod in made if pod.key in replaces})
+    return Plan(
+        owner=owner,
+        strategy=strategy,
+        old=old,
+        new=made,
+        replaces={pod.key: replaces[pod.key] for pod in made if pod.key in replaces},
+    )
 
 
 def _kept(item: KubernetesObject, strategy: Strategy, new: Sequence[Pod]) -> set[str]:

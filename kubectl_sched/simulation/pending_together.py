@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.scheduler import Scheduler
 
 
-class Together(Record, frozen=True):
+class Together(Record, frozen=True, kw_only=True):
     """Of `pods` pending pods `placed` fit one after the other; `ahead` others of higher priority wait before them."""
 
     pods: int
@@ -35,12 +35,12 @@ def together(results: Sequence[ScheduleResult], scheduler: Scheduler) -> Togethe
         if result.cycle not in stays:
             stays[result.cycle] = _stays_unplaced(result.cycle)
     left = (result.pod for result in results if not stays[result.cycle])
-    simulation.enqueue(QueuedPod(pod, owner_of(pod)) for pod in left)
+    simulation.enqueue(QueuedPod(pod=pod, owner=owner_of(pod)) for pod in left)
     simulation.run()
     asked = {result.pod.key for result in results}
     lowest = min((result.pod.priority for result in results), default=0)
     ahead = sum(pod.priority > lowest and pod.key not in asked for pod in scheduler.waiting)
-    return Together(len(results), simulation.result.placed, ahead)
+    return Together(pods=len(results), placed=simulation.result.placed, ahead=ahead)
 
 
 def _stays_unplaced(result: ScheduleResult) -> bool:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from kubectl_sched.simulation.node_edits import Cluster
 
 
-class Sizing(Record, frozen=True):
+class Sizing(Record, frozen=True, kw_only=True):
     """The number of pods of each workload. The fields are the flags of `whatif` of the same names."""
 
     replicas: int | None = None

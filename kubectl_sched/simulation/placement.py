@@ -15,7 +15,7 @@ TIED_SHOWN = 100
 """The number of tied nodes that a placement names."""
 
 
-class QueuedPod(Record, frozen=True):
+class QueuedPod(Record, frozen=True, kw_only=True):
     """A pod that waits to be scheduled, and what it is for: `Deployment/web`, None for a bare pod."""
 
     pod: Pod
@@ -24,7 +24,7 @@ class QueuedPod(Record, frozen=True):
     """The pod that must have its node before this one is made (OrderedReady)."""
 
 
-class Placement(Record, frozen=True):
+class Placement(Record, frozen=True, kw_only=True):
     """The placement of one pod. `tied` are the first TIED_SHOWN in name order of the `tied_count` nodes that tie.
 
     `reason` says why no scheduler ever saw a pod that has no node.
@@ -51,7 +51,7 @@ class Placement(Record, frozen=True):
         return self.node is not None
 
 
-class Simulated(Record, frozen=True):
+class Simulated(Record, frozen=True, kw_only=True):
     """The placements, the cluster after them, and the whole cycle of the first pod that did not fit."""
 
     placements: tuple[Placement, ...]

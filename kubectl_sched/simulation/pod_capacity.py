@@ -29,7 +29,7 @@ MOST_REPLAYED: Final = 1000
 _MOST_ON_A_NODE: Final = 1 << 20
 
 
-class PodCapacity(CachingRecord, frozen=True):
+class PodCapacity(CachingRecord, frozen=True, kw_only=True):
     """The cycle of the first of the pods, and int64[n]: how many more of them each node takes."""
 
     first: ScheduleResult
@@ -51,9 +51,9 @@ def pod_capacity(pod: Pod, scheduler: Scheduler, profile: str | None = None) -> 
     """
     first = scheduler.cycle(pod, scheduler.nodes, profile)
     if not first.fits:
-        return PodCapacity(first, np.zeros(len(scheduler.nodes), dtype=np.int64))
+        return PodCapacity(first=first, per_node=np.zeros(len(scheduler.nodes), dtype=np.int64))
     if _is_of_each_node(first):
-        return PodCapacity(first, _filled_at_once(first))
+        return PodCapacity(first=first, per_node=_filled_at_once(first))
     return _filled_one_by_one(first, scheduler, profile)
 
 
@@ -115,10 +115,10 @@ def _filled_one_by_one(result: ScheduleResult, scheduler: Scheduler, profile: st
     per_node: Integers = np.zeros(len(result.nodes), dtype=np.int64)
     for placement in simulation.placements:
         per_node[result.nodes.row_of[placement.node or ""]] += 1
-    return PodCapacity(result, per_node, at_least=simulation.stopped is None)
+    return PodCapacity(first=result, per_node=per_node, at_least=simulation.stopped is None)
 
 
 def _copies(pod: Pod) -> Iterator[QueuedPod]:
     for number in range(MOST_REPLAYED):
         name = f"{pod.name}-{number}"
-        yield QueuedPod(replace(pod, metadata=replace(pod.metadata, name=name, uid=f"{pod.metadata.uid}-{number}")))
+        yield QueuedPod(pod=replace(pod, metadata=replace(pod.metadata, name=name, uid=f"{pod.metadata.uid}-{number}")))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     QueueKey = tuple[tuple[int | float | str, ...], int]
 
 
-class Choices(Record, frozen=True):
+class Choices(Record, frozen=True, kw_only=True):
     """Decisions that kube-scheduler leaves to chance, and the treatment of victims."""
 
     profile: str | None = None
@@ -67,7 +67,13 @@ class Simulation:
     @property
     def result(self) -> Simulated:
         """The placements decided so far."""
-        return Simulated(tuple(self.placements), self._before, self.nodes, self.first_unplaced, self.stopped)
+        return Simulated(
+            placements=tuple(self.placements),
+            before=self._before,
+            after=self.nodes,
+            first_unplaced=self.first_unplaced,
+            stopped=self.stopped,
+        )
 
     def enqueue(self, pods: Iterable[QueuedPod]) -> None:
         """Put the pods into the queue; one that names its node is put there at once, as it never is in any queue."""
@@ -101,7 +107,7 @@ class Simulation:
         before = queued.waits_for
         if before is not None and before.metadata.uid in self._without_node:
             reason = f"it is not made before {before.key} runs"
-            placement = Placement(queued.pod, queued.owner, Outcome.ERROR, reason=reason)
+            placement = Placement(pod=queued.pod, owner=queued.owner, outcome=Outcome.ERROR, reason=reason)
         else:
             placement = self._schedule(queued)
         if not placement.is_placed:
@@ -135,9 +141,13 @@ class Simulation:
         name = queued.pod.spec.node_name
         row = self.nodes.row_of.get(name)
         if row is None:
-            return Placement(queued.pod, queued.owner, Outcome.ERROR, reason=f"node {name} does not exist")
+            return Placement(
+                pod=queued.pod, owner=queued.owner, outcome=Outcome.ERROR, reason=f"node {name} does not exist"
+            )
         self.nodes = self.nodes.assume(queued.pod, row)
-        return Placement(queued.pod, queued.owner, Outcome.SCHEDULABLE, name, (name,), 1)
+        return Placement(
+            pod=queued.pod, owner=queued.owner, outcome=Outcome.SCHEDULABLE, node=name, tied=(name,), tied_count=1
+        )
 
     def _schedule(self, queued: QueuedPod) -> Placement:
         pod = queued.pod
@@ -159,13 +169,13 @@ class Simulation:
         row = int(tied[self._chosen(len(tied))])
         self.nodes = equal.assume(queued.pod, row)
         return Placement(
-            queued.pod,
-            queued.owner,
-            Outcome.SCHEDULABLE,
-            names[row],
-            tuple([names[each] for each in tied[:TIED_SHOWN].tolist()]),
-            len(tied),
-            total,
+            pod=queued.pod,
+            owner=queued.owner,
+            outcome=Outcome.SCHEDULABLE,
+            node=names[row],
+            tied=tuple([names[each] for each in tied[:TIED_SHOWN].tolist()]),
+            tied_count=len(tied),
+            total=total,
             beyond_sampling=equal.is_sampled,
         )
 
@@ -181,13 +191,13 @@ class Simulation:
             nodes = after(without_nomination(self.nodes, queued.pod), taken)
             self.nodes = nodes.assume(reserved_pod(queued.pod, taken), row)
         return Placement(
-            queued.pod,
-            queued.owner,
-            Outcome.SCHEDULABLE,
-            name,
-            tuple(tied[:TIED_SHOWN]),
-            len(tied),
-            result.total_of.get(row),
+            pod=queued.pod,
+            owner=queued.owner,
+            outcome=Outcome.SCHEDULABLE,
+            node=name,
+            tied=tuple(tied[:TIED_SHOWN]),
+            tied_count=len(tied),
+            total=result.total_of.get(row),
             beyond_sampling=result.is_sampled,
         )
 
@@ -199,9 +209,9 @@ class Simulation:
         preemption = result.post_filter
         node = preemption.nominated_node if preemption is not None else None
         placement = Placement(
-            queued.pod,
-            queued.owner,
-            result.outcome,
+            pod=queued.pod,
+            owner=queued.owner,
+            outcome=result.outcome,
             nominated_node=node or None,
             victims=preemption.victims if preemption is not None else (),
             event=result.event,
@@ -224,9 +234,9 @@ class Simulation:
         again = [recreated(victim) for victim in placement.victims]
         for victim, successor in zip(placement.victims, again, strict=True):
             self.nodes = _without(self.nodes, victim, successor)
-        self.enqueue(QueuedPod(pod, owner_of(pod)) for pod in again)
+        self.enqueue(QueuedPod(pod=pod, owner=owner_of(pod)) for pod in again)
         status = replace(queued.pod.status, nominated_node_name=node)
-        placed = self._schedule(QueuedPod(replace(queued.pod, status=status), queued.owner))
+        placed = self._schedule(QueuedPod(pod=replace(queued.pod, status=status), owner=queued.owner))
         return replace(placed, pod=queued.pod, nominated_node=node, victims=placement.victims)
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Report = Callable[[int, int], None]
 
 
-class Strategy(Record, frozen=True):
+class Strategy(Record, frozen=True, kw_only=True):
     """A rollout strategy: the pods it may add, those that may be missing, and those it leaves alone.
 
     `in_place` replaces each old pod by the new one of the same place (StatefulSets and DaemonSets), the last first;
@@ -39,7 +39,7 @@ class Strategy(Record, frozen=True):
     in_order: bool = False
 
 
-class Plan(Record, frozen=True):
+class Plan(Record, frozen=True, kw_only=True):
     """The rollout to simulate: the old pods, which run on nodes, and the new ones that replace them.
 
     Where pods are replaced in place, `replaces` gives the old pod of a new one, by the new one's key.
@@ -52,7 +52,7 @@ class Plan(Record, frozen=True):
     replaces: Mapping[str, Pod] = field(default_factory=dict)
 
 
-class RolledOut(Record, frozen=True):
+class RolledOut(Record, frozen=True, kw_only=True):
     """The last placement of each new pod that was made, the steps it took, and the old pods that are still there."""
 
     owner: str
@@ -131,7 +131,14 @@ class _ByCount:
                 stuck_at = steps
                 break
         strategy = self._plan.strategy.name
-        return RolledOut(self._plan.owner, strategy, tuple(self.placements), steps, stuck_at, tuple(self._old))
+        return RolledOut(
+            owner=self._plan.owner,
+            strategy=strategy,
+            placements=tuple(self.placements),
+            steps=steps,
+            stuck_at=stuck_at,
+            remaining=tuple(self._old),
+        )
 
     @property
     def _available_new(self) -> int:
@@ -145,7 +152,7 @@ class _ByCount:
         for pod in self._new[: self._created]:
             before = self._placed.get(pod.key)
             if before is None or not before.is_placed:
-                self._placed[pod.key] = self._simulation.place(QueuedPod(pod, self._plan.owner))
+                self._placed[pod.key] = self._simulation.place(QueuedPod(pod=pod, owner=self._plan.owner))
                 got += self._placed[pod.key].is_placed
                 if self._report is not None:
                     self._report(self._available_new, len(self._new))
@@ -187,7 +194,14 @@ class _InPlace:
             stuck_at = steps
         remaining = tuple(self._remaining.values())
         strategy = self._plan.strategy.name
-        return RolledOut(self._plan.owner, strategy, tuple(self.placements), steps, stuck_at, remaining)
+        return RolledOut(
+            owner=self._plan.owner,
+            strategy=strategy,
+            placements=tuple(self.placements),
+            steps=steps,
+            stuck_at=stuck_at,
+            remaining=remaining,
+        )
 
     def _may_not_go_on(self, pod: Pod) -> bool:
         """Report whether so many pods are missing that the next may not be touched."""
@@ -202,7 +216,7 @@ class _InPlace:
         old = self._plan.replaces.get(pod.key)
         if old is not None and not self._plan.strategy.max_surge:
             self._take_away(old)
-        placement = self._simulation.place(QueuedPod(pod, self._plan.owner))
+        placement = self._simulation.place(QueuedPod(pod=pod, owner=self._plan.owner))
         self.placements.append(placement)
         self._missing += not placement.is_placed
         if old is not None and self._plan.strategy.max_surge and placement.is_placed:

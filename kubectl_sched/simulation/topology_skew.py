@@ -18,7 +18,7 @@ _DEFAULTS = ("kubernetes.io/hostname", "topology.kubernetes.io/zone")
 """Over these kube-scheduler spreads what does not say otherwise."""
 
 
-class Skew(Record, frozen=True):
+class Skew(Record, frozen=True, kw_only=True):
     """The most pods of a domain less the fewest, before and after."""
 
     topology_key: str
@@ -37,7 +37,7 @@ def skews(pod: Pod, nodes: Snapshot, before: Sequence[str], after: Sequence[str]
     for key in keys:
         domain_of = {node.name: node.metadata.labels[key] for node in admitted if key in node.metadata.labels}
         if domain_of:
-            yield Skew(key, _skew(domain_of, before), _skew(domain_of, after))
+            yield Skew(topology_key=key, before=_skew(domain_of, before), after=_skew(domain_of, after))
 
 
 def _skew(domain_of: dict[str, str], names: Iterable[str]) -> int:

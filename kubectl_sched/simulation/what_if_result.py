@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from kubectl_sched.simulation.rollout import RolledOut
 
 
-class WhatIfResult(Record, frozen=True):
+class WhatIfResult(Record, frozen=True, kw_only=True):
     """The placements, the rollouts among them, and how many more nodes it takes.
 
     `nodes_needed` is None also where no number of such nodes is enough; `interrupted` says that not all was tried.

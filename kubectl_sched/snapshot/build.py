@@ -102,7 +102,8 @@ def _once_per_key(options: PodResourcesOptions) -> Callable[[Pod], PodResource]:
         key = request_key(pod)
         resource = known.get(key)
         if resource is None:
-            resource = known[key] = PodResource(*pod_resource(pod, options))
+            requested, non_zero = pod_resource(pod, options)
+            resource = known[key] = PodResource(requested=requested, non_zero=non_zero)
         return resource
 
     return resource_of

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.usage import PodResource
 
 
-class NodeInfo(Record, frozen=True):
+class NodeInfo(Record, frozen=True, kw_only=True):
     """One row of a Snapshot as kube-scheduler's NodeInfo shows it (k8s.io/kube-scheduler/framework/types.go)."""
 
     nodes: Snapshot
@@ -69,7 +69,7 @@ class NodeInfo(Record, frozen=True):
         return int(self.nodes.requested(resource)[self.row])
 
 
-class Snapshot(CachingRecord, frozen=True):
+class Snapshot(CachingRecord, frozen=True, kw_only=True):
     """Immutable; `assume`, `remove` and `take` return new ones that share what did not change.
 
     A plugin calls it `nodes`. Rows are in the order in which the nodes were listed; every array and column over nodes
@@ -180,10 +180,10 @@ class Snapshot(CachingRecord, frozen=True):
 
     def node(self, row: int) -> NodeInfo:
         """One node as kube-scheduler's NodeInfo shows it."""
-        return NodeInfo(self, row)
+        return NodeInfo(nodes=self, row=row)
 
     def __iter__(self) -> Iterator[NodeInfo]:
-        return (NodeInfo(self, row) for row in range(len(self)))
+        return (NodeInfo(nodes=self, row=row) for row in range(len(self)))
 
     def assume(self, pod: Pod, row: int) -> Snapshot:
         """With the pod running on the row's node, too."""

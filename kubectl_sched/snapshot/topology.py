@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.snapshot import Snapshot
 
 
-class TopologyCounts(CachingRecord, frozen=True):
+class TopologyCounts(CachingRecord, frozen=True, kw_only=True):
     """A count for each value of one node label: `counts[i]` belongs to `values[i]`.
 
     It knows nothing of rows, so it holds for any snapshot. What lies on nodes without the label is not counted.
@@ -40,7 +40,7 @@ class TopologyCounts(CachingRecord, frozen=True):
         missing = nodes.table.code_without(key)
         if missing is not None:
             counts[missing] = 0
-        return cls(key, values, counts)
+        return cls(key=key, values=values, counts=counts)
 
     @classmethod
     def none(cls, nodes: Snapshot, key: str) -> TopologyCounts:
@@ -76,10 +76,12 @@ class TopologyCounts(CachingRecord, frozen=True):
         """With more in one domain, or less."""
         code = self._code_of.get(value)
         if code is None:
-            return TopologyCounts(self.key, (*self.values, value), np.append(self.counts, np.int64(amount)))
+            return TopologyCounts(
+                key=self.key, values=(*self.values, value), counts=np.append(self.counts, np.int64(amount))
+            )
         counts = self.counts.copy()
         counts[code] += amount
-        changed = TopologyCounts(self.key, self.values, counts)
+        changed = TopologyCounts(key=self.key, values=self.values, counts=counts)
         changed.__dict__["_code_of"] = self._code_of
         return changed
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.column import Column
 
 
-class PodResource(Record, frozen=True):
+class PodResource(Record, frozen=True, kw_only=True):
     """The resources that one pod requests, in the scheduler's units: cpu in millicores, all others in their own unit.
 
     `non_zero` holds cpu and memory only, with 100m and 200Mi for each container that does not say.
@@ -28,7 +28,7 @@ class PodResource(Record, frozen=True):
 Amounts = dict[str, "Integers"]
 
 
-class Usage(Record, frozen=True):
+class Usage(Record, frozen=True, kw_only=True):
     """int64[n] by resource, and how many pods each node has."""
 
     requested: Mapping[str, Integers]
@@ -40,9 +40,9 @@ class Usage(Record, frozen=True):
         """The sums over pods, given each one's resources and row."""
         distinct = resources.values
         return cls(
-            _sums([each.requested for each in distinct], resources.codes, rows, node_count),
-            _sums([each.non_zero for each in distinct], resources.codes, rows, node_count),
-            np.bincount(rows, minlength=node_count).astype(np.int64),
+            requested=_sums([each.requested for each in distinct], resources.codes, rows, node_count),
+            non_zero=_sums([each.non_zero for each in distinct], resources.codes, rows, node_count),
+            pod_count=np.bincount(rows, minlength=node_count).astype(np.int64),
         )
 
     def changed(self, resource: PodResource, row: int, sign: int) -> Usage:
@@ -50,42 +50,42 @@ class Usage(Record, frozen=True):
         pod_count = self.pod_count.copy()
         pod_count[row] += sign
         return Usage(
-            _changed(self.requested, resource.requested, row, sign, len(pod_count)),
-            _changed(self.non_zero, resource.non_zero, row, sign, len(pod_count)),
-            pod_count,
+            requested=_changed(self.requested, resource.requested, row, sign, len(pod_count)),
+            non_zero=_changed(self.non_zero, resource.non_zero, row, sign, len(pod_count)),
+            pod_count=pod_count,
         )
 
     def plus_everywhere(self, resource: PodResource, times: int) -> Usage:
         """With so many equal pods more on every row."""
         return Usage(
-            _plus_everywhere(self.requested, resource.requested, times, len(self.pod_count)),
-            _plus_everywhere(self.non_zero, resource.non_zero, times, len(self.pod_count)),
-            self.pod_count + times,
+            requested=_plus_everywhere(self.requested, resource.requested, times, len(self.pod_count)),
+            non_zero=_plus_everywhere(self.non_zero, resource.non_zero, times, len(self.pod_count)),
+            pod_count=self.pod_count + times,
         )
 
     def less(self, other: Usage) -> Usage:
         """These sums without the others, over the same nodes."""
         return Usage(
-            _difference(self.requested, other.requested),
-            _difference(self.non_zero, other.non_zero),
-            self.pod_count - other.pod_count,
+            requested=_difference(self.requested, other.requested),
+            non_zero=_difference(self.non_zero, other.non_zero),
+            pod_count=self.pod_count - other.pod_count,
         )
 
     def with_rows(self, count: int) -> Usage:
         """With so many empty nodes more at the end."""
         more = np.zeros(count, dtype=np.int64)
         return Usage(
-            {name: np.concatenate([amounts, more]) for name, amounts in self.requested.items()},
-            {name: np.concatenate([amounts, more]) for name, amounts in self.non_zero.items()},
-            np.concatenate([self.pod_count, more]),
+            requested={name: np.concatenate([amounts, more]) for name, amounts in self.requested.items()},
+            non_zero={name: np.concatenate([amounts, more]) for name, amounts in self.non_zero.items()},
+            pod_count=np.concatenate([self.pod_count, more]),
         )
 
     def take(self, rows: Rows) -> Usage:
         """The sums of these rows."""
         return Usage(
-            {name: amounts[rows] for name, amounts in self.requested.items()},
-            {name: amounts[rows] for name, amounts in self.non_zero.items()},
-            self.pod_count[rows],
+            requested={name: amounts[rows] for name, amounts in self.requested.items()},
+            non_zero={name: amounts[rows] for name, amounts in self.non_zero.items()},
+            pod_count=self.pod_count[rows],
         )
 
 

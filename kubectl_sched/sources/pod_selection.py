@@ -35,7 +35,7 @@ WORKLOAD_WORDS = {
 }
 
 
-class Selection(Record, frozen=True):
+class Selection(Record, frozen=True, kw_only=True):
     """The pods that were asked for. A namespace of None means all; `also` are kinds to read whatever the pods need.
 
     Without `replays` no pod is to be replayed, so that nodes, pods and their schedulers are all that is needed.

@@ -72,7 +72,7 @@ class Kind(IntEnum):
     PRIORITIZE = auto()
 
 
-class Change(Record, frozen=True):
+class Change(Record, frozen=True, kw_only=True):
     """One thing to change, in words that follow `it would fit on w1`.
 
     At most one of `pod`, `node`, `adds`, `frees`, `evicts` and `weight` is set: what the pod becomes, what the node of
@@ -115,7 +115,7 @@ def distinct(changes: Iterable[Change]) -> Way:
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
 
 
-class Patch(Record, frozen=True):
+class Patch(Record, frozen=True, kw_only=True):
     """A change of one stored object: a strategic merge patch, as `kubectl patch` takes it."""
 
     kind: str
@@ -124,7 +124,7 @@ class Patch(Record, frozen=True):
     patch: Mapping[str, Any]
 
 
-class Manual(Record, frozen=True):
+class Manual(Record, frozen=True, kw_only=True):
     """A change that no command makes: a sentence without its full stop, and the text that goes into a file."""
 
     instruction: str
@@ -156,7 +156,7 @@ class Promise(Enum):
     """The pod would be nominated to it, and the victims evicted."""
 
 
-class Suggestion(Record, frozen=True):
+class Suggestion(Record, frozen=True, kw_only=True):
     """Changes that were replayed together, and what came of it."""
 
     changes: Way

@@ -46,7 +46,7 @@ UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
 """The taint of a cordoned node, which the node lifecycle controller takes off again."""
 
 
-_NO_COMMAND = Manual("there is no command for this: Kubernetes would not accept a name that it needs")
+_NO_COMMAND = Manual(instruction="there is no command for this: Kubernetes would not accept a name that it needs")
 _KIND = pattern("[A-Z][A-Za-z0-9]{0,62}")
 _SCHEDULER_NAME = pattern("[A-Za-z0-9][-A-Za-z0-9_.]{0,252}")
 
@@ -85,12 +85,14 @@ def patches(before: Trial, after: Trial, changes: Sequence[Change]) -> tuple[Pat
     """The changed nodes and the changed pod, each as the patch of the stored object."""
     before, changes = _once_waited(before, changes)
     found = [
-        Patch("Node", "", was.metadata.name, difference(plain(was), plain(becomes)))
+        Patch(kind="Node", namespace="", name=was.metadata.name, patch=difference(plain(was), plain(becomes)))
         for was, becomes in _changed_nodes(before, after, changes)
     ]
     of_pod = pod_patch(before.pod, after.pod)
     if of_pod:
-        found.append(Patch("Pod", before.pod.metadata.namespace, before.pod.metadata.name, of_pod))
+        found.append(
+            Patch(kind="Pod", namespace=before.pod.metadata.namespace, name=before.pod.metadata.name, patch=of_pod)
+        )
     return tuple(found)
 
 
@@ -192,7 +194,9 @@ def change_spec(pod: Pod, spec: dict[str, Any], *, is_bound: bool = False) -> St
     spec = {key: _as_written(value) for key, value in spec.items() if key not in _FROM_PRIORITY_CLASS}
     if kind not in _PATCHED_IN_PLACE:
         owner = f"{kind} {name}" if _KIND.fullmatch(kind) and not subdomain_errors(name) else "the pod's owner"
-        return Manual(f"change what {owner} makes its pods of, by this patch", plain_json({"spec": spec}))
+        return Manual(
+            instruction=f"change what {owner} makes its pods of, by this patch", document=plain_json({"spec": spec})
+        )
     deleting = pod.metadata.name if kind in _LEAVES_PENDING_PODS else ""
     return patch(kind, namespace, name, {"spec": {"template": {"spec": spec}}}, deleting)
 
@@ -240,8 +244,8 @@ def _weighing(framework: Framework, plugin: str, weight: int) -> Manual | None:
     if not _SCHEDULER_NAME.fullmatch(scheduler_name):
         return None
     return Manual(
-        "change this in kube-scheduler's configuration (--config)",
-        f"apiVersion: {api_version}\n"
+        instruction="change this in kube-scheduler's configuration (--config)",
+        document=f"apiVersion: {api_version}\n"
         "kind: KubeSchedulerConfiguration\n"
         "profiles:\n"
         f"- schedulerName: {plain_json(scheduler_name)}\n"

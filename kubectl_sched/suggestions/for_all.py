@@ -32,7 +32,7 @@ _EXAMINED = 3
 """Of how many templates of a group suggestions are searched, as long as none places all pods."""
 
 
-class ForAll(Record, frozen=True):
+class ForAll(Record, frozen=True, kw_only=True):
     """A suggestion with what came of it for the pods of a group."""
 
     suggestion: Suggestion
@@ -119,7 +119,7 @@ def _placed(pods: Sequence[Pod], nodes: Snapshot, scheduler: Scheduler, *, preem
     """Return how many of the pods land on each node, one after the other in the queue's order."""
     simulation = Simulation(scheduler, Choices(requeue_victims=preempting))
     simulation.nodes = nodes
-    simulation.enqueue(QueuedPod(pod, owner_of(pod)) for pod in pods)
+    simulation.enqueue(QueuedPod(pod=pod, owner=owner_of(pod)) for pod in pods)
     simulation.run()
     own = {pod.key for pod in pods}
     landed = (each.node for each in simulation.placements if each.node is not None and each.pod.key in own)

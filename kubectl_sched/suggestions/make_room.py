@@ -99,8 +99,8 @@ def _one_after_the_other(useful: list[tuple[Pod, dict[str, int]]], missing: Mapp
 def eviction(result: ScheduleResult, victims: Sequence[Pod]) -> Change:
     """These pods of one node gone, with how much that frees of what there is too little of."""
     return Change(
-        Kind.EVICT,
-        f"once {_named([pod.key for pod in victims])} {'is' if len(victims) == 1 else 'are'} gone"
+        kind=Kind.EVICT,
+        text=f"once {_named([pod.key for pod in victims])} {'is' if len(victims) == 1 else 'are'} gone"
         f"{_freeing(result, victims)}",
         evicts=tuple(victims),
         caution=_caution(result, victims),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kubectl_sched.suggestions.change import Change
 
 
-class Trial(Record, frozen=True):
+class Trial(Record, frozen=True, kw_only=True):
     """The input of a cycle: the pod, on no node, and the cluster without it."""
 
     pod: Pod
@@ -40,7 +40,7 @@ class Trial(Record, frozen=True):
     def of(cls, result: ScheduleResult) -> Trial:
         """Return the input of the result's own cycle."""
         assert result.framework is not None  # noqa: S101 - asked only of results of a cycle
-        return cls(result.pod, result.nodes, result.framework, result.current_node)
+        return cls(pod=result.pod, nodes=result.nodes, framework=result.framework, bound_to=result.current_node)
 
     def changed(self, changes: Iterable[Change]) -> Trial:
         """With all the changes applied; the pod exactly as the patch of `pod_patch` would leave it."""
@@ -58,7 +58,7 @@ class Trial(Record, frozen=True):
             nodes = _without(nodes, change.evicts)
             if change.weight is not None:
                 framework = _weighing(framework, *change.weight)
-        return Trial(_patched(self.pod, pod), nodes, framework, self.bound_to)
+        return Trial(pod=_patched(self.pod, pod), nodes=nodes, framework=framework, bound_to=self.bound_to)
 
     def run(self, *, preempting: bool = False) -> ScheduleResult:
         """The whole cycle; unless it is asked for, without preemption, which is the longest part where nothing fits."""

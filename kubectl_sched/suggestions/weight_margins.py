@@ -24,14 +24,14 @@ MAX_WEIGHT = 2**31 - 1
 """An int32 in KubeSchedulerConfiguration (kube-scheduler/config/v1, type Plugin)."""
 
 
-class Turn(Record, frozen=True):
+class Turn(Record, frozen=True, kw_only=True):
     """A weight at which other nodes win than now, and which: all that are then tied at the highest total, sorted."""
 
     weight: int
     best: tuple[str, ...]
 
 
-class Flip(Record, frozen=True):
+class Flip(Record, frozen=True, kw_only=True):
     """The nearest weights below and above a plugin's present one that change who wins; None where none does."""
 
     plugin: str
@@ -68,8 +68,8 @@ def flips(result: ScheduleResult) -> tuple[Flip, ...]:
     """For each plugin that scored, in order, where the set of winners changes as its weight does."""
     return tuple(
         Flip(
-            each.plugin,
-            each.weight,
+            plugin=each.plugin,
+            weight=each.weight,
             below=_turn(result, each, direction=-1),
             above=_turn(result, each, direction=1),
         )
@@ -129,4 +129,4 @@ def _turn(result: ScheduleResult, scores: PluginScores, direction: int) -> Turn 
     weight = scores.weight + direction * steps
     if not MIN_WEIGHT <= weight <= MAX_WEIGHT:
         return None
-    return Turn(weight, best_at(result, scores.plugin, weight))
+    return Turn(weight=weight, best=best_at(result, scores.plugin, weight))

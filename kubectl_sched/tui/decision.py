@@ -57,4 +57,6 @@ class Decision:
 def context_of(result: ScheduleResult, node: str) -> Context:
     """Return the names that an entry may leave out, with the node under the cursor."""
     scores = result.framework.profile.plugins.get("score", ()) if result.framework else ()
-    return Context(node, tuple(each.name for each in scores), tuple(result.nodes.table.allocatable))
+    return Context(
+        node=node, plugins=tuple(each.name for each in scores), resources=tuple(result.nodes.table.allocatable)
+    )

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 V = TypeVar("V")
 
 
-class Edit(Record, frozen=True):
+class Edit(Record, frozen=True, kw_only=True):
     """One change of what a cycle is run over; `text` is how a person would type it."""
 
     @property
@@ -217,7 +217,7 @@ class Weigh(Edit, frozen=True):
         refs = trial.framework.profile.plugins.get("score", ())
         if all(each.name != self.plugin for each in refs):
             raise SchedError(f"the profile does not score by {self.plugin}")
-        return trial.changed((Change(Kind.WEIGH, self.text, weight=(self.plugin, self.weight)),))
+        return trial.changed((Change(kind=Kind.WEIGH, text=self.text, weight=(self.plugin, self.weight)),))
 
 
 class TakeUp(Edit, frozen=True):
@@ -249,7 +249,7 @@ class Replay:
             return base
         if base.framework is None:
             raise SchedError("no profile serves this pod, so there is no cycle to replay")
-        trial = Trial(base.pod, self._nodes(edits), base.framework)
+        trial = Trial(pod=base.pod, nodes=self._nodes(edits), framework=base.framework)
         for edit in edits:
             if not _is_of_nodes(edit):
                 trial = edit.applied(trial)

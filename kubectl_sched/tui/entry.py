@@ -38,7 +38,7 @@ _NODE_WORDS = frozenset({"node", "nodes", "no"})
 _POD_WORDS = frozenset({"pod", "pods", "po"})
 
 
-class Context(Record, frozen=True):
+class Context(Record, frozen=True, kw_only=True):
     """The names that an entry may leave out or get nearly right: the node under the cursor, and those there are."""
 
     node: str

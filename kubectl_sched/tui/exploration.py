@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from kubectl_sched.tui.decision import Decision
 
 
-class Exploration(Record, frozen=True):
+class Exploration(Record, frozen=True, kw_only=True):
     """One decision or several, the output formats there are, and the notes about the state as a whole."""
 
     decisions: tuple[Decision, ...]

@@ -32,7 +32,9 @@ def explore(answer: Answer, scheduler_of: Callable[[Pod], Scheduler], display: D
     check_node(answer.explanations, display)
     decisions = tuple(Decision(each, scheduler_of(each.pod)) for each in answer.explanations)
     notes = (*answer.notes, *answer.warnings)
-    about = Exploration(decisions, tuple(formats), notes, display.node, is_list=not answer.is_about_one_pod)
+    about = Exploration(
+        decisions=decisions, formats=tuple(formats), notes=notes, node=display.node, is_list=not answer.is_about_one_pod
+    )
     # Textual looks for it, too.
     if display.color == "never":
         os.environ["NO_COLOR"] = "1"

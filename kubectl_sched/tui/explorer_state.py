@@ -19,21 +19,21 @@ RANK = "rank"
 MOST_MARKED = 2
 
 
-class Sort(Record, frozen=True):
+class Sort(Record, frozen=True, kw_only=True):
     """The column that orders the nodes, and in which direction."""
 
     key: str = RANK
     reverse: bool = False
 
 
-class Moment(Record, frozen=True):
+class Moment(Record, frozen=True, kw_only=True):
     """Edits, and what the replay with them came to."""
 
     edits: tuple[Edit, ...]
     explanation: Explanation
 
 
-class View(Record, frozen=True):
+class View(Record, frozen=True, kw_only=True):
     """One pod's decision, as it is looked at."""
 
     base: Explanation
@@ -68,7 +68,7 @@ class View(Record, frozen=True):
 
 def opened(explanation: Explanation) -> View:
     """The view with which a pod is first seen."""
-    return View(explanation, Moment((), explanation))
+    return View(base=explanation, present=Moment(edits=(), explanation=explanation))
 
 
 def filtered(view: View, text: str) -> View:
@@ -78,12 +78,12 @@ def filtered(view: View, text: str) -> View:
 
 def sorted_by(view: View, key: str) -> View:
     """By that column; a second time in the other direction."""
-    return replace(view, sort=Sort(key, reverse=view.sort.key == key and not view.sort.reverse))
+    return replace(view, sort=Sort(key=key, reverse=view.sort.key == key and not view.sort.reverse))
 
 
 def reversed_sort(view: View) -> View:
     """By the same column in the other direction."""
-    return replace(view, sort=Sort(view.sort.key, reverse=not view.sort.reverse))
+    return replace(view, sort=Sort(key=view.sort.key, reverse=not view.sort.reverse))
 
 
 def narrowed(view: View, stage: str | None) -> View:
@@ -100,7 +100,9 @@ def marked(view: View, node: str) -> View:
 
 def edited(view: View, edits: tuple[Edit, ...], explanation: Explanation) -> View:
     """With other edits in force, and the result of the replay with them."""
-    return replace(view, past=(*view.past, view.present), present=Moment(edits, explanation), future=())
+    return replace(
+        view, past=(*view.past, view.present), present=Moment(edits=edits, explanation=explanation), future=()
+    )
 
 
 def undone(view: View) -> View:

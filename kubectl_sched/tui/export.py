@@ -42,7 +42,7 @@ _SUFFIXES = {
 _ENDING = {"json": ".json", "yaml": ".yaml", "html": ".html", "markdown": ".md", "name": ".names"}
 
 
-class Shown(Record, frozen=True):
+class Shown(Record, frozen=True, kw_only=True):
     """The parts of an export: the view, its listing, the listed rows, and the notes about the state as a whole."""
 
     view: View
@@ -148,8 +148,8 @@ def _table(shown: Shown) -> Iterator[str]:
 
 def _whole(shown: Shown, output: str) -> str:
     """The whole decision as `explain -o` has it, below the edits and with them among its notes."""
-    answer = Answer((shown.view.explanation,), notes=tuple(_notes(shown)))
-    display, edits = Display(output, "never"), "; ".join(texts(shown.view.edits))
+    answer = Answer(explanations=(shown.view.explanation,), notes=tuple(_notes(shown)))
+    display, edits = Display(output=output, color="never"), "; ".join(texts(shown.view.edits))
     supposed = f"What if: {edits}" if edits else ""
     if output == "html":
         from kubectl_sched.render.html.page import explanation_page

@@ -26,7 +26,7 @@ QUEUE, PRE_ENQUEUE, SCORE, BEST, POST_FILTER, BIND = "Queue", "PreEnqueue", "Sco
 _ARROW = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
 
 
-class Stage(Record, frozen=True):
+class Stage(Record, frozen=True, kw_only=True):
     """One step: its name, the figure shown with it, one sentence, and the nodes it is about (None: it is about all)."""
 
     name: str
@@ -68,19 +68,19 @@ def _queue(explanation: Explanation) -> Stage:
     if place is None:
         if result.current_node:
             told = f"the pod is bound to {safe(result.current_node)}; it is replayed as if it were pending"
-            return Stage(QUEUE, "bound", told)
-        return Stage(QUEUE, "-", "the pod does not wait in the queue")
+            return Stage(name=QUEUE, figure="bound", told=told)
+        return Stage(name=QUEUE, figure="-", told="the pod does not wait in the queue")
     ahead = f", {place.higher_priority_ahead:,} of higher priority ahead" if place.higher_priority_ahead else ""
     told = f"the pod is number {place.position:,} of the {place.length:,} that wait{ahead}"
-    return Stage(QUEUE, f"{place.position:,}/{place.length:,}", told)
+    return Stage(name=QUEUE, figure=f"{place.position:,}/{place.length:,}", told=told)
 
 
 def _pre_enqueue(result: ScheduleResult) -> Stage:
     status = result.pre_enqueue
     if status.is_success:
-        return Stage(PRE_ENQUEUE, "✓", "no PreEnqueue plugin holds the pod back")
+        return Stage(name=PRE_ENQUEUE, figure="✓", told="no PreEnqueue plugin holds the pod back")
     told = f"{status.plugin} holds the pod back: {safe(status.message)}"
-    return Stage(PRE_ENQUEUE, "✗", told, tone=Tone.BAD)
+    return Stage(name=PRE_ENQUEUE, figure="✗", told=told, tone=Tone.BAD)
 
 
 def _filters(result: ScheduleResult) -> Iterator[Stage]:
@@ -88,16 +88,26 @@ def _filters(result: ScheduleResult) -> Iterator[Stage]:
     steps = {step.name: step for step in funnel(result)}
     if not result.pre_filter.is_success:
         told = f"{result.pre_filter.plugin or PRE_FILTER} rejects the pod as a whole: {safe(result.pre_filter.message)}"
-        yield Stage(PRE_FILTER, "0", told, tone=Tone.BAD)
+        yield Stage(name=PRE_FILTER, figure="0", told=told, tone=Tone.BAD)
         return
     narrowing = next((step for name, step in steps.items() if name.startswith(f"{PRE_FILTER} (")), None)
     if narrowing is None:
-        yield Stage(PRE_FILTER, f"{total:,}", f"PreFilter leaves all {count(total, 'node')} to be filtered")
+        yield Stage(
+            name=PRE_FILTER, figure=f"{total:,}", told=f"PreFilter leaves all {count(total, 'node')} to be filtered"
+        )
     else:
-        yield Stage(PRE_FILTER, f"{narrowing.after:,}", _told(narrowing), _left_out(result), _tone(narrowing))
+        yield Stage(
+            name=PRE_FILTER,
+            figure=f"{narrowing.after:,}",
+            told=_told(narrowing),
+            nodes=_left_out(result),
+            tone=_tone(narrowing),
+        )
     for name, step in steps.items():
         if step is not narrowing:
-            yield Stage(name, f"{step.after:,}", _told(step), _kept_out(result, name), _tone(step))
+            yield Stage(
+                name=name, figure=f"{step.after:,}", told=_told(step), nodes=_kept_out(result, name), tone=_tone(step)
+            )
 
 
 def _told(step: Step) -> str:
@@ -142,16 +152,18 @@ def _scored(result: ScheduleResult) -> Iterator[Stage]:
     skipped = sorted(result.state.skip_score_plugins) if result.state else []
     told = f"{count(len(result.feasible), 'node')} scored by {count(len(result.scores), 'plugin')}"
     told += f"; {listed(skipped)} had nothing to say" if skipped else ""
-    yield Stage(SCORE, f"{len(result.feasible):,}", told, feasible)
+    yield Stage(name=SCORE, figure=f"{len(result.feasible):,}", told=told, nodes=feasible)
     best: Mask = np.zeros(len(result.nodes), dtype=np.bool_)
     best[result.feasible[result.totals == result.totals.max()]] = True
     tied = " are tied, and chance decides" if len(result.best) > 1 else " has the most points"
-    yield Stage(BEST, f"{len(result.best):,}", f"{listed(result.best)}{tied}", best, Tone.GOOD)
+    yield Stage(
+        name=BEST, figure=f"{len(result.best):,}", told=f"{listed(result.best)}{tied}", nodes=best, tone=Tone.GOOD
+    )
 
 
 def _bind(result: ScheduleResult) -> Stage:
     actions = [f"{each.extension_point} {each.plugin}: {safe(each.action)}" for each in result.binding]
-    return Stage(BIND, "", "; ".join(actions) or "nothing is bound")
+    return Stage(name=BIND, figure="", told="; ".join(actions) or "nothing is bound")
 
 
 def _post_filter(result: ScheduleResult) -> Stage:
@@ -163,8 +175,10 @@ def _post_filter(result: ScheduleResult) -> Stage:
         for candidate in found.candidates:
             if candidate.node_name in result.nodes.row_of:
                 rows[result.nodes.row_of[candidate.node_name]] = True
-        return Stage(POST_FILTER, f"{int(rows.sum()):,}", told, rows, Tone.CHANGED)
-    return Stage(POST_FILTER, "✗", f"preemption does not help: {safe(found.status.message) or 'no node'}")
+        return Stage(name=POST_FILTER, figure=f"{int(rows.sum()):,}", told=told, nodes=rows, tone=Tone.CHANGED)
+    return Stage(
+        name=POST_FILTER, figure="✗", told=f"preemption does not help: {safe(found.status.message) or 'no node'}"
+    )
 
 
 def stage_named(found: Sequence[Stage], name: str | None) -> Stage | None:

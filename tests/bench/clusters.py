@@ -38,7 +38,9 @@ def scheduler(node_count: int, pod_count: int, *, cpu: str) -> Scheduler:
     ]
     pods = [_running(index, node_count, cpu) for index in range(pod_count)]
     dump = Dump(objects=(*nodes, *pods))
-    return scheduler_for(dump, configuration_for(dump, Replay(None, VERSION, None)))[0]
+    return scheduler_for(dump, configuration_for(dump, Replay(config=None, kube_version=VERSION, feature_gates=None)))[
+        0
+    ]
 
 
 def _running(index: int, node_count: int, cpu: str) -> Pod:

@@ -96,7 +96,10 @@ def main() -> None:
 
     def app(pod: Pod) -> Explorer:
         return Explorer(
-            Exploration((Decision(explanation_of(scheduler.schedule_one(pod), scheduler), scheduler),), ("table",))
+            Exploration(
+                decisions=(Decision(explanation_of(scheduler.schedule_one(pod), scheduler), scheduler),),
+                formats=("table",),
+            )
         )
 
     gc.freeze()

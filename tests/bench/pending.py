@@ -88,7 +88,7 @@ def main() -> None:
     given = arguments.parse_args()
     read = dump(given.nodes, given.running, given.pending, given.workloads)
     started = time.perf_counter()
-    answer, _ = explain(Question(Selection((), None, pending=True)), read)
+    answer, _ = explain(Question(selection=Selection(targets=(), namespace=None, pending=True)), read)
     explained = time.perf_counter()
     table_lines(pods_table(answer.explanations), 120)
     ended = time.perf_counter()

@@ -34,7 +34,7 @@ def main() -> None:
             scheduler.schedule_one(pod)
             simulation = Simulation(scheduler)
             simulation.enqueue(
-                QueuedPod(replace(pod, metadata=replace(pod.metadata, name=f"new-{index}", uid=f"new-{index}")))
+                QueuedPod(pod=replace(pod, metadata=replace(pod.metadata, name=f"new-{index}", uid=f"new-{index}")))
                 for index in range(replicas)
             )
             busy, started = time.process_time(), time.perf_counter()

@@ -28,9 +28,11 @@ def broken(*_: object) -> Any:
 
 
 def situation() -> Situation:
-    dump = Dump((node("w1"), node("w2"), pod()), present=frozenset({"Node", "Pod"}))
-    answer, schedulers = explain(Question(Selection(("web-0",))), dump)
-    return Situation(dump, schedulers, answer.explanations[0], Serving(UNKNOWN, "nobody is seen"), (), ())
+    dump = Dump(objects=(node("w1"), node("w2"), pod()), present=frozenset({"Node", "Pod"}))
+    answer, schedulers = explain(Question(selection=Selection(targets=("web-0",))), dump)
+    return Situation(
+        dump, schedulers, answer.explanations[0], Serving(state=UNKNOWN, evidence="nobody is seen"), (), ()
+    )
 
 
 @pytest.mark.parametrize("order", [Order(yes=True), Order(node="w1", ignore_filters=True, yes=True)])

@@ -156,7 +156,7 @@ class TestServing:
         ],
     )
     def test_a_lease_tells_whether_the_default_scheduler_runs(self, leases: tuple[Lease, ...], state: str) -> None:
-        dump = Dump(leases)
+        dump = Dump(objects=leases)
         assert serving(Pod(), dump, ClusterSchedulers(dump, Replay(kube_version="1.36")), LATER).state == state
 
 
@@ -182,12 +182,15 @@ def test_what_an_earlier_attempt_left_is_named() -> None:
 
 
 PLAN = BindingPlan(
-    "default/p",
-    "n1",
-    "default/p lands on n1",
-    (UNKNOWN, "neither a Lease nor a pod of a scheduler tells"),
-    (PlannedWrite("POST", "/a/long/path", "bind it"), PlannedWrite("PATCH", "/b", "say so")),
-    ("claim c has node n1 selected",),
+    pod="default/p",
+    node="n1",
+    summary="default/p lands on n1",
+    serving=(UNKNOWN, "neither a Lease nor a pod of a scheduler tells"),
+    writes=(
+        PlannedWrite(method="POST", path="/a/long/path", what="bind it"),
+        PlannedWrite(method="PATCH", path="/b", what="say so"),
+    ),
+    leftovers=("claim c has node n1 selected",),
 )
 
 
@@ -224,5 +227,12 @@ def test_the_question_warns_where_nobody_knows_who_serves_the_pod() -> None:
 
 
 def test_names_out_of_the_cluster_cannot_move_the_cursor() -> None:
-    plan = BindingPlan("default/p", "n\x1b[2J", "it lands", ("stopped", "\x1b[31m"), (), ("\x07",))
+    plan = BindingPlan(
+        pod="default/p",
+        node="n\x1b[2J",
+        summary="it lands",
+        serving=("stopped", "\x1b[31m"),
+        writes=(),
+        leftovers=("\x07",),
+    )
     assert not any("\x1b" in line or "\x07" in line for line in (*plan_lines(plan), question(plan)))

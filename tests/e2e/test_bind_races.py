@@ -88,7 +88,7 @@ class Here:
 
     def __init__(self, plane: ControlPlane, name: str, order: Order) -> None:
         self._endpoint = resolve(Connection(kubeconfig=str(plane.kubeconfig)))
-        self._selection = Selection((name,), "default", also=("Lease",))
+        self._selection = Selection(targets=(name,), namespace="default", also=("Lease",))
         self.order = order
         self.server = Server(self._endpoint)
         self.writer = Writer(self.server)

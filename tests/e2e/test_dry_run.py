@@ -191,7 +191,7 @@ def test_annotations_of_namespaces_do_what_the_server_makes_them_do(plane: Contr
     objects = [msgspec.convert({"metadata": {"name": namespace, "annotations": annotations}}, Namespace)]
     features = Features.for_version(KubeVersion.parse("1.36"), {})
     plugins = frozenset({"PodNodeSelector", "PodTolerationRestriction"})
-    admission = Admission(Objects(objects), features.enabled, frozenset(), plugins)
+    admission = Admission(objects=Objects(objects), enabled=features.enabled, present=frozenset(), plugins=plugins)
     with Api(plane.port, ADMIN_TOKEN) as api:
         api.create("/api/v1/namespaces", {"metadata": {"name": namespace, "annotations": annotations}})
         for number, spec in enumerate(SPECS):

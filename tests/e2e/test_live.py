@@ -35,7 +35,7 @@ pytestmark = pytest.mark.e2e
 
 Json = dict[str, Any]
 MANIFESTS = Path(__file__).parents[2] / "manifests"
-ONE = Selection(("big",))
+ONE = Selection(targets=("big",))
 CONFIGURATION = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 
 
@@ -171,7 +171,7 @@ def test_only_what_the_pod_needs_is_asked_for(control_plane: ControlPlane, fault
         *("schedulers", "schedulerconfigurations", "leases"),
     }
     faulty.requests.clear()
-    through(control_plane, faulty, Selection(("stored",)))
+    through(control_plane, faulty, Selection(targets=("stored",)))
     assert {"persistentvolumeclaims", "csinodes", "storageclasses"} <= {
         p.rpartition("/")[2] for p, _ in faulty.requests
     }
@@ -188,7 +188,7 @@ def test_everything_is_read_in_the_same_state_page_by_page(
 
 
 def test_a_pod_that_has_ended_is_found_but_others_like_it_are_not_read(control_plane: ControlPlane) -> None:
-    assert "Pod default/done" in objects(through(control_plane, selection=Selection(("done",))))
+    assert "Pod default/done" in objects(through(control_plane, selection=Selection(targets=("done",))))
     assert "Pod default/done" not in objects(through(control_plane))
 
 
@@ -502,7 +502,7 @@ def test_the_readers_role_is_enough_for_everything(control_plane: ControlPlane, 
     api.create(pods_of("kube-system"), scheduler)
     api.create(pods_of("kube-system", "configmaps"), {"metadata": {"name": "config"}, "data": {"s": CONFIGURATION}})
     reader: Json = {"as_user": "ann", "as_groups": ("kubectl-sched-readers",)}
-    for selection in (ONE, Selection(("stored",)), Selection(namespace=None), Selection(pending=True)):
+    for selection in (ONE, Selection(targets=("stored",)), Selection(namespace=None), Selection(pending=True)):
         dump = through(control_plane, selection=selection, **reader)
         assert (dump.warnings, dump.forbidden) == ((), ())
         assert objects(dump) == objects(through(control_plane, selection=selection))

@@ -115,7 +115,7 @@ def admission(api: Api) -> Admission:
     classes = api.get("/apis/scheduling.k8s.io/v1/priorityclasses")["items"]
     objects += (msgspec.convert(stored_form(each), PriorityClass) for each in classes)
     features = Features.for_version(KubeVersion.parse("1.36"), {})
-    return Admission(Objects(objects), features.enabled, frozenset({"PriorityClass"}))
+    return Admission(objects=Objects(objects), enabled=features.enabled, present=frozenset({"PriorityClass"}))
 
 
 def stored_form(item: Json) -> Json:

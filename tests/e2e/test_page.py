@@ -49,7 +49,7 @@ def opened(browser: Browser, tmp_path: Path) -> Any:
 
     def opened(*results: Explanation, width: int = WIDE, dark: bool = False, scripts: bool = True) -> Browser:
         path = tmp_path / "page.html"
-        answer = Answer(results, is_about_one_pod=len(results) == 1, notes=("a note",))
+        answer = Answer(explanations=results, is_about_one_pod=len(results) == 1, notes=("a note",))
         path.write_text(explanation_page(answer, Display(output="html")))
         browser.look(width=width, dark=dark)
         browser.open(path, scripts=scripts)

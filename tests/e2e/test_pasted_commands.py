@@ -87,7 +87,9 @@ def suggestions(api: Api, folder: Path, minor: str, name: str = "web") -> Iterat
     dump_file = folder / "dump.json"
     dump_file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": api.everything()}))
     dump = read([str(dump_file)])
-    scheduler, _ = scheduler_for(dump, configuration_for(dump, Replay(None, minor, None)))
+    scheduler, _ = scheduler_for(
+        dump, configuration_for(dump, Replay(config=None, kube_version=minor, feature_gates=None))
+    )
     incoming = next(item for item in dump.objects if isinstance(item, Pod) and item.metadata.name == name)
     yield from (each for each in suggest(scheduler.schedule_one(incoming)) if each.commands or each.manual)
 

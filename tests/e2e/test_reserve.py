@@ -332,7 +332,9 @@ def result_of(before: list[Json], pod: Json, folder: Path) -> ScheduleResult:
     items = [*before, {"apiVersion": "v1", "kind": "Pod"} | pod]
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     dump = read([str(path)])
-    scheduler, _ = scheduler_for(dump, configuration_for(dump, Replay(None, "1.36", GATES)))
+    scheduler, _ = scheduler_for(
+        dump, configuration_for(dump, Replay(config=None, kube_version="1.36", feature_gates=GATES))
+    )
     found = next(item for item in dump.objects if isinstance(item, Pod) and item.name == pod["metadata"]["name"])
     return scheduler.schedule_one(found)
 

@@ -249,7 +249,9 @@ def ask(server: Api, folder: Path, manifest: Json) -> WhatIfResult:
     (folder / "dump.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     (folder / "manifest.json").write_text(json.dumps(manifest))
     dump = read([str(folder / "dump.json")])
-    return what_if(Question((str(folder / "manifest.json"),), replay=Replay(None, "1.36")), dump).result
+    return what_if(
+        Question(targets=(str(folder / "manifest.json"),), replay=Replay(config=None, kube_version="1.36")), dump
+    ).result
 
 
 def check(server: Api, said: Placement, known: set[str]) -> None:

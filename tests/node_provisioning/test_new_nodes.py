@@ -47,9 +47,9 @@ def answered(folder: Path, *objects: Json, types: bytes | None = TYPES) -> Json:
     """The `newNodes` of the pod `web`, its `assumed` beside `karpenter`."""
     path = folder / "cluster.json"
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
-    selection = Selection(("pod", "web"))
+    selection = Selection(targets=("pod", "web"))
     stated = (types, "types.json") if types is not None else None
-    question = Question(selection, new_nodes=True, instance_types=stated)
+    question = Question(selection=selection, new_nodes=True, instance_types=stated)
     answer, _ = explain(question, read([str(path)]))
     found: Json = explanation_data(answer.explanations[0], "")["newNodes"]
     return found

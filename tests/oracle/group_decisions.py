@@ -29,7 +29,9 @@ def replay(request: Json, minor: str) -> dict[str, PodGroupResult]:
         config.write_text(request.get("config") or "")
         gates = ",".join(f"{name}={str(value).lower()}" for name, value in (request.get("featureGates") or {}).items())
         dump = read([str(dump_file)])
-        setup = Replay(str(config) if request.get("config") else None, minor, gates or None)
+        setup = Replay(
+            config=str(config) if request.get("config") else None, kube_version=minor, feature_gates=gates or None
+        )
         scheduler, _ = scheduler_for(dump, configuration_for(dump, setup))
     groups = {item.key: item for item in dump.objects if isinstance(item, PodGroup)}
     return {key: explain_podgroup(groups[key], scheduler) for key in request["groups"]}

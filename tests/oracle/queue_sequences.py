@@ -203,7 +203,16 @@ def difference(oracle: Oracle, seed: int, length: int = 80) -> str:
     release = RELEASES[KubeVersion.parse(oracle.minor)]
     popped_early = seed % 4 != 0
     every_attempt = not release.backoff_counts_rejections
-    course = Course(seed, Backoff(1.0, 10.0, popped_early, every_attempt, release.gated_pods_are_flushed))
+    course = Course(
+        seed,
+        Backoff(
+            initial=1.0,
+            maximum=10.0,
+            is_popped_early=popped_early,
+            counts_every_attempt=every_attempt,
+            flushes_gated=release.gated_pods_are_flushed,
+        ),
+    )
     course.run(length)
     gates = {"SchedulerPopFromBackoffQ": popped_early}
     request = {"id": str(seed), "objects": [], "config": "", "featureGates": gates, "queue": course.steps}

@@ -48,7 +48,7 @@ def test_filtering_and_scoring_agree(oracle: Oracle, verbs: dict[str, Any], cach
     with extender_server() as server:
         config = extender(server.url, nodeCacheCapable=caches, **verbs)
         real = decided(oracle, cluster(), config)
-        ours = explanation_data(Explanation(replay(config, cluster(), tmp_path, oracle.minor)), "")
+        ours = explanation_data(Explanation(result=replay(config, cluster(), tmp_path, oracle.minor)), "")
     if real.get("error"):
         assert ours["error"]  # in words of our own
         return
@@ -70,7 +70,7 @@ def test_preemption_agrees(oracle: Oracle, verb: str, caches: bool, tmp_path: Pa
     with extender_server() as server:
         config = extender(server.url, nodeCacheCapable=caches, preemptVerb=verb)
         real = decided(oracle, objects, config)["postFilter"]
-        ours = explanation_data(Explanation(replay(config, objects, tmp_path, oracle.minor)), "")["postFilter"]
+        ours = explanation_data(Explanation(result=replay(config, objects, tmp_path, oracle.minor)), "")["postFilter"]
     assert ours["code"] == real["code"]
     assert bool(ours["message"]) == bool(real["message"]) or ours["code"] == "Success"
     assert ours["nominatedNode"] == real["nominatedNode"]

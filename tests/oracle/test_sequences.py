@@ -128,7 +128,9 @@ def simulated(request: Json, folder: Path, minor: str) -> tuple[Simulation, dict
     config.write_text(request.get("config") or "")
     gates = ",".join(f"{name}={str(value).lower()}" for name, value in (request.get("featureGates") or {}).items())
     dump = read([str(dump_file)])
-    replay = Replay(str(config) if request.get("config") else None, minor, gates or None)
+    replay = Replay(
+        config=str(config) if request.get("config") else None, kube_version=minor, feature_gates=gates or None
+    )
     scheduler, _ = scheduler_for(dump, configuration_for(dump, replay))
     return Simulation(scheduler), {item.key: item for item in dump.objects if isinstance(item, Pod)}
 
@@ -136,7 +138,7 @@ def simulated(request: Json, folder: Path, minor: str) -> tuple[Simulation, dict
 def placed(request: Json, folder: Path, minor: str) -> list[Placement]:
     """What we say of each step."""
     simulation, pods = simulated(request, folder, minor)
-    return [simulation.place(QueuedPod(pods[step["pod"]])) for step in request["sequence"]]
+    return [simulation.place(QueuedPod(pod=pods[step["pod"]])) for step in request["sequence"]]
 
 
 def decided(answer: Json) -> Json:
@@ -227,7 +229,7 @@ def test_each_step_is_the_real_schedulers_in_the_state_that_the_former_left(
             (answer,) = oracle.ask(asked)
             if not is_scheduled(answer):
                 return
-            placement = simulation.place(QueuedPod(pods[step["pod"]]))
+            placement = simulation.place(QueuedPod(pod=pods[step["pod"]]))
             real = decided(answer)
             assert ours(placement, real) == real, step
             if not goes_on_alike(answer, placement) or placement.nominated_node:

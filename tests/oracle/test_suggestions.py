@@ -57,7 +57,9 @@ def scheduler_of(request: Json, folder: Path, minor: str) -> tuple[Scheduler, di
     config.write_text(request.get("config") or "")
     gates = ",".join(f"{name}={str(value).lower()}" for name, value in (request.get("featureGates") or {}).items())
     dump = read([str(dump_file)])
-    replay = Replay(str(config) if request.get("config") else None, minor, gates or None)
+    replay = Replay(
+        config=str(config) if request.get("config") else None, kube_version=minor, feature_gates=gates or None
+    )
     scheduler, _ = scheduler_for(dump, configuration_for(dump, replay))
     return scheduler, {item.key: item for item in dump.objects if isinstance(item, Pod)}
 

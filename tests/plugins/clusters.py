@@ -60,7 +60,7 @@ def requests(**amounts: str) -> dict[str, Any]:
 def handle(version: str = "1.36", **gates: bool) -> Handle:
     """What a plugin of that minor is made with."""
     minor = KubeVersion.parse(version)
-    return Handle(minor, RELEASES[minor], Features.for_version(minor, gates))
+    return Handle(version=minor, release=RELEASES[minor], features=Features.for_version(minor, gates))
 
 
 def make(kind: type[P], args: Any = None, version: str = "1.36", **gates: bool) -> P:

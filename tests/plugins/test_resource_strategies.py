@@ -55,7 +55,12 @@ def at_once(strategy: Strategy, rows: list[tuple[tuple[int, int], ...]]) -> list
     columns = np.array(rows, dtype=np.int64)
     scores = strategy.score(
         [
-            ResourceAmounts(spec, columns[:, number, 0], columns[:, number, 0], columns[:, number, 1])
+            ResourceAmounts(
+                spec=spec,
+                allocated=columns[:, number, 0],
+                requested=columns[:, number, 0],
+                allocatable=columns[:, number, 1],
+            )
             for number, spec in enumerate(SPECS)
         ]
     )

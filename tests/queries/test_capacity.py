@@ -28,7 +28,7 @@ GPU = "nvidia.com/gpu"
 
 
 def answer(*objects: KubernetesObject, shapes: tuple[str, ...] = ()) -> Any:
-    return capacity(Question(shapes), Dump(objects=objects))
+    return capacity(Question(shapes=shapes), Dump(objects=objects))
 
 
 def resources(found: Any) -> dict[tuple[str, str], Any]:
@@ -39,7 +39,7 @@ def resources(found: Any) -> dict[tuple[str, str], Any]:
 @given(clusters())
 def test_the_pools_add_up_to_the_cluster(cluster: tuple[list[Node], list[Pod]]) -> None:
     nodes = snapshot(*cluster[0], *cluster[1])
-    found = capacity(Question(("cpu=1",)), Dump(objects=(*cluster[0], *cluster[1])))
+    found = capacity(Question(shapes=("cpu=1",)), Dump(objects=(*cluster[0], *cluster[1])))
     assert sorted(name for pool in found.pools for name in pool.fullness) == sorted(nodes.names)
     for name in ("cpu", "memory", "pods"):
         of_pools = [each for (_, resource), each in resources(found).items() if resource == name]

@@ -53,17 +53,17 @@ def event(about: str, reason: str, message: str, component: str = "default-sched
 
 
 def asked(objects: list[KubernetesObject], selection: Selection, *, at_decision: bool = False) -> Answer:
-    dump = Dump(tuple(objects), present=frozenset({"Node", "Pod"}))
-    return explain(Question(selection, Replay(kube_version="1.36"), at_decision=at_decision), dump)[0]
+    dump = Dump(objects=tuple(objects), present=frozenset({"Node", "Pod"}))
+    return explain(Question(selection=selection, replay=Replay(kube_version="1.36"), at_decision=at_decision), dump)[0]
 
 
 def answer(objects: list[KubernetesObject], name: str = "web-0", *, at_decision: bool = False) -> Explanation:
-    (explanation,) = asked(objects, Selection((name,)), at_decision=at_decision).explanations
+    (explanation,) = asked(objects, Selection(targets=(name,)), at_decision=at_decision).explanations
     return explanation
 
 
 def of_dump(dump: Dump, name: str, profile: str | None = None) -> Explanation:
-    (explanation,) = explain(Question(Selection((name,)), profile=profile), dump)[0].explanations
+    (explanation,) = explain(Question(selection=Selection(targets=(name,)), profile=profile), dump)[0].explanations
     return explanation
 
 
@@ -263,7 +263,7 @@ def test_workloads_that_lack_pods_are_named_where_all_pending_ones_are_asked_for
     assert note.startswith("ReplicaSet default/web-5d8 lacks 2 pods; the ResourceQuota team does not allow it")
     for notes in (
         asked(objects, Selection(pending=True, namespace="other")).notes,
-        asked([*objects, pod()], Selection(("web-0",))).notes,
+        asked([*objects, pod()], Selection(targets=("web-0",))).notes,
         asked([replica_set(0), failed], Selection(pending=True)).notes,
     ):
         assert not any("lacks" in each for each in notes)
@@ -340,7 +340,7 @@ def test_a_static_pod_was_never_scheduled_whoever_it_names() -> None:
 
 
 def test_data_has_the_pods_own_scheduler_name_whatever_profile_is_replayed() -> None:
-    dump = Dump((node("w1"), pod(schedulerName="by-hand")), present=frozenset({"Node", "Pod"}))
+    dump = Dump(objects=(node("w1"), pod(schedulerName="by-hand")), present=frozenset({"Node", "Pod"}))
     result = of_dump(dump, "web-0", "default-scheduler")
     assert result.result.outcome is Outcome.SCHEDULABLE
     assert explanation_data(result, headline(result))["schedulerName"] == "by-hand"
@@ -409,7 +409,7 @@ def daemon_set(**template: Any) -> DaemonSet:
     return msgspec.convert({"metadata": {"name": "agent", "namespace": "default"}, "spec": spec}, DaemonSet)
 
 
-DAEMON = Selection(("daemonset/agent",))
+DAEMON = Selection(targets=("daemonset/agent",))
 
 
 def test_a_daemon_sets_pods_say_which_node_each_is_for_and_which_nodes_have_none() -> None:
@@ -435,7 +435,7 @@ def test_a_daemon_sets_pods_say_which_node_each_is_for_and_which_nodes_have_none
 def test_without_the_daemon_set_itself_every_node_without_its_pod_is_named() -> None:
     objects = [node("w1"), node("w2"), pod("agent-a", on="w1", status=BOUND, **pinned_to("w1"))]
     assert asked(objects, DAEMON).notes[0] == "DaemonSet default/agent: 1 of 2 nodes have its pod; w2 has none"
-    assert not any("DaemonSet" in note for note in asked(objects, Selection(("agent-a",))).notes)
+    assert not any("DaemonSet" in note for note in asked(objects, Selection(targets=("agent-a",))).notes)
 
 
 def test_at_decision_takes_out_what_is_younger() -> None:
@@ -462,8 +462,8 @@ def test_drifted_lists_the_pods_that_would_land_elsewhere() -> None:
         pod("drifts", on="w1", status=BOUND),
         pod("waits"),
     ]
-    dump = Dump(tuple(objects), present=frozenset({"Node", "Pod"}))
-    question = Question(Selection(namespace=None), Replay(kube_version="1.36"), drifted=True)
+    dump = Dump(objects=tuple(objects), present=frozenset({"Node", "Pod"}))
+    question = Question(selection=Selection(namespace=None), replay=Replay(kube_version="1.36"), drifted=True)
     assert [each.pod.metadata.name for each in explain(question, dump)[0].explanations] == ["drifts"]
 
 

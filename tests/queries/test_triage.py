@@ -30,7 +30,7 @@ FIXTURE = "fixtures/triage"
 
 
 def asked(*objects: KubernetesObject, namespace: str | None = None) -> Triage:
-    dump = Dump(objects, present=frozenset({"Node", "Pod"}))
+    dump = Dump(objects=objects, present=frozenset({"Node", "Pod"}))
     selection = Selection(targets=(), namespace=namespace, pending=True)
     return triage(Question(selection=selection, replay=Replay(kube_version="1.36")), dump)
 

@@ -65,7 +65,7 @@ def shown(tokens: list[Token]) -> str:
 
 
 def one_pod(result: Explanation, **display: Any) -> str:
-    return explanation_markdown(Answer((result,), notes=NOTES), Display(output="markdown", **display))
+    return explanation_markdown(Answer(explanations=(result,), notes=NOTES), Display(output="markdown", **display))
 
 
 def stuck(text: str = "") -> Explanation:
@@ -99,8 +99,11 @@ def test_words_call_nobody(words: str) -> None:
 
 @given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=4))
 def test_a_cell_stays_in_its_place(rows: list[tuple[str, str]]) -> None:
-    columns = (Column[tuple[str, str]]("a", itemgetter(0), "name"), Column[tuple[str, str]]("b", itemgetter(1)))
-    tokens = READER.parse(table(Table(columns, rows)))
+    columns = (
+        Column[tuple[str, str]](heading="a", cell=itemgetter(0), kind="name"),
+        Column[tuple[str, str]](heading="b", cell=itemgetter(1)),
+    )
+    tokens = READER.parse(table(Table(columns=columns, rows=rows)))
     cells = [token for before, token in pairwise(tokens) if before.type == "td_open"]
     seen = ["".join(child.content for child in cell.children or ()).replace(JOINER, "") for cell in cells]
     assert [each.strip() for each in seen] == [safe(words).strip() for row in rows for words in row]
@@ -185,7 +188,7 @@ CASES: dict[str, Callable[[], list[Explanation]]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_the_whole_of_it(name: str, update_golden: bool) -> None:
     results = CASES[name]()
-    answer = Answer(tuple(results), is_about_one_pod=len(results) == 1, notes=NOTES)
+    answer = Answer(explanations=tuple(results), is_about_one_pod=len(results) == 1, notes=NOTES)
     page = explanation_markdown(answer, Display(output="markdown"))
     path = GOLDEN / f"{name}.md"
     if update_golden:
@@ -196,6 +199,6 @@ def test_the_whole_of_it(name: str, update_golden: bool) -> None:
 def test_a_node_of_a_pod_that_is_rejected_as_a_whole_is_not_said_to_be_taken() -> None:
     gone = [{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]
     result = explained([node("w1"), node("w2"), pod("web-0", volumes=gone)])
-    page = explanation_markdown(Answer((result,)), Display(output="markdown", node="w1"))
+    page = explanation_markdown(Answer(explanations=(result,)), Display(output="markdown", node="w1"))
     assert "is not looked at, as VolumeRestrictions rejects the pod as a whole (persistentvolumeclaim" in page
     assert "nominated" not in page

@@ -71,7 +71,7 @@ WORLDS: dict[str, Callable[[], Explanation]] = {
 
 
 def page_of(*results: Explanation, **display: Any) -> str:
-    answer = Answer(results, is_about_one_pod=len(results) == 1, notes=NOTES)
+    answer = Answer(explanations=results, is_about_one_pod=len(results) == 1, notes=NOTES)
     return explanation_page(answer, Display(output="html", **display))
 
 

@@ -276,7 +276,7 @@ def test_a_cycle_that_fails_is_said_once() -> None:
     result = Scheduler(configuration, snapshot(node("w1"), node("w2"), incoming)).schedule_one(incoming)
     error = 'failed to read "PreScoreTaintToleration" from cycleState: not found'
     assert error in decision(result)
-    assert " ".join(shown(Explanation(result)).split()).count(error) == 1
+    assert " ".join(shown(Explanation(result=result)).split()).count(error) == 1
 
 
 def test_preemption_says_who_would_go_and_why_there() -> None:

@@ -52,7 +52,7 @@ def shown(
     console = Console(
         file=io.StringIO(), width=width, force_terminal=color, no_color=not color, markup=False, highlight=False
     )
-    answer = Answer(explanations, is_about_one_pod=len(explanations) == 1 if one is None else one)
+    answer = Answer(explanations=explanations, is_about_one_pod=len(explanations) == 1 if one is None else one)
     printed = rendered(answer, display or Display(), notes, console, lines)
     if not color:
         return "".join("".join(segment.text for segment in line) + "\n" for line in printed)

@@ -76,7 +76,7 @@ def test_the_first_sentence_claims_no_more_than_is_known(tmp_path: Path) -> None
     from_one, _ = from_start(result, 0)
     assert "would land on n005" in decision(from_one)
     assert "scores highest on" not in decision(from_one)
-    words = sampling_words(Explanation(result, sampling=from_every_start(result))) or ""
+    words = sampling_words(Explanation(result=result, sampling=from_every_start(result))) or ""
     assert " % of starts" in words
     assert words.endswith("order approximated by age")
 
@@ -128,7 +128,7 @@ def test_a_pod_that_fits_nowhere_has_no_winner() -> None:
     scheduler = Scheduler(configuration, snapshot(node("a")))
     result = scheduler.schedule_one(pod("web", **requests(cpu="100")))
     assert from_every_start(result) is None
-    assert sampling_words(Explanation(result)) is None
+    assert sampling_words(Explanation(result=result)) is None
 
 
 def test_the_top_of_a_heap_of_equals_is_its_first_element() -> None:

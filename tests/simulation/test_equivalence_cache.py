@@ -73,7 +73,7 @@ def assert_shared_equals_own(nodes: Snapshot, pods: list[Pod], version: str) -> 
 def assert_as_many_as_a_whole_queue_places(nodes: Snapshot, pods: list[Pod], version: str) -> None:
     scheduler = scheduler_of(nodes, version)
     simulation = Simulation(scheduler)
-    simulation.enqueue(QueuedPod(each, None) for each in pods)
+    simulation.enqueue(QueuedPod(pod=each, owner=None) for each in pods)
     simulation.run()
     found = together([scheduler.schedule_one(each) for each in pods], scheduler)
     assert found.placed == simulation.result.placed

@@ -76,7 +76,7 @@ def decided(result: ScheduleResult) -> Decision:
 
 def simulated(replay: Scheduler, pods: list[Pod]) -> list[Decision]:
     simulation = Simulation(replay)
-    simulation.fill(QueuedPod(each) for each in pods)
+    simulation.fill(QueuedPod(pod=each) for each in pods)
     decisions: list[Decision] = [(each.node, each.tied, each.total, None) for each in simulation.placements]
     if simulation.stopped is not None:
         decisions.append((None, (), None, simulation.stopped.event))

@@ -34,7 +34,7 @@ def placed(incoming: Pod, nodes: Snapshot) -> dict[str, int]:
     simulation = Simulation(scheduler(nodes))
     simulation.fill(
         QueuedPod(
-            structs.replace(incoming, metadata=structs.replace(incoming.metadata, name=f"c{index}", uid=str(index)))
+            pod=structs.replace(incoming, metadata=structs.replace(incoming.metadata, name=f"c{index}", uid=str(index)))
         )
         for index in range(MOST_REPLAYED)
     )

@@ -19,16 +19,22 @@ def over(key: str) -> list[dict[str, object]]:
 
 def test_it_is_the_most_less_the_fewest() -> None:
     wanted = pod(topologySpreadConstraints=over("zone"))
-    assert list(skews(wanted, ZONED, ["w1", "w2", "w3"], ["w1", "w2", "w1"])) == [Skew("zone", 1, 3)]
+    assert list(skews(wanted, ZONED, ["w1", "w2", "w3"], ["w1", "w2", "w1"])) == [
+        Skew(topology_key="zone", before=1, after=3)
+    ]
 
 
 def test_without_constraints_it_is_over_what_the_defaults_spread() -> None:
-    assert list(skews(pod(), ZONED, ["w1"], ["bare"])) == [Skew("kubernetes.io/hostname", 1, 0)]
+    assert list(skews(pod(), ZONED, ["w1"], ["bare"])) == [
+        Skew(topology_key="kubernetes.io/hostname", before=1, after=0)
+    ]
 
 
 def test_domains_that_the_affinity_does_not_admit_do_not_count() -> None:
     wanted = pod(topologySpreadConstraints=over("kubernetes.io/hostname"), nodeSelector={"zone": "a"})
-    assert list(skews(wanted, ZONED, ["w1"], ["w1", "w2"])) == [Skew("kubernetes.io/hostname", 1, 0)]
+    assert list(skews(wanted, ZONED, ["w1"], ["w1", "w2"])) == [
+        Skew(topology_key="kubernetes.io/hostname", before=1, after=0)
+    ]
 
 
 def test_a_key_that_no_node_has_tells_nothing() -> None:

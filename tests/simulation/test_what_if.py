@@ -401,7 +401,7 @@ def interrupted_after(count: int, *targets: str) -> WhatIfResult:
         if told == count:
             raise KeyboardInterrupt
 
-    return what_if(Question(targets, sizing=Sizing(replicas=3)), read([SMALL]), report=report).result
+    return what_if(Question(targets=targets, sizing=Sizing(replicas=3)), read([SMALL]), report=report).result
 
 
 @pytest.mark.parametrize("manifest_name", ["plain.yaml", "web-2.yaml"])

@@ -76,8 +76,18 @@ def ask(tmp_path: Path) -> Ask:
         wanted.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": manifests}))
         gates = choices.pop("gates", None)
         targets = (target,) if target else (str(wanted),) if manifests else ()
-        sizing = Sizing(choices.pop("replicas", None), choices.pop("fill", False), choices.pop("replace", False))
-        question = Question(targets, sizing=sizing, edits=edits, replay=Replay(None, "1.36", gates), **choices)
+        sizing = Sizing(
+            replicas=choices.pop("replicas", None),
+            fill=choices.pop("fill", False),
+            replace=choices.pop("replace", False),
+        )
+        question = Question(
+            targets=targets,
+            sizing=sizing,
+            edits=edits,
+            replay=Replay(config=None, kube_version="1.36", feature_gates=gates),
+            **choices,
+        )
         return what_if(question, read([str(dump)])).result
 
     return answered

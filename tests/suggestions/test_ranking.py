@@ -83,7 +83,9 @@ def test_preemption_that_succeeds_is_led_with() -> None:
     result = explain(pod("web-0", priority=9, **BIG), node("w1", **SMALL), pod("low", on="w1", **requests(cpu="3")))
     first, *_ = suggest(result)
     assert (first.promise, first.victims, first.commands) == (Promise.PREEMPTS, ("default/low",), ())
-    assert headline(Explanation(result)).startswith("Preemption makes room for default/web-0 on w1; until then it does")
+    assert headline(Explanation(result=result)).startswith(
+        "Preemption makes room for default/web-0 on w1; until then it does"
+    )
 
 
 @pytest.mark.parametrize("advice", Advice, ids=lambda advice: advice.value)

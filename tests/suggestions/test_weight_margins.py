@@ -28,12 +28,14 @@ def scored(points: Sequence[Sequence[int]], weights: Sequence[int]) -> ScheduleR
     """A result in which the nodes n0, n1, ... after an infeasible one have these points by plugin."""
     nodes = snapshot(*(node(f"n{index}" if index >= 0 else "out") for index in range(-1, len(points))))
     scores = tuple(
-        PluginScores(plugin, weight, np.array(column), np.array(column))
+        PluginScores(plugin=plugin, weight=weight, raw=np.array(column), normalized=np.array(column))
         for plugin, weight, column in zip(PLUGINS, weights, zip(*points, strict=True), strict=False)
     )
     totals = np.sum([each.weighted for each in scores], axis=0)
     feasible = np.arange(1, len(points) + 1)
-    return ScheduleResult(pod(), nodes, Outcome.SCHEDULABLE, scores=scores, totals=totals, feasible=feasible)
+    return ScheduleResult(
+        pod=pod(), nodes=nodes, outcome=Outcome.SCHEDULABLE, scores=scores, totals=totals, feasible=feasible
+    )
 
 
 @st.composite
@@ -71,7 +73,7 @@ def test_a_flip_is_the_first_weight_at_which_others_win(result: ScheduleResult) 
         lower, higher = range(each.weight - 1, 0, -1), range(each.weight + 1, ALL_WEIGHTS.stop)
         for turn, weights in ((flip.below, lower), (flip.above, higher)):
             others = ((weight, best_at(result, each.plugin, weight)) for weight in weights)
-            assert turn == next((Turn(*other) for other in others if other[1] != result.best), None)
+            assert turn == next((Turn(weight=at, best=best) for at, best in others if best != result.best), None)
 
 
 def test_points_of_one_plugin_against_those_of_another() -> None:
@@ -80,8 +82,8 @@ def test_points_of_one_plugin_against_those_of_another() -> None:
     assert weight_to_win(result, 2, "TaintToleration") == 3
     assert weight_to_win(result, 2, "NodeAffinity") is None
     assert flips(result) == (
-        Flip("NodeAffinity", 1, below=None, above=None),
-        Flip("TaintToleration", 1, below=None, above=Turn(3, ("n1",))),
+        Flip(plugin="NodeAffinity", weight=1, below=None, above=None),
+        Flip(plugin="TaintToleration", weight=1, below=None, above=Turn(weight=3, best=("n1",))),
     )
 
 
@@ -89,7 +91,7 @@ def test_a_tie_is_reached_before_a_victory() -> None:
     result = scored([(100, 0), (0, 50)], weights=(1, 1))
     assert weight_to_tie(result, 2, "TaintToleration") == 2
     assert weight_to_win(result, 2, "TaintToleration") == 3
-    assert flips(result)[1].above == Turn(2, ("n0", "n1"))
+    assert flips(result)[1].above == Turn(weight=2, best=("n0", "n1"))
 
 
 def test_no_weight_lets_a_node_win_that_is_worse_or_the_same_in_everything() -> None:

@@ -41,8 +41,10 @@ FORMATS = tuple(each.value for each in PageOutput)
 def decisions(*targets: str, source: Path = DEMO, namespace: str = "default") -> tuple[Decision, ...]:
     """What explain answers about these pods of a dump; about all pending ones where none is named."""
     dump = read([str(source)])
-    selection = Selection(targets, namespace if targets else None, None, not targets)
-    question = Question(selection, Replay(kube_version="1.36"), suggesting=False)
+    selection = Selection(
+        targets=targets, namespace=namespace if targets else None, label_selector=None, pending=not targets
+    )
+    question = Question(selection=selection, replay=Replay(kube_version="1.36"), suggesting=False)
     answer, schedulers = explain(question, dump)
     return tuple(Decision(each, schedulers.scheduler(each.pod)) for each in answer.explanations)
 
@@ -50,7 +52,7 @@ def decisions(*targets: str, source: Path = DEMO, namespace: str = "default") ->
 def explorer(*targets: str, source: Path = DEMO, node: str | None = None) -> Explorer:
     """The explorer as `explain ... -i` opens it."""
     found = decisions(*targets, source=source)
-    return Explorer(Exploration(found, FORMATS, node=node, is_list=len(targets) != 1))
+    return Explorer(Exploration(decisions=found, formats=FORMATS, node=node, is_list=len(targets) != 1))
 
 
 def on_screen(test: Callable[P, Awaitable[None]]) -> Callable[P, None]:

@@ -35,7 +35,11 @@ if TYPE_CHECKING:
     from kubectl_sched.config import Configuration
     from kubectl_sched.scheduler.result import ScheduleResult
 
-CONTEXT = Context("w1", ("TaintToleration", "NodeResourcesFit", "ImageLocality"), ("cpu", "nvidia.com/gpu", "pods"))
+CONTEXT = Context(
+    node="w1",
+    plugins=("TaintToleration", "NodeResourcesFit", "ImageLocality"),
+    resources=("cpu", "nvidia.com/gpu", "pods"),
+)
 
 
 @pytest.mark.parametrize(
@@ -238,7 +242,7 @@ def test_an_edited_replay_is_the_explanation_of_the_edited_objects(name: str, en
 
 def explained(result: ScheduleResult) -> dict[str, Any]:
     """Everything that is said of a result; which nodes are listed first is not part of it."""
-    return explanation_data(Explanation(result), decision_sentence(result))
+    return explanation_data(Explanation(result=result), decision_sentence(result))
 
 
 @given(PODS, st.lists(st.sampled_from(ENTRIES[:8]), max_size=4, unique=True), st.integers(0, 6))

@@ -41,12 +41,14 @@ WIDTHS = st.integers(20, 240)
 def with_edits(name: str, *entries: str) -> View:
     view = explorer_state.opened(decision(name).explanation)
     edits = tuple(edit for entry in entries for edit in parse(entry, CONTEXT))
-    return explorer_state.edited(view, edits, Explanation(edited(name, *entries)))
+    return explorer_state.edited(view, edits, Explanation(result=edited(name, *entries)))
 
 
 def shown(view: View) -> Shown:
     listing = Listing(view.result, view.base.result)
-    return Shown(view, listing, rows_shown(view, listing, stage_named(stages(view.explanation), view.stage)))
+    return Shown(
+        view=view, listing=listing, rows=rows_shown(view, listing, stage_named(stages(view.explanation), view.stage))
+    )
 
 
 def names(view: View) -> list[str]:

@@ -14,7 +14,7 @@ JITTER_FACTOR = 1.2
 """A candidate asks for the Lease after once to 2.2 times the retry period."""
 
 
-class Terms(Record, frozen=True):
+class Terms(Record, frozen=True, kw_only=True):
     """The durations of the election, in seconds."""
 
     identity: str
@@ -40,7 +40,7 @@ class LeaseSpec(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True)
         return self.holder_identity or ""
 
 
-class Observed(Record, frozen=True):
+class Observed(Record, frozen=True, kw_only=True):
     """A record, and since when we know it as it is; no record where there is no Lease yet."""
 
     record: LeaseSpec | None = None
@@ -49,7 +49,7 @@ class Observed(Record, frozen=True):
 
 def observe(before: Observed, record: LeaseSpec | None, now: float) -> Observed:
     """Return what is known after the Lease was read: only a record that has changed is a sign of life."""
-    return before if record == before.record and record is not None else Observed(record, now)
+    return before if record == before.record and record is not None else Observed(record=record, since=now)
 
 
 def may_take(observed: Observed, terms: Terms, now: float) -> bool:

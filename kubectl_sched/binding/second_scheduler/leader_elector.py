@@ -154,7 +154,7 @@ class Elector:
             }
             answer = self._server.write("POST", self._collection, msgspec.json.encode(body))
         self._lease, stored = _lease_in(answer)
-        self._observed = Observed(stored, now)
+        self._observed = Observed(record=stored, since=now)
 
     def _release(self) -> None:
         record = self._observed.record

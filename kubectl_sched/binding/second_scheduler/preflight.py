@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.dump.dump import Dump
 
 
-class ServedElsewhere(Record, frozen=True):
+class ServedElsewhere(Record, frozen=True, kw_only=True):
     """Another scheduler of a name, as far as can be told."""
 
     name: str
@@ -44,7 +44,7 @@ def others(settings: Settings, dump: Dump, schedulers: ClusterSchedulers) -> tup
     found = []
     for name in settings.names:
         said = serving(Pod(spec=PodSpec(scheduler_name=name)), without, schedulers, datetime.now(UTC))
-        found.append(ServedElsewhere(name, said.state, said.evidence))
+        found.append(ServedElsewhere(name=name, state=said.state, evidence=said.evidence))
     return tuple(found)
 
 

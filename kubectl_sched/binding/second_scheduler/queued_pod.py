@@ -68,7 +68,7 @@ class QueuedPod:
         return self.unschedulable_plugins | self.pending_plugins
 
 
-class Backoff(Record, frozen=True):
+class Backoff(Record, frozen=True, kw_only=True):
     """The backoff of a configuration and version, in seconds."""
 
     initial: float = 1.0

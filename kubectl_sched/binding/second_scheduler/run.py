@@ -67,7 +67,7 @@ def run_watch(endpoint: Endpoint, options: WatchOptions) -> int:
     """
     gc.enable()  # the program runs for good, so that garbage matters
     dump = _state(endpoint, takes_over=options.take_over)
-    replay = Replay(options.config, options.kube_version, options.feature_gates)
+    replay = Replay(config=options.config, kube_version=options.kube_version, feature_gates=options.feature_gates)
     chosen = settings(options, configuration_for(dump, replay))
     found = () if options.take_over else others(chosen, dump, ClusterSchedulers(dump, replay))
     say = Say(quiet=options.quiet, as_json=options.as_json)

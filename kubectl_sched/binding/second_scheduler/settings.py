@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _KUBE_SCHEDULERS_LEASE: Final = LeaderElectionConfiguration().resource_name
 
 
-class WatchOptions(Record, frozen=True):
+class WatchOptions(Record, frozen=True, kw_only=True):
     """The flags of the same names, as they were given; None or empty where they were not."""
 
     scheduler_name: str | None = None
@@ -44,7 +44,7 @@ class WatchOptions(Record, frozen=True):
     """Each decision as a line of JSON on stdout, instead of a sentence on stderr."""
 
 
-class Election(Record, frozen=True):
+class Election(Record, frozen=True, kw_only=True):
     """The Lease of `namespace/name` and the terms on which it is held."""
 
     namespace: str
@@ -52,7 +52,7 @@ class Election(Record, frozen=True):
     terms: Terms
 
 
-class Settings(Record, frozen=True):
+class Settings(Record, frozen=True, kw_only=True):
     """All that is decided before anything is followed. No election: this program is taken to be the only one."""
 
     configuration: Configuration
@@ -71,13 +71,13 @@ def settings(options: WatchOptions, configuration: Configuration) -> Settings:
     configuration = replace(configuration, profiles={each.scheduler_name: each for each in served})
     _check(configuration)
     backoff = Backoff(
-        float(configuration.pod_initial_backoff_seconds),
-        float(configuration.pod_max_backoff_seconds),
+        initial=float(configuration.pod_initial_backoff_seconds),
+        maximum=float(configuration.pod_max_backoff_seconds),
         is_popped_early=configuration.features.enabled("SchedulerPopFromBackoffQ"),
         counts_every_attempt=not configuration.release.backoff_counts_rejections,
         flushes_gated=configuration.release.gated_pods_are_flushed,
     )
-    return Settings(configuration, election(options, configuration), backoff)
+    return Settings(configuration=configuration, election=election(options, configuration), backoff=backoff)
 
 
 def check_flags(options: WatchOptions) -> None:
@@ -136,15 +136,17 @@ def election(options: WatchOptions, configuration: Configuration) -> Election | 
     if not (written.leader_elect if options.leader_elect is None else options.leader_elect):
         return None
     terms = Terms(
-        identity(),
-        _seconds("lease-duration", options.leader_elect_lease_duration, written.lease_duration.seconds),
-        _seconds("renew-deadline", options.leader_elect_renew_deadline, written.renew_deadline.seconds),
-        _seconds("retry-period", options.leader_elect_retry_period, written.retry_period.seconds),
+        identity=identity(),
+        lease_duration=_seconds("lease-duration", options.leader_elect_lease_duration, written.lease_duration.seconds),
+        renew_deadline=_seconds("renew-deadline", options.leader_elect_renew_deadline, written.renew_deadline.seconds),
+        retry_period=_seconds("retry-period", options.leader_elect_retry_period, written.retry_period.seconds),
     )
     _check_terms(terms)
     own = written.resource_name if written.resource_name != _KUBE_SCHEDULERS_LEASE else ""
     name = options.leader_elect_resource_name or own or lease_name(next(iter(configuration.profiles)))
-    return Election(options.leader_elect_resource_namespace or written.resource_namespace, name, terms)
+    return Election(
+        namespace=options.leader_elect_resource_namespace or written.resource_namespace, name=name, terms=terms
+    )
 
 
 def _check_terms(terms: Terms) -> None:

@@ -33,7 +33,7 @@ _AFTER_HEAD = pattern(r'[<"].*', re.DOTALL)
 _NOT_OF_A_SLUG = pattern(r"[^a-z0-9 -]")
 
 
-class Meaning(Record, frozen=True):
+class Meaning(Record, frozen=True, kw_only=True):
     """The explanation of one text: its plugin, its meaning, and the usual remedy (empty if none is needed)."""
 
     plugin: str
@@ -43,7 +43,7 @@ class Meaning(Record, frozen=True):
     title: str = ""
 
 
-class Reason(Record, frozen=True):
+class Reason(Record, frozen=True, kw_only=True):
     """An entry of the table and of docs/reasons.md. The words are ours; the spellings are kube-scheduler's.
 
     A spelling maps to the minors that use it, such as `1.24 to 1.33`; empty if all supported ones do. `<name>` in it is
@@ -67,7 +67,13 @@ class Reason(Record, frozen=True):
         """Explain a text with these places."""
         known = _Places(places)
         says = self.says.format_map(known).rstrip(_SEPARATORS)
-        return Meaning(self.plugin.format_map(known), says, self.helps.format_map(known), self.anchor, self.title)
+        return Meaning(
+            plugin=self.plugin.format_map(known),
+            says=says,
+            helps=self.helps.format_map(known),
+            anchor=self.anchor,
+            title=self.title,
+        )
 
 
 class _Places(dict[str, str]):

@@ -13,7 +13,7 @@ VERSION: Final = "1.14.1"
 MAX_INSTANCE_TYPES: Final = 600
 
 
-class Options(Record, frozen=True):
+class Options(Record, frozen=True, kw_only=True):
     """Karpenter's settings, at their defaults."""
 
     respects_preferences: bool = True

@@ -53,7 +53,7 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin, PodGroupPostFilterPl
         victims = self._victims(nodes)
         why_not = self._group_in_the_way(pod, nodes) or _not_eligible(pod, nodes, statuses, victims)
         if why_not is not None:
-            return _said(PostFilterResult(unschedulable(why_not)))
+            return _said(PostFilterResult(status=unschedulable(why_not)))
         helped = statuses.where(lambda status: status.code is Code.UNSCHEDULABLE)
 
         from kubectl_sched.plugins.default_preemption.dry_run import DryRun
@@ -63,22 +63,22 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin, PodGroupPostFilterPl
         words = _per_node(len(nodes), outcomes.statuses)
         if not outcomes.candidates:
             if outcomes.errors:
-                return _said(PostFilterResult(error(_aggregate(outcomes.errors)), dry_run=words))
+                return _said(PostFilterResult(status=error(_aggregate(outcomes.errors)), dry_run=words))
 
             from kubectl_sched.framework.fit_error import fit_error
 
             message = fit_error(SUCCESS, words)
-            return _said(PostFilterResult(unschedulable(message), nominated_node="", dry_run=words))
+            return _said(PostFilterResult(status=unschedulable(message), nominated_node="", dry_run=words))
         candidates = self._left_by_extenders(pod, nodes, outcomes.candidates)
         if isinstance(candidates, Status):
-            return _said(PostFilterResult(candidates, dry_run=words))
+            return _said(PostFilterResult(status=candidates, dry_run=words))
 
         from kubectl_sched.framework.preemption import pick_one_node
 
         choice = pick_one_node(candidates)
         chosen = min(choice.tied, key=lambda candidate: candidate.node_name)
         return PostFilterResult(
-            self._success(chosen),
+            status=self._success(chosen),
             nominated_node=chosen.node_name,
             victims=chosen.victims,
             dry_run=words,
@@ -94,7 +94,9 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin, PodGroupPostFilterPl
         from kubectl_sched.plugins.default_preemption.podgroup_preemption import GroupPreemption
         from kubectl_sched.plugins.default_preemption.victims import GroupVictims, GroupVictimsOfPodGroups
 
-        search = GroupPreemption(info, nodes, framework, self._budgets(nodes), cycle.trial)
+        search = GroupPreemption(
+            info=info, nodes=nodes, framework=framework, budgets=self._budgets(nodes), trial=cycle.trial
+        )
         release, enabled = self._handle.release, self._handle.features.enabled
         if not release.groups_have_placement_feasible:
             never = any(pod.spec.preemption_policy == "Never" for pod in info.pods)
@@ -111,15 +113,15 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin, PodGroupPostFilterPl
 
         if not never and _is_ongoing(info, nodes, victims):
             status = Status(reasons=("pod group preemption: ongoing preemption on nominated nodes",))
-            nominations = (ProposedAssignment(pod, pod.status.nominated_node_name) for pod in info.pods)
-            return PodGroupPostFilterResult(status, nominations=tuple(nominations))
+            nominations = (ProposedAssignment(pod=pod, node_name=pod.status.nominated_node_name) for pod in info.pods)
+            return PodGroupPostFilterResult(status=status, nominations=tuple(nominations))
         try:
             everywhere = victims.everywhere()
         except PluginError as failure:
-            return PodGroupPostFilterResult(error(f"pod group preemption: failed to create domain: {failure}"))
+            return PodGroupPostFilterResult(status=error(f"pod group preemption: failed to create domain: {failure}"))
         result = search.run(everywhere, "Never" if never else "")
         said = Status(result.status.code, (f"pod group preemption: {result.status.message}",))
-        return PodGroupPostFilterResult(said, result.victims, result.nominations)
+        return PodGroupPostFilterResult(status=said, victims=result.victims, nominations=result.nominations)
 
     def _left_by_extenders(self, pod: Pod, nodes: Snapshot, candidates: list[Candidate]) -> list[Candidate] | Status:
         """The candidates after the extenders' say, where they are asked, or why there are none."""
@@ -224,7 +226,7 @@ def _said(result: PostFilterResult) -> PostFilterResult:
     """The status's message as PostFilter gives it."""
     status = result.status
     return PostFilterResult(
-        Status(status.code, (f"preemption: {status.message}",)),
+        status=Status(status.code, (f"preemption: {status.message}",)),
         nominated_node=result.nominated_node,
         dry_run=result.dry_run,
     )

@@ -256,4 +256,8 @@ class DryRun:
             leaving = self._by_importance(leaving)
         victims = [pods[index] for victim in leaving for index in victim.indices]
         violated = trial.violated_budgets if trial.violations else ()
-        self._outcomes.candidates.append(Candidate(name, tuple(victims), trial.violations, violated))
+        self._outcomes.candidates.append(
+            Candidate(
+                node_name=name, victims=tuple(victims), pdb_violations=trial.violations, violated_budgets=violated
+            )
+        )

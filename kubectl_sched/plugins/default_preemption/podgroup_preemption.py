@@ -32,7 +32,7 @@ _NO_VICTIMS = unresolvable("No preemption victims found for incoming preemptor")
 _NEVER = unschedulable("not eligible due to preemptionPolicy=Never.")
 
 
-class GroupPreemption(CachingRecord, frozen=True):
+class GroupPreemption(CachingRecord, frozen=True, kw_only=True):
     """One search for victims."""
 
     info: PodGroupInfo
@@ -44,20 +44,20 @@ class GroupPreemption(CachingRecord, frozen=True):
     def run(self, victims: Sequence[Victim], policy: str) -> PodGroupPostFilterResult:
         """Find the victims to take, among those that may be taken."""
         if policy == "Never":
-            return PodGroupPostFilterResult(_NEVER)
+            return PodGroupPostFilterResult(status=_NEVER)
         potential = [victim for victim in victims if victim.priority < self.info.group.priority]
         if not potential:
-            return PodGroupPostFilterResult(_NO_VICTIMS)
+            return PodGroupPostFilterResult(status=_NO_VICTIMS)
         nodes = self.nodes
         for victim in potential:
             nodes = self._remove(nodes, victim)
         found = self.trial(nodes)
         if not found.status.is_success:
-            return PodGroupPostFilterResult(found.status)
+            return PodGroupPostFilterResult(status=found.status)
         try:
             return self._reprieve(nodes, self._in_order(potential), found)
         except PluginError as failure:
-            return PodGroupPostFilterResult(error(str(failure)))
+            return PodGroupPostFilterResult(status=error(str(failure)))
 
     def _reprieve(self, nodes: Snapshot, potential: Sequence[Victim], found: GroupTrial) -> PodGroupPostFilterResult:
         keeps_nodes = self.framework.handle.release.groups_have_placement_feasible
@@ -80,9 +80,11 @@ class GroupPreemption(CachingRecord, frozen=True):
                 taken.append(victim)
         pods = self.nodes.existing_pods.pods
         gone = tuple(pods[index] for victim in self._sorted(taken) for index in victim.indices)
-        nominations = tuple(ProposedAssignment(each.pod, each.node_name) for each in found.attempts)
+        nominations = tuple(ProposedAssignment(pod=each.pod, node_name=each.node_name) for each in found.attempts)
         said = Status(reasons=(f"found a placement for podgroup, preempting {len(gone)} victims",))
-        return PodGroupPostFilterResult(said if keeps_nodes else SUCCESS, gone, nominations if keeps_nodes else ())
+        return PodGroupPostFilterResult(
+            status=said if keeps_nodes else SUCCESS, victims=gone, nominations=nominations if keeps_nodes else ()
+        )
 
     def _with_victim(self, state: CycleState, attempt: GroupAttempt, victim: Victim, nodes: Snapshot) -> CycleState:
         """The member's state with the victim back."""

@@ -28,7 +28,7 @@ _DEEPEST = 4
 _POD, _OF_GROUP, _OF_TREE = 1, 2, 3
 
 
-class Victim(Record, frozen=True):
+class Victim(Record, frozen=True, kw_only=True):
     """Pods that go together, by their indices in the pod table; of equal priority, a higher rank is spared first."""
 
     indices: tuple[int, ...]
@@ -57,7 +57,7 @@ class SingleVictims:
         indices = existing.on(row)
         priorities = self._priorities
         return [
-            Victim((index,), own)
+            Victim(indices=(index,), priority=own)
             for index, own in zip(indices.tolist(), priorities[indices].tolist(), strict=True)
             if own < priority
         ]
@@ -103,13 +103,13 @@ class GroupVictims(SingleVictims):
             whole = [group for group in self._above(pod) if _goes_as_a_whole(group)]
             if not whole:
                 rank = _POD if _group_name(pod) is None else _OF_GROUP
-                found[index] = Victim((index,), self.priority(pod), rank)
+                found[index] = Victim(indices=(index,), priority=self.priority(pod), rank=rank)
                 continue
             group = whole[-1]
             key = (type(group).__name__, group.namespace, group.name)
             if key not in found:
                 rank = _OF_GROUP if isinstance(group, PodGroup) else _OF_TREE
-                found[key] = Victim(self._members(group), self.priority(pod), rank)
+                found[key] = Victim(indices=self._members(group), priority=self.priority(pod), rank=rank)
         return list(found.values())
 
     def _above(self, pod: Pod) -> Iterator[Group]:

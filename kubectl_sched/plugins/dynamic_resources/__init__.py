@@ -92,13 +92,13 @@ class DynamicResources(
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Skips pods that claim nothing; rejects those whose claims cannot be used anywhere."""
         if not self._on or self._grows_in_place(pod):
-            return PreFilterResult(SKIP)
+            return PreFilterResult(status=SKIP)
         state.write(STATE, PreFilterState())
         if not pod.spec.resource_claims and not self._may_claim_extended_resources(pod):
-            return PreFilterResult(SKIP)
+            return PreFilterResult(status=SKIP)
         status, made = self._filtering.prepare(pod, nodes)
         state.write(STATE, made)
-        return PreFilterResult(status)
+        return PreFilterResult(status=status)
 
     def _may_claim_extended_resources(self, pod: Pod) -> bool:
         if not self._enabled("DRAExtendedResource"):
@@ -151,10 +151,10 @@ class DynamicResources(
         if not self._on:
             return self._nothing_done("plugin disabled")
         if self._grows_in_place(pod) or (self._rules.post_filter_wants_claims and not pod.spec.resource_claims):
-            return PostFilterResult(unschedulable())
+            return PostFilterResult(status=unschedulable())
         known = state.get(STATE)
         if known is None:
-            return PostFilterResult(error("not found"))
+            return PostFilterResult(status=error("not found"))
         if not known.claims.claims:
             return self._nothing_done("no new claims to deallocate")
         return self._given_up(known, pod, nodes, statuses) or self._nothing_done("still not schedulable")
@@ -171,10 +171,10 @@ class DynamicResources(
         del nodes, framework
         constrained = info.group.spec.scheduling_constraints is not None
         if not self._on or (constrained and self._enabled("TopologyAwareWorkloadScheduling")):
-            return PodGroupPostFilterResult(unschedulable())
+            return PodGroupPostFilterResult(status=unschedulable())
         if all(state.get(STATE) is None for state in cycle.states):
-            return PodGroupPostFilterResult(error("not found"))
-        return PodGroupPostFilterResult(unschedulable("deallocation and deletion of ResourceClaims completed"))
+            return PodGroupPostFilterResult(status=error("not found"))
+        return PodGroupPostFilterResult(status=unschedulable("deallocation and deletion of ResourceClaims completed"))
 
     def _given_up(
         self, known: PreFilterState, pod: Pod, nodes: Snapshot, statuses: NodeToStatus
@@ -182,19 +182,19 @@ class DynamicResources(
         given_up = next(self._deallocatable(known, pod, nodes, statuses), None)
         if given_up is not None:
             note = f"the devices of claim {given_up.key} are given up, so that others can be tried"
-            return PostFilterResult(unschedulable("deallocation of ResourceClaim completed"), notes=(note,))
+            return PostFilterResult(status=unschedulable("deallocation of ResourceClaim completed"), notes=(note,))
         extended = known.claims.extended
         if extended is not None and extended.name != SPECIAL_NAME:
             note = f"claim {extended.key}, which an earlier attempt made, is deleted"
-            return PostFilterResult(unschedulable("deletion of ResourceClaim completed"), notes=(note,))
+            return PostFilterResult(status=unschedulable("deletion of ResourceClaim completed"), notes=(note,))
         if self._enabled("DRAWorkloadResourceClaims") and not self._rules.post_filter_is_silent:
             status = unreserved_for_group(pod, nodes)
             if status is not None:
-                return PostFilterResult(status)
+                return PostFilterResult(status=status)
         return None
 
     def _nothing_done(self, reason: str) -> PostFilterResult:
-        return PostFilterResult(unschedulable(*(() if self._rules.post_filter_is_silent else (reason,))))
+        return PostFilterResult(status=unschedulable(*(() if self._rules.post_filter_is_silent else (reason,))))
 
     def _deallocatable(
         self, known: PreFilterState, pod: Pod, nodes: Snapshot, statuses: NodeToStatus
@@ -261,4 +261,8 @@ class DynamicResources(
 
         node = nodes.node(row)
         outcome = self._filtering.outcome(known, pod, node)
-        return tuple(Reserving(known, pod, node, outcome, self._filtering, nodes, now).reservations())
+        return tuple(
+            Reserving(
+                state=known, pod=pod, node=node, outcome=outcome, filtering=self._filtering, nodes=nodes, now=now
+            ).reservations()
+        )

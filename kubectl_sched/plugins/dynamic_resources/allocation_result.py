@@ -35,7 +35,7 @@ def chosen_classes(allocation: Allocation) -> Iterator[DevicesOfClass]:
     for request in allocation.claim.spec.devices.requests:
         got = by_request.get(request.name)
         if got is not None:
-            yield DevicesOfClass(got.full_name, got.device_class.name)
+            yield DevicesOfClass(request=got.full_name, class_name=got.device_class.name)
 
 
 def _result(

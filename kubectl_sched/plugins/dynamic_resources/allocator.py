@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kubectl_sched.plugins.dynamic_resources.counters import CounterLedger
 
 
-class Allocator(Record, frozen=True):
+class Allocator(Record, frozen=True, kw_only=True):
     """The inputs that the searches on all nodes of a cycle share."""
 
     channel: AllocatorChannel

@@ -26,7 +26,7 @@ class ClaimProblem(Exception):  # noqa: N818 - an expected "not yet" of the whol
     """The reason why a pod's claims cannot be used, in upstream's words."""
 
 
-class ClaimStore(Record, frozen=True):
+class ClaimStore(Record, frozen=True, kw_only=True):
     """All claims of the pod, the one for its extended resources last."""
 
     claims: tuple[ResourceClaim, ...] = ()

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _MOST_DEVICES = 16
 
 
-class _Refusal(Record, frozen=True):
+class _Refusal(Record, frozen=True, kw_only=True):
     """The reason why one device does not serve a request: a short clause that groups devices, and the facts."""
 
     device: SliceDevice
@@ -59,7 +59,7 @@ def of_pod(pod: Pod, nodes: Snapshot, filtering: Filtering) -> tuple[Evidence, .
         hints.append(
             f"there is a device class `{meant}`" if meant else f"device classes are {first_few(names) or 'none'}"
         )
-    return (Evidence(reason, {"deviceClasses": list(names)}, tuple(hints)),)
+    return (Evidence(text=reason, facts={"deviceClasses": list(names)}, hints=tuple(hints)),)
 
 
 def of_node(
@@ -79,9 +79,9 @@ def of_node(
             for request in claim.spec.devices.requests:
                 found += _request(state.allocator, claim, request, pools)
         if not found:
-            found = [Evidence(_together(state, pools), {"devices": _device_names(pools)}, distance=0.3)]
+            found = [Evidence(text=_together(state, pools), facts={"devices": _device_names(pools)}, distance=0.3)]
     if not found:
-        found = [Evidence("; ".join(reasons), {"pod": pod.key})]
+        found = [Evidence(text="; ".join(reasons), facts={"pod": pod.key})]
     return tuple(found)
 
 
@@ -108,13 +108,13 @@ def _unavailable(claim: ResourceClaim, filtering: Filtering) -> Evidence:
     facts: dict[str, JSON] = {"claim": claim.key, "devices": list(devices), "reservedFor": _users(claim)}
     blocked = filtering.blocks_binding(claim)
     if blocked is not None:
-        return Evidence(f"claim {claim.key} cannot be used: {blocked}", facts)
+        return Evidence(text=f"claim {claim.key} cannot be used: {blocked}", facts=facts)
     where = ""
     if allocation is not None and allocation.node_selector is not None:
         terms = allocation.node_selector.node_selector_terms
         names = [value for term in terms for one in term.match_fields for value in one.values]
         where = f", which only node {first_few(names)} reaches" if names else ", which this node does not reach"
-    return Evidence(f"claim {claim.key} has {first_few(devices) or 'devices'}{where}", facts)
+    return Evidence(text=f"claim {claim.key} has {first_few(devices) or 'devices'}{where}", facts=facts)
 
 
 def _users(claim: ResourceClaim) -> list[JSON]:
@@ -164,7 +164,7 @@ def _alternative(
         "fitting": left,
         "devices": [{"device": str(one.device.id), **one.facts} for one in refusals[:_MOST_DEVICES]],
     }
-    return Evidence(text, facts, distance=min(1.0, max(0.1, (wanted - left) / max(wanted, 1))))
+    return Evidence(text=text, facts=facts, distance=min(1.0, max(0.1, (wanted - left) / max(wanted, 1))))
 
 
 def _usable(pool: Pool) -> bool:
@@ -191,11 +191,15 @@ def _refusal(
             return failed
     if not exact.admin_access and device.id in allocator.allocated.devices:
         holders = allocator.allocated.holders.get(device.id, [])
-        return _Refusal(device, f"{_verb(holders)}", _holding(holders))
+        return _Refusal(device=device, clause=f"{_verb(holders)}", facts=_holding(holders))
     if DEVICE_TAINTS in allocator.features:
         taint = untolerated(device.device.taints, exact, allocator.rules)
         if taint is not None:
-            return _Refusal(device, f"tainted {taint}, which the request does not tolerate", {"taint": str(taint)})
+            return _Refusal(
+                device=device,
+                clause=f"tainted {taint}, which the request does not tolerate",
+                facts={"taint": str(taint)},
+            )
     return None
 
 
@@ -234,7 +238,7 @@ def _failed_selector(
         facts: dict[str, JSON] = {"owner": owner, "expression": expression, "attributes": dict(actual)}
         if problem:
             facts["error"] = problem
-        return _Refusal(device, clause, facts)
+        return _Refusal(device=device, clause=clause, facts=facts)
     return None
 
 
@@ -243,9 +247,9 @@ def of_score(outcome: NodeOutcome, rules: DeviceRules) -> tuple[Evidence, ...]:
     del rules
     return tuple(
         Evidence(
-            f"claim {one.claim.key} would get "
+            text=f"claim {one.claim.key} would get "
             + first_few([f"{device.device.id} for {device.request.full_name}" for device in one.devices]),
-            {
+            facts={
                 "claim": one.claim.key,
                 "devices": [
                     {"request": device.request.full_name, "device": str(device.device.id)} for device in one.devices

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot import NodeInfo, Snapshot
 
 
-class ExtendedResources(Record, frozen=True):
+class ExtendedResources(Record, frozen=True, kw_only=True):
     """The extended resources of a pod that may come from devices, and the classes behind them."""
 
     claim: ResourceClaim
@@ -52,7 +52,7 @@ def extended_resources(pod: Pod, nodes: Snapshot, rules: DeviceRules) -> Extende
         return None
     found = _claim_of_earlier_cycle(pod, nodes)
     fresh = ResourceClaim(metadata=ObjectMeta(name=SPECIAL_NAME, namespace=pod.metadata.namespace, uid=SPECIAL_NAME))
-    return ExtendedResources(found or fresh, amounts, classes)
+    return ExtendedResources(claim=found or fresh, amounts=amounts, classes=classes)
 
 
 def _claim_of_earlier_cycle(pod: Pod, nodes: Snapshot) -> ResourceClaim | None:

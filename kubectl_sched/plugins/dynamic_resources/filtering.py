@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import NodeAllocatableResourceClaimStatus, Pod
     from kubectl_sched.api.resource import Device, DeviceRequest
     from kubectl_sched.config import Release
-    from kubectl_sched.plugins.dynamic_resources.allocation import Allocation
+    from kubectl_sched.plugins.dynamic_resources.allocation import AllocatedDevice, Allocation
     from kubectl_sched.snapshot import NodeInfo, Snapshot
 
 _DEFAULT_BINDING_TIMEOUT = 600.0
@@ -121,7 +121,9 @@ class Filtering:
             return unresolvable(str(problem)), PreFilterState()
         own = tuple(claim for _, claim in named)
         claims = ClaimStore(
-            own + ((extended.claim,) if extended is not None else ()), len(own), tuple(name for name, _ in named)
+            claims=own + ((extended.claim,) if extended is not None else ()),
+            user_owned=len(own),
+            names=tuple(name for name, _ in named),
         )
         if not claims.claims:
             return SKIP, PreFilterState()
@@ -133,7 +135,13 @@ class Filtering:
             available_on.append(selector)
         allocator = self._allocator(nodes) if claims.to_allocate else None
         slices = allocator.slices.slices if allocator is not None else self._slices(nodes)
-        return SUCCESS, PreFilterState(claims, tuple(available_on), allocator, extended, self._node_allocatable(slices))
+        return SUCCESS, PreFilterState(
+            claims=claims,
+            available_on=tuple(available_on),
+            allocator=allocator,
+            extended=extended,
+            node_allocatable=self._node_allocatable(slices),
+        )
 
     def _usable(
         self, claim: ResourceClaim, claims: ClaimStore, nodes: Snapshot
@@ -177,7 +185,12 @@ class Filtering:
     def _node_allocatable(self, slices: Sequence[PoolSlice]) -> NodeAllocatable | None:
         if not self._enabled("DRANodeAllocatableResources"):
             return None
-        return NodeAllocatable(slices, self.rules.capacity_errors_fail, self._enabled("PodLevelResources"), self.groups)
+        return NodeAllocatable(
+            slices=slices,
+            has_overhead=self.rules.capacity_errors_fail,
+            pod_level=self._enabled("PodLevelResources"),
+            groups_reserve=self.groups,
+        )
 
     def _allocator(self, nodes: Snapshot) -> Allocator:
         consumable = feature.CONSUMABLE_CAPACITY in self.features
@@ -185,14 +198,14 @@ class Filtering:
         selectors = self._selectors(sees_sharing=channel.knows_capacity)
         allocated = gather(nodes.objects.all(ResourceClaim), consumable)
         return Allocator(
-            channel,
-            self.rules,
-            self.features,
-            allocated,
-            lambda name: nodes.objects.get(DeviceClass, name),
-            SliceIndex(self._published(nodes, self._selectors(sees_sharing=False))),
-            selectors,
-            CounterLedger(allocated, self.rules),
+            channel=channel,
+            rules=self.rules,
+            features=self.features,
+            allocated=allocated,
+            classes=lambda name: nodes.objects.get(DeviceClass, name),
+            slices=SliceIndex(self._published(nodes, self._selectors(sees_sharing=False))),
+            selectors=selectors,
+            ledger=CounterLedger(allocated, self.rules),
         )
 
     def _selectors(self, *, sees_sharing: bool) -> Selectors:
@@ -220,7 +233,9 @@ class Filtering:
             if of_class is None:
                 return False
             asked += of_class.spec.selectors
-        one = SliceDevice(DeviceID(driver, "", device.name), device, PoolSlice(ResourceSlice()))
+        one = SliceDevice(
+            id=DeviceID(driver, "", device.name), device=device, slice=PoolSlice(published=ResourceSlice())
+        )
         answers = [selectors.ask(selector.cel.expression, one) for selector in asked if selector.cel is not None]
         if any(answer.compile_error is not None for answer in answers):
             raise AllocationFailed
@@ -234,7 +249,7 @@ class Filtering:
             try:
                 state.outcomes[node.name] = self._outcome(state, pod, node)
             except InvalidQuantity as wrong:
-                state.outcomes[node.name] = NodeOutcome(error(str(wrong)))
+                state.outcomes[node.name] = NodeOutcome(status=error(str(wrong)))
         return state.outcomes[node.name]
 
     def _outcome(self, state: PreFilterState, pod: Pod, node: NodeInfo) -> NodeOutcome:
@@ -242,22 +257,22 @@ class Filtering:
         if state.extended is not None:
             made = claim_on_node(state.extended, pod, node, self.rules, other_claims=state.claims.user_owned > 0)
             if isinstance(made, Status):
-                return NodeOutcome(made)
+                return NodeOutcome(status=made)
             if made is None and not state.claims.user_owned:
-                return NodeOutcome(SUCCESS)
+                return NodeOutcome(status=SUCCESS)
             on_node = made
         unavailable, refusal = self._unavailable(state, pod, node)
         if refusal is not None:
-            return NodeOutcome(refusal)
+            return NodeOutcome(status=refusal)
         allocations = self._allocate(state, on_node, node)
         if isinstance(allocations, Status):
-            return NodeOutcome(allocations, unavailable=unavailable)
+            return NodeOutcome(status=allocations, unavailable=unavailable)
         taken = self._taken_of_node(state, pod, node, allocations)
         if not isinstance(taken, Status) and unavailable:
             taken = unresolvable("resourceclaim not available on the node")
         if isinstance(taken, Status):
-            return NodeOutcome(taken, unavailable=unavailable)
-        return NodeOutcome(SUCCESS, allocations, node_allocatable=taken)
+            return NodeOutcome(status=taken, unavailable=unavailable)
+        return NodeOutcome(status=SUCCESS, allocations=allocations, node_allocatable=taken)
 
     def _unavailable(
         self, state: PreFilterState, pod: Pod, node: NodeInfo
@@ -307,10 +322,7 @@ class Filtering:
         """Return what the devices take of the node's own resources, or why that is too much."""
         if state.node_allocatable is None or (state.allocator is None and not self.rules.capacity_errors_fail):
             return ()
-        found = {
-            one.claim.metadata.uid: [HeldDevice(*device.device.id, device.consumed) for device in one.devices]
-            for one in allocations
-        }
+        found = {one.claim.metadata.uid: [_held(device) for device in one.devices] for one in allocations}
         held = [
             (claim, found.get(claim.metadata.uid) or _held_before(claim, self.rules.capacity_errors_fail))
             for claim in state.claims.claims
@@ -328,16 +340,21 @@ def _wrong_class(name: str, request: str, nodes: Snapshot) -> Status | None:
     return None
 
 
+def _held(found: AllocatedDevice) -> HeldDevice:
+    driver, pool, device = found.device.id
+    return HeldDevice(driver=driver, pool=pool, device=device, consumed=found.consumed)
+
+
 def _held_before(claim: ResourceClaim, counts: bool) -> list[HeldDevice]:
     allocation = claim.status.allocation
     if not counts or allocation is None:
         return []
     return [
         HeldDevice(
-            one.driver,
-            one.pool,
-            one.device,
-            None
+            driver=one.driver,
+            pool=one.pool,
+            device=one.device,
+            consumed=None
             if one.consumed_capacity is None
             else {name: parse_quantity(raw) for name, raw in one.consumed_capacity.items()},
         )

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _COUNTED = ("cpu", "memory", "ephemeral-storage")
 
 
-class HeldDevice(Record, frozen=True):
+class HeldDevice(Record, frozen=True, kw_only=True):
     """A device of a claim, whether held already or found in this cycle."""
 
     driver: str
@@ -41,7 +41,7 @@ class HeldDevice(Record, frozen=True):
     consumed: Mapping[str, Quantity] | None
 
 
-class NodeAllocatable(Record, frozen=True):
+class NodeAllocatable(Record, frozen=True, kw_only=True):
     """The rules of a minor for counting them: since 1.37 with mappings, overhead and drivers."""
 
     slices: Sequence[PoolSlice]
@@ -69,7 +69,7 @@ class NodeAllocatable(Record, frozen=True):
     def _mapped_device_is_shared(self, pod: Pod, claim: ResourceClaim) -> Status | None:
         allocation = claim.status.allocation
         devices = (
-            self._device(HeldDevice(one.driver, one.pool, one.device, None), None)
+            self._device(HeldDevice(driver=one.driver, pool=one.pool, device=one.device, consumed=None), None)
             for one in (allocation.devices.results if allocation is not None else ())
         )
         mapped = any(

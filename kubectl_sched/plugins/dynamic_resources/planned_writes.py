@@ -24,7 +24,9 @@ def actions(
     for one in outcome.allocations:
         for device in one.devices:
             for_request = f"request {device.request.full_name} of {_named(one.claim)}"
-            yield BindingAction("reserve", plugin, f"take device {device.device.id} for {for_request}")
+            yield BindingAction(
+                extension_point="reserve", plugin=plugin, action=f"take device {device.device.id} for {for_request}"
+            )
     for claim in state.claims.claims:
         if is_reserved_for(pod, claim, groups_reserve=filtering.groups):
             continue
@@ -32,9 +34,13 @@ def actions(
         if claim is state.claims.extended and not found:
             continue
         if claim.name == SPECIAL_NAME:
-            yield BindingAction("preBind", plugin, "create the claim for extended resources")
+            yield BindingAction(
+                extension_point="preBind", plugin=plugin, action="create the claim for extended resources"
+            )
         what = "the allocation and the reservation" if found else "the reservation"
-        yield BindingAction("preBind", plugin, f"write {what} for pod {pod.key} to {_named(claim)}")
+        yield BindingAction(
+            extension_point="preBind", plugin=plugin, action=f"write {what} for pod {pod.key} to {_named(claim)}"
+        )
     if filtering.binding_conditions:
         waiting = sorted(
             {
@@ -45,7 +51,7 @@ def actions(
             }
         )
         for what in waiting:
-            yield BindingAction("preBind", plugin, f"wait for {what}")
+            yield BindingAction(extension_point="preBind", plugin=plugin, action=f"wait for {what}")
 
 
 def _named(claim: ResourceClaim) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kubectl_sched.dynamic_resource_allocation.devices import PoolSlice, SliceIndex
 
 
-class Pool(CachingRecord, frozen=True):
+class Pool(CachingRecord, frozen=True, kw_only=True):
     """The part of a pool that a node can reach; `elsewhere` are devices on other nodes that share its counters."""
 
     id: PoolID
@@ -119,8 +119,8 @@ def _pool(
         reason = _duplicate_device(slices)
         incomplete = counted != expected
         return Pool(
-            pool_id,
-            tuple(slices),
+            id=pool_id,
+            slices=tuple(slices),
             is_incomplete=incomplete,
             invalid_reason=reason,
             missing=missing if incomplete else None,
@@ -137,7 +137,7 @@ def _pool(
         present = [one for one in known if one.generation == slices[0].generation]
         if len(present) != expected:
             reason = _duplicate_device(slices) if channel.knows_all_slices else None
-            return Pool(pool_id, is_incomplete=True, invalid_reason=reason, missing=f"{len(present)} of {expected}")
+            return Pool(id=pool_id, is_incomplete=True, invalid_reason=reason, missing=f"{len(present)} of {expected}")
         others = [one for one in present if one not in slices]
     return _complete_pool(pool_id, slices, others, features)
 
@@ -149,15 +149,15 @@ def _complete_pool(
     with_devices = tuple(one for one in slices if not (partitionable and one.has_counters))
     reason = _duplicate_device(with_devices)
     if reason is not None or not partitionable:
-        return Pool(pool_id, with_devices, invalid_reason=reason)
+        return Pool(id=pool_id, slices=with_devices, invalid_reason=reason)
     counter_sets = tuple(
         counters for one in (*slices, *others) if one.has_counters for counters in one.published.spec.shared_counters
     )
     elsewhere = tuple(one for one in others if not one.has_counters)
     reason = _wrong_counters(counter_sets, (*with_devices, *elsewhere))
     if reason is not None:
-        return Pool(pool_id, invalid_reason=reason)
-    return Pool(pool_id, with_devices, elsewhere, counter_sets)
+        return Pool(id=pool_id, invalid_reason=reason)
+    return Pool(id=pool_id, slices=with_devices, elsewhere=elsewhere, counter_sets=counter_sets)
 
 
 def _duplicate_device(slices: Iterable[PoolSlice]) -> str | None:

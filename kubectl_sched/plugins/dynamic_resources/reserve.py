@@ -37,7 +37,7 @@ FINALIZER = "resource.kubernetes.io/delete-protection"
 _EXTENDED = "resource.kubernetes.io/extended-resource-claim"
 
 
-class Reserving(Record, frozen=True):
+class Reserving(Record, frozen=True, kw_only=True):
     """The state that all claims of the pod on one node share."""
 
     state: PreFilterState
@@ -72,7 +72,7 @@ class Reserving(Record, frozen=True):
             pod = replace(pod, status=replace(pod.status, node_allocatable_resource_claim_statuses=taken))
             writes.append(_pod_status(pod, "nodeAllocatableResourceClaimStatuses", taken))
         if writes:
-            yield Reservation(pod, tuple(writes))
+            yield Reservation(item=pod, writes=tuple(writes))
 
     def _reservation(
         self,
@@ -101,7 +101,9 @@ class Reserving(Record, frozen=True):
         body["reservedFor"] = _json(users)
         writes.append(_patch(claim, {"status": body}, "status"))
         item = replace(claim, metadata=metadata, status=replace(status, allocation=result, reserved_for=users))
-        return Reservation(item, tuple(writes), tuple(chosen_classes(allocation)) if allocation is not None else ())
+        return Reservation(
+            item=item, writes=tuple(writes), chosen=tuple(chosen_classes(allocation)) if allocation is not None else ()
+        )
 
     def _is_stamped(self, result: AllocationResult) -> bool:
         return self.filtering.binding_conditions and self.now is not None and result.allocation_timestamp is None
@@ -167,13 +169,20 @@ def _creation(claim: ResourceClaim) -> Write:
         "annotations": {_EXTENDED: "true"},
     }
     body = {"metadata": metadata, "spec": _json(claim.spec)}
-    return Write("create", "ResourceClaim", claim.namespace, "", body)
+    return Write(verb="create", kind="ResourceClaim", namespace=claim.namespace, name="", body=body)
 
 
 def _patch(claim: ResourceClaim, body: dict[str, object], subresource: str = "") -> Write:
-    return Write("patch", "ResourceClaim", claim.namespace, claim.name, body, subresource)
+    return Write(
+        verb="patch",
+        kind="ResourceClaim",
+        namespace=claim.namespace,
+        name=claim.name,
+        body=body,
+        subresource=subresource,
+    )
 
 
 def _pod_status(pod: Pod, field: str, value: object) -> Write:
     body = {"status": {field: _json(value)}}
-    return Write("patch", "Pod", pod.namespace, pod.name, body, "status")
+    return Write(verb="patch", kind="Pod", namespace=pod.namespace, name=pod.name, body=body, subresource="status")

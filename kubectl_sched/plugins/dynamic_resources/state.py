@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kubectl_sched.plugins.dynamic_resources.node_allocatable import NodeAllocatable
 
 
-class NodeOutcome(Record, frozen=True):
+class NodeOutcome(Record, frozen=True, kw_only=True):
     """A node's verdict: what would be allocated, and the claims that cannot be used there."""
 
     status: Status
@@ -31,7 +31,7 @@ class NodeOutcome(Record, frozen=True):
     """The entries of the pod's status for the node's own resources that its devices take."""
 
 
-class PreFilterState(Record, frozen=True):
+class PreFilterState(Record, frozen=True, kw_only=True):
     """`outcomes` fills up by node name as nodes are asked about; nothing else changes."""
 
     claims: ClaimStore = field(default_factory=ClaimStore)
@@ -43,4 +43,4 @@ class PreFilterState(Record, frozen=True):
     outcomes: dict[str, NodeOutcome] = field(default_factory=dict)
 
 
-STATE: StateKey[PreFilterState] = StateKey("DynamicResources")
+STATE: StateKey[PreFilterState] = StateKey(name="DynamicResources")

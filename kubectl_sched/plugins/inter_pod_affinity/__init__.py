@@ -53,11 +53,11 @@ class InterPodAffinity(
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Count matching pods by domain; skip where neither the pod nor an existing one has anything against it."""
         if self._grows_in_place(pod):
-            return PreFilterResult(SKIP)
+            return PreFilterResult(status=SKIP)
         nodes = nodes.whole
         terms = terms_of(pod)
         if terms is not None and terms.error is not None:
-            return PreFilterResult(unresolvable(f"parsing pod: {terms.error}"))
+            return PreFilterResult(status=unresolvable(f"parsing pod: {terms.error}"))
         affinity = self._merged(terms.required_affinity if terms else (), nodes)
         anti_affinity = self._merged(terms.required_anti_affinity if terms else (), nodes)
         labels = namespace_labels(pod.metadata.namespace, nodes.objects)
@@ -65,7 +65,7 @@ class InterPodAffinity(
         if not (affinity or anti_affinity or counted.existing_anti_affinity) and not (
             self._fast_path and filtering.has_host_scoped_anti_affinity(nodes)
         ):
-            return PreFilterResult(SKIP)
+            return PreFilterResult(status=SKIP)
         state.write(filtering.STATE, counted)
         return PreFilterResult()
 
@@ -75,7 +75,7 @@ class InterPodAffinity(
         terms = terms_of(pod)
         if terms is None or terms.error is None:
             return ()
-        return (Evidence(f"its affinity cannot be read: {terms.error}", {"error": terms.error}),)
+        return (Evidence(text=f"its affinity cannot be read: {terms.error}", facts={"error": terms.error}),)
 
     def _merged(self, terms: tuple[AffinityTerm, ...], nodes: Snapshot) -> tuple[AffinityTerm, ...]:
         return tuple(term.merged(nodes.objects, selector_stays=self._selector_stays) for term in terms)
@@ -133,9 +133,9 @@ class InterPodAffinity(
         own = self._merged(terms.preferred_affinity if terms else (), nodes)
         away_from = self._merged(terms.preferred_anti_affinity if terms else (), nodes)
         preferences = scoring.Preferences(
-            (*own, *(replace(term, weight=-term.weight) for term in away_from)),
-            namespace_labels(pod.metadata.namespace, nodes.objects),
-            self._args.hard_pod_affinity_weight,
+            terms=(*own, *(replace(term, weight=-term.weight) for term in away_from)),
+            namespace_labels=namespace_labels(pod.metadata.namespace, nodes.objects),
+            hard_weight=self._args.hard_pod_affinity_weight,
         )
         weighed = scoring.pre_score_state(pod, nodes, preferences)
         if weighed is None:

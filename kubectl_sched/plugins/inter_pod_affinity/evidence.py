@@ -98,7 +98,7 @@ def _unmet_affinity(state: PreFilterState, pod: Pod, nodes: Snapshot, row: int) 
         value = labels.get(key)
         if value is None:
             text = f"has no label {key}, which the pod's affinity to {described(term, pod)} needs"
-            told.append(Evidence(text, _facts("affinity", term, None), missing_key_hints(nodes, key)))
+            told.append(Evidence(text=text, facts=_facts("affinity", term, None), hints=missing_key_hints(nodes, key)))
         elif not _near(nodes, row, key, everywhere, on_node=key not in counted).any():
             told.append(_none_near(term, pod, nodes.whole, value, everywhere))
     return told or [_from_state("affinity", "no pod that the pod must be near to")]
@@ -112,8 +112,13 @@ def _none_near(term: AffinityTerm, pod: Pod, nodes: Snapshot, value: str, everyw
     facts = _facts("affinity", term, value) | {"domains": list(where[:_PODS_LISTED])}
     text = f"{key}={value} has none of the {described(term, pod)} that the pod must be near to"
     if where:
-        return Evidence(f"{text}; {first_few(where)} {'has' if len(where) == 1 else 'have'}", facts, (), 0.5)
-    return Evidence(f"{text}, nor has any other", facts, _nowhere_hints(term, pod, nodes))
+        return Evidence(
+            text=f"{text}; {first_few(where)} {'has' if len(where) == 1 else 'have'}",
+            facts=facts,
+            hints=(),
+            distance=0.5,
+        )
+    return Evidence(text=f"{text}, nor has any other", facts=facts, hints=_nowhere_hints(term, pod, nodes))
 
 
 def _nowhere_hints(term: AffinityTerm, pod: Pod, nodes: Snapshot) -> tuple[str, ...]:
@@ -163,7 +168,7 @@ def _repelled(state: PreFilterState, pod: Pod, nodes: Snapshot, row: int) -> lis
 
 def _from_state(rule: str, what: str) -> Evidence:
     """Return evidence for pods that are not in the snapshot but were added to the state (nominated pods)."""
-    return Evidence(f"would be near to {what}", {"rule": rule})
+    return Evidence(text=f"would be near to {what}", facts={"rule": rule})
 
 
 def _naming(text: str, facts: dict[str, JSON], nodes: Snapshot, near: Mask, hints: tuple[str, ...] = ()) -> Evidence:
@@ -179,7 +184,9 @@ def _naming(text: str, facts: dict[str, JSON], nodes: Snapshot, near: Mask, hint
         gone = "is being deleted, and counts until it is gone" if len(leaving) == 1 else "are being deleted, and count"
         hints = (*hints, f"{first_few(leaving)} {gone}")
     distance = len(indices) / (1 + len(indices))
-    return Evidence(text + told, facts | {"pods": [*names], "podCount": len(indices)}, hints, distance)
+    return Evidence(
+        text=text + told, facts=facts | {"pods": [*names], "podCount": len(indices)}, hints=hints, distance=distance
+    )
 
 
 def _near(nodes: Snapshot, row: int, key: str, chosen: Mask, *, on_node: bool) -> Mask:
@@ -255,8 +262,8 @@ def points(state: PreScoreState, pod: Pod, nodes: Snapshot, row: int) -> tuple[E
         own = [term for term in state.preferences.terms if term.topology_key == key]
         facts: dict[str, JSON] = {"topologyKey": key, "domain": value, "points": score}
         whose = f": the pod prefers to be {_preferences(own, pod)}" if own else ", all from the terms of existing pods"
-        told.append(Evidence(f"{key}={value} is worth {score} points{whose}", facts))
-    return tuple(told) or (Evidence("no preferred pod is near", {"points": 0}),)
+        told.append(Evidence(text=f"{key}={value} is worth {score} points{whose}", facts=facts))
+    return tuple(told) or (Evidence(text="no preferred pod is near", facts={"points": 0}),)
 
 
 def _preferences(terms: list[AffinityTerm], pod: Pod) -> str:

@@ -46,7 +46,7 @@ _VERDICTS: Final = (
 )
 
 
-class HostScoped(Record, frozen=True):
+class HostScoped(Record, frozen=True, kw_only=True):
     """With InterPodAffinityHostnameFastPath: what is asked of each node's own pods instead of being counted by label.
 
     `affinity` has terms only where every affinity term has the hostname key; `matching_pods` is then how many pods
@@ -58,7 +58,7 @@ class HostScoped(Record, frozen=True):
     matching_pods: int = 0
 
 
-class PreFilterState(Record, frozen=True):
+class PreFilterState(Record, frozen=True, kw_only=True):
     """The pod's own required terms, and matching pods by topology key and domain.
 
     `existing_anti_affinity` counts terms of existing pods that the pod would break. Keys without a count are left out.
@@ -74,7 +74,7 @@ class PreFilterState(Record, frozen=True):
     host_scoped: HostScoped | None = None
 
 
-STATE: Final[StateKey[PreFilterState]] = StateKey("PreFilterInterPodAffinity")
+STATE: Final[StateKey[PreFilterState]] = StateKey(name="PreFilterInterPodAffinity")
 
 
 def affinity_now(
@@ -88,7 +88,16 @@ def affinity_now(
 ) -> PreFilterState:
     """Count over all existing pods; `labels` are those of the pod's namespace."""
     host_scoped = _host_scoped(nodes, affinity, anti_affinity) if fast_path else None
-    state = PreFilterState(affinity, anti_affinity, labels, matches_all(affinity, pod), {}, {}, {}, host_scoped)
+    state = PreFilterState(
+        required_affinity=affinity,
+        required_anti_affinity=anti_affinity,
+        namespace_labels=labels,
+        matches_itself=matches_all(affinity, pod),
+        existing_anti_affinity={},
+        affinity={},
+        anti_affinity={},
+        host_scoped=host_scoped,
+    )
     return replace(
         state,
         existing_anti_affinity=_existing_anti_affinity(pod, nodes, state),
@@ -117,7 +126,11 @@ def _host_scoped(
 ) -> HostScoped:
     alone = affinity if all(term.topology_key == HOSTNAME for term in affinity) else ()
     matching = int(np.count_nonzero(meeting_all(nodes.existing_pods, alone))) if alone else 0
-    return HostScoped(alone, tuple(term for term in anti_affinity if term.topology_key == HOSTNAME), matching)
+    return HostScoped(
+        affinity=alone,
+        anti_affinity=tuple(term for term in anti_affinity if term.topology_key == HOSTNAME),
+        matching_pods=matching,
+    )
 
 
 def meeting(existing: PodTable, term: AffinityTerm) -> Mask:

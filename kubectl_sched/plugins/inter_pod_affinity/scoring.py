@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.arrays import Integers, Rows
 
 
-class Preferences(Record, frozen=True):
+class Preferences(Record, frozen=True, kw_only=True):
     """The preferred terms of the pod, signed: anti-affinity has negative weight."""
 
     terms: tuple[AffinityTerm, ...]
@@ -47,14 +47,14 @@ class Preferences(Record, frozen=True):
                 return None
 
 
-class PreScoreState(Record, frozen=True):
+class PreScoreState(Record, frozen=True, kw_only=True):
     """The points of each domain, by topology key."""
 
     preferences: Preferences
     topology_score: Mapping[str, TopologyCounts]
 
 
-STATE: Final[StateKey[PreScoreState]] = StateKey("PreScoreInterPodAffinity")
+STATE: Final[StateKey[PreScoreState]] = StateKey(name="PreScoreInterPodAffinity")
 
 
 def pre_score_state(pod: Pod, nodes: Snapshot, preferences: Preferences) -> PreScoreState | None:
@@ -66,7 +66,9 @@ def pre_score_state(pod: Pod, nodes: Snapshot, preferences: Preferences) -> PreS
             touched.setdefault(key, []).append((rows, weights))
     if not touched:
         return None
-    return PreScoreState(preferences, {key: _summed(nodes, key, parts) for key, parts in touched.items()})
+    return PreScoreState(
+        preferences=preferences, topology_score={key: _summed(nodes, key, parts) for key, parts in touched.items()}
+    )
 
 
 def _summed(nodes: Snapshot, key: str, parts: Sequence[tuple[Rows, Integers]]) -> TopologyCounts:
@@ -106,7 +108,7 @@ def with_pod(state: PreScoreState, pod: Pod, added: Pod, nodes: Snapshot, row: i
         if value is not None:
             before = after.get(key) or TopologyCounts.none(nodes, key)
             after[key] = before.plus(value, points)
-    return PreScoreState(state.preferences, after)
+    return PreScoreState(preferences=state.preferences, topology_score=after)
 
 
 def _between(pod: Pod, added: Pod, preferences: Preferences) -> Iterator[tuple[str, int]]:

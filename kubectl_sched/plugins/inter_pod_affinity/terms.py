@@ -31,7 +31,7 @@ HOSTNAME: Final = "kubernetes.io/hostname"
 _NO_LABELS: Final[Labels] = {}
 
 
-class AffinityTerm(Record, frozen=True):
+class AffinityTerm(Record, frozen=True, kw_only=True):
     """Pods of some namespaces that a selector selects, and the node label that says what is near.
 
     Only preferred terms have a weight.

@@ -66,7 +66,7 @@ def conflict(required: NodeSelector) -> tuple[Evidence, ...]:
     ]
     texts = [" and ".join(_requirement_text(field) for field in fields) for fields in asked]
     facts: dict[str, JSON] = {"terms": [[list(field.values) for field in fields] for fields in asked]}
-    return (Evidence(f"no node can have two names: {'; '.join(texts)}", facts),)
+    return (Evidence(text=f"no node can have two names: {'; '.join(texts)}", facts=facts),)
 
 
 def preferences(
@@ -86,11 +86,11 @@ def _preference(term: PreferredSchedulingTerm, result: _TermResult, source: str,
     )
     facts: dict[str, JSON] = {"source": source, "weight": term.weight, "matches": result.matches, "term": wanted}
     if result.matches:
-        return Evidence(f"has {wanted}, which is worth {term.weight}", facts, distance=0.0)
+        return Evidence(text=f"has {wanted}, which is worth {term.weight}", facts=facts, distance=0.0)
     return Evidence(
-        f"lacks {wanted} (worth {term.weight}): {_term_text(result, nodes, row)}",
-        facts,
-        _hints([result], nodes, row),
+        text=f"lacks {wanted} (worth {term.weight}): {_term_text(result, nodes, row)}",
+        facts=facts,
+        hints=_hints([result], nodes, row),
     )
 
 
@@ -223,7 +223,7 @@ def _evidence(source: str, title: str, results: list[_TermResult], nodes: Snapsh
     facts: dict[str, JSON] = {"source": source, "terms": [_term_facts(result, nodes, row) for result in results]}
     hints = _hints(results, nodes, row)
     missing = min((_missing_share(result) for result in results), default=1.0)
-    return Evidence(f"{title}: {text}", facts, hints, distance=missing * (0.5 if hints else 1.0))
+    return Evidence(text=f"{title}: {text}", facts=facts, hints=hints, distance=missing * (0.5 if hints else 1.0))
 
 
 def _missing_share(result: _TermResult) -> float:

@@ -44,8 +44,8 @@ _NOT_ENFORCED = unresolvable("node(s) didn't match scheduler-enforced node affin
 _NOT_MATCHED = unresolvable("node(s) didn't match Pod's node affinity/selector")
 _CONFLICT = unresolvable("pod affinity terms conflict")
 
-PRE_FILTER_STATE: StateKey[RequiredNodeAffinity] = StateKey("PreFilterNodeAffinity")
-PRE_SCORE_STATE: StateKey[PreferredSchedulingTerms] = StateKey("PreScoreNodeAffinity")
+PRE_FILTER_STATE: StateKey[RequiredNodeAffinity] = StateKey(name="PreFilterNodeAffinity")
+PRE_SCORE_STATE: StateKey[PreferredSchedulingTerms] = StateKey(name="PreScoreNodeAffinity")
 
 
 class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
@@ -66,14 +66,14 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         """Skip pods without requirements; narrow the search where every term names its nodes."""
         del nodes
         if self._grows_in_place(pod):
-            return PreFilterResult(SKIP)
+            return PreFilterResult(status=SKIP)
         required = _required(pod)
         if required is None and self._added_required is None and pod.spec.node_selector is None:
-            return PreFilterResult(SKIP)
+            return PreFilterResult(status=SKIP)
         state.write(PRE_FILTER_STATE, RequiredNodeAffinity.of(pod))
         names = None if required is None else named_nodes(required)
         if names is not None and not names:
-            return PreFilterResult(_CONFLICT)
+            return PreFilterResult(status=_CONFLICT)
         return PreFilterResult(node_names=names)
 
     def explain_pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> tuple[Evidence, ...]:

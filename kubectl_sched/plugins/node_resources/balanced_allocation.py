@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.arrays import Integers, Rows
 
-PRE_SCORE_STATE: StateKey[PreScoreState] = StateKey("PreScoreNodeResourcesBalancedAllocation")
+PRE_SCORE_STATE: StateKey[PreScoreState] = StateKey(name="PreScoreNodeResourcesBalancedAllocation")
 
 _HALF = MAX_NODE_SCORE // 2
 
@@ -53,7 +53,9 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         counted = {spec.name: requests.get(spec.name, 0) for spec in self._resources}
         if not any(counted.values()):
             return None
-        return PreScoreState(counted, device_counts(self._resources, nodes, self._handle, selects=False))
+        return PreScoreState(
+            requests=counted, devices=device_counts(self._resources, nodes, self._handle, selects=False)
+        )
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Status:
         """Skip best-effort pods, which would all go to the best balanced node."""

@@ -63,7 +63,7 @@ def shortage(resource: str, wanted: int, pod: Pod, nodes: Snapshot, row: int) ->
     text = _pods_text(used, capacity) if resource == PODS else _text(resource, wanted, used, capacity, users)
     hints = (*_hints(resource, wanted, used, pod, nodes), *_user_hints(resource, users))
     lacking = wanted - max(capacity - used, 0)
-    return Evidence(text, facts, hints, distance=min(lacking / wanted, 1.0) if wanted else 1.0)
+    return Evidence(text=text, facts=facts, hints=hints, distance=min(lacking / wanted, 1.0) if wanted else 1.0)
 
 
 def summary(lacking: Mapping[str, Mask], requests: Mapping[str, int], nodes: Snapshot, rows: Rows) -> str:
@@ -236,9 +236,9 @@ def allocation(
         }
         found.append(
             Evidence(
-                f"{wants} of {has} {name} would be requested: {points} points, as {strategy.wants} get more",
-                facts,
-                _default_hints(name, nodes, row),
+                text=f"{wants} of {has} {name} would be requested: {points} points, as {strategy.wants} get more",
+                facts=facts,
+                hints=_default_hints(name, nodes, row),
                 distance=1 - points / 100,
             )
         )
@@ -271,5 +271,7 @@ def shares(amounts: Sequence[ResourceAmounts], requests: Mapping[str, int]) -> t
             "capacity": allocatable,
             "unit": unit_of(each.spec.name),
         }
-        found.append(Evidence(f"{each.spec.name} would go from {before:.0%} to {after:.0%} requested", facts))
+        found.append(
+            Evidence(text=f"{each.spec.name} would go from {before:.0%} to {after:.0%} requested", facts=facts)
+        )
     return tuple(found)

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.arrays import Floats, Integers, Rows
 
-PRE_FILTER_STATE: StateKey[PreFilterState] = StateKey("PreFilterNodeResourcesFit")
-PRE_SCORE_STATE: StateKey[PreScoreState] = StateKey("PreScoreNodeResourcesFit")
+PRE_FILTER_STATE: StateKey[PreFilterState] = StateKey(name="PreFilterNodeResourcesFit")
+PRE_SCORE_STATE: StateKey[PreScoreState] = StateKey(name="PreScoreNodeResourcesFit")
 
 _SIDECARS_OFF = unresolvable("Pod has a restartable init container and the SidecarContainers feature is disabled")
 
@@ -70,7 +70,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Sum up the requests once."""
         if not self._sidecars and any(each.restart_policy == "Always" for each in pod.spec.init_containers):
-            return PreFilterResult(_SIDECARS_OFF)
+            return PreFilterResult(status=_SIDECARS_OFF)
         state.write(PRE_FILTER_STATE, self._pre_filter_state(pod, nodes))
         return PreFilterResult()
 
@@ -79,7 +79,10 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         backed = (
             device_backed(requests, nodes.whole, in_first_release=self._absent_only) if self._devices else frozenset()
         )
-        return PreFilterState({name: amount for name, amount in requests.items() if not self._is_ignored(name)}, backed)
+        return PreFilterState(
+            requests={name: amount for name, amount in requests.items() if not self._is_ignored(name)},
+            device_backed=backed,
+        )
 
     def _is_ignored(self, name: str) -> bool:
         return is_extended_resource_name(name) and (
@@ -127,7 +130,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     def _pre_score_state(self, pod: Pod, nodes: Snapshot) -> PreScoreState:
         requests = scoring_request(pod, _SCORING, use_requested=False)
-        return PreScoreState(requests, device_counts(self._resources, nodes, self._handle))
+        return PreScoreState(requests=requests, devices=device_counts(self._resources, nodes, self._handle))
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Status:
         """Sum up the requests as the scoring strategy counts them."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _FIRST: tuple[str, ...] = (CPU, MEMORY, EPHEMERAL_STORAGE)
 
 
-class PreFilterState(Record, frozen=True):
+class PreFilterState(Record, frozen=True, kw_only=True):
     """The pod's requests, in the scheduler's units.
 
     Resources that the profile ignores or that are 0 are left out, so all of these are compared.
@@ -38,7 +38,7 @@ class PreFilterState(Record, frozen=True):
     """The resources that nodes without a device plugin for them may provide as devices instead."""
 
 
-class Shortage(Record, frozen=True):
+class Shortage(Record, frozen=True, kw_only=True):
     """bool[n] each: where a resource is insufficient, and where the node would be too small even if it were empty."""
 
     resource: str
@@ -61,14 +61,22 @@ def shortages(state: PreFilterState, nodes: Snapshot, *, absent_only: bool) -> l
 
     `absent_only`: devices stand in for a resource only where the node does not name it at all.
     """
-    found = [Shortage(PODS, nodes.pod_count + 1 > nodes.allocatable(PODS), np.zeros(len(nodes), dtype=np.bool_))]
+    found = [
+        Shortage(
+            resource=PODS,
+            insufficient=nodes.pod_count + 1 > nodes.allocatable(PODS),
+            unresolvable=np.zeros(len(nodes), dtype=np.bool_),
+        )
+    ]
     for name in in_order(state.requests):
         wanted = state.requests[name]
         allocatable = nodes.allocatable(name)
         insufficient = wanted > allocatable - nodes.requested(name)
         if name in state.device_backed:
             insufficient &= _named(name, nodes) if absent_only else allocatable > 0
-        found.append(Shortage(name, insufficient, insufficient & (wanted > allocatable)))
+        found.append(
+            Shortage(resource=name, insufficient=insufficient, unresolvable=insufficient & (wanted > allocatable))
+        )
     return [shortage for shortage in found if shortage.insufficient.any()]
 
 

@@ -29,14 +29,14 @@ MAX_UTILIZATION = 100
 _MAX_CUSTOM_PRIORITY_SCORE = 10
 
 
-class PreScoreState(Record, frozen=True):
+class PreScoreState(Record, frozen=True, kw_only=True):
     """The pod's requests as scoring counts them, and the devices that back scored resources, if there are any."""
 
     requests: Mapping[str, int]
     devices: DeviceCounts | None
 
 
-class ResourceAmounts(Record, frozen=True):
+class ResourceAmounts(Record, frozen=True, kw_only=True):
     """int64[n] each, for one resource: what pods ask for without and with the new one, and what there is.
 
     All are 0 on nodes where the resource does not count.
@@ -65,7 +65,7 @@ def node_amounts(
             allocatable, allocated = _with_devices(spec.name, allocatable, allocated, nodes, rows, state.devices)
         allocated = np.where(allocatable == 0, 0, allocated)
         requested = np.where(allocatable == 0, 0, allocated + wanted)
-        found.append(ResourceAmounts(spec, allocated, requested, allocatable))
+        found.append(ResourceAmounts(spec=spec, allocated=allocated, requested=requested, allocatable=allocatable))
     return found
 
 
@@ -182,13 +182,13 @@ def placement_score(resources: Sequence[ResourceSpec], requests: Mapping[str, in
     """Return the points of MostAllocated for the sums over these nodes, once they have these requests, too."""
     if not resources:
         return 0
-    amounts = node_amounts(resources, PreScoreState(requests, None), nodes, rows, use_requested=False)
+    amounts = node_amounts(resources, PreScoreState(requests=requests, devices=None), nodes, rows, use_requested=False)
     sums = [
         ResourceAmounts(
-            each.spec,
-            each.allocated.sum(keepdims=True),
-            each.allocated.sum(keepdims=True) + requests.get(each.spec.name, 0),
-            each.allocatable.sum(keepdims=True),
+            spec=each.spec,
+            allocated=each.allocated.sum(keepdims=True),
+            requested=each.allocated.sum(keepdims=True) + requests.get(each.spec.name, 0),
+            allocatable=each.allocatable.sum(keepdims=True),
         )
         for each in amounts
     ]

@@ -49,7 +49,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Skip pods without volumes that are ever attached."""
         del state, nodes
-        return PreFilterResult(SKIP if self._leaves_out(pod) or not has_attachable_volume(pod) else SUCCESS)
+        return PreFilterResult(status=SKIP if self._leaves_out(pod) or not has_attachable_volume(pod) else SUCCESS)
 
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
         """Reject nodes where a driver would have more volumes than it takes."""

@@ -37,8 +37,8 @@ def limit_evidence(count: Count, users: Sequence[tuple[Pod, Volumes]], attached:
     if twice:
         hints.append(f"{len(twice)} of the pod's own volumes are attached to the node already; they are counted twice")
     return Evidence(
-        f"takes {count.limit} volumes of {count.driver} and has {present}{by_whom}; the pod adds {added}",
-        {
+        text=f"takes {count.limit} volumes of {count.driver} and has {present}{by_whom}; the pod adds {added}",
+        facts={
             "driver": count.driver,
             "limit": count.limit,
             "used": count.used,
@@ -46,7 +46,7 @@ def limit_evidence(count: Count, users: Sequence[tuple[Pod, Volumes]], attached:
             "wanted": added,
             "usedBy": [*by_pod],
         },
-        tuple(hints),
+        hints=tuple(hints),
         distance=min(1.0, (present + added - count.limit) / max(count.limit, 1)),
     )
 
@@ -56,7 +56,8 @@ def missing_driver(driver: str, drivers: NodeDrivers) -> Evidence:
     installed = sorted(drivers.installed)
     there = ", ".join(installed) if installed else "none"
     return Evidence(
-        f"has no CSI driver {driver}; its CSINode lists {there}", {"driver": driver, "installed": [*installed]}
+        text=f"has no CSI driver {driver}; its CSINode lists {there}",
+        facts={"driver": driver, "installed": [*installed]},
     )
 
 
@@ -64,8 +65,8 @@ def missing_claims(pod: Pod, objects: Objects) -> tuple[Evidence, ...]:
     """The pod's claims that do not exist."""
     return tuple(
         Evidence(
-            f"volume {use.volume} is claim {pod.namespace}/{use.claim_name}, which does not exist",
-            {"volume": use.volume, "claim": use.claim_name, "namespace": pod.namespace},
+            text=f"volume {use.volume} is claim {pod.namespace}/{use.claim_name}, which does not exist",
+            facts={"volume": use.volume, "claim": use.claim_name, "namespace": pod.namespace},
         )
         for use in claim_uses(pod)
         if objects.get(PersistentVolumeClaim, use.claim_name, pod.namespace) is None

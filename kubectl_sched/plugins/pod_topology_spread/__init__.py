@@ -49,14 +49,14 @@ class PodTopologySpread(
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Count matching pods by domain; skip pods without hard constraints."""
         if self._grows_in_place(pod):
-            return PreFilterResult(SKIP)
+            return PreFilterResult(status=SKIP)
         nodes = nodes.whole
         try:
             constraints = self._constraints.hard(pod, nodes)
         except PluginError as failure:
             raise PluginError(f"get constraints from pod: {failure}") from failure
         if not constraints:
-            return PreFilterResult(SKIP)
+            return PreFilterResult(status=SKIP)
         state.write(filtering.STATE, filtering.spread_now(pod, nodes, constraints, self._constraints))
         return PreFilterResult()
 

@@ -44,7 +44,7 @@ SYSTEM_DEFAULTS: Final = (
 )
 
 
-class Constraint(Record, frozen=True):
+class Constraint(Record, frozen=True, kw_only=True):
     """A constraint whose selector is parsed and whose defaults are filled in."""
 
     max_skew: int

@@ -49,9 +49,9 @@ def _skew(spread: Spread, pod: Pod, value: str) -> int:
 def _missing_label(spread: Spread, nodes: Snapshot) -> Evidence:
     key = spread.constraint.topology_key
     return Evidence(
-        f"has no label {key}, over whose values pods matching {selected(spread.constraint.selector)} are spread",
-        {"topologyKey": key, "selector": str(spread.constraint.selector), "missingLabel": key},
-        missing_key_hints(nodes, key),
+        text=f"has no label {key}, over whose values pods matching {selected(spread.constraint.selector)} are spread",
+        facts={"topologyKey": key, "selector": str(spread.constraint.selector), "missingLabel": key},
+        hints=missing_key_hints(nodes, key),
     )
 
 
@@ -79,7 +79,9 @@ def _skewed(spread: Spread, pod: Pod, nodes: Snapshot, value: str, constraints: 
         "domains": domain_counts(spread),
     }
     distance = min(1.0, (skew - constraint.max_skew) / max(skew, 1))
-    return Evidence(text, facts, _skew_hints(spread, pod, nodes, emptiest, constraints), distance)
+    return Evidence(
+        text=text, facts=facts, hints=_skew_hints(spread, pod, nodes, emptiest, constraints), distance=distance
+    )
 
 
 def _measured_from(spread: Spread, emptiest: Sequence[str]) -> str:
@@ -182,12 +184,14 @@ def points(
     ]
     if lacking and state.requires_all_keys:
         text = f"has no label {', '.join(lacking)}, so it gets no points"
-        return (Evidence(text, {"missingLabels": list(lacking)}, missing_key_hints(nodes, lacking[0])),)
+        return (
+            Evidence(text=text, facts={"missingLabels": list(lacking)}, hints=missing_key_hints(nodes, lacking[0])),
+        )
     told = []
     for spread, per_node in zip(state.spreads, counts, strict=True):
         constraint, key = spread.constraint, spread.constraint.topology_key
         if key in lacking:
-            told.append(Evidence(f"has no label {key}, which then adds nothing", {"missingLabels": [key]}))
+            told.append(Evidence(text=f"has no label {key}, which then adds nothing", facts={"missingLabels": [key]}))
             continue
         count = int(per_node[row])
         whose = "" if origin == "pod" else f" ({origin})"
@@ -205,5 +209,5 @@ def points(
             "selector": str(constraint.selector),
             "origin": origin,
         }
-        told.append(Evidence(text, facts))
+        told.append(Evidence(text=text, facts=facts))
     return tuple(told)

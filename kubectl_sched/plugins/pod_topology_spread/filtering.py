@@ -32,7 +32,7 @@ _VERDICTS: Final = (SUCCESS, CONSTRAINTS_NOT_MATCH, NODE_LABEL_NOT_MATCH)
 _NO_DOMAIN: Final = 2**31 - 1
 
 
-class Spread(CachingRecord, frozen=True):
+class Spread(CachingRecord, frozen=True, kw_only=True):
     """One constraint, the matching pods of each domain, and how many nodes that count are in each.
 
     A domain exists as long as a node that counts is in it.
@@ -63,13 +63,13 @@ class Spread(CachingRecord, frozen=True):
         return replace(self, matches=self.matches.plus(value, amount))
 
 
-class PreFilterState(Record, frozen=True):
+class PreFilterState(Record, frozen=True, kw_only=True):
     """A Spread for each hard constraint."""
 
     spreads: tuple[Spread, ...]
 
 
-STATE: Final[StateKey[PreFilterState]] = StateKey("PreFilterPodTopologySpread")
+STATE: Final[StateKey[PreFilterState]] = StateKey(name="PreFilterPodTopologySpread")
 
 
 def spread_now(pod: Pod, nodes: Snapshot, constraints: tuple[Constraint, ...], source: Constraints) -> PreFilterState:
@@ -80,7 +80,7 @@ def spread_now(pod: Pod, nodes: Snapshot, constraints: tuple[Constraint, ...], s
     complete = nodes_with_all_keys(nodes, constraints)
     counted = source.counted_nodes(pod, nodes, constraints)
     return PreFilterState(
-        tuple(
+        spreads=tuple(
             _spread(pod, nodes, constraint, complete & mask)
             for constraint, mask in zip(constraints, counted, strict=True)
         )
@@ -108,9 +108,9 @@ def _spread(pod: Pod, nodes: Snapshot, constraint: Constraint, counted: Mask) ->
     rows = nodes.existing_pods.rows[matching_pods(pod, nodes, constraint)]
     key = constraint.topology_key
     return Spread(
-        constraint,
-        TopologyCounts.of(nodes, key, rows[counted[rows]]),
-        TopologyCounts.of(nodes, key, np.flatnonzero(counted)),
+        constraint=constraint,
+        matches=TopologyCounts.of(nodes, key, rows[counted[rows]]),
+        nodes=TopologyCounts.of(nodes, key, np.flatnonzero(counted)),
     )
 
 
@@ -128,7 +128,7 @@ def with_pod(
     if any(spread.constraint.topology_key not in labels for spread in state.spreads):
         return state
     return PreFilterState(
-        tuple(
+        spreads=tuple(
             spread.plus(labels[spread.constraint.topology_key], amount)
             if spread.constraint.selector.matches(changed.metadata.labels)
             and source.counts_node(pod, node, spread.constraint)

@@ -29,7 +29,7 @@ _INVALID_SCORE: Final = -1
 """Upstream's mark of ignored nodes; a constraint with maxSkew 0 can give a node this score, too."""
 
 
-class SoftSpread(Record, frozen=True):
+class SoftSpread(Record, frozen=True, kw_only=True):
     """One soft constraint, what a matching pod weighs, and the matching pods of each domain.
 
     Domains that are single nodes (the hostname key) have no counts here: Score counts the node's own pods, unless
@@ -43,7 +43,7 @@ class SoftSpread(Record, frozen=True):
     per_node: Integers | None = None
 
 
-class PreScoreState(Record, frozen=True):
+class PreScoreState(Record, frozen=True, kw_only=True):
     """A SoftSpread for each soft constraint, and whether a node needs all topology keys to be scored."""
 
     spreads: tuple[SoftSpread, ...]
@@ -61,7 +61,7 @@ class PreScoreState(Record, frozen=True):
         return nodes_with_all_keys(nodes, tuple(spread.constraint for spread in self.spreads))
 
 
-STATE: Final[StateKey[PreScoreState]] = StateKey("PreScorePodTopologySpread")
+STATE: Final[StateKey[PreScoreState]] = StateKey(name="PreScorePodTopologySpread")
 
 
 def pre_score_state(
@@ -76,8 +76,8 @@ def pre_score_state(
     for constraint, mask in zip(constraints, counted, strict=True):
         on_hosts = constraint.topology_key == HOSTNAME
         matches = None if on_hosts else _matches(pod, whole, constraint, complete & mask)
-        spreads.append(SoftSpread(constraint, 0, 0, matches))
-    return weighed(PreScoreState(tuple(spreads), requires_all), nodes, rows)
+        spreads.append(SoftSpread(constraint=constraint, weight=0, domain_count=0, matches=matches))
+    return weighed(PreScoreState(spreads=tuple(spreads), requires_all_keys=requires_all), nodes, rows)
 
 
 def weighed(state: PreScoreState, nodes: Snapshot, rows: Rows) -> PreScoreState:

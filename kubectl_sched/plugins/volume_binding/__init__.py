@@ -54,21 +54,21 @@ _KINDS_COMPARED = 64
 _UNBOUND_IMMEDIATE = unresolvable("pod has unbound immediate PersistentVolumeClaims")
 
 
-class PreFilterState(Record, frozen=True):
+class PreFilterState(Record, frozen=True, kw_only=True):
     """The pod's claims, ready to be asked about nodes; None for a pod that has none."""
 
     binder: Binder | None = None
 
 
-class FilterState(Record, frozen=True):
+class FilterState(Record, frozen=True, kw_only=True):
     """The outcome of Filter on the nodes of a table."""
 
     table: NodeTable
     volumes: Column[PodVolumes]
 
 
-PRE_FILTER_STATE: StateKey[PreFilterState] = StateKey("VolumeBinding")
-FILTER_STATE: StateKey[FilterState] = StateKey("VolumeBinding/Filter")
+PRE_FILTER_STATE: StateKey[PreFilterState] = StateKey(name="VolumeBinding")
+FILTER_STATE: StateKey[FilterState] = StateKey(name="VolumeBinding/Filter")
 
 
 class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, BindingCyclePlugin):
@@ -98,25 +98,25 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Refuse pods with a claim that no node can help; skip pods without claims."""
         if self._grows_in_place(pod):
-            return PreFilterResult(SKIP)
+            return PreFilterResult(status=SKIP)
         uses = claim_uses(pod) if pod.spec.volumes else ()
         if not uses:
             state.write(PRE_FILTER_STATE, PreFilterState())
-            return PreFilterResult(SKIP)
+            return PreFilterResult(status=SKIP)
 
         from kubectl_sched.plugins.volume_binding.claims import pod_volume_claims, refusal
 
         reason = next((reason for use in uses if (reason := refusal(pod, use, nodes.objects)) is not None), None)
         if reason is not None:
-            return PreFilterResult(unresolvable(reason))
+            return PreFilterResult(status=unresolvable(reason))
         claims = pod_volume_claims(pod, nodes.objects)
         if claims.immediate:
-            return PreFilterResult(_UNBOUND_IMMEDIATE)
+            return PreFilterResult(status=_UNBOUND_IMMEDIATE)
 
         from kubectl_sched.plugins.volume_binding.binder import Binder
 
         binder = Binder(claims, nodes.objects, self._volumes_in(nodes.objects), self._has_attributes_classes)
-        state.write(PRE_FILTER_STATE, PreFilterState(binder))
+        state.write(PRE_FILTER_STATE, PreFilterState(binder=binder))
         return PreFilterResult()
 
     def explain_pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> tuple[Evidence, ...]:
@@ -135,7 +135,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
             return Column.filled(len(nodes), SUCCESS)
         binder = _read(state).binder
         volumes = binder.find(nodes) if binder is not None else Column.filled(len(nodes), PodVolumes())
-        state.write(FILTER_STATE, FilterState(nodes.table, volumes))
+        state.write(FILTER_STATE, FilterState(table=nodes.table, volumes=volumes))
         return volumes.map(self._status)
 
     def _status(self, volumes: PodVolumes) -> Status:
@@ -228,7 +228,10 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         from kubectl_sched.plugins.volume_binding.reserve import actions
 
         told = actions(kept.binder, found[row], nodes.names[row], self._timeout_seconds)
-        return tuple(BindingAction(extension_point, self.name, action) for extension_point, action in told)
+        return tuple(
+            BindingAction(extension_point=extension_point, plugin=self.name, action=action)
+            for extension_point, action in told
+        )
 
     def reserve(
         self, state: CycleState, pod: Pod, nodes: Snapshot, row: int, now: str | None = None

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.objects import Objects
 
 
-class PodVolumeClaims(Record, frozen=True):
+class PodVolumeClaims(Record, frozen=True, kw_only=True):
     """`bound` have a volume, `delayed` wait for the scheduler's choice, `immediate` should have had a volume before."""
 
     bound: tuple[PersistentVolumeClaim, ...] = ()

@@ -43,7 +43,7 @@ def refused_claims(pod: Pod, objects: Objects) -> tuple[Evidence, ...]:
         reason = refusal(pod, use, objects)
         if reason is not None:
             facts = {"volume": use.volume, "claim": use.claim_name, "namespace": pod.namespace}
-            found.append(Evidence(f"volume {use.volume}: {reason}", facts))
+            found.append(Evidence(text=f"volume {use.volume}: {reason}", facts=facts))
     return tuple(found)
 
 
@@ -68,7 +68,7 @@ def _immediate(claim: PersistentVolumeClaim, objects: Objects) -> Evidence:
     else:
         facts["provisioner"] = storage_class.provisioner
         why = f"has no volume yet; class {name} binds at once, by {storage_class.provisioner or 'nobody'}"
-    return Evidence(f"claim {claim.key} {why}", facts)
+    return Evidence(text=f"claim {claim.key} {why}", facts=facts)
 
 
 def bound_elsewhere(
@@ -86,7 +86,7 @@ def _bound_elsewhere(
     facts: dict[str, JSON] = {"claim": claim.name, "namespace": claim.namespace, "persistentVolume": name}
     volume = nodes.objects.get(PersistentVolume, name)
     if volume is None:
-        return Evidence(f"claim {claim.name} is bound to volume {name}, which does not exist", facts)
+        return Evidence(text=f"claim {claim.name} is bound to volume {name}, which does not exist", facts=facts)
     try:
         affinity = affinity_of(as_driver_knows(volume, migrated))
     except PluginError:
@@ -100,7 +100,7 @@ def _bound_elsewhere(
     text = f"{_node_has(selectors, labels)}; volume {name} of claim {claim.name} is reached {reached}"
     if affinity.error is not None:
         text += f" ({affinity.error})"
-    return Evidence(text, facts, (*_local_hint(selectors, name), *_key_hints(selectors, nodes)))
+    return Evidence(text=text, facts=facts, hints=(*_local_hint(selectors, name), *_key_hints(selectors, nodes)))
 
 
 def unbound(binder: Binder, nodes: Snapshot, labels: Mapping[str, str], node_name: str) -> list[Evidence]:
@@ -124,9 +124,11 @@ def unbound(binder: Binder, nodes: Snapshot, labels: Mapping[str, str], node_nam
 def _selected_elsewhere(claim: PersistentVolumeClaim) -> Evidence:
     node = selected_node(claim)
     return Evidence(
-        f"is not {node}, which an earlier cycle chose for the volume of claim {claim.name}",
-        {"claim": claim.name, "namespace": claim.namespace, "selectedNode": node},
-        ("the annotation volume.kubernetes.io/selected-node says so until the provisioner gives up on that node",),
+        text=f"is not {node}, which an earlier cycle chose for the volume of claim {claim.name}",
+        facts={"claim": claim.name, "namespace": claim.namespace, "selectedNode": node},
+        hints=(
+            "the annotation volume.kubernetes.io/selected-node says so until the provisioner gives up on that node",
+        ),
     )
 
 
@@ -140,13 +142,15 @@ def _not_provisioned(
     existing = _existing_volumes(binder, claim, taken)
     if not provisioner.can_provision:
         facts["volumes"] = existing
-        return Evidence(f"has no volume of class {name} for claim {claim.name} ({size}): {_listed(existing)}", facts)
+        return Evidence(
+            text=f"has no volume of class {name} for claim {claim.name} ({size}): {_listed(existing)}", facts=facts
+        )
     if not provisioner.is_allowed(labels):
         selectors = provisioner.topologies or []
         facts["allowedTopologies"] = [str(selector) for selector in selectors]
         where = _where(selectors) or "nothing matches"
         text = f"{_node_has(selectors, labels)}; class {name} of claim {claim.name} makes volumes only where {where}"
-        return Evidence(text, facts, _key_hints(selectors, nodes))
+        return Evidence(text=text, facts=facts, hints=_key_hints(selectors, nodes))
     if provisioner.tracks_capacity and provisioner.offer(labels) is None:
         return _too_little(provisioner, nodes.objects, labels, facts)
     return None
@@ -165,11 +169,11 @@ def _too_little(
     claim = f"claim {facts['claim']} wants {facts['wanted']} of class {facts['storageClass']}"
     if not here:
         text = f"has no CSIStorageCapacity with storage; {claim}"
-        return Evidence(text, {**facts, "largest": None})
+        return Evidence(text=text, facts={**facts, "largest": None})
     largest, name = max(here)
     return Evidence(
-        f"has at most {bytes_text(largest)} for a volume ({name}); {claim}",
-        {**facts, "largest": largest, "csiStorageCapacity": name},
+        text=f"has at most {bytes_text(largest)} for a volume ({name}); {claim}",
+        facts={**facts, "largest": largest, "csiStorageCapacity": name},
         distance=0.5,
     )
 
@@ -245,9 +249,9 @@ def storage_evidence(resources: Mapping[str, StorageResource], score: int) -> tu
     """State the share of each class's capacity that would be used."""
     return tuple(
         Evidence(
-            f"{score} points: {bytes_text(resource.requested)} of {bytes_text(resource.capacity)} "
+            text=f"{score} points: {bytes_text(resource.requested)} of {bytes_text(resource.capacity)} "
             f"of class {name or '(none)'} would be used ({resource.utilization}%)",
-            {
+            facts={
                 "storageClass": name,
                 "requested": resource.requested,
                 "capacity": resource.capacity,

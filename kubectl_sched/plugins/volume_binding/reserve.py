@@ -25,11 +25,11 @@ def reservations(volumes: PodVolumes, node_name: str) -> Iterator[Reservation]:
     provisioner's to make, so that the claim stays unbound here.
     """
     for claim, volume in volumes.static_bindings:
-        yield Reservation(_taken(volume, claim), tuple(_writes_to(volume, claim)))
+        yield Reservation(item=_taken(volume, claim), writes=tuple(_writes_to(volume, claim)))
     for claim, _ in volumes.dynamic_provisions:
-        yield Reservation(_with_node(claim, node_name), (_selects(node_name, claim),))
+        yield Reservation(item=_with_node(claim, node_name), writes=(_selects(node_name, claim),))
     for claim, volume in volumes.static_bindings:
-        yield Reservation(_bound(claim, volume))
+        yield Reservation(item=_bound(claim, volume))
 
 
 def _taken(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:
@@ -71,7 +71,7 @@ def _writes_to(volume: PersistentVolume, claim: PersistentVolumeClaim) -> Iterat
     if not is_bound_to(volume, claim) and volume.metadata.annotations.bound_by_controller is None:
         body["metadata"] = {"annotations": {"pv.kubernetes.io/bound-by-controller": "yes"}}
     if body:
-        yield Write("patch", "PersistentVolume", "", volume.name, body)
+        yield Write(verb="patch", kind="PersistentVolume", namespace="", name=volume.name, body=body)
 
 
 def _with_node(claim: PersistentVolumeClaim, node_name: str) -> PersistentVolumeClaim:
@@ -81,7 +81,7 @@ def _with_node(claim: PersistentVolumeClaim, node_name: str) -> PersistentVolume
 
 def _selects(node_name: str, claim: PersistentVolumeClaim) -> Write:
     body = {"metadata": {"annotations": {"volume.kubernetes.io/selected-node": node_name}}}
-    return Write("patch", "PersistentVolumeClaim", claim.namespace, claim.name, body)
+    return Write(verb="patch", kind="PersistentVolumeClaim", namespace=claim.namespace, name=claim.name, body=body)
 
 
 def _bound(claim: PersistentVolumeClaim, volume: PersistentVolume) -> PersistentVolumeClaim:

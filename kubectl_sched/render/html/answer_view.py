@@ -38,7 +38,7 @@ _OUTCOMES = {
 }
 
 
-class Proposal(Record, frozen=True):
+class Proposal(Record, frozen=True, kw_only=True):
     """Changes that were replayed together: the sentence, and what to paste where that does not hold it all."""
 
     sentence: str
@@ -46,7 +46,7 @@ class Proposal(Record, frozen=True):
     manual: tuple[Manual, ...]
 
 
-class Stop(Record, frozen=True):
+class Stop(Record, frozen=True, kw_only=True):
     """One stop of the pipeline: the extension point, the number that leaves it, and what happened there."""
 
     point: str
@@ -54,7 +54,7 @@ class Stop(Record, frozen=True):
     words: str
 
 
-class PreemptionCandidate(Record, frozen=True):
+class PreemptionCandidate(Record, frozen=True, kw_only=True):
     """A node on which preemption would make room, whom it would evict, and which budgets that violates."""
 
     node: str
@@ -63,7 +63,7 @@ class PreemptionCandidate(Record, frozen=True):
     is_chosen: bool
 
 
-class AnswerView(Record, frozen=True):
+class AnswerView(Record, frozen=True, kw_only=True):
     """One pod's part of the page."""
 
     key: str
@@ -108,7 +108,10 @@ def answer_view(explanation: Explanation, room: Room, *, node: str | None = None
         asked=node,
         contrast_heading=waterfall_heading(contrast) if contrast is not None else "",
         contrast=tuple(waterfall(contrast)) if contrast is not None else (),
-        proposals=tuple(Proposal(each.text, each.commands_below, each.manual) for each in explanation.suggestions),
+        proposals=tuple(
+            Proposal(sentence=each.text, commands=each.commands_below, manual=each.manual)
+            for each in explanation.suggestions
+        ),
         facts=tuple(_facts(explanation)),
         stops=tuple(_stops(result)),
         steps=funnel(result),
@@ -169,26 +172,34 @@ def _facts(explanation: Explanation) -> Iterator[tuple[str, str]]:
 def _stops(result: ScheduleResult) -> Iterator[Stop]:
     """The extension points that the cycle went through, with how many nodes each leaves."""
     gate = result.pre_enqueue
-    yield Stop("PreEnqueue", None, "passes" if gate.is_success else f"{gate.plugin} holds it back")
+    yield Stop(point="PreEnqueue", number=None, words="passes" if gate.is_success else f"{gate.plugin} holds it back")
     if result.verdict is None:
         return
     total, steps = len(result.nodes), funnel(result)
     narrowed = steps[0].after if steps and steps[0].name.startswith("PreFilter") else total
     if not result.pre_filter.is_success:
-        yield Stop("PreFilter", 0, f"{result.pre_filter.plugin or 'a plugin'} rejects the pod as a whole")
+        yield Stop(
+            point="PreFilter", number=0, words=f"{result.pre_filter.plugin or 'a plugin'} rejects the pod as a whole"
+        )
     else:
-        yield Stop("PreFilter", narrowed, "of " + count(total, "node") if narrowed < total else "all nodes")
-        yield Stop("Filter", len(result.feasible), f"of {narrowed:,} can take it")
+        yield Stop(
+            point="PreFilter", number=narrowed, words="of " + count(total, "node") if narrowed < total else "all nodes"
+        )
+        yield Stop(point="Filter", number=len(result.feasible), words=f"of {narrowed:,} can take it")
     if result.post_filter is not None:
         node = result.post_filter.nominated_node
         number = len(result.post_filter.candidates)
         candidates = "candidate" if number == 1 else "candidates"
         words = f"{candidates} for preemption, {node} chosen" if node else "preemption does not help"
-        yield Stop("PostFilter", number or None, words)
+        yield Stop(point="PostFilter", number=number or None, words=words)
     if len(result.totals):
-        yield Stop("Score", len(result.best), "is best" if len(result.best) == 1 else "are tied for the best")
+        yield Stop(
+            point="Score",
+            number=len(result.best),
+            words="is best" if len(result.best) == 1 else "are tied for the best",
+        )
     if result.binding:
-        yield Stop("Bind", None, f"on {result.nominated_first or result.best[0]}")
+        yield Stop(point="Bind", number=None, words=f"on {result.nominated_first or result.best[0]}")
 
 
 def _preemption_message(result: ScheduleResult) -> str | None:
@@ -201,8 +212,8 @@ def _candidates(result: ScheduleResult) -> Iterator[PreemptionCandidate]:
     post_filter = result.post_filter
     for each in post_filter.candidates if post_filter is not None else ():
         yield PreemptionCandidate(
-            each.node_name,
-            tuple((victim.key, victim.priority) for victim in each.victims),
-            each.violated_budgets,
+            node=each.node_name,
+            victims=tuple((victim.key, victim.priority) for victim in each.victims),
+            budgets=each.violated_budgets,
             is_chosen=post_filter is not None and each.node_name == post_filter.nominated_node,
         )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _LEVELS = 10
 
 
-class NodeHeat(Record, frozen=True):
+class NodeHeat(Record, frozen=True, kw_only=True):
     """A node, how full it is in percent, and the same in steps from 0 to 10."""
 
     name: str
@@ -29,7 +29,7 @@ class NodeHeat(Record, frozen=True):
     level: int
 
 
-class ResourceView(Record, frozen=True):
+class ResourceView(Record, frozen=True, kw_only=True):
     """A resource of a pool in words, and the shares of its bar in percent."""
 
     name: str
@@ -40,7 +40,7 @@ class ResourceView(Record, frozen=True):
     percent: int
 
 
-class PoolView(Record, frozen=True):
+class PoolView(Record, frozen=True, kw_only=True):
     """A pool with its resources and a cell of the heat map for each node, the fullest first."""
 
     name: str
@@ -49,7 +49,7 @@ class PoolView(Record, frozen=True):
     hidden: int
 
 
-class CapacityView(Record, frozen=True):
+class CapacityView(Record, frozen=True, kw_only=True):
     """The content of the page."""
 
     sentence: str
@@ -77,12 +77,21 @@ def capacity_view(answer: Answer, most_nodes: int) -> CapacityView:
 
 def _pool(pool: Pool, most: int) -> PoolView:
     fullest = sorted(pool.fullness.items(), key=lambda item: (-item[1], item[0]))
-    cells = tuple(NodeHeat(name, round(100 * share), round(_LEVELS * share)) for name, share in fullest[:most])
+    cells = tuple(
+        NodeHeat(name=name, percent=round(100 * share), level=round(_LEVELS * share)) for name, share in fullest[:most]
+    )
     resources = tuple(map(_resource, pool.resources))
-    return PoolView(pool_text(pool), resources, cells, max(0, len(fullest) - most))
+    return PoolView(name=pool_text(pool), resources=resources, nodes=cells, hidden=max(0, len(fullest) - most))
 
 
 def _resource(found: Resource) -> ResourceView:
     requested, free, stranded, largest = resource_texts(found)
     share = found.requested / found.allocatable if found.allocatable else 1.0
-    return ResourceView(found.name, requested, free, stranded, largest, min(100, round(100 * share)))
+    return ResourceView(
+        name=found.name,
+        requested=requested,
+        free=free,
+        stranded=stranded,
+        largest=largest,
+        percent=min(100, round(100 * share)),
+    )

@@ -20,7 +20,7 @@ _EXAMINED = 50
 """Of how many of the best, and of the closest, it is shown where there are more."""
 
 
-class Rejection(Record, frozen=True):
+class Rejection(Record, frozen=True, kw_only=True):
     """A filter plugin that rejects the node on its own: kube-scheduler's code and reasons, and the evidence by line."""
 
     plugin: str
@@ -29,7 +29,7 @@ class Rejection(Record, frozen=True):
     because: tuple[str, ...]
 
 
-class Points(Record, frozen=True):
+class Points(Record, frozen=True, kw_only=True):
     """One score plugin's points for the node: raw, brought to 0..100, and times the weight."""
 
     plugin: str
@@ -40,7 +40,7 @@ class Points(Record, frozen=True):
     because: tuple[str, ...]
 
 
-class Details(Record, frozen=True):
+class Details(Record, frozen=True, kw_only=True):
     """All that is known of one node."""
 
     verdict: str
@@ -53,25 +53,30 @@ def details(result: ScheduleResult, row: int, position: int | None) -> Details:
     """`position` is the row's place among the feasible ones; None where it is not feasible."""
     rejections = tuple(
         Rejection(
-            status.plugin or "",
-            status.code.value,
-            status.message,
-            _lines(result.filter_evidence(status.plugin or "", row)),
+            plugin=status.plugin or "",
+            code=status.code.value,
+            reasons=status.message,
+            because=_lines(result.filter_evidence(status.plugin or "", row)),
         )
         for status in result.rejections(row)
     )
     points = tuple(
         Points(
-            each.plugin,
-            int(each.raw[position]),
-            int(each.normalized[position]),
-            each.weight,
-            int(each.weighted[position]),
-            _lines(result.score_evidence(each.plugin, row)),
+            plugin=each.plugin,
+            raw=int(each.raw[position]),
+            normalized=int(each.normalized[position]),
+            weight=each.weight,
+            weighted=int(each.weighted[position]),
+            because=_lines(result.score_evidence(each.plugin, row)),
         )
         for each in (result.scores if position is not None else ())
     )
-    return Details(verdict_in_words(result, row), rejections, points, preemption_there(result, row))
+    return Details(
+        verdict=verdict_in_words(result, row),
+        rejections=rejections,
+        points=points,
+        preemption=preemption_there(result, row),
+    )
 
 
 def _lines(evidence: Sequence[Evidence]) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
 
 
-class NodeRow(Record, frozen=True):
+class NodeRow(Record, frozen=True, kw_only=True):
     """One node: its row, its group of verdicts, where the points of each score begin and end, and what unfolds.
 
     `reason` is the place of the reason against it among those that the page explains, from 1; 0 if there is none.
@@ -33,7 +33,7 @@ class NodeRow(Record, frozen=True):
     details: Details | None
 
 
-class NodeSection(Record, frozen=True):
+class NodeSection(Record, frozen=True, kw_only=True):
     """The rows, best first.
 
     `groups` are the verdicts to choose from, with how many rows have them; `numbers` are for the script: the columns'
@@ -72,7 +72,7 @@ class NodeSection(Record, frozen=True):
         return sum(row.details is not None for row in self.rows)
 
 
-class Room(Record, frozen=True):
+class Room(Record, frozen=True, kw_only=True):
     """The number of nodes that a table has rows for, and the number up to which all have details."""
 
     rows: int
@@ -94,11 +94,11 @@ def node_section(
     place_of = {(bar.plugin, bar.reason): place for place, bar in enumerate(bars, start=1)}
     rows = (
         NodeRow(
-            row,
-            verdict_on(result, row).group,
-            place_of.get((rejected_by(result, row), next(iter(result.verdict[row].reasons), "")), 0),
-            _stack(result, choice.differing, row),
-            details(result, row, result.position_of.get(row)) if row in with_details else None,
+            row=row,
+            group=verdict_on(result, row).group,
+            reason=place_of.get((rejected_by(result, row), next(iter(result.verdict[row].reasons), "")), 0),
+            stack=_stack(result, choice.differing, row),
+            details=details(result, row, result.position_of.get(row)) if row in with_details else None,
         )
         for row in shown
     )

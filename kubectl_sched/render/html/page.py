@@ -34,7 +34,7 @@ _LEAST_ROWS = 20
 _WORDS_OF_A_NAME = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
-class Group(Record, frozen=True):
+class Group(Record, frozen=True, kw_only=True):
     """Pods of one owner with the same answer: a line of the index, and the first one's part of the page."""
 
     name: str
@@ -54,11 +54,11 @@ def explanation_page(answer: Answer, display: Display, supposed: str = "") -> st
     room = _room(len(groups), display)
     index = [
         Group(
-            group_name(group),
-            group[0].result.outcome.value,
-            why(group[0]),
-            tuple(each.pod.key for each in group),
-            answer_view(group[0], room, node=display.node),
+            name=group_name(group),
+            outcome=group[0].result.outcome.value,
+            why=why(group[0]),
+            pods=tuple(each.pod.key for each in group),
+            answer=answer_view(group[0], room, node=display.node),
         )
         for group in groups
     ]
@@ -69,7 +69,7 @@ def explanation_page(answer: Answer, display: Display, supposed: str = "") -> st
 
 def what_if_html(answer: WhatIfResult, version: str, warnings: Sequence[str]) -> str:
     """Return the page of a what-if: where the pods go, and why the first that does not fit does not."""
-    view = what_if_view(answer, version, warnings, Room(_ROWS, EXAMINED_ALL))
+    view = what_if_view(answer, version, warnings, Room(rows=_ROWS, details=EXAMINED_ALL))
     return _rendered("what_if.html.jinja", view=view)
 
 
@@ -80,8 +80,8 @@ def capacity_html(answer: CapacityAnswer) -> str:
 
 def _room(parts: int, display: Display) -> Room:
     """Of what there is room for, each part of the page has its share."""
-    share = Room(max(_LEAST_ROWS, _ROWS // max(parts, 1)), max(_LEAST_ROWS, EXAMINED_ALL // max(parts, 1)))
-    return Room(share.rows, share.rows) if display.evidence else share
+    share = Room(rows=max(_LEAST_ROWS, _ROWS // max(parts, 1)), details=max(_LEAST_ROWS, EXAMINED_ALL // max(parts, 1)))
+    return Room(rows=share.rows, details=share.rows) if display.evidence else share
 
 
 def _rendered(template: str, **content: Any) -> str:

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from kubectl_sched.simulation.what_if_result import WhatIfResult
 
 
-class Share(Record, frozen=True):
+class Share(Record, frozen=True, kw_only=True):
     """`4 -> 6 of 8`, and how full that is, from 0 to 100."""
 
     text: str
     percent: int
 
 
-class FilledNode(Record, frozen=True):
+class FilledNode(Record, frozen=True, kw_only=True):
     """A node that pods are placed on, how many, and how full it is then: cpu, memory, pods."""
 
     name: str
@@ -42,7 +42,7 @@ class FilledNode(Record, frozen=True):
     shares: tuple[Share, ...]
 
 
-class WhatIfView(Record, frozen=True):
+class WhatIfView(Record, frozen=True, kw_only=True):
     """The page's content; `first_unplaced` is the whole cycle of the first pod that did not fit."""
 
     fits: bool
@@ -73,7 +73,7 @@ def what_if_view(answer: WhatIfResult, version: str, warnings: Sequence[str], ro
         zones=zones_in_words(simulated),
         placements=placements[: room.rows],
         hidden=max(0, len(placements) - room.rows),
-        first_unplaced=answer_view(Explanation(first), room) if first is not None else None,
+        first_unplaced=answer_view(Explanation(result=first), room) if first is not None else None,
         notes=tuple(dict.fromkeys((*about_chance(placements), *answer.warnings, *warnings))),
     )
 
@@ -82,4 +82,5 @@ def _filled_nodes(simulated: Simulated) -> Iterator[FilledNode]:
     table = filled_table(simulated, filled_nodes(simulated))
     for (name, pods), (_, _, *texts) in zip(table.rows, table.texts(), strict=True):
         full = (round(100 * filling(simulated, name, resource)) for resource in RESOURCES)
-        yield FilledNode(name, pods, tuple(map(Share, texts, full)))
+        shares = tuple(Share(text=text, percent=percent) for text, percent in zip(texts, full, strict=True))
+        yield FilledNode(name=name, pods=pods, shares=shares)

@@ -56,15 +56,17 @@ _INDENT = "      "
 def answer_parts(explanation: Explanation, notes: Sequence[str], width: int, display: Display) -> Iterator[Part]:
     """Yield the answer part by part; `width` is the number of columns."""
     result, in_full = explanation.result, display.is_wide
-    yield Part((Text(f"{headline(explanation)}.", style="bold green" if result.fits else "bold red"),), rank=8, keep=3)
+    yield Part(
+        full=(Text(f"{headline(explanation)}.", style="bold green" if result.fits else "bold red"),), rank=8, keep=3
+    )
     yield from status_parts(explanation)
     yield from _waterfall(explanation.contrast, width, in_full=in_full)
     wins = sampling_words(explanation)
     if wins is not None:
-        yield Part((Text(f"{wins}."),), rank=7, keep=2)
+        yield Part(full=(Text(f"{wins}."),), rank=7, keep=2)
     would = preemption(result)
     if would is not None:
-        yield Part((Text(safe(would)),), rank=7, keep=2)
+        yield Part(full=(Text(safe(would)),), rank=7, keep=2)
     yield from _suggestions(explanation.suggestions, width, in_full=in_full)
     if len(result.nodes) > 1 and not result.fits:
         yield from _funnel(result, width, in_full=in_full)
@@ -77,12 +79,12 @@ def answer_parts(explanation: Explanation, notes: Sequence[str], width: int, dis
     if in_full and result.binding:
         yield BLANK
         actions = (f"{each.extension_point} {each.plugin}: {each.action}" for each in result.binding)
-        yield Part([Text(safe(action)) for action in actions], rank=0)
+        yield Part(full=[Text(safe(action)) for action in actions], rank=0)
     if result.event is not None and result.outcome is not Outcome.ERROR:
         heading, event = Text("kube-scheduler's own message:", style="bold"), safe(result.event)
         tight = "\n".join(event[start : start + width] for start in range(0, len(event), width))
         yield BLANK
-        yield Part((heading, Text(event)), rank=LAST, lean=(heading, Text(tight)), keep=15)
+        yield Part(full=(heading, Text(event)), rank=LAST, lean=(heading, Text(tight)), keep=15)
     told = set(without_topology_key(result)) if len(result.totals) else ()
     yield from note_parts([each for each in (*explanation.warnings, *notes) if each not in told], width, display)
 
@@ -103,7 +105,7 @@ def _waterfall(contrast: Contrast | None, width: int, *, in_full: bool) -> Itera
         line.append(first[len(line) :])
         below = folded(" ".join(rest), width - len(_INDENT)) if rest else ()
         lines += (line, *(Text(f"{_INDENT}{each}") for each in below))
-    yield Part(lines, rank=6, keep=2)
+    yield Part(full=lines, rank=6, keep=2)
 
 
 def _suggestions(suggestions: Sequence[Suggestion], width: int, *, in_full: bool) -> Iterator[Part]:
@@ -111,13 +113,13 @@ def _suggestions(suggestions: Sequence[Suggestion], width: int, *, in_full: bool
     shown = 0
     for suggestion in suggestions if in_full else suggestions[:2]:
         whole = lines_of(suggestion, width)
-        yield Part(whole, rank=6, lean=whole[:1], keep=1)
+        yield Part(full=whole, rank=6, lean=whole[:1], keep=1)
         shown += 1
         if suggestion.commands and not in_full:
             break
     more = len(suggestions) - shown
     if more > 0:
-        yield Part((Text(f"and {count(more, 'other way')} (-o wide)", style="dim"),), rank=2)
+        yield Part(full=(Text(f"and {count(more, 'other way')} (-o wide)", style="dim"),), rank=2)
 
 
 def _funnel(result: ScheduleResult, width: int, *, in_full: bool) -> Iterator[Part]:
@@ -132,7 +134,7 @@ def _funnel(result: ScheduleResult, width: int, *, in_full: bool) -> Iterator[Pa
     rest = (Text(f"and {count(more, 'plugin')} more (-o wide)", style="dim"),) if more else ()
     yield BLANK
     yield Part(
-        (*table_lines(shown, width), *rest), rank=5, lean=(Text(_in_one_line(len(result.nodes), steps)),), keep=1
+        full=(*table_lines(shown, width), *rest), rank=5, lean=(Text(_in_one_line(len(result.nodes), steps)),), keep=1
     )
 
 
@@ -150,17 +152,17 @@ def _best(result: ScheduleResult, width: int, *, in_full: bool) -> Iterator[Part
     tables = list(best_tables(result, shown))
     table = next((each for each in tables if table_width(each) <= width), tables[-1])
     yield BLANK
-    yield Part(table_lines(table, width), rank=7, least=2)
+    yield Part(full=table_lines(table, width), rank=7, least=2)
     hidden = len(order) - len(shown)
     if hidden:
-        yield Part((Text(f"and {count(hidden, 'more feasible node')} (-o wide)", style="dim"),), rank=3)
+        yield Part(full=(Text(f"and {count(hidden, 'more feasible node')} (-o wide)", style="dim"),), rank=3)
     if in_full and result.scores:
         for part in side_by_side(wide_scores(result, shown), width):
-            yield Part((Text(), *table_lines(part, width)), rank=7)
+            yield Part(full=(Text(), *table_lines(part, width)), rank=7)
     hints = _missed(result, shown[:_BEST_EXAMINED])
     told = [*(hints if in_full else hints[:_HINTS_SHOWN]), *without_topology_key(result)]
     if told:
-        yield Part((Text("\n".join(map(safe, told))),), rank=4, keep=1)
+        yield Part(full=(Text("\n".join(map(safe, told))),), rank=4, keep=1)
     if len(result.feasible) < len(result.nodes):
         yield BLANK
         yield from _out(result)
@@ -178,8 +180,8 @@ def _out(result: ScheduleResult) -> Iterator[Part]:
     total = len(result.nodes)
     rejected = total - len(result.feasible)
     told = f"{count(rejected, 'node')} {'is' if rejected == 1 else 'are'} out: {'; '.join(clauses(result))}"
-    yield Part((Text(told),), rank=5, keep=1)
-    yield Part((Text(_in_one_line(total, funnel(result)), style="dim"),), rank=4, keep=1)
+    yield Part(full=(Text(told),), rank=5, keep=1)
+    yield Part(full=(Text(_in_one_line(total, funnel(result)), style="dim"),), rank=4, keep=1)
 
 
 def _rejected(result: ScheduleResult, width: int, *, in_full: bool) -> Iterator[Part]:
@@ -189,7 +191,7 @@ def _rejected(result: ScheduleResult, width: int, *, in_full: bool) -> Iterator[
         yield BLANK
         table = rejected_table(result, rows, in_full=in_full)
         lean = table_lines(replace(table, rows=rows[:1]), width)
-        yield Part(table_lines(table, width), rank=3, lean=lean, least=len(lean))
+        yield Part(full=table_lines(table, width), rank=3, lean=lean, least=len(lean))
 
 
 def _pools(result: ScheduleResult, width: int, *, in_full: bool) -> Iterator[Part]:
@@ -202,4 +204,4 @@ def _pools(result: ScheduleResult, width: int, *, in_full: bool) -> Iterator[Par
     yield BLANK
     lines = table_lines(replace(table, rows=table.rows[:shown]), width)
     lines += [Text(more, style="dim")] if rest else []
-    yield Part(lines, rank=1, least=len(lines))
+    yield Part(full=lines, rank=1, least=len(lines))

@@ -15,7 +15,7 @@ _GAP = "  "
 _HEADING = len("left before")
 
 
-class PlannedWrite(Record, frozen=True):
+class PlannedWrite(Record, frozen=True, kw_only=True):
     """A request, and in words what it does."""
 
     method: str
@@ -23,7 +23,7 @@ class PlannedWrite(Record, frozen=True):
     what: str
 
 
-class BindingPlan(Record, frozen=True):
+class BindingPlan(Record, frozen=True, kw_only=True):
     """Names and texts are the cluster's own, not yet made safe, but for the summary.
 
     `summary` is the explanation in brief, `serving` who serves the pod otherwise and how that is known, `leftovers`

@@ -99,13 +99,25 @@ def _table(differences: Sequence[Difference], *, in_full: bool) -> Table[Differe
         return "good" if summary.fits else "bad"
 
     return Table(
-        (
-            Column("Pod", lambda each: each.key, "name"),
-            Column("Before", lambda each: _place(each.before, in_full=in_full), tone=lambda each: tone(each.before)),
-            Column("After", lambda each: _place(each.after, in_full=in_full), tone=lambda each: tone(each.after)),
-            Column("because", lambda each: "; ".join(_cause(of.plugin, of.text) for of in each.causes), "words"),
+        columns=(
+            Column(heading="Pod", cell=lambda each: each.key, kind="name"),
+            Column(
+                heading="Before",
+                cell=lambda each: _place(each.before, in_full=in_full),
+                tone=lambda each: tone(each.before),
+            ),
+            Column(
+                heading="After",
+                cell=lambda each: _place(each.after, in_full=in_full),
+                tone=lambda each: tone(each.after),
+            ),
+            Column(
+                heading="because",
+                cell=lambda each: "; ".join(_cause(of.plugin, of.text) for of in each.causes),
+                kind="words",
+            ),
         ),
-        differences,
+        rows=differences,
     )
 
 

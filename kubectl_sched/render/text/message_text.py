@@ -74,14 +74,16 @@ def _more(clauses: Sequence[Clause]) -> Iterator[RenderableType]:
 
 
 def _table(clauses: list[Clause]) -> Table[Clause]:
-    nodes: Column[Clause] = Column("Nodes", lambda of: "all" if of.nodes is None else f"{of.nodes:,}", "number")
+    nodes: Column[Clause] = Column(
+        heading="Nodes", cell=lambda of: "all" if of.nodes is None else f"{of.nodes:,}", kind="number"
+    )
     return Table(
-        (
+        columns=(
             *((nodes,) if any(clause.nodes is not None for clause in clauses) else ()),
-            Column("Plugin", lambda each: each.meaning.plugin if each.meaning else ""),
-            Column("In plain words", _in_plain_words, "words"),
+            Column(heading="Plugin", cell=lambda each: each.meaning.plugin if each.meaning else ""),
+            Column(heading="In plain words", cell=_in_plain_words, kind="words"),
         ),
-        clauses,
+        rows=clauses,
     )
 
 

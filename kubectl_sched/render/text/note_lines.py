@@ -20,7 +20,7 @@ def note_parts(notes: Sequence[str], width: int, display: Display) -> Iterator[P
     lines = note_lines(notes, width, display)
     if lines:
         yield BLANK
-        yield Part(lines, rank=9, keep=len(lines))
+        yield Part(full=lines, rank=9, keep=len(lines))
 
 
 def note_lines(notes: Sequence[str], width: int, display: Display) -> list[Text]:

@@ -35,21 +35,21 @@ _WARNINGS_SHOWN = 5
 def pods_parts(answer: Answer, notes: Sequence[str], width: int, display: Display) -> Iterator[Part]:
     """Yield a line for each pod or group of pods with its outcome and the reason."""
     explanations = answer.explanations
-    yield Part(table_lines(pods_table(explanations), width), rank=9)
+    yield Part(full=table_lines(pods_table(explanations), width), rank=9)
     yield BLANK
-    yield Part((Text(in_sum(explanations, answer.together)),), rank=9)
+    yield Part(full=(Text(in_sum(explanations, answer.together)),), rank=9)
     yield from note_parts((*pod_notes(explanations), *notes), width, display)
 
 
 def pods_table(explanations: Sequence[Explanation]) -> Table[list[Explanation]]:
     """The pods, those of one owner and one answer together."""
     return Table(
-        (
-            Column("Pod", group_name, "name"),
-            Column("Outcome", lambda group: group[0].result.outcome.value),
-            Column("Why", lambda group: why(group[0]), "words"),
+        columns=(
+            Column(heading="Pod", cell=group_name, kind="name"),
+            Column(heading="Outcome", cell=lambda group: group[0].result.outcome.value),
+            Column(heading="Why", cell=lambda group: why(group[0]), kind="words"),
         ),
-        grouped(explanations),
+        rows=grouped(explanations),
     )
 
 

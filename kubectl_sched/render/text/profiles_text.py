@@ -157,13 +157,16 @@ def _plugin_table(profile: ResolvedProfile, default: ResolvedProfile, *, in_full
         where = ", ".join(plugin.extension_points)
         rows.append(("not replayed", f"{plugin.name}, which is not in-tree (at {where})", "changed"))
     return Table(
-        (
-            Column("Extension point", lambda row: row[0]),
+        columns=(
+            Column(heading="Extension point", cell=lambda row: row[0]),
             Column(
-                "Plugins in order, score plugins with their weight", lambda row: row[1], "words", lambda row: row[2]
+                heading="Plugins in order, score plugins with their weight",
+                cell=lambda row: row[1],
+                kind="words",
+                tone=lambda row: row[2],
             ),
         ),
-        rows,
+        rows=rows,
     )
 
 

@@ -27,7 +27,7 @@ LAST = 10
 """The rank of a part that stays as it is until all others gave way."""
 
 
-class Part(Record, frozen=True):
+class Part(Record, frozen=True, kw_only=True):
     """One part of an answer. Of the parts, the one of the lowest `rank` gives way first.
 
     It then shows `lean` in place of `full`, where it has such, and if that is still too much only its first lines, down
@@ -42,7 +42,7 @@ class Part(Record, frozen=True):
     """With how many lines it still means something."""
 
 
-BLANK = Part((Text(),), rank=0)
+BLANK = Part(full=(Text(),), rank=0)
 """An empty line between parts, as long as there is room."""
 
 

@@ -67,7 +67,7 @@ def rendered(answer: Answer, display: Display, notes: Sequence[str], console: Co
     """Return the lines to print; the answer about one pod takes at most so many (None: no limit)."""
     explanations, width = answer.explanations, console.width
     if not explanations:
-        return fitted((Part((Text("no pods match"),), rank=9), *note_parts(notes, width, display)), console, None)
+        return fitted((Part(full=(Text("no pods match"),), rank=9), *note_parts(notes, width, display)), console, None)
     if display.node is not None:
         return fitted(tuple(_node_reports(answer, display, notes, width)), console, None)
     if answer.is_about_one_pod:
@@ -79,7 +79,7 @@ def rendered(answer: Answer, display: Display, notes: Sequence[str], console: Co
     if not display.is_wide:
         return fitted(tuple(pods_parts(answer, notes, width, display)), console, None)
     each_in_full = ((*answer_parts(each, (), width, display), BLANK) for each in explanations)
-    total = Part((Text(in_sum(explanations, answer.together)),), rank=9)
+    total = Part(full=(Text(in_sum(explanations, answer.together)),), rank=9)
     return fitted((*chain.from_iterable(each_in_full), total, *note_parts(notes, width, display)), console, None)
 
 
@@ -91,6 +91,6 @@ def _node_reports(answer: Answer, display: Display, notes: Sequence[str], width:
         if position:
             yield BLANK
         row = each.result.nodes.row_of[display.node or ""]
-        yield Part(tuple(node_report(each, row, width, one=answer.is_about_one_pod)), rank=9)
+        yield Part(full=tuple(node_report(each, row, width, one=answer.is_about_one_pod)), rank=9)
     warnings = chain.from_iterable(each.warnings for each in answer.explanations)
     yield from note_parts((*warnings, *notes), width, display)

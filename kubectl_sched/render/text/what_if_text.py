@@ -86,13 +86,13 @@ def about_rollout(rollout: RolledOut) -> str:
 def workload_table(placements: Sequence[Placement]) -> Table[tuple[str, int, int, str]]:
     """The workloads with how many of their pods are placed and how many are not."""
     return Table(
-        (
-            Column("Workload", lambda each: each[0], "name"),
-            Column("Placed", lambda each: f"{each[1]:,}", "number"),
-            Column("Not placed", lambda each: f"{each[2]:,}", "number"),
-            Column("Why", lambda each: each[3], "words"),
+        columns=(
+            Column(heading="Workload", cell=lambda each: each[0], kind="name"),
+            Column(heading="Placed", cell=lambda each: f"{each[1]:,}", kind="number"),
+            Column(heading="Not placed", cell=lambda each: f"{each[2]:,}", kind="number"),
+            Column(heading="Why", cell=lambda each: each[3], kind="words"),
         ),
-        list(workloads(placements)),
+        rows=list(workloads(placements)),
     )
 
 
@@ -140,12 +140,12 @@ def _by_node(simulated: Simulated, width: int) -> Iterator[Text]:
 def filled_table(simulated: Simulated, nodes: Sequence[tuple[str, int]], bar: int = 0) -> Table[tuple[str, int]]:
     """The nodes with what is requested there before and after, in one unit a column, after bars of some length."""
     return Table(
-        (
-            Column("Node", lambda each: each[0], "name"),
-            Column("New", lambda each: f"+{each[1]:,}", "number"),
+        columns=(
+            Column(heading="Node", cell=lambda each: each[0], kind="name"),
+            Column(heading="New", cell=lambda each: f"+{each[1]:,}", kind="number"),
             *(_share_column(simulated, resource, [name for name, _ in nodes], bar) for resource in RESOURCES),
         ),
-        nodes,
+        rows=nodes,
     )
 
 
@@ -159,7 +159,7 @@ def _share_column(simulated: Simulated, resource: str, names: Sequence[str], bar
         full = round(bar * filling(simulated, node[0], resource))
         return f"{'#' * full}{'.' * (bar - full)} {before} -> {after} of {whole}".lstrip()
 
-    return Column(f"{RESOURCES[resource]}{f' ({unit.name})' if unit.name else ''}", cell)
+    return Column(heading=f"{RESOURCES[resource]}{f' ({unit.name})' if unit.name else ''}", cell=cell)
 
 
 def filled_nodes(simulated: Simulated) -> list[tuple[str, int]]:

@@ -51,15 +51,15 @@ def triage_text(triage: Triage, width: int, *, wide: bool) -> Iterator[Renderabl
 
 def _table(triage: Triage) -> Table[Group]:
     return Table(
-        (
-            Column("Pods", lambda group: f"{len(group.explanations):,}", "number"),
-            Column("Oldest", lambda group: age(group.oldest, triage.at) or _NONE, "number"),
-            Column("Why", cause_in_words, "words"),
-            Column("What helps", lambda group: what_helps(group) or _NONE, "words"),
-            Column("Waiting for", lambda group: waits_for(group) or _NONE, "words"),
-            Column("Workloads", _workloads, "words"),
+        columns=(
+            Column(heading="Pods", cell=lambda group: f"{len(group.explanations):,}", kind="number"),
+            Column(heading="Oldest", cell=lambda group: age(group.oldest, triage.at) or _NONE, kind="number"),
+            Column(heading="Why", cell=cause_in_words, kind="words"),
+            Column(heading="What helps", cell=lambda group: what_helps(group) or _NONE, kind="words"),
+            Column(heading="Waiting for", cell=lambda group: waits_for(group) or _NONE, kind="words"),
+            Column(heading="Workloads", cell=_workloads, kind="words"),
         ),
-        triage.groups,
+        rows=triage.groups,
     )
 
 

@@ -46,7 +46,7 @@ _FETCH = " (`kubectl sched schedulers` prints the command that fetches it, for -
 """Commands stand on lines of their own, where nothing wraps them; notes are wrapped."""
 
 
-class Assumed(Record, frozen=True):
+class Assumed(Record, frozen=True, kw_only=True):
     """A configuration, and one line that says why it was taken, which is empty if --config was given."""
 
     configuration: Configuration
@@ -141,21 +141,29 @@ class ClusterSchedulers:
             except SchedError as error:
                 assumed = self._default(version, None)
                 return Assumed(
-                    assumed, f"default profile assumed: that of {what} in {source.source} is refused: {error}"
+                    configuration=assumed,
+                    evidence=f"default profile assumed: that of {what} in {source.source} is refused: {error}",
                 )
             if "config" not in owner.flags:
-                return Assumed(configuration, f"default profile, as {what} runs with {source.source}")
-            return Assumed(configuration, f"profiles of {what}, as {source.source} has them")
+                return Assumed(
+                    configuration=configuration, evidence=f"default profile, as {what} runs with {source.source}"
+                )
+            return Assumed(configuration=configuration, evidence=f"profiles of {what}, as {source.source} has them")
         own = self.dump.scheduler_configuration
         if own is not None and not source.is_known:
             configuration = load_configuration(own, version, _gates(gates))
-            return Assumed(configuration, f"profiles of {what}, as {_OWN} has them", is_of_dump=True)
+            return Assumed(
+                configuration=configuration, evidence=f"profiles of {what}, as {_OWN} has them", is_of_dump=True
+            )
         configuration = self._default(version, gates)
         if source.is_known:
-            return Assumed(configuration, f"default profile, as {what} runs with {source.source}")
+            return Assumed(
+                configuration=configuration, evidence=f"default profile, as {what} runs with {source.source}"
+            )
         more = _FETCH if source.commands else f": {source.problem}"
         return Assumed(
-            configuration, f"default profile assumed: {what} has its configuration from {source.source}{more}"
+            configuration=configuration,
+            evidence=f"default profile assumed: {what} has its configuration from {source.source}{more}",
         )
 
     def _default(self, version: KubeVersion | None, gates: str | None) -> Configuration:
@@ -170,19 +178,19 @@ class ClusterSchedulers:
         """Nothing that was found has the name, or --config says what counts."""
         replay = self._replay
         if replay.config is not None:
-            return Assumed(configuration_for(self.dump, replay), "")
+            return Assumed(configuration=configuration_for(self.dump, replay), evidence="")
         own = self.dump.scheduler_configuration
         if own is not None:
             version = self._version or detect_version(self.dump.objects, self.dump.server_version)
             return Assumed(
-                load_configuration(own, version, _gates(replay.feature_gates)),
-                f"profiles as {_OWN} has them",
+                configuration=load_configuration(own, version, _gates(replay.feature_gates)),
+                evidence=f"profiles as {_OWN} has them",
                 is_of_dump=True,
             )
         if self.seen.found:
             return Assumed(
-                configuration_for(self.dump, replay),
-                "default profile assumed where no scheduler is seen that serves a pod",
+                configuration=configuration_for(self.dump, replay),
+                evidence="default profile assumed where no scheduler is seen that serves a pod",
             )
         source = of_unseen_scheduler(self.dump)
         return self._of_unseen(source)
@@ -191,11 +199,11 @@ class ClusterSchedulers:
         version = self._version or detect_version(self.dump.objects, self.dump.server_version)
         if source.document is not None:
             configuration = load_configuration(source.document, version, _gates(self._replay.feature_gates))
-            return Assumed(configuration, f"profiles as {source.source} has them")
+            return Assumed(configuration=configuration, evidence=f"profiles as {source.source} has them")
         lease = self.seen.renewed_lease
         renewed = f"; {lease.spec.holder_identity} renews the Lease {lease.key}" if lease is not None else ""
         told = f"default profile assumed: {source.source}{renewed}{_FETCH if source.commands else ''}"
-        return Assumed(configuration_for(self.dump, self._replay), told)
+        return Assumed(configuration=configuration_for(self.dump, self._replay), evidence=told)
 
     def _of_watcher(self, scheduler_name: str, lease: Lease) -> Assumed:
         """The default profile under the name that is served, as `bind --watch` has it without a configuration."""
@@ -205,7 +213,7 @@ class ClusterSchedulers:
             f"default profile assumed: {lease.spec.holder_identity} renews the Lease {lease.key}, and what it runs "
             "with cannot be seen; --config FILE gives it"
         )
-        return Assumed(structs.replace(configuration, profiles={scheduler_name: profile}), told)
+        return Assumed(configuration=structs.replace(configuration, profiles={scheduler_name: profile}), evidence=told)
 
     @cached_property
     def _version(self) -> KubeVersion | None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _TAG = pattern(r":(v?\d+\.\d+[^@:/]*)")
 
 
-class FoundScheduler(Record, frozen=True):
+class FoundScheduler(Record, frozen=True, kw_only=True):
     """One scheduler, of one replica or several."""
 
     kind: str
@@ -129,15 +129,18 @@ def _found(pods: Sequence[Pod], group: tuple[str, str, str], dump: Dump, leases:
     given = flags(container)
     configuration = configuration_of(pods, given, dump, _version(container.image))
     key = _lease_key(given, configuration.document or {})
+    kind, namespace, name = group
     found = FoundScheduler(
-        *group,
-        tuple(pods),
-        container.image,
-        _version(container.image),
-        given,
-        configuration,
-        key,
-        leases.get(key or ""),
+        kind=kind,
+        namespace=namespace,
+        name=name,
+        pods=tuple(pods),
+        image=container.image,
+        version=_version(container.image),
+        flags=given,
+        configuration=configuration,
+        lease_key=key,
+        lease=leases.get(key or ""),
     )
     return replace(found, problems=tuple(_own_problems(found)))
 

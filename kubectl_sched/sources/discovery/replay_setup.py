@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kubectl_sched.sources import Dump
 
 
-class Replay(Record, frozen=True):
+class Replay(Record, frozen=True, kw_only=True):
     """The scheduler to replay: the flags of the same names, None for those not given.
 
     `config_flag` is the flag that named the configuration, for what is said of its file.

@@ -30,7 +30,7 @@ _MANAGED = {
 }
 
 
-class ConfigurationSource(Record, frozen=True):
+class ConfigurationSource(Record, frozen=True, kw_only=True):
     """A configuration, or why there is none."""
 
     source: str
@@ -65,7 +65,7 @@ def _logged(pods: Sequence[Pod], dump: Dump) -> ConfigurationSource | None:
         if isinstance(item, SchedulerLog) and item.key in keys:
             source = f"the log of {item.key}"
             try:
-                return ConfigurationSource(source, parsed(item.spec.raw_config, source))
+                return ConfigurationSource(source=source, document=parsed(item.spec.raw_config, source))
             except SchedError:
                 continue  # it was cut off
     return None
@@ -77,12 +77,12 @@ def _of_file(pod: Pod, path: str, dump: Dump) -> ConfigurationSource:
         config_map, key = found[0]
         source = f"ConfigMap {config_map.key}"
         try:
-            return ConfigurationSource(source, parsed(config_map.data[key], source))
+            return ConfigurationSource(source=source, document=parsed(config_map.data[key], source))
         except SchedError as error:
-            return ConfigurationSource(source, problem=str(error))
+            return ConfigurationSource(source=source, problem=str(error))
     if len(found) > 1:
         names = ", ".join(sorted({config_map.key for config_map, _ in found}))
-        return ConfigurationSource(path, problem=f"several ConfigMaps may be {path}: {names}")
+        return ConfigurationSource(source=path, problem=f"several ConfigMaps may be {path}: {names}")
     mounted = [volume.config_map.name for volume in pod.spec.volumes if volume.config_map is not None]
 
     from kubectl_sched.shell_commands import get_config_map, get_configz, read_host_file
@@ -99,17 +99,17 @@ def _fetched_by(source: str, *commands: ShellCommand | None) -> ConfigurationSou
     """Return the commands. There is none with a name that Kubernetes would not accept."""
     given = tuple(command for command in commands if command is not None)
     problem = None if given else "no command fetches it, since Kubernetes would not accept a name in it"
-    return ConfigurationSource(source, commands=given, problem=problem)
+    return ConfigurationSource(source=source, commands=given, problem=problem)
 
 
 def _without_file(flags: Mapping[str, str], version: KubeVersion | None) -> ConfigurationSource:
     policy = next((flags[name] for name in ("policy-configmap", "policy-config-file") if name in flags), None)
     if policy is not None:
         told = f"the Policy {policy} was last read by kube-scheduler 1.22 and is not replayed"
-        return ConfigurationSource(f"the Policy {policy}", problem=told)
+        return ConfigurationSource(source=f"the Policy {policy}", problem=told)
     name = flags.get("scheduler-name")
     if name is None:
-        return ConfigurationSource("no --config")
+        return ConfigurationSource(source="no --config")
 
     from kubectl_sched.config.decoding import serving
 
@@ -119,7 +119,7 @@ def _without_file(flags: Mapping[str, str], version: KubeVersion | None) -> Conf
         "kind": "KubeSchedulerConfiguration",
         "profiles": [{"schedulerName": name}],
     }
-    return ConfigurationSource(f"no --config, but --scheduler-name={name}", document)
+    return ConfigurationSource(source=f"no --config, but --scheduler-name={name}", document=document)
 
 
 def _mounted(pod: Pod, path: str, dump: Dump) -> list[tuple[ConfigMap, str]]:
@@ -183,17 +183,17 @@ def of_unseen_scheduler(dump: Dump) -> ConfigurationSource:
         if isinstance(item, SchedulerConfiguration):
             source = f"SchedulerConfiguration {item.metadata.name} of AKS"
             try:
-                return ConfigurationSource(source, parsed(item.spec.raw_config, source))
+                return ConfigurationSource(source=source, document=parsed(item.spec.raw_config, source))
             except SchedError as error:
-                return ConfigurationSource(source, problem=str(error))
+                return ConfigurationSource(source=source, problem=str(error))
         if isinstance(item, OpenShiftScheduler) and item.spec.profile:
             source = f"OpenShift's Scheduler: profile {item.spec.profile}"
             return _fetched_by(source, get_config_map("openshift-kube-scheduler", "config"))
     managed = _managed_by([item for item in dump.objects if isinstance(item, Node)])
     if managed is None:
-        return ConfigurationSource("no kube-scheduler pod found")
+        return ConfigurationSource(source="no kube-scheduler pod found")
     if not managed.startswith("AKS"):
-        return ConfigurationSource(managed)
+        return ConfigurationSource(source=managed)
     return _fetched_by(managed, get_aks_configuration())
 
 

@@ -126,10 +126,10 @@ class Collection:
         present = self._present | {item_type.__name__ for item_type, _, _ in self._objects}
         warnings = (*self._warnings, *self._about_conflicts(), *self._about_absent_nodes())
         return Dump(
-            tuple(self._objects.values()),
-            tuple(dict.fromkeys(warnings)),
-            frozenset(present),
-            self.scheduler_configuration,
+            objects=tuple(self._objects.values()),
+            warnings=tuple(dict.fromkeys(warnings)),
+            present=frozenset(present),
+            scheduler_configuration=self.scheduler_configuration,
             server_version=self._server_version,
         )
 

@@ -37,7 +37,7 @@ class Forbidden(NamedTuple):
         return f"{{apiGroups: [{group}], resources: [{self.plural}], verbs: [list]}}"
 
 
-class Dump(Record, frozen=True, dict=True):
+class Dump(Record, frozen=True, kw_only=True, dict=True):
     """The objects of a cluster at one moment, each once, in the order in which they were read.
 
     Namespaced objects without a namespace are in `default`, cluster-scoped ones have none. `warnings` are sentences

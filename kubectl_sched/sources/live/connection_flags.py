@@ -5,7 +5,7 @@ from __future__ import annotations
 from kubectl_sched.record import Record
 
 
-class Connection(Record, frozen=True):
+class Connection(Record, frozen=True, kw_only=True):
     """The flags of the command line; those that are None or empty come from the kubeconfig."""
 
     kubeconfig: str | None = None

@@ -56,8 +56,8 @@ def _leaves_out_taints(fact: Evidence) -> bool:
 
 def _honoring_taints(constraint: TopologySpreadConstraint) -> Change:
     return Change(
-        Kind.HONOR_TAINTS,
-        f"with nodeTaintsPolicy: Honor for {constraint.topology_key}",
+        kind=Kind.HONOR_TAINTS,
+        text=f"with nodeTaintsPolicy: Honor for {constraint.topology_key}",
         pod=lambda pod: _with_constraint(pod, constraint, replace(constraint, node_taints_policy="Honor")),
     )
 
@@ -65,8 +65,8 @@ def _honoring_taints(constraint: TopologySpreadConstraint) -> Change:
 def _with_skew(constraint: TopologySpreadConstraint, skew: object) -> Change:
     assert isinstance(skew, int)  # noqa: S101 - a number of pods
     return Change(
-        Kind.RAISE_SKEW,
-        f"with maxSkew: {skew} instead of {constraint.max_skew} for {constraint.topology_key}",
+        kind=Kind.RAISE_SKEW,
+        text=f"with maxSkew: {skew} instead of {constraint.max_skew} for {constraint.topology_key}",
         pod=lambda pod: _with_constraint(pod, constraint, replace(constraint, max_skew=skew)),
         caution="its pods may then be spread less evenly",
         cost=(skew - constraint.max_skew,),
@@ -75,8 +75,8 @@ def _with_skew(constraint: TopologySpreadConstraint, skew: object) -> Change:
 
 def _softly(constraint: TopologySpreadConstraint) -> Change:
     return Change(
-        Kind.SPREAD_SOFTLY,
-        f"with whenUnsatisfiable: ScheduleAnyway for {constraint.topology_key}",
+        kind=Kind.SPREAD_SOFTLY,
+        text=f"with whenUnsatisfiable: ScheduleAnyway for {constraint.topology_key}",
         pod=lambda pod: _with_constraint(pod, constraint, replace(constraint, when_unsatisfiable="ScheduleAnyway")),
         caution="its pods may then be spread less evenly",
     )
@@ -119,8 +119,8 @@ def _listed(fact: object) -> list[object]:
 
 def _softened(part: str) -> Change:
     return Change(
-        Kind.REQUIRE_SOFTLY,
-        f"with its required {_WORDS[part]} as a preference",
+        kind=Kind.REQUIRE_SOFTLY,
+        text=f"with its required {_WORDS[part]} as a preference",
         pod=lambda pod: _with_affinity(pod, part),
         caution=_CAUTIONS[part],
     )

@@ -30,7 +30,9 @@ def uncordon(result: ScheduleResult, row: int) -> Iterator[Way]:
 
 def uncordoned(name: str) -> Change:
     """The node schedulable again, without the taint that goes with it."""
-    return Change(Kind.UNCORDON, _after(uncordon_node(name), "it is uncordoned"), node_name=name, node=_uncordoned)
+    return Change(
+        kind=Kind.UNCORDON, text=_after(uncordon_node(name), "it is uncordoned"), node_name=name, node=_uncordoned
+    )
 
 
 def _uncordoned(node: Node) -> Node:
@@ -103,7 +105,7 @@ def labelled(result: ScheduleResult, row: int, key: str, value: str) -> Change:
         return replace(node, metadata=replace(node.metadata, labels={**node.metadata.labels, key: value}))
 
     text = _after(label_node(name, key, value), f"it is labelled {key}={value}")
-    return Change(Kind.LABEL, text, node_name=name, node=with_label)
+    return Change(kind=Kind.LABEL, text=text, node_name=name, node=with_label)
 
 
 def _after(command: ShellCommand | None, otherwise: str) -> str:

@@ -26,7 +26,7 @@ def waits(result: ScheduleResult, base: Trial, row: int | None, wanted: frozense
     """Yield what makes room by itself for a pod that fits nowhere, or not on the row's node."""
     post_filter = result.post_filter
     if post_filter is not None and post_filter.nominated_node:
-        change = Change(Kind.WAIT, "kube-scheduler preempts for it at its next attempt")
+        change = Change(kind=Kind.WAIT, text="kube-scheduler preempts for it at its next attempt")
         preempting = verified_preemption(base, change, row, result)
         if preempting is not None:
             yield preempting
@@ -47,7 +47,7 @@ def _once_gone(pods: Sequence[Pod]) -> Change:
         named = f"{pods[0].key} and {len(pods) - 1} others"
     one = len(pods) == 1
     text = f"once {named}, which {'is' if one else 'are'} ending, {'is' if one else 'are'} gone"
-    return Change(Kind.WAIT, text, evicts=tuple(pods), caution=_OTHERS_FIRST)
+    return Change(kind=Kind.WAIT, text=text, evicts=tuple(pods), caution=_OTHERS_FIRST)
 
 
 def awaited(suggestion: Suggestion, autoscaler: str) -> Suggestion:

@@ -51,14 +51,14 @@ def _next_free(number: int, busy: set[int]) -> int:
 
 def _moved(number: int, other: int) -> Change:
     return Change(
-        Kind.MOVE_PORT,
-        f"with hostPort {other} instead of {number}",
+        kind=Kind.MOVE_PORT,
+        text=f"with hostPort {other} instead of {number}",
         pod=lambda pod: _with_port(pod, number, other),
     )
 
 
 def _dropped(number: int) -> Change:
-    return Change(Kind.DROP_PORT, f"without hostPort {number}", pod=lambda pod: _with_port(pod, number, 0))
+    return Change(kind=Kind.DROP_PORT, text=f"without hostPort {number}", pod=lambda pod: _with_port(pod, number, 0))
 
 
 def _with_port(pod: Pod, number: int, other: int) -> Pod:

@@ -42,8 +42,8 @@ def prefer(result: ScheduleResult, row: int) -> Iterator[Change]:
         weight, only_ties = found
         term = PreferredSchedulingTerm(weight=weight, preference=preference)
         yield Change(
-            Kind.PREFER_NODE,
-            f"if it preferred {HOSTNAME}={hostname} with weight {weight}",
+            kind=Kind.PREFER_NODE,
+            text=f"if it preferred {HOSTNAME}={hostname} with weight {weight}",
             pod=partial(prefers, term=term),
             cost=(only_ties, 1, weight),
         )
@@ -56,8 +56,8 @@ def weigh_preferences(result: ScheduleResult, row: int) -> Iterator[Change]:
         if found is not None:
             weight, only_ties = found
             yield Change(
-                Kind.PREFER_NODE,
-                f"with weight {weight} instead of {term.weight} for its preference of {_words(term)}",
+                kind=Kind.PREFER_NODE,
+                text=f"with weight {weight} instead of {term.weight} for its preference of {_words(term)}",
                 pod=partial(_with_weight, index=index, weight=weight),
                 cost=(only_ties, 0, abs(weight - term.weight), weight < term.weight),
             )
@@ -77,8 +77,8 @@ def prefer_less(result: ScheduleResult, row: int) -> Iterator[Change]:
     for index, term in enumerate(preferences(result.pod)):
         if not _selected(result, term.preference)[row]:
             yield Change(
-                Kind.PREFER_LESS,
-                f"without its preference of {_words(term)} (weight {term.weight})",
+                kind=Kind.PREFER_LESS,
+                text=f"without its preference of {_words(term)} (weight {term.weight})",
                 pod=partial(_without_preference, index=index),
                 cost=(term.weight,),
             )

@@ -29,9 +29,9 @@ def ungate(pod: Pod) -> Way:
     gates = f"{'gate' if len(names) == 1 else 'gates'} {' and '.join(names)}"
     owner = gates_owner(pod)
     if owner is not None:
-        return (Change(Kind.WAIT, f"once {owner} lifts the {gates}", pod=_ungated),)
+        return (Change(kind=Kind.WAIT, text=f"once {owner} lifts the {gates}", pod=_ungated),)
     caution = "whoever put it on takes it off once the pod may start"
-    return (Change(Kind.UNGATE, f"without its scheduling {gates}", pod=_ungated, caution=caution),)
+    return (Change(kind=Kind.UNGATE, text=f"without its scheduling {gates}", pod=_ungated, caution=caution),)
 
 
 def _ungated(pod: Pod) -> Pod:
@@ -41,7 +41,7 @@ def _ungated(pod: Pod) -> Pod:
 def unname(name: str) -> Way:
     """Leave the choice of the node to the scheduler, instead of naming one that is not there."""
     text = f"without nodeName {name}, a node that is not there"
-    return (Change(Kind.UNNAME, text, pod=lambda pod: replace(pod, spec=replace(pod.spec, node_name=""))),)
+    return (Change(kind=Kind.UNNAME, text=text, pod=lambda pod: replace(pod, spec=replace(pod.spec, node_name=""))),)
 
 
 def prioritize(result: ScheduleResult) -> Iterator[Change]:
@@ -59,8 +59,8 @@ def prioritize(result: ScheduleResult) -> Iterator[Change]:
     by_value = sorted(classes, key=lambda each: (each.value, each.metadata.name))
     for each in (*by_value[:1], *by_value[1:][-1:]):
         yield Change(
-            Kind.PRIORITIZE,
-            f"with priorityClassName {each.metadata.name} ({each.value})",
+            kind=Kind.PRIORITIZE,
+            text=f"with priorityClassName {each.metadata.name} ({each.value})",
             pod=partial(_of_class, given=each),
             caution="it then goes before all pods of lower priority, and may end them",
             cost=(each.value,),

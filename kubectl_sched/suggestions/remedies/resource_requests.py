@@ -50,8 +50,8 @@ def _free(result: ScheduleResult, row: int, missing: Mapping[str, int], capacity
     """As much free as is missing, by whatever means."""
     name = result.nodes.names[row]
     return Change(
-        Kind.FREE,
-        f"once {' and '.join(_freed(resource, amount) for resource, amount in missing.items())} on {name}",
+        kind=Kind.FREE,
+        text=f"once {' and '.join(_freed(resource, amount) for resource, amount in missing.items())} on {name}",
         node_name=name,
         frees=tuple(missing.items()),
         caution="the pods there matter more, would come back, or are too many to name them",
@@ -82,8 +82,8 @@ def _less(pod: Pod, resource: str, missing: int) -> Change | None:
     text = amount_text(resource, left)
     now, then = amount_texts(resource, amount, left)
     return Change(
-        Kind.REQUEST_LESS,
-        f"if {who} asked for {then} {resource} instead of {now}",
+        kind=Kind.REQUEST_LESS,
+        text=f"if {who} asked for {then} {resource} instead of {now}",
         pod=lambda pod: _requesting(pod, resource, text),
         cost=(missing / amount,),
     )

@@ -85,8 +85,8 @@ def _for_label(place: _Place, key: str, wanted: str) -> Iterator[Change]:
             yield said_of(place.result, place.row, key, wanted)
     if not key.endswith(_OF_THE_MACHINE):
         yield Change(
-            Kind.SELECT_LESS,
-            f"without {key}={wanted} in its nodeSelector",
+            kind=Kind.SELECT_LESS,
+            text=f"without {key}={wanted} in its nodeSelector",
             pod=lambda pod: _with_selector(pod, {each: has for each, has in _selector(pod).items() if each != key}),
             caution="it may then run on nodes of other kinds",
         )
@@ -98,7 +98,7 @@ def _selects(key: str, wanted: str, meant: str, value: str) -> Change:
         return _with_selector(pod, {**kept, meant: value})
 
     text = f"if its nodeSelector asked for {meant}={value} instead of {key}={wanted}"
-    return Change(Kind.CORRECT, text, pod=corrected)
+    return Change(kind=Kind.CORRECT, text=text, pod=corrected)
 
 
 def _selector(pod: Pod) -> dict[str, str]:
@@ -135,7 +135,7 @@ def _naming(place: _Place, required: NodeSelector, index: int) -> Iterator[Chang
     if not more and field.operator == "In" and len(values) == 1 and nearest(values[0], (name,)) is not None:
         meant = replace(term, match_fields=(replace(field, values=(name,)),))
         text = f"if its required node affinity named the node {name} instead of {values[0]}"
-        yield Change(Kind.CORRECT, text, pod=_requires(_with_term(required, index, meant)))
+        yield Change(kind=Kind.CORRECT, text=text, pod=_requires(_with_term(required, index, meant)))
 
 
 def _is_met(requirement: NodeSelectorRequirement, labels: Mapping[str, str]) -> bool:
@@ -153,10 +153,10 @@ def _allowing(required: NodeSelector, index: int, requirement: NodeSelectorRequi
     pod = _requires(_with_term(required, index, replace(term, match_expressions=expressions)))
     if near is not None:
         text = f"if its required node affinity asked for {requirement.key}={has} instead of {requirement.key}={near}"
-        return Change(Kind.CORRECT, text, pod=pod)
+        return Change(kind=Kind.CORRECT, text=text, pod=pod)
     return Change(
-        Kind.ALLOW_MORE,
-        f"if its required node affinity allowed {requirement.key}={has}, too",
+        kind=Kind.ALLOW_MORE,
+        text=f"if its required node affinity allowed {requirement.key}={has}, too",
         pod=pod,
         caution="if such pods are meant to run there",
     )
@@ -181,8 +181,8 @@ def _required_softly(required: NodeSelector) -> Change:
         return _with_node_affinity(pod, changed)
 
     return Change(
-        Kind.REQUIRE_SOFTLY,
-        "with its required node affinity as a preference",
+        kind=Kind.REQUIRE_SOFTLY,
+        text="with its required node affinity as a preference",
         pod=softened,
         caution="it may then run on nodes of other kinds",
     )

@@ -61,8 +61,8 @@ def keep_away(result: ScheduleResult, row: int) -> Iterator[Change]:
         is_used = partial(_tolerates_any, wrong, comparison=comparison)
         if of_rivals.where(is_used).any() and not wrong.key.startswith(_OF_CONTROLLERS):
             yield Change(
-                Kind.TOLERATE_LESS,
-                f"without its toleration for {toleration_text(wrong)}",
+                kind=Kind.TOLERATE_LESS,
+                text=f"without its toleration for {toleration_text(wrong)}",
                 pod=partial(_without_toleration, gone=wrong),
                 caution="nodes with such a taint then keep it out",
             )
@@ -106,8 +106,8 @@ def _correct(result: ScheduleResult, row: int, taint: Taint) -> Change | None:
         if toleration_hints(taint, (toleration,), comparison=False):
             meant = _tolerating(taint)
             return Change(
-                Kind.CORRECT,
-                f"if it tolerated {toleration_text(meant)} instead of {toleration_text(toleration)}",
+                kind=Kind.CORRECT,
+                text=f"if it tolerated {toleration_text(meant)} instead of {toleration_text(toleration)}",
                 pod=partial(_exchanged, wrong=toleration, meant=meant),
             )
     return None
@@ -119,8 +119,8 @@ def _tolerate(result: ScheduleResult, row: int, taint: Taint) -> Change:
         return _take_off(result, row, taint)
     meant = _tolerating(taint)
     return Change(
-        Kind.TOLERATE,
-        f"with a toleration for {taint}",
+        kind=Kind.TOLERATE,
+        text=f"with a toleration for {taint}",
         pod=lambda pod: replace(pod, spec=replace(pod.spec, tolerations=(*pod.spec.tolerations, meant))),
         caution=_caution(taint),
     )
@@ -141,8 +141,8 @@ def _take_off(result: ScheduleResult, row: int, taint: Taint) -> Change:
         return node_changes.uncordoned(name)
     control_plane = ", which also runs the control plane" if taint.key in _CONTROL_PLANE else ""
     return Change(
-        Kind.UNTAINT,
-        f"without the taint {taint} on {name}",
+        kind=Kind.UNTAINT,
+        text=f"without the taint {taint} on {name}",
         node_name=name,
         node=lambda node: _without_taint(node, taint),
         caution=f"pods of every kind may then run on {name}{control_plane}",

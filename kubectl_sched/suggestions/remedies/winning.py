@@ -54,8 +54,8 @@ def _near_less(result: ScheduleResult) -> Iterator[Change]:
         terms = getattr(affinity, part, None)
         for index, term in enumerate(terms.preferred if terms is not None else ()):
             yield Change(
-                Kind.PREFER_LESS,
-                f"without its preferred {words} over {term.pod_affinity_term.topology_key} (weight {term.weight})",
+                kind=Kind.PREFER_LESS,
+                text=f"without its preferred {words} over {term.pod_affinity_term.topology_key} (weight {term.weight})",
                 pod=partial(_without_near_preference, part=part, index=index),
                 caution="it may then run near to other pods than it wants",
                 cost=(term.weight,),
@@ -73,8 +73,8 @@ def _spreading_less(result: ScheduleResult) -> Iterator[Change]:
     for constraint in result.pod.spec.topology_spread_constraints:
         if constraint.when_unsatisfiable == "ScheduleAnyway":
             yield Change(
-                Kind.PREFER_LESS,
-                f"without its soft spread constraint over {constraint.topology_key}",
+                kind=Kind.PREFER_LESS,
+                text=f"without its soft spread constraint over {constraint.topology_key}",
                 pod=partial(_without_constraint, gone=constraint),
                 caution="its pods may then be spread less evenly",
             )
@@ -107,8 +107,8 @@ def _weighing(result: ScheduleResult, row: int) -> Iterator[Change]:
         weight = weight_to_win(result, row, each.plugin) or weight_to_tie(result, row, each.plugin)
         if weight is not None and weight != each.weight and each.plugin in names:
             yield Change(
-                Kind.WEIGH,
-                f"if {each.plugin} had weight {weight} instead of {each.weight}",
+                kind=Kind.WEIGH,
+                text=f"if {each.plugin} had weight {weight} instead of {each.weight}",
                 weight=(each.plugin, weight),
                 caution=f"that concerns every pod of {result.framework.profile.scheduler_name}",
                 cost=(abs(weight - each.weight),),
@@ -121,8 +121,8 @@ def _pinning(result: ScheduleResult, row: int) -> Iterator[Change]:
     is_alone = result.pod.metadata.controller is None
     if hostname is not None:
         yield Change(
-            Kind.PIN,
-            f"with {HOSTNAME}={hostname} in its nodeSelector",
+            kind=Kind.PIN,
+            text=f"with {HOSTNAME}={hostname} in its nodeSelector",
             pod=lambda pod: selects_host(pod, hostname),
             caution="it can then run nowhere else"
             if is_alone

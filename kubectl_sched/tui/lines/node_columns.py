@@ -38,7 +38,7 @@ _ROOMY = 130
 _GAP = 2
 
 
-class Column(Record, frozen=True):
+class Column(Record, frozen=True, kw_only=True):
     """One column: by what it sorts, its heading and its width in cells."""
 
     key: str
@@ -57,8 +57,8 @@ def columns(view: View, listing: Listing, width: int) -> tuple[Column, ...]:
     """Name, points and reason always; of the others as many as fit, in the order in which they can be sorted by."""
     result = view.result
     longest = max((len(safe(name)) for name in _some_names(result)), default=4)
-    name = Column("node", "Node", max(4, min(longest, _LONGEST_NAME, width // 3)))
-    points = Column(RANK, "Points", 7, right=True)
+    name = Column(key="node", heading="Node", width=max(4, min(longest, _LONGEST_NAME, width // 3)))
+    points = Column(key=RANK, heading="Points", width=7, right=True)
     least = max(_LEAST_WHY, int(width * _WHY_SHARE)) if width < _ROOMY else _LEAST_WHY
     room = width - _MARKS - name.width - points.width - 2 * _GAP - least
     chosen: list[Column] = []
@@ -68,7 +68,7 @@ def columns(view: View, listing: Listing, width: int) -> tuple[Column, ...]:
             room -= column.width + _GAP
     order = {key: index for index, key in enumerate(sort_keys(result, is_edited=bool(view.edits)))}
     middle = sorted(chosen, key=lambda column: order.get(column.key, -1))
-    return (name, points, *middle, Column("why", "Why", least + room))
+    return (name, points, *middle, Column(key="why", heading="Why", width=least + room))
 
 
 def _some_names(result: ScheduleResult) -> Sequence[str]:
@@ -80,14 +80,16 @@ def _optional(view: View, listing: Listing) -> list[Column]:
     """Return the columns that fit, the most wanted first."""
     result = view.result
     known = {
-        "bar": Column("bar", "", _BAR),
-        "moved": Column("moved", "Moved", 6, right=True),
-        "cpu": Column("cpu", "CPU free", 8, right=True),
-        "memory": Column("memory", "Mem free", 8, right=True),
+        "bar": Column(key="bar", heading="", width=_BAR),
+        "moved": Column(key="moved", heading="Moved", width=6, right=True),
+        "cpu": Column(key="cpu", heading="CPU free", width=8, right=True),
+        "memory": Column(key="memory", heading="Mem free", width=8, right=True),
     }
     for each in result.scores:
         name = short(each.plugin)
-        known[each.plugin] = Column(each.plugin, name, max(min(len(name), _LONGEST_HEADING), 5), right=True)
+        known[each.plugin] = Column(
+            key=each.plugin, heading=name, width=max(min(len(name), _LONGEST_HEADING), 5), right=True
+        )
     wanted = [view.sort.key, "moved"] if listing.moved.any() else [view.sort.key]
     wanted += ["bar"] if len(listing.result.totals) else []
     differing = sorted(result.scores, key=lambda each: -int(np.ptp(each.weighted)) if len(each.weighted) else 0)

@@ -30,7 +30,7 @@ _INDENT = "    "
 _TIMES = "\N{MULTIPLICATION SIGN}"
 
 
-class Finding(Record, frozen=True):
+class Finding(Record, frozen=True, kw_only=True):
     """One plugin's finding about one node: the line in the list, and what unfolds below it."""
 
     plugin: str
@@ -86,7 +86,7 @@ def rejections(result: ScheduleResult, row: int, width: int) -> Iterator[Finding
     for status in result.rejections(row):
         plugin = status.plugin or ""
         evidence = _facts(result.filter_evidence(plugin, row), width) or wrapped(status.message, width, indent=_INDENT)
-        yield Finding(plugin, _rejection(status), tuple(evidence))
+        yield Finding(plugin=plugin, line=_rejection(status), evidence=tuple(evidence))
 
 
 def findings(result: ScheduleResult, row: int, width: int) -> list[Finding]:
@@ -117,7 +117,7 @@ def _pre_filter_rejection(result: ScheduleResult, width: int) -> Iterator[Findin
     status = result.pre_filter
     if status.plugin is not None and not status.is_success:
         evidence = _facts(result.pre_filter_evidence, width) or wrapped(status.message, width, indent=_INDENT)
-        yield Finding(status.plugin, _rejection(status), tuple(evidence))
+        yield Finding(plugin=status.plugin, line=_rejection(status), evidence=tuple(evidence))
 
 
 def _rejection(status: Status) -> Line:
@@ -133,12 +133,12 @@ def _left_out(result: ScheduleResult, plugin: str) -> Finding:
 
 def _silent(plugin: str, symbol: str, word: str, why: str) -> Finding:
     heading = (Span(f"{symbol} {padded(plugin, 32)}"), Span(f" {word}", Tone.DIM))
-    return Finding(plugin, heading, (line(f"{_INDENT}{why}", Tone.DIM),))
+    return Finding(plugin=plugin, line=heading, evidence=(line(f"{_INDENT}{why}", Tone.DIM),))
 
 
 def _scored(result: ScheduleResult, each: PluginScores, row: int, width: int) -> Finding:
     evidence = _facts(result.score_evidence(each.plugin, row), width)
-    return Finding(each.plugin, _score_line(result, each, row, width), tuple(evidence))
+    return Finding(plugin=each.plugin, line=_score_line(result, each, row, width), evidence=tuple(evidence))
 
 
 def _score_lines(result: ScheduleResult, row: int, width: int) -> list[Line]:

@@ -22,7 +22,7 @@ _WEIGHT = 7
 _GAP = 2
 
 
-class WeightLine(Record, frozen=True):
+class WeightLine(Record, frozen=True, kw_only=True):
     """One turn of one plugin: the line, and the weight to try; None where no weight changes the winner."""
 
     plugin: str
@@ -65,9 +65,9 @@ def _lines(result: ScheduleResult, row: int, width: int) -> Iterator[WeightLine]
             name = short(flip.plugin) if not index else ""
             weight = f"{flip.weight:,}" if not index else ""
             yield WeightLine(
-                flip.plugin,
-                turn.weight if turn is not None else wins,
-                (
+                plugin=flip.plugin,
+                weight=turn.weight if turn is not None else wins,
+                line=(
                     Span(padded(name, _PLUGIN)),
                     Span(padded(weight, _WEIGHT, right=True) + "  "),
                     Span(padded(_turn(turn), turning), Tone.CHANGED if turn is not None else Tone.DIM),

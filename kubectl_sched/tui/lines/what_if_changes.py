@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.arrays import Mask
 
 
-class Changes(Record, frozen=True):
+class Changes(Record, frozen=True, kw_only=True):
     """bool[n] each: nodes that fit only now, that no longer fit, that others keep out now, whose points moved."""
 
     gained: Mask

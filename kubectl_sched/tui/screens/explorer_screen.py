@@ -224,5 +224,10 @@ class ExplorerScreen(DecisionScreen):
 
     def action_export(self) -> None:
         """Write what is shown to a file."""
-        shown = Shown(self.view, self.listing, rows_shown(self.view, self.listing, self.stage), self.about.notes)
+        shown = Shown(
+            view=self.view,
+            listing=self.listing,
+            rows=rows_shown(self.view, self.listing, self.stage),
+            notes=self.about.notes,
+        )
         self.app.push_screen(ExportScreen(shown, self.about.formats), lambda told: self.show(self.view, told or ""))

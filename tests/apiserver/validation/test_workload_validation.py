@@ -14,7 +14,7 @@ from kubectl_sched.snapshot import Objects
 from tests.apiserver.workloads import WRITTEN, Written
 from tests.sources.pods import WRITTEN_PODS, Json, pod_of
 
-ADMISSION = Admission(Objects([]), Features.for_version(KubeVersion.parse("1.36"), {}).enabled)
+ADMISSION = Admission(objects=Objects([]), enabled=Features.for_version(KubeVersion.parse("1.36"), {}).enabled)
 
 
 @pytest.mark.parametrize("written", [each for each in WRITTEN if each.field], ids=lambda each: each.id)

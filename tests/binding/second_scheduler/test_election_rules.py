@@ -17,12 +17,12 @@ from kubectl_sched.binding.second_scheduler.election_rules import (
     taken,
 )
 
-TERMS = Terms("a", lease_duration=5.0, renew_deadline=3.0, retry_period=1.0)
-OTHER = Terms("b", lease_duration=5.0, renew_deadline=3.0, retry_period=1.0)
+TERMS = Terms(identity="a", lease_duration=5.0, renew_deadline=3.0, retry_period=1.0)
+OTHER = Terms(identity="b", lease_duration=5.0, renew_deadline=3.0, retry_period=1.0)
 
 
 def test_a_lease_that_is_not_there_is_taken() -> None:
-    assert may_take(Observed(None, 0.0), TERMS, 0.0)
+    assert may_take(Observed(record=None, since=0.0), TERMS, 0.0)
     assert taken(None, TERMS, "t0") == LeaseSpec("a", 5, "t0", "t0", 0)
 
 
@@ -49,7 +49,7 @@ def test_a_clock_that_is_years_off_changes_nothing() -> None:
 def test_what_was_given_up_is_anybodys_at_once() -> None:
     given_up = released(LeaseSpec("a", 5, "t0", "t0", 2), "t9")
     assert given_up == LeaseSpec("", 1, "t9", "t9", 2)
-    assert may_take(Observed(given_up, 100.0), OTHER, 100.0)
+    assert may_take(Observed(record=given_up, since=100.0), OTHER, 100.0)
 
 
 @pytest.mark.parametrize(("now", "expected"), [(10.0, True), (12.9, True), (13.0, False)])
@@ -73,7 +73,7 @@ def test_there_are_never_two_leaders_however_slow_each_is(steps: list[tuple[str,
     renewed: dict[str, float | None] = dict.fromkeys("abc")
     for name, pause, delay in steps:
         now += pause
-        terms = Terms(name, 5.0, 3.0, 1.0)
+        terms = Terms(identity=name, lease_duration=5.0, renew_deadline=3.0, retry_period=1.0)
         began, (version, record) = now, lease
         seen[name] = observe(seen[name], record, began)
         if may_take(seen[name], terms, began):
@@ -81,7 +81,7 @@ def test_there_are_never_two_leaders_however_slow_each_is(steps: list[tuple[str,
             assert lease[0] == version  # nobody else has a turn during this one, so the write succeeds
             written = taken(record, terms, f"{now}")
             lease = (version + 1, written)
-            seen[name] = Observed(written, began)
+            seen[name] = Observed(record=written, since=began)
             renewed[name] = began
         leaders = [each for each in "abc" if leads(renewed[each], terms, now)]
         assert len(leaders) <= 1, (steps, leaders)

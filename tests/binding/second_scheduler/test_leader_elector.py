@@ -57,7 +57,7 @@ def url() -> Iterator[str]:
 
 def test_an_answer_that_is_no_lease_is_said_and_tried_again(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     told: SimpleQueue[bool] = SimpleQueue()
-    terms = Terms("a", lease_duration=60, renew_deadline=50, retry_period=0.05)
+    terms = Terms(identity="a", lease_duration=60, renew_deadline=50, retry_period=0.05)
     elector = Elector(Server(Endpoint(url)), "kube-system", "mine", terms, told.put, Say())
     elector.start()
     assert told.get(timeout=50)

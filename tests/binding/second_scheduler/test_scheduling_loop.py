@@ -101,7 +101,10 @@ class AnyCourse(RuleBasedStateMachine):
         self.recorder = Recorder()
         binder: Binder = self.recorder  # type: ignore[assignment] # the part of it that the loop calls
         queue = SchedulingQueue(
-            FRAMEWORK.queue_sort_plugins[0].queue_key, lambda _: None, PluginHints(REGISTERED), Backoff(1.0, 10.0)
+            FRAMEWORK.queue_sort_plugins[0].queue_key,
+            lambda _: None,
+            PluginHints(REGISTERED),
+            Backoff(initial=1.0, maximum=10.0),
         )
         self.watcher = Watcher(
             {MINE: FRAMEWORK}, Cache(OPTIONS), queue, binder, Metrics((MINE,)), Say(quiet=True), lambda: self.now

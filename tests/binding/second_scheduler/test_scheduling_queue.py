@@ -19,8 +19,8 @@ from tests.plugins.clusters import handle, pod
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
 
-BACKOFF = Backoff(1.0, 10.0, is_popped_early=False)
-POPPED_EARLY = Backoff(1.0, 10.0)
+BACKOFF = Backoff(initial=1.0, maximum=10.0, is_popped_early=False)
+POPPED_EARLY = Backoff(initial=1.0, maximum=10.0)
 NODE_ADDED = ClusterEvent("Node", Action.ADD)
 POD_GONE = ClusterEvent("Pod", Action.DELETE)
 
@@ -122,7 +122,10 @@ def test_backoff_grows_with_rejections_and_errors_apart() -> None:
         assert taken(queue, 0) is queued
     queue.failed(queued, 0)
     assert BACKOFF.until(queued) == 1.0
-    assert Backoff(1.0, 10.0, is_popped_early=False, counts_every_attempt=True).seconds(queued.attempts) == 8.0
+    assert (
+        Backoff(initial=1.0, maximum=10.0, is_popped_early=False, counts_every_attempt=True).seconds(queued.attempts)
+        == 8.0
+    )
 
 
 def test_an_event_during_the_attempt_is_not_missed() -> None:

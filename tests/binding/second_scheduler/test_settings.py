@@ -41,7 +41,7 @@ def test_leader_election_is_kube_schedulers_but_for_the_lease() -> None:
     assert election is not None
     assert (election.namespace, election.name) == ("kube-system", "kubectl-sched-mine-1")
     terms = election.terms
-    assert terms == Terms(terms.identity, lease_duration=15.0, renew_deadline=10.0, retry_period=2.0)
+    assert terms == Terms(identity=terms.identity, lease_duration=15.0, renew_deadline=10.0, retry_period=2.0)
 
 
 def test_a_lease_that_the_configuration_names_is_taken() -> None:

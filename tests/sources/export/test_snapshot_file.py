@@ -52,7 +52,8 @@ def explanations(dump: Dump, pods: list[str]) -> list[dict[str, Any]]:
     scheduler, _ = scheduler_for(dump, configuration_for(dump, Replay(kube_version="1.36")))
     by_key = {item.key: item for item in dump.objects if isinstance(item, Pod)}
     return [
-        explanation_data(Explanation(scheduler.schedule_one(by_key[key])), "", evidence=lambda _: True) for key in pods
+        explanation_data(Explanation(result=scheduler.schedule_one(by_key[key])), "", evidence=lambda _: True)
+        for key in pods
     ]
 
 
@@ -133,7 +134,13 @@ def test_nothing_secret_is_in_it(read_text: Callable[..., Dump]) -> None:
 def test_it_keeps_what_is_not_in_the_objects(read_text: Callable[..., Dump], tmp_path: Path) -> None:
     config = {"kind": "KubeSchedulerConfiguration", "apiVersion": "kubescheduler.config.k8s.io/v1"}
     dump = read_text({"nodes": [NODE], "pvs": [], "schedulerConfig": config})
-    dump = Dump(dump.objects, ("said {before}",), dump.present, dump.scheduler_configuration, server_version="v1.35.1")
+    dump = Dump(
+        objects=dump.objects,
+        warnings=("said {before}",),
+        present=dump.present,
+        scheduler_configuration=dump.scheduler_configuration,
+        server_version="v1.35.1",
+    )
     write_snapshot(dump, str(tmp_path / "s.json"), own_reasons)
     again = read([str(tmp_path / "s.json")])
     assert again == dump

@@ -123,7 +123,7 @@ def test_an_extender_filters(caches: bool, server: ExtenderServer, tmp_path: Pat
         "n5": ("UnschedulableAndUnresolvable", ()),
         "n7": ("UnschedulableAndUnresolvable", ("it is seven",)),
     }
-    assert explanation_data(Explanation(result), decision(result))["nodes"][0]["filter"]["plugin"] is None
+    assert explanation_data(Explanation(result=result), decision(result))["nodes"][0]["filter"]["plugin"] is None
 
 
 @pytest.mark.parametrize("caches", [True, False])
@@ -251,7 +251,7 @@ def test_credentials_go_to_the_host_that_they_are_for(
 def test_no_message_holds_a_password(verb: str, server: ExtenderServer, tmp_path: Path) -> None:
     url = f"{server.url.replace('//', '//me:hunter2@')}"
     config = extender(url, filterVerb=verb, nodeCacheCapable=True, httpTimeout="300ms", prioritizeVerb="prioritize")
-    told = explanation_data(Explanation(replay(config, cluster(), tmp_path)), "", evidence=lambda _: True)
+    told = explanation_data(Explanation(result=replay(config, cluster(), tmp_path)), "", evidence=lambda _: True)
     assert "hunter2" not in json.dumps(told)
 
 
