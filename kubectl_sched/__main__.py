@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-import threading
+from contextlib import suppress
 from typing import Any, NoReturn
 
 from kubectl_sched.cli.arguments import command_first
@@ -18,19 +18,34 @@ _INTERRUPTED = 130
 _FAILED = 3
 
 
-def main() -> None:
+def run() -> NoReturn:
+    """Run the program and end at once.
+
+    Nothing is left to do then: to take apart all that was imported and read would take longer than many an answer, and
+    threads that wait for a server are not waited for.
+    """
+    try:
+        main()
+    except SystemExit as ended:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):  # whoever read it has gone
+                stream.flush()
+        os._exit(int(ended.code or 0))
+
+
+def main() -> NoReturn:
     """Run the program on the process's arguments, and exit with its code."""
     # One command makes no garbage worth looking for, and looking through a hundred thousand pods takes seconds.
     gc.disable()
     try:
         code = _run()
         sys.stdout.flush()
-        _end(_with_noted(code))
+        sys.exit(_with_noted(code))
     except SchedError as error:
         write_error(f"error: {safe(str(error))}\n")
-        _end(error.exit_code)
+        sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        _end(_INTERRUPTED)
+        sys.exit(_INTERRUPTED)
     except BrokenPipeError:
         # The reader (head, less) has gone; there is nobody left to tell.
         sys.stderr.close()
@@ -42,7 +57,7 @@ def main() -> None:
         os._exit(_FAILED)
     except Exception as error:  # noqa: BLE001 - whatever is left is a bug of ours, and is told as one
         write_error(f"{shown_traceback(error)}error: {safe(own_error_sentence(error))}\n")
-        _end(EXIT_CODE)
+        sys.exit(EXIT_CODE)
 
 
 def _run() -> Any:
@@ -62,14 +77,5 @@ def _with_noted(code: int | None) -> int | None:
     return EXIT_CODE if noted and code in {None, 0, 1} else code
 
 
-def _end(code: int | None) -> NoReturn:
-    """Exit, after an error or Ctrl-C without waiting for threads that wait for a server."""
-    if threading.active_count() > 1:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code or 0)
-    sys.exit(code)
-
-
 if __name__ == "__main__":
-    main()
+    run()

@@ -27,7 +27,7 @@ def main() -> None:
     site = unpacked(*contents())
     sys.path.insert(0, str(site))
     sys.argv[0] = "kubectl-sched"
-    from kubectl_sched.__main__ import main as run
+    from kubectl_sched.__main__ import run
 
     run()
 
