@@ -207,7 +207,7 @@ class PodExplainer:
         suggestions = suggest(found.result, self._question.node, autoscaler=adding_a_node(found.observed))
         if found.stage is not None and found.stage.name == "NoScheduler":
             suggestions = tuple(each for each in suggestions if not each.comes_by_itself)  # nobody would do it
-        return replace(found, suggestions=suggestions)
+        return replace(found, suggestions=suggestions, warnings=(*found.warnings, *found.result.budget.warnings))
 
     def _is_as_asked(self, result: ScheduleResult) -> bool:
         """Report whether the pod fits and no node was asked about, so that there is nothing to suggest."""

@@ -121,7 +121,11 @@ def reason(result: ScheduleResult, plugin: str, rows: Rows) -> str:
     filter_plugin = result.framework.plugins.get(plugin) if result.framework else None
     if result.state is None or not isinstance(filter_plugin, FilterPlugin):
         return f"fail {plugin}"
-    return clipped(safe(filter_plugin.summarize(result.state, result.pod, result.nodes, rows)), _CLAUSE_LENGTH)
+    with result.budget.running():
+        if result.budget.is_over():
+            return f"fail {plugin}"
+        clause = filter_plugin.summarize(result.state, result.pod, result.nodes, rows)
+    return clipped(safe(clause), _CLAUSE_LENGTH)
 
 
 def _left_over(result: ScheduleResult, rows: Rows) -> list[tuple[Rows, str]]:

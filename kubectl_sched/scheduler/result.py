@@ -15,6 +15,7 @@ from kubectl_sched.framework.interface import FilterPlugin, PreFilterPlugin, Sco
 from kubectl_sched.framework.status import SUCCESS
 from kubectl_sched.framework.unjudged import EXPECTED, error_of, is_unknown, unknown
 from kubectl_sched.record import CachingRecord, Record
+from kubectl_sched.scheduler.explanation_budget import ExplanationBudget
 from kubectl_sched.scheduler.num_feasible_nodes import num_feasible_nodes_to_find
 
 if TYPE_CHECKING:
@@ -260,8 +261,19 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
         state = self.state
         return self._evidence(plugin_name, lambda: plugin.explain_score(state, self.pod, self.nodes, row))
 
+    @cached_property
+    def budget(self) -> ExplanationBudget:
+        """The budget of everything that explains this result."""
+        return ExplanationBudget(self.pod)
+
     def _evidence(self, plugin: str, explain: Callable[[], tuple[Evidence, ...]]) -> tuple[Evidence, ...]:
         """A plugin's evidence; where it fails unexpectedly, a sentence that says so, and nothing else is lost."""
+        with self.budget.running():
+            if self.budget.is_over():
+                return (Evidence(f"the evidence of {plugin} was not looked for ({self.budget.warnings[-1]})"),)
+            return self._explained(plugin, explain)
+
+    def _explained(self, plugin: str, explain: Callable[[], tuple[Evidence, ...]]) -> tuple[Evidence, ...]:
         try:
             return explain()
         except EXPECTED:

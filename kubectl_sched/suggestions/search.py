@@ -46,12 +46,13 @@ def suggest(
     First comes what needs no change, as preemption, pods that are ending or the `autoscaler`, which has said that it
     adds a node, make room. Then one of each kind, those that touch least first, and more than one change at a time only
     where no single one does. Nothing is suggested for a pod that is being deleted, that no profile serves, or whose
-    cycle fails.
+    cycle fails. The result's budget bounds the search, and says what was left out.
     """
     row = None if node_name is None else result.nodes.row_of.get(node_name)
     if result.framework is None or result.outcome not in _ASKED or (row is None) != (node_name is None):
         return ()
-    found = _Search(result, row).found()
+    with result.budget.running():
+        found = () if result.budget.is_over() else _Search(result, row).found()
     if autoscaler is not None:
         found = tuple(
             awaited(each, autoscaler) if any(change.adds for change in each.changes) else each for each in found
@@ -63,6 +64,7 @@ class _Search:
     """The candidates for one question: what it would take on the row's node or, where that is None, on any."""
 
     def __init__(self, result: ScheduleResult, row: int | None) -> None:
+        self._budget = result.budget
         self._result = result
         self._row = row
         self._base = Trial.of(result)
@@ -163,6 +165,8 @@ class _Search:
 
         Where one node was asked about, also each by itself: what helps with one may help with another.
         """
+        if self._budget.is_over() or not self._budget.takes_node(result.nodes.node_objects[row]):
+            return
         remedies = [REMEDIES.get(status.plugin or "") for status in result.rejections(row)]
         of_plugins = [list(remedy(result, row)) if remedy is not None else [] for remedy in remedies]
         if self._row is not None and len(of_plugins) > 1:
@@ -175,7 +179,7 @@ class _Search:
         found: dict[tuple[Kind, ...], Suggestion] = {}
         tries: Counter[tuple[Kind, ...]] = Counter()
         for way in ways:
-            if not self._left or len(way) > min(map(len, found), default=len(way)):
+            if not self._left or self._budget.is_over() or len(way) > min(map(len, found), default=len(way)):
                 break
             kinds, name = _kinds(way), _name(way)
             if kinds in found or name in self._seen or tries[kinds] == _REPLAYS_OF_ONE_KIND:
@@ -192,6 +196,8 @@ class _Search:
     def _with_what_is_needed(self, suggestion: Suggestion) -> Suggestion:
         """Without a change, or the end of a pod, that it does without: what cures one plugin may cure another, too."""
         for way in self._lesser(suggestion.changes):
+            if self._budget.is_over():
+                break
             fewer = self._tried(way)
             if fewer is not None and (
                 Promise.FITS in self._wanted or fewer.promise in {suggestion.promise, Promise.WINS}
