@@ -270,7 +270,7 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
         """A plugin's evidence; where it fails unexpectedly, a sentence that says so, and nothing else is lost."""
         with self.budget.running():
             if self.budget.is_over():
-                return (Evidence(f"the evidence of {plugin} was not looked for ({self.budget.warnings[-1]})"),)
+                return (Evidence(text=f"the evidence of {plugin} was not looked for ({self.budget.warnings[-1]})"),)
             return self._explained(plugin, explain)
 
     def _explained(self, plugin: str, explain: Callable[[], tuple[Evidence, ...]]) -> tuple[Evidence, ...]:
