@@ -6,7 +6,7 @@ import msgspec
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """A frozen value, compared by its fields; subclasses say `frozen=True` again.
+    """A frozen value, compared by its fields; subclasses say `frozen=True, kw_only=True` again.
 
     A dataclass compiles its methods whenever the program starts, half a millisecond for each class; this does not.
     """

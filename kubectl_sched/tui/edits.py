@@ -44,7 +44,7 @@ class Edit(Record, frozen=True, kw_only=True):
         """With the change. Raises SchedError, as one sentence, where there is nothing to change."""
 
 
-class Tolerate(Edit, frozen=True):
+class Tolerate(Edit, frozen=True, kw_only=True):
     """One toleration more."""
 
     toleration: Toleration
@@ -62,7 +62,7 @@ class Tolerate(Edit, frozen=True):
         return _with_spec(trial, structs.replace(spec, tolerations=(*spec.tolerations, self.toleration)))
 
 
-class Untolerate(Edit, frozen=True):
+class Untolerate(Edit, frozen=True, kw_only=True):
     """Without the tolerations of a key (and of an effect, unless that is empty)."""
 
     key: str
@@ -83,7 +83,7 @@ class Untolerate(Edit, frozen=True):
         return _with_spec(trial, structs.replace(spec, tolerations=kept))
 
 
-class Request(Edit, frozen=True):
+class Request(Edit, frozen=True, kw_only=True):
     """A container's request for one resource; None for nothing, an empty container for the one that is meant."""
 
     resource: str
@@ -127,7 +127,7 @@ class Request(Edit, frozen=True):
         return structs.replace(container, resources=structs.replace(resources, requests=requests, limits=limits))
 
 
-class LabelPod(Edit, frozen=True):
+class LabelPod(Edit, frozen=True, kw_only=True):
     """A label of the pod; None takes it away."""
 
     key: str
@@ -147,7 +147,7 @@ class LabelPod(Edit, frozen=True):
         return structs.replace(trial, pod=structs.replace(trial.pod, metadata=structs.replace(metadata, labels=labels)))
 
 
-class Select(Edit, frozen=True):
+class Select(Edit, frozen=True, kw_only=True):
     """A key of the pod's nodeSelector; None takes it away."""
 
     key: str
@@ -167,7 +167,7 @@ class Select(Edit, frozen=True):
         return _with_spec(trial, structs.replace(spec, node_selector=_with(selector, self.key, self.value)))
 
 
-class EditNodes(Edit, frozen=True):
+class EditNodes(Edit, frozen=True, kw_only=True):
     """A taint, a label or a cordon of the nodes that a name, a pattern or a selector means, as `whatif` makes it.
 
     A NoExecute taint takes the pods off the node that do not tolerate it.
@@ -201,7 +201,7 @@ class EditNodes(Edit, frozen=True):
         return structs.replace(trial, nodes=edited)
 
 
-class Weigh(Edit, frozen=True):
+class Weigh(Edit, frozen=True, kw_only=True):
     """Another weight for a score plugin."""
 
     plugin: str
@@ -220,7 +220,7 @@ class Weigh(Edit, frozen=True):
         return trial.changed((Change(kind=Kind.WEIGH, text=self.text, weight=(self.plugin, self.weight)),))
 
 
-class TakeUp(Edit, frozen=True):
+class TakeUp(Edit, frozen=True, kw_only=True):
     """A suggested change."""
 
     change: Change

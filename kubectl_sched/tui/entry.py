@@ -72,8 +72,10 @@ def _toleration(word: str) -> Edit:
         raise SchedError(f"{word}: the effect is one of {', '.join(_EFFECTS)}")
     _check_label(key, value, word)
     if word.endswith("-"):
-        return Untolerate(key, effect)
-    return Tolerate(Toleration(key=key, operator="Equal" if equals else "Exists", value=value, effect=effect))
+        return Untolerate(key=key, effect=effect)
+    return Tolerate(
+        toleration=Toleration(key=key, operator="Equal" if equals else "Exists", value=value, effect=effect)
+    )
 
 
 def _request(words: Sequence[str], context: Context) -> list[Edit]:
@@ -91,29 +93,29 @@ def _one_request(word: str, container: str, context: Context) -> Edit:
     if resource not in known and not is_scalar_resource_name(resource):
         raise SchedError(f"{resource} is no resource{_near(resource, known)}")
     if not equals:
-        return Request(resource, None, container)
+        return Request(resource=resource, quantity=None, container=container)
     try:
         negative = parse_quantity(quantity).value() < 0
     except InvalidQuantity:
         raise SchedError(f"{word}: {quantity or 'nothing'} is no quantity; write one such as 500m, 2 or 1Gi") from None
     if negative:
         raise SchedError(f"{word}: a request is not negative")
-    return Request(resource, quantity, container)
+    return Request(resource=resource, quantity=quantity, container=container)
 
 
 def _label(words: Sequence[str], context: Context) -> list[Edit]:
     """Of the pod, unless a node is named; kubectl's `label pods NAME` names the pod that is looked at anyway."""
     if words and words[0] in _NODE_WORDS:
         where, changes = _nodes_and_changes(words[1:], context)
-        return [EditNodes("label", where, _checked_pair(word, "label")) for word in changes]
+        return [EditNodes(verb="label", nodes=where, change=_checked_pair(word, "label")) for word in changes]
     if words and words[0] in _POD_WORDS:
         words = words[1:] if len(words) < 2 or _is_change(words[1]) else words[2:]
-    return [LabelPod(*_key_and_value(word, "label")) for word in words]
+    return [LabelPod(key=key, value=value) for key, value in (_key_and_value(word, "label") for word in words)]
 
 
 def _select(words: Sequence[str], context: Context) -> list[Edit]:
     del context
-    return [Select(*_key_and_value(word, "select")) for word in words]
+    return [Select(key=key, value=value) for key, value in (_key_and_value(word, "select") for word in words)]
 
 
 def _taint(words: Sequence[str], context: Context) -> list[Edit]:
@@ -126,14 +128,14 @@ def _taint(words: Sequence[str], context: Context) -> list[Edit]:
         _check_label(key, value, word)
         if effect not in _EFFECTS and not (word.endswith("-") and not effect):
             raise SchedError(f"{word}: the effect is one of {', '.join(_EFFECTS)}")
-    return [EditNodes("taint", where, word) for word in changes]
+    return [EditNodes(verb="taint", nodes=where, change=word) for word in changes]
 
 
 def _of_nodes(verb: str) -> Callable[[Sequence[str], Context], list[Edit]]:
     def read(words: Sequence[str], context: Context) -> list[Edit]:
         if words and words[0] in _NODE_WORDS:
             words = words[1:]
-        return [EditNodes(verb, word) for word in words or [context.node]]
+        return [EditNodes(verb=verb, nodes=word) for word in words or [context.node]]
 
     return read
 
@@ -144,7 +146,7 @@ def _weight(words: Sequence[str], context: Context) -> list[Edit]:
         name, _, number = word.partition("=")
         if not number.isascii() or not number.isdecimal() or not MIN_WEIGHT <= int(number[:11]) <= MAX_WEIGHT:
             raise SchedError(f"{word}: a weight is a whole number from {MIN_WEIGHT} to {MAX_WEIGHT}")
-        edits.append(Weigh(_plugin(name, context.plugins), int(number)))
+        edits.append(Weigh(plugin=_plugin(name, context.plugins), weight=int(number)))
     return edits
 
 

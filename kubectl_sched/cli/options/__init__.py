@@ -53,7 +53,7 @@ def not_empty(value: str | None) -> str | None:
     return value
 
 
-class StateSource(OptionGroup, frozen=True):
+class StateSource(OptionGroup, frozen=True, kw_only=True):
     """The dumps to read instead of the cluster."""
 
     heading: ClassVar = "Selection Options"
@@ -63,14 +63,14 @@ class StateSource(OptionGroup, frozen=True):
     ] = None
 
 
-class OneNamespace(OptionGroup, frozen=True):
+class OneNamespace(OptionGroup, frozen=True, kw_only=True):
     """The namespace of what is named."""
 
     heading: ClassVar = "Selection Options"
     namespace: Annotated[str | None, Option("--namespace", "-n", help="The namespace to look in.")] = None
 
 
-class PodSelection(OneNamespace, frozen=True):
+class PodSelection(OneNamespace, frozen=True, kw_only=True):
     """The pods that a command is about, besides those it names."""
 
     all_namespaces: Annotated[bool, Option("--all-namespaces", "-A", help="Look in all namespaces.")] = False
@@ -96,7 +96,7 @@ class PodSelection(OneNamespace, frozen=True):
         )
 
 
-class PendingSelection(OptionGroup, frozen=True):
+class PendingSelection(OptionGroup, frozen=True, kw_only=True):
     """The pending pods that a triage is about; all of them unless one narrows it."""
 
     heading: ClassVar = "Selection Options"
@@ -120,14 +120,14 @@ class PendingSelection(OptionGroup, frozen=True):
 KubeVersion = Annotated[str | None, Option("--kube-version", metavar="1.36", help="Whose behaviour to replay.")]
 
 
-class SchedulerVersion(OptionGroup, frozen=True):
+class SchedulerVersion(OptionGroup, frozen=True, kw_only=True):
     """The version of the schedulers that the cluster does not tell."""
 
     heading: ClassVar = "Replay Options"
     kube_version: KubeVersion = None
 
 
-class ConfiguredScheduler(OptionGroup, frozen=True):
+class ConfiguredScheduler(OptionGroup, frozen=True, kw_only=True):
     """The scheduler to replay."""
 
     heading: ClassVar = "Replay Options"
@@ -149,7 +149,7 @@ class ConfiguredScheduler(OptionGroup, frozen=True):
         return Replay(config=self.config, kube_version=self.kube_version, feature_gates=joined(self.feature_gates))
 
 
-class ProfiledScheduler(ConfiguredScheduler, frozen=True):
+class ProfiledScheduler(ConfiguredScheduler, frozen=True, kw_only=True):
     """The scheduler to replay, and which of its profiles."""
 
     profile: Annotated[
@@ -163,20 +163,20 @@ class ProfiledScheduler(ConfiguredScheduler, frozen=True):
     ] = None
 
 
-class PlainOutput(OptionGroup, frozen=True):
+class PlainOutput(OptionGroup, frozen=True, kw_only=True):
     """The format of what is printed without colours."""
 
     heading: ClassVar = "Output Options"
     output: Annotated[Output, Option("--output", "-o", help="How to print the answer.")] = Output.table
 
 
-class ColoredOutput(PlainOutput, frozen=True):
+class ColoredOutput(PlainOutput, frozen=True, kw_only=True):
     """The format of what is printed."""
 
     color: Annotated[Color, Option("--color", help="When to colour.")] = Color.auto
 
 
-class PageableOutput(OptionGroup, frozen=True):
+class PageableOutput(OptionGroup, frozen=True, kw_only=True):
     """The format of answers that can also be pages."""
 
     heading: ClassVar = "Output Options"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.live.connection_flags import Connection
 
 
-class ConnectionOptions(OptionGroup, frozen=True):
+class ConnectionOptions(OptionGroup, frozen=True, kw_only=True):
     """Each field of Connection besides the namespace."""
 
     heading: ClassVar = "Connection"

@@ -18,7 +18,7 @@ _NODE = "NODE is a name, a pattern (gpu-*) or a selector ((zone=a,!gpu))."
 Values = list[str] | None
 
 
-class ClusterEdits(OptionGroup, frozen=True):
+class ClusterEdits(OptionGroup, frozen=True, kw_only=True):
     """Edits that come before anything is placed, each as often as it is given."""
 
     heading: ClassVar = "Edits of the cluster, in the order given"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _TRUTH = {"true": True, "false": False}
 
 
-class SecondScheduler(OptionGroup, frozen=True):
+class SecondScheduler(OptionGroup, frozen=True, kw_only=True):
     """The flags of `bind --watch`, each the field of WatchOptions of the same name besides `--watch` itself."""
 
     heading: ClassVar = "Second Scheduler Options"

@@ -144,7 +144,7 @@ class DecisionScreen(Screen[None]):
         """Cordon the node under the cursor, or uncordon it."""
         if self.row is not None:
             verb = "uncordon" if self.view.result.nodes.unschedulable[self.row] else "cordon"
-            self.edit((EditNodes(verb, self.row_name),))
+            self.edit((EditNodes(verb=verb, nodes=self.row_name),))
 
     def action_apply(self) -> None:
         """Make the changes of the suggestion that is shown."""
@@ -152,7 +152,7 @@ class DecisionScreen(Screen[None]):
             self.show(self.view, "there is no suggestion to apply")
             return
         suggestion = self.suggestions[self.chosen_suggestion % len(self.suggestions)]
-        self.edit(tuple(TakeUp(change) for change in suggestion.changes))
+        self.edit(tuple(TakeUp(change=change) for change in suggestion.changes))
 
     def action_ask(self) -> None:
         """Search for changes that let the pod land on the node under the cursor."""

@@ -49,4 +49,4 @@ class WeightsScreen(Page[Weigh]):
         """Try this weight."""
         turn = self._turns[event.index]
         if turn.weight is not None:
-            self.dismiss(Weigh(turn.plugin, turn.weight))
+            self.dismiss(Weigh(plugin=turn.plugin, weight=turn.weight))
