@@ -41,10 +41,11 @@ class Part(NamedTuple):
 
 
 PARTS = {
-    "filters": Part("SchedulerPredicates|LimitRange", "", 18),
+    "filters": Part("SchedulerPredicates", "", 14),
     "preemption": Part("SchedulerPreemption|SchedulerPriorities|Multi-AZ", "", 11),
-    "devices": Part("DRA.*control plane", "", 20),
+    "devices": Part("DRA.*control plane|LimitRange", "OffByDefault", 24),
 }
+"""LimitRange's pods have no scheduler and would be in the way of the filters' tests."""
 
 
 def add_nodes(api: Api) -> None:
