@@ -1,6 +1,7 @@
 """kwok, and Kubernetes' own end-to-end tests of scheduling and devices: built once from their Go modules and kept."""
 
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -22,7 +23,7 @@ def suite() -> Path:
 
 
 def are_built() -> bool:
-    """Whether both are there already."""
+    """Both are there already."""
     return _kwok_path().exists() and _suite_path().exists()
 
 
@@ -46,4 +47,6 @@ def _built(target: Path, module: Path, verb: str, *arguments: str) -> Path:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] == ["--are-built"]:
+        sys.exit(not are_built())
     print(kwok(), suite(), sep="\n")
