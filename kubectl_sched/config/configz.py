@@ -29,9 +29,13 @@ def configuration_in_configz(document: object) -> object:
 
 def _implied_version(fields: Mapping[str, Any]) -> str:
     """Return which apiVersion its defaults are of, where it does not say: v1beta2 has them without multiPoint."""
-    profiles = fields.get("profiles") or ()
-    enabled = (((profile.get("plugins") or {}).get("multiPoint") or {}).get("enabled") for profile in profiles)
-    return "v1" if any(enabled) else "v1beta2"
+    profiles = fields.get("profiles")
+    sets = (_field(_field(each, "plugins"), "multiPoint") for each in (profiles if isinstance(profiles, list) else ()))
+    return "v1" if any(_field(each, "enabled") for each in sets) else "v1beta2"
+
+
+def _field(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, Mapping) else None
 
 
 def _with_json_names(value: Any) -> Any:

@@ -83,6 +83,8 @@ def _in_format(outcome: Outcome, arguments: Sequence[str]) -> Iterator[str]:
             yield f"yaml: {error}"
         else:
             yield from _unbuilt(commands_in(document), outcome)
+    elif form == "html" and "<script>alert" in text:
+        yield "markup: text of the input is markup of the page"
     elif form == "html":
         yield from _unbuilt([html.unescape(found) for found in _HTML_COMMAND.findall(text)], outcome)
     elif form in {"table", "wide"}:

@@ -31,6 +31,11 @@ _OTHER_EDITS = (
     "--label=w*=disk-",
     "--add-nodes=2=w3",
 )
+_LOGS = (
+    "kube-system/kube-scheduler-cp/logs.txt",
+    "podlogs/kube-system/a/logs/kube-scheduler.txt",
+    "kube-system/pods.json",
+)
 _VERSIONS = ("1.33", "1.34", "1.35", "1.36", "1.37")
 
 
@@ -129,18 +134,27 @@ def _use_of(file: str, chance: Random) -> tuple[str, ...]:
 
 
 def _json(chance: Random) -> Case:
-    data = as_json(mutated(_few(chance), chance), chance)
+    if chance.random() < 0.25:
+        documents = mutated(_one_of("layouts", chance), chance)
+        data = b"\n".join(as_json(each, chance) for each in (documents if isinstance(documents, list) else [documents]))
+    else:
+        data = as_json(mutated(_few(chance), chance), chance)
     kind = chance.random()
-    if kind < 0.25:
+    if kind < 0.2:
         data = damaged(data, chance)
-    elif kind < 0.35:
+    elif kind < 0.3:
         data += chance.choice([b"", b"\n", b"\n---\n"]) + as_json(mutated(_one_of("pods", chance), chance), chance)
     return _piped(_use_of("dump.json", chance), {"dump.json": data}, chance)
 
 
 def _yaml(chance: Random) -> Case:
-    value = mutated(_one_of("pods", chance) if chance.random() < 0.3 else _few(chance), chance)
-    data = as_yaml(value, chance)
+    if chance.random() < 0.2:
+        documents = mutated(_one_of("layouts", chance), chance)
+        data = b"---\n".join(
+            as_yaml(each, chance) for each in (documents if isinstance(documents, list) else [documents])
+        )
+    else:
+        data = as_yaml(mutated(_few(chance), chance), chance)
     if chance.random() < 0.3:
         data += b"---\n" + as_yaml(mutated(_one_of("nodes", chance), chance), chance)
     if chance.random() < 0.2:
@@ -167,6 +181,9 @@ def _archive(chance: Random) -> Case:
         )
     if chance.random() < 0.05:
         return Case(_use_of("bundle", chance), {f"bundle/{path}": data for path, data in files.items()})
+    if chance.random() < 0.15:
+        log: str = _one_of("logs", chance)
+        files[chance.choice(_LOGS)] = damaged(log.encode(), chance)
     name, data = packed(files, chance)
     if chance.random() < 0.5:
         data = damaged(data, chance)
@@ -199,8 +216,11 @@ def _manifest(chance: Random) -> Case:
 
 
 def _configuration(chance: Random) -> Case:
-    value = mutated(_one_of("configurations", chance), chance)
-    data = _encoded(value, chance, 0.4)
+    if chance.random() < 0.05:
+        log: str = _one_of("logs", chance)
+        data = log.encode()
+    else:
+        data = _encoded(mutated(_one_of("configurations", chance), chance), chance, 0.4)
     if chance.random() < 0.1:
         data = damaged(data, chance)
     form = chance.choices(["json", "yaml", "name", "table", "wide"], [70, 8, 8, 10, 4])[0]

@@ -60,6 +60,7 @@ ARGVS = (("kubectl", "uncordon", "w1"),)
         ("json", Outcome(0, b'{"a": NaN}', b"", {}), ["explain", "-o", "json"]),
         ("json", Outcome(1, b"", b"", {}), ["snapshot", "-"]),
         ("yaml", Outcome(0, b"a: [", b"", {}), ["explain", "-o", "yaml"]),
+        ("markup", Outcome(0, b"<p><script>alert(1)</script>", b"", {}), ["explain", "-o", "html"]),
         ("command", Outcome(0, b'{"commands": ["kubectl drain w1"]}', b"", {}), ["explain", "-o", "json"]),
         ("command", Outcome(0, b"  kubectl uncordon \\\n  w2\n", b"", {"kubectl uncordon w1": ARGVS}), ["explain"]),
         ("command", Outcome(0, b"", b"", {"kubectl uncordon $(w1; w2": ARGVS}), ["explain"]),

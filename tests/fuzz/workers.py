@@ -11,7 +11,7 @@ import signal
 import struct
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from tests.fuzz.findings import Finding, minimized
 from tests.fuzz.laws import broken, known
@@ -27,6 +27,8 @@ SECONDS = 10.0
 """Of processor time for a case; and twenty times as long by the clock, for what only waits."""
 MEMORY = 1 << 30
 """Bytes that a case may take more than the process has."""
+
+_MEMORY_FOLDER = "/dev/shm"  # noqa: S108 - a folder of its own is made in it
 
 
 class Batch(NamedTuple):
@@ -45,11 +47,13 @@ class Report(NamedTuple):
 
 
 class Worker:
-    """A process that runs one batch. Its pipe gives the report; a process that was ended gives none."""
+    """A process that runs one batch. Its pipe is closed when it ends, by itself or otherwise."""
 
     def __init__(self, batch: Batch, seen: set[str], seconds: float = SECONDS, memory: int = MEMORY) -> None:
         self.batch = batch
         self._place = mmap.mmap(-1, 8)
+        memory_folder = _MEMORY_FOLDER if Path(_MEMORY_FOLDER).is_dir() else None
+        self._folder = Path(tempfile.mkdtemp(prefix="fuzz-", dir=memory_folder))
         self._reading, writing = os.pipe()
         leave = os._exit  # replaced in the fork
         self.process = os.fork()
@@ -57,9 +61,7 @@ class Worker:
             code = 1
             try:
                 os.close(self._reading)
-                report = self._report(seen, seconds, memory)
-                with os.fdopen(writing, "wb") as pipe:
-                    pickle.dump(report, pipe)
+                self._work(seen, seconds, memory)
                 code = 0
             finally:
                 leave(code)
@@ -70,41 +72,56 @@ class Worker:
 
     def report(self) -> Report:
         """Wait for the end. The case at which the process was ended is a finding, and those after it were not run."""
-        with os.fdopen(self._reading, "rb") as pipe:
-            data = pipe.read()
+        os.read(self._reading, 1)
+        os.close(self._reading)
         _, status = os.waitpid(self.process, 0)
         code = os.waitstatus_to_exitcode(status)
+        with (self._folder / "found").open("rb") as file:
+            report = Report(len(self.batch.numbers), *_read_found(file))
+        shutil.rmtree(self._folder)
         if code == 0:
-            report: Report = pickle.loads(data)  # noqa: S301 - our own fork wrote it
             return report
         [at] = struct.unpack("q", self._place[:])
         number = self.batch.numbers[at]
         law = f"time: over {SECONDS:g} s" if -code in {signal.SIGPROF, signal.SIGALRM} else f"end: status {code}"
-        return Report(at + 1, [Finding(self.batch.target, number, law, case(self.batch.target, number))], {})
+        ended = Finding(self.batch.target, number, law, case(self.batch.target, number))
+        return report._replace(cases=at + 1, findings=[*report.findings, ended])
 
-    def _report(self, seen: set[str], seconds: float, memory: int) -> Report:
-        folder = tempfile.mkdtemp(prefix="fuzz-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None)  # noqa: S108
+    def _work(self, seen: set[str], seconds: float, memory: int) -> None:
+        """Run the batch; what is found is written at once."""
+        place = self._folder / "place"
+        place.mkdir()
+        os.chdir(place)
         os.environ.clear()
-        os.environ.update({"HOME": folder, "PATH": "/nowhere", "LC_ALL": "C.UTF-8"})
-        os.chdir(folder)
-        findings: list[Finding] = []
+        os.environ.update({"HOME": str(place), "PATH": "/nowhere", "LC_ALL": "C.UTF-8"})
         commands: dict[str, Argvs] = {}
         gc.freeze()
-        try:
-            begin = bounded(seconds, memory)
-            with confined():
-                for at, number in enumerate(self.batch.numbers):
-                    self._place[:] = struct.pack("q", at)
+        begin = bounded(seconds, memory)
+        with (self._folder / "found").open("wb", buffering=0) as found, confined():
+            for at, number in enumerate(self.batch.numbers):
+                self._place[:] = struct.pack("q", at)
+                begin()
+                tried = case(self.batch.target, number)
+                outcome = run(tried.arguments, tried.files, tried.stdin)
+                law = broken(outcome, tried.arguments)
+                commands.update(known(outcome.commands, seen))
+                if law is not None:
                     begin()
-                    tried = case(self.batch.target, number)
-                    outcome = run(tried.arguments, tried.files, tried.stdin)
-                    law = broken(outcome, tried.arguments)
-                    commands.update(known(outcome.commands, seen))
-                    if law is not None:
-                        begin()
-                        findings.append(minimized(Finding(self.batch.target, number, law, tried)))
-                    if at % 50 == 0:
-                        gc.collect()
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-        return Report(len(self.batch.numbers), findings, commands)
+                    found.write(pickle.dumps(minimized(Finding(self.batch.target, number, law, tried))))
+                if at % 50 == 0:
+                    gc.collect()
+            found.write(pickle.dumps(commands))
+
+
+def _read_found(file: BinaryIO) -> tuple[list[Finding], dict[str, Argvs]]:
+    findings: list[Finding] = []
+    commands: dict[str, Argvs] = {}
+    while True:
+        try:
+            found = pickle.load(file)  # noqa: S301 - our own fork wrote it
+        except EOFError:
+            return findings, commands
+        if isinstance(found, Finding):
+            findings.append(found)
+        else:
+            commands = found

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from concurrent.futures import CancelledError, ThreadPoolExecutor
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.binding.binding_cycle import BindingCycle, Failed
@@ -18,7 +17,6 @@ from kubectl_sched.framework.status import error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from concurrent.futures import Future
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.binding.second_scheduler.loop_messages import Message
@@ -35,11 +33,7 @@ _REPORTING_THREADS: Final = 4
 
 
 class Binder:
-    """`bind` and `report` return at once; what comes of them is told with `tell`. One thread calls them.
-
-    What is written about one pod is written in the order of the calls: a rejection that is written late must not stand
-    in the status of a pod that has its node.
-    """
+    """`bind` and `report` return at once; what comes of them is told with `tell`."""
 
     def __init__(self, writer: Writer, tell: Callable[[Message], None], *, may_preempt: bool = False) -> None:
         self.may_preempt = may_preempt
@@ -51,22 +45,17 @@ class Binder:
         self._binding = ThreadPoolExecutor(_BINDING_THREADS, thread_name_prefix="bind")
         self._waiting = ThreadPoolExecutor(_WAITING_THREADS, thread_name_prefix="bind-waiting")
         self._reporting = ThreadPoolExecutor(_REPORTING_THREADS, thread_name_prefix="report")
-        self._reports: dict[str, Future[None]] = {}
 
     def bind(
         self, queued: QueuedPod, result: ScheduleResult, node: str, reservations: Sequence[Reservation], began: float
     ) -> None:
         """Begin the pod's binding cycle; a Finished tells how it ended."""
         pool = self._waiting if reservations else self._binding
-        earlier = self._reports.pop(result.pod.metadata.uid, None)
-        pool.submit(self._bind, queued, result, node, reservations, began, earlier)
+        pool.submit(self._bind, queued, result, node, reservations, began)
 
     def report(self, result: ScheduleResult, failed: Failed | None = None) -> None:
         """Write why the pod has no node, then preempt its victims if it has any."""
-        for uid in [uid for uid, report in self._reports.items() if report.done()]:
-            del self._reports[uid]
-        uid = result.pod.metadata.uid
-        self._reports[uid] = self._reporting.submit(self._report, result, failed, self._reports.get(uid))
+        self._reporting.submit(self._report, result, failed)
 
     def tell_of(self, bound: Sequence[Pod]) -> None:
         """Write the Scheduled events that these pods lack."""
@@ -87,15 +76,8 @@ class Binder:
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _bind(
-        self,
-        queued: QueuedPod,
-        result: ScheduleResult,
-        node: str,
-        reservations: Sequence[Reservation],
-        began: float,
-        earlier: Future[None] | None,
+        self, queued: QueuedPod, result: ScheduleResult, node: str, reservations: Sequence[Reservation], began: float
     ) -> None:
-        _await(earlier)
         try:
             outcome = self._cycle.run(result, node, self._stopping, reservations)
         except SchedError as failure:
@@ -105,8 +87,7 @@ class Binder:
             raise
         self._tell(Finished(queued, result, outcome, began))
 
-    def _report(self, result: ScheduleResult, failed: Failed | None, earlier: Future[None] | None) -> None:
-        _await(earlier)
+    def _report(self, result: ScheduleResult, failed: Failed | None) -> None:
         try:
             said = self._written(result, failed)
         except Exception as failure:  # else nobody would hear of it
@@ -131,13 +112,6 @@ class Binder:
         finally:
             self._tell(PreemptionEnded(result.pod, failed))
         return (*((done.failure,) if failed else ()), *done.warnings)
-
-
-def _await(earlier: Future[None] | None) -> None:
-    """Wait until an earlier report is written, or given up."""
-    if earlier is not None:
-        with suppress(CancelledError):
-            earlier.exception()
 
 
 def _unwritten(result: ScheduleResult, why: str) -> str:

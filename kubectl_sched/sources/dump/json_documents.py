@@ -13,12 +13,13 @@ from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.sources.budget import Budget, values_in
 from kubectl_sched.sources.dump.json_lists import CHUNK, NotAList, find_frame, pieces
 from kubectl_sched.sources.dump.layouts import list_kind, take, take_items
+from kubectl_sched.sources.dump.raw_values import plain
 from kubectl_sched.sources.dump.text_encoding import utf8
 from kubectl_sched.sources.errors import DumpError
 from kubectl_sched.sources.kinds import KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from kubectl_sched.sources.dump.collection import Collection
     from kubectl_sched.sources.kinds import Kind
@@ -104,7 +105,7 @@ def read_json(data: bytes, source: str, collection: Collection, hint: Kind | Non
 
     documents: list[Any] = list(split(data, source, collection.budget))
     if any(holds_changes(document) for document in documents):
-        documents = final_state(documents)
+        documents = final_state(_plain(documents, data, source))
     for count, document in enumerate(documents):
         if count % _CHECKED_AFTER == 0:
             collection.budget.check(source)
@@ -116,6 +117,14 @@ def read_json(data: bytes, source: str, collection: Collection, hint: Kind | Non
 
 class MalformedError(DumpError):
     """A value inside a document is no JSON. What stands before it was taken in."""
+
+
+def _plain(documents: Sequence[Any], data: bytes, source: str) -> Iterator[Any]:
+    for document in documents:
+        try:
+            yield plain(document)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise MalformedError(f"{source}: {_malformed(data, document, error)}") from None
 
 
 def _malformed(data: bytes, document: Any, error: Exception) -> str:

@@ -191,7 +191,10 @@ def _take_list(
         collection.listed(kind.name)
     metadata = fields(content.get("metadata"))
     if metadata and "snapshot" in metadata:
-        collection.take_snapshot(typed(content["metadata"], SnapshotMetadata))
+        try:
+            collection.take_snapshot(typed(content["metadata"], SnapshotMetadata))
+        except msgspec.ValidationError as error:
+            collection.warn(f"{source}: what it says of itself as a snapshot was skipped: {in_words(error)}")
     take_items(elements(content["items"]) or (), source, collection, kind)
 
 

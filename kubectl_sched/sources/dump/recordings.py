@@ -68,7 +68,7 @@ def _record(state: _State, record: dict[str, Any]) -> None:
         return
     if record.get("event") == "Delete" or record.get("type") == "DELETED":
         state.pop(_key(item), None)
-    elif record.get("type") not in {"BOOKMARK", "ERROR"}:
+    elif str(record.get("type")) not in {"BOOKMARK", "ERROR"}:
         state[_key(item)] = item
 
 

@@ -49,13 +49,13 @@ def _expanded(file: BinaryIO, entry: zipfile.ZipInfo) -> Iterator[bytes]:
         decompressor: Any = bz2.BZ2Decompressor()
     else:
         decompressor = _lzma_decompressor(file.read(_LZMA_HEADER.size))
-        left -= _LZMA_HEADER.size
+        left = max(left - _LZMA_HEADER.size, 0)
     while not decompressor.eof:
         compressed = file.read(min(left, _STEP)) if decompressor.needs_input else b""
         left -= len(compressed)
         piece = decompressor.decompress(compressed, _STEP)
-        # A stream of LZMA may end without saying so.
-        if not piece and not left:
+        # A stream of LZMA may end without saying so, and the file before its member.
+        if not piece and not compressed:
             return
         yield piece
 
