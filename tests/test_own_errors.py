@@ -241,6 +241,20 @@ def test_every_output_shows_a_pod_that_could_not_be_explained(
         assert output == "name" or BUG in out.replace("\n", " ")
 
 
+def test_a_placement_names_what_could_not_be_judged(
+    dump: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(NodeResourcesFit, "filter", broken_on("w2", NodeResourcesFit.filter))
+    command = ["whatif", "--cordon", "w3", "--with-pending", "-o", "json", "--from", dump]
+    monkeypatch.setattr(sys, "argv", ["kubectl-sched", *command])
+    with pytest.raises(SystemExit) as ended:
+        __main__.main()
+    assert ended.value.code == 4
+    placements = json.loads(capsys.readouterr().out)["placements"]
+    named = [[(each["plugin"], each["node"]) for each in placement["unknown"]] for placement in placements]
+    assert named == [[("NodeResourcesFit", "w2")]] * len(PODS)
+
+
 @pytest.mark.parametrize(
     "command", [("whatif", "--cordon", "w3", "--with-pending"), ("diff", "--to-kube-version", "1.35")]
 )

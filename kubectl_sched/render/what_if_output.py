@@ -97,6 +97,7 @@ def _placement(placement: Placement) -> dict[str, Any]:
         "victims": sorted(victim.key for victim in placement.victims),
         "event": placement.event,
         "reason": placement.reason,
+        "unknown": [{"plugin": each.plugin, "node": each.node, "error": each.error} for each in placement.unknown],
     }
 
 

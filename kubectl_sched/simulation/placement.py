@@ -8,7 +8,7 @@ from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.scheduler.result import Outcome, ScheduleResult
+    from kubectl_sched.scheduler.result import Outcome, ScheduleResult, Unknown
     from kubectl_sched.snapshot import Snapshot
 
 TIED_SHOWN = 100
@@ -44,6 +44,8 @@ class Placement(Record, frozen=True, kw_only=True):
     """More nodes are feasible than kube-scheduler would have looked at."""
 
     reason: str | None = None
+    unknown: tuple[Unknown, ...] = ()
+    """All that a bug of ours kept from being judged."""
 
     @property
     def is_placed(self) -> bool:

@@ -183,7 +183,8 @@ class Simulation:
         tied = (result.nominated_first,) if result.nominated_first is not None else result.best
         name = tied[self._chosen(len(tied))]
         row = self.nodes.row_of[name]
-        self._equal = None if self._scheduler.configuration.extenders else EqualPods.after(result)
+        judged_anew = self._scheduler.configuration.extenders or result.unknown
+        self._equal = None if judged_anew else EqualPods.after(result)
         if self._equal is not None:
             self.nodes = self._equal.assume(result.pod, row)
         else:
@@ -199,6 +200,7 @@ class Simulation:
             tied_count=len(tied),
             total=result.total_of.get(row),
             beyond_sampling=result.is_sampled,
+            unknown=result.unknown,
         )
 
     def _chosen(self, tied_count: int) -> int:
@@ -215,6 +217,7 @@ class Simulation:
             nominated_node=node or None,
             victims=preemption.victims if preemption is not None else (),
             event=result.event,
+            unknown=result.unknown,
         )
         if node and self._choices.requeue_victims:
             return self._preempted(queued, placement)

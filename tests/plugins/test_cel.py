@@ -191,3 +191,12 @@ def test_a_hundred_syntax_errors_are_enough() -> None:
 def test_any_text_has_an_answer(words: list[str]) -> None:
     assert len(answer("".join(words))) == 1
     assert len(answer(" ".join(words))) == 1
+
+
+@pytest.mark.parametrize(("text", "found_by_go"), [("aéb", False), ("aeb", True), ("aé", True), ("é", True)])
+def test_re2_looks_for_no_word_boundary_between_bytes_where_go_does_between_characters(
+    text: str, found_by_go: bool
+) -> None:
+    r"""google-re2 differs from Go's regexp for `\B` alone: it finds one inside a character of several bytes."""
+    with metered(is_newest=True):
+        assert matches(text, r"\B") == (found_by_go or not text.isascii())

@@ -203,3 +203,34 @@ def test_objects_before_a_node_list_are_read(tmp_path: Path) -> None:
     path = tmp_path / "d.json"
     path.write_text(f"{json.dumps(listing(NODE))}\n{json.dumps(listing(POD))}")
     assert len(read([str(path)]).objects) == 2
+
+
+def test_a_claim_that_a_pod_names_twice_costs_no_pod_its_answer(tmp_path: Path) -> None:
+    template = {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
+    volumes = [
+        {"name": "data", "ephemeral": {"volumeClaimTemplate": template}},
+        {"name": "again", "persistentVolumeClaim": {"claimName": "twice-data"}},
+    ]
+    pods = [
+        {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": name, "uid": name}, "spec": {"volumes": found}}
+        for name, found in (("twice", volumes), ("other", []))
+    ]
+    claim = {
+        "kind": "PersistentVolumeClaim",
+        "apiVersion": "v1",
+        "metadata": {
+            "name": "twice-data",
+            "ownerReferences": [
+                {"apiVersion": "v1", "kind": "Pod", "name": "twice", "uid": "twice", "controller": True}
+            ],
+        },
+    }
+    path = tmp_path / "d.json"
+    node = {**NODE, "status": {"allocatable": {"pods": "9"}, "capacity": {"pods": "9"}}}
+    for objects in ([node, *pods], [node, *pods, claim]):
+        path.write_text(json.dumps(listing(*objects)))
+        ended = run("explain", "--pending", "-o", "json", "--from", str(path))
+        assert ended.returncode == 1, ended.stderr
+        items = {item["pod"]["name"]: item for item in json.loads(ended.stdout)["items"]}
+        assert items["other"]["best"] == [NODE["metadata"]["name"]]
+        assert items["twice"]["unknown"] == []
