@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from kubectl_sched.cli import options  # noqa: TC001 - typer reads it
+from kubectl_sched.cli import options
 from kubectl_sched.cli.options.connection import ConnectionOptions  # noqa: TC001 - as above
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ def triage(
     source: options.StateSource,
     selection: options.PendingSelection,
     scheduler: options.ProfiledScheduler,
-    display: options.ColoredOutput,
+    display: options.TriageOutput,
     connection: ConnectionOptions,
 ) -> None:
     """Group all pending pods by what keeps them pending, and say what helps all pods of a group."""
@@ -28,16 +28,29 @@ def triage(
     if not dump.can_replay:
         from kubectl_sched.cli.unreplayed import show_decoded
 
-        sys.exit(show_decoded(dump, pods, display.output.value, display.color.value))
+        sys.exit(show_decoded(dump, pods, _format(display), display.color.value))
     question = Question(selection=pods, replay=scheduler.replay, profile=scheduler.profile, suggesting=False)
-    sys.exit(_printed(question, dump, display))
+    sys.exit(_shown(question, dump, display))
 
 
-def _printed(question: Question, dump: Dump, display: options.ColoredOutput) -> int:
+def _shown(question: Question, dump: Dump, display: options.TriageOutput) -> int:
+    """Open the screen if there is a terminal and something pending, else print."""
+    from kubectl_sched.queries.triage import Triaging
+
+    if display.output is None and sys.stdin.isatty() and sys.stdout.isatty():
+        triaging = Triaging(question, dump)
+        if triaging.pods:
+            from kubectl_sched.tui.triage_explorer import explore_triage
+
+            return explore_triage(triaging, display.color.value, [each.value for each in options.PageOutput])
     from kubectl_sched.queries.triage import triage as triage_of
     from kubectl_sched.render.text.progress_bar import progress
     from kubectl_sched.render.triage.triage_output import show_triage
 
     with progress(of_bytes=False) as report:
         found = triage_of(question, dump, report)
-    return show_triage(found, display.output.value, display.color.value)
+    return show_triage(found, _format(display), display.color.value)
+
+
+def _format(display: options.TriageOutput) -> str:
+    return (display.output or options.Output.table).value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -116,6 +117,11 @@ class Triaging:
         self._groups: dict[Cause, list[Explanation]] = {}
         self._unreadable: list[str] = []
 
+    @cached_property
+    def at(self) -> str | None:
+        """The moment that the state is of (RFC 3339), from which ages are counted; None if nothing tells it."""
+        return datetime.now(UTC).isoformat(timespec="seconds") if self._dump.is_live else self._dump.taken_at
+
     def judge(self) -> Iterator[int]:
         """Judge one pod after the other, and yield how many are done."""
         for done, pod in enumerate(self.pods, 1):
@@ -148,5 +154,4 @@ class Triaging:
         refusals = self._explainer.refusals
         notes = (*self._explainer.about_workloads(), *self.schedulers.notes, *completeness(self._dump, results))
         warnings = (*self.schedulers.warnings, *self._unreadable, *self._dump.warnings)
-        at = datetime.now(UTC).isoformat(timespec="seconds") if self._dump.is_live else self._dump.taken_at
-        return Triage(groups=groups, at=at, refusals=refusals, notes=notes, warnings=warnings)
+        return Triage(groups=groups, at=self.at, refusals=refusals, notes=notes, warnings=warnings)

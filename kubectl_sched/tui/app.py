@@ -34,11 +34,15 @@ class Explorer(App[None]):
         colorless = "NO_COLOR" in os.environ
         super().__init__(ansi_color=True if colorless else None)  # else greys stand in for the colours
         self._about = about
-        self._engine = Engine()
+        self.engine = Engine()
         self.theme = "ansi-dark" if colorless else fitting_theme(os.environ.get("COLORFGBG", ""))
 
     def on_mount(self) -> None:
-        """Begin with the pod, or with the list of pods."""
+        """Begin."""
+        self.begin()
+
+    def begin(self) -> None:
+        """Show the pod, or the list of pods."""
         if self._about.is_list:
             self.push_screen(PodsScreen(self._about.decisions, self.open))
         else:
@@ -56,11 +60,11 @@ class Explorer(App[None]):
 
     def on_unmount(self) -> None:
         """Let the thread end."""
-        self._engine.stop()
+        self.engine.stop()
 
     def open(self, decision: Decision) -> None:
         """Show one pod's decision."""
-        self.push_screen(ExplorerScreen(decision, self._about, self._engine))
+        self.push_screen(ExplorerScreen(decision, self._about, self.engine))
 
     def action_help(self) -> None:
         """Show the keys."""

@@ -35,16 +35,21 @@ def explore(answer: Answer, scheduler_of: Callable[[Pod], Scheduler], display: D
     about = Exploration(
         decisions=decisions, formats=tuple(formats), notes=notes, node=display.node, is_list=not answer.is_about_one_pod
     )
-    # Textual looks for it, too.
-    if display.color == "never":
-        os.environ["NO_COLOR"] = "1"
-    elif display.color == "always":
-        os.environ.pop("NO_COLOR", None)
-    # What the state is made of holds no cycles and stays; what comes after it is garbage like that of any program.
-    gc.freeze()
-    gc.enable()
+    prepared(display.color)
     from kubectl_sched.tui.app import Explorer
 
     explorer = Explorer(about)
     explorer.run()
     return explorer.return_code or exit_code(answer.explanations, display)
+
+
+def prepared(color: str) -> None:
+    """Set up the process for a screen: colours as they are wanted, and garbage collection."""
+    # Textual looks for it, too.
+    if color == "never":
+        os.environ["NO_COLOR"] = "1"
+    elif color == "always":
+        os.environ.pop("NO_COLOR", None)
+    # What the state is made of holds no cycles and stays; what comes after it is garbage like that of any program.
+    gc.freeze()
+    gc.enable()

@@ -82,6 +82,20 @@ PODS = (
     Key("?", "help", ""),
     Key("q", "quit", ""),
 )
+TRIAGE = (
+    Key("⏎", "open", ""),
+    Key("tab", "try what helps on all", ""),
+    Key("a-z", "filter", ""),
+    Key("esc", "back", ""),
+    Key("?", "help", ""),
+    Key("q", "quit", ""),
+)
+GROUP = TRIAGE
+TRIAL = (
+    Key("tab", "next suggestion", ""),
+    Key("esc", "back", ""),
+    Key("q", "quit", ""),
+)
 WHAT_IF = (
     Key("⏎", "apply", ""),
     Key("tab", "complete", ""),

@@ -25,15 +25,22 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*?\b(?:3[0-7]|38|4[0-7]|48|9[0-7]|10[0-7])\b[
 
 
 def explored(arguments: Sequence[str], until: str, keys: str, **environment: str) -> tuple[str, int]:
-    """What is written to the terminal, the keys being typed once a text is on it; and the exit code."""
+    """What `explain` writes to the terminal, the keys being typed once a text is on it; and the exit code."""
+    return shown(["explain", *arguments, *DEMO], [(until, keys)], **environment)
+
+
+def shown(arguments: Sequence[str], steps: Sequence[tuple[str, str]], **environment: str) -> tuple[str, int]:
+    """What is written to the terminal, keys being typed each time that a text is on it; and the exit code."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     inherited = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "COLUMNS", "LINES"}}
     variables = {**inherited, "TERM": "xterm-256color", "COLORTERM": "truecolor", **environment}
-    ended = program.start(["explain", *arguments, *DEMO], (slave, slave, slave), environment=variables)
+    ended = program.start(arguments, (slave, slave, slave), environment=variables)
     os.close(slave)
-    written = _read_until(master, until)
-    os.write(master, keys.encode())
+    written = ""
+    for until, keys in steps:
+        written += _read_until(master, until)
+        os.write(master, keys.encode())
     written += _read_until(master, None)
     os.close(master)
     return written, ended()
@@ -99,3 +106,21 @@ def test_a_node_that_is_not_there_is_bad_input() -> None:
     assert returned == 2
     assert "error: there is no node gpu-9; near it: " in written
     assert "\x1b[?1049h" not in written
+
+
+def test_triage_opens_without_arguments_and_goes_through_group_pod_and_explorer() -> None:
+    steps = [("place all", "\r"), ("ml/train-0", "\r"), ("best first", "q")]
+    written, returned = shown(["--from", "fixtures/triage"], steps)
+    assert returned == 1
+    assert written.rindex("\x1b[?1049l") > written.rindex("\x1b[?1049h")
+    assert "Traceback" not in written
+
+
+def test_triage_with_nothing_pending_opens_no_screen() -> None:
+    written, returned = shown(["--from", "fixtures/triage", "-n", "kube-system"], [])
+    assert (returned, "nothing is pending" in written, "\x1b[?1049h" in written) == (0, True, False)
+
+
+def test_an_output_that_is_asked_for_is_printed_on_a_terminal_too() -> None:
+    written, returned = shown(["--from", "fixtures/triage", "-o", "table"], [])
+    assert (returned, "2 more nodes like gpu-1" in written, "\x1b[?1049h" in written) == (1, True, False)

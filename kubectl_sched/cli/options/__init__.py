@@ -176,6 +176,16 @@ class ColoredOutput(PlainOutput, frozen=True, kw_only=True):
     color: Annotated[Color, Option("--color", help="When to colour.")] = Color.auto
 
 
+class TriageOutput(OptionGroup, frozen=True, kw_only=True):
+    """The format of a triage, which opens a screen on a terminal unless one is asked for."""
+
+    heading: ClassVar = "Output Options"
+    output: Annotated[
+        Output | None, Option("--output", "-o", help="Print the answer so; else a terminal shows it to go through.")
+    ] = None
+    color: Annotated[Color, Option("--color", help="When to colour.")] = Color.auto
+
+
 class PageableOutput(OptionGroup, frozen=True, kw_only=True):
     """The format of answers that can also be pages."""
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from textual.app import ComposeResult
+    from textual.widget import Widget
 
     from kubectl_sched.tui.keys import Key
     from kubectl_sched.tui.lines.line import Line
@@ -53,13 +54,18 @@ class Page(Screen[R]):
         """The list."""
         return self.query_one("#lines", LineList)
 
+    @property
+    def entry(self) -> Widget:
+        """The widget that keys are for."""
+        return self.lines
+
     def head(self, lines: Sequence[Line]) -> None:
         """Show the heading."""
         self.query_one("#heading", Static).update(as_texts(lines, self.app.theme))
 
     def on_mount(self) -> None:
         """Colours follow the theme."""
-        self.lines.focus()
+        self.set_focus(self.entry)
         self.watch(self.app, "theme", self.draw, init=False)
 
     def on_resize(self) -> None:

@@ -1,0 +1,51 @@
+"""One group of pending pods: its sentence, and a line for each pod; one opens in the explorer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.tui.keys import GROUP
+from kubectl_sched.tui.lines.group_lines import group_heading
+from kubectl_sched.tui.lines.pod_lines import PodLines, matching
+from kubectl_sched.tui.screens.filtered_page import FilteredPage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kubectl_sched.queries.explanation import Explanation
+    from kubectl_sched.queries.triage import Group
+    from kubectl_sched.tui.widgets.line_list import LineList
+
+
+class GroupScreen(FilteredPage):
+    """The pods in the order of the cluster."""
+
+    def __init__(
+        self, group: Group, try_all: Callable[[Group], object], open_one: Callable[[Explanation], None]
+    ) -> None:
+        super().__init__(GROUP, cursor=True)
+        self._group = group
+        self._try_all = try_all
+        self._open_one = open_one
+        self._shown = list(range(len(group.explanations)))
+
+    def draw(self) -> None:
+        """Those that match, at the present width."""
+        explanations = self._group.explanations
+        self.head(group_heading(self._group, self.size.width))
+        self._shown = matching(explanations, self.entry.value)
+        line_of = PodLines(explanations, self.size.width - 1)
+        self.lines.show(
+            len(self._shown),
+            lambda index: line_of(explanations[self._shown[index]]),
+            heading=line_of.heading,
+            cursor=self.lines.cursor,
+        )
+
+    def on_line_list_chosen(self, event: LineList.Chosen) -> None:
+        """Open the pod."""
+        self._open_one(self._group.explanations[self._shown[event.index]])
+
+    def action_try_all(self) -> None:
+        """Try what helps on all pods of the group."""
+        self._try_all(self._group)

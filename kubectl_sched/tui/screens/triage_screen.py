@@ -1,0 +1,105 @@
+"""All pending pods by what keeps them pending; the groups come in while pods are judged and help is searched."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual import work
+
+from kubectl_sched.render.safe_text import count
+from kubectl_sched.tui.keys import TRIAGE
+from kubectl_sched.tui.lines.group_lines import GroupLines, matching_groups
+from kubectl_sched.tui.lines.line import Tone, line
+from kubectl_sched.tui.screens.filtered_page import FilteredPage
+from kubectl_sched.tui.screens.group_screen import GroupScreen
+from kubectl_sched.tui.screens.trial_screen import TrialScreen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from kubectl_sched.queries.explanation import Explanation
+    from kubectl_sched.queries.triage import Group, Triaging
+    from kubectl_sched.tui.engine import Engine
+    from kubectl_sched.tui.widgets.line_list import LineList
+
+_STEP_SECONDS = 0.2
+"""The time after which what has been judged is shown."""
+
+
+class TriageScreen(FilteredPage):
+    """A line for each group, the largest first."""
+
+    def __init__(self, triaging: Triaging, engine: Engine, open_one: Callable[[Explanation], None]) -> None:
+        super().__init__(TRIAGE, cursor=True)
+        self._triaging = triaging
+        self._engine = engine
+        self._open_one = open_one
+        self._groups: list[Group] = []
+        self._shown: list[Group] = []
+        self._judged = 0
+        self._searched = 0
+
+    def on_mount(self) -> None:
+        """Begin to judge."""
+        self.fill_in()
+
+    @work(exclusive=True, group="fill")
+    async def fill_in(self) -> None:
+        """Judge pods and show their groups, then search what helps each group, the largest first."""
+        judging = self._triaging.judge()
+        while self._judged < len(self._triaging.pods):
+            self._judged = await self._engine.run(lambda: _advanced(judging, self._judged))
+            self._groups = list(self._triaging.groups())
+            self.draw()
+        for index, group in enumerate(self._groups):
+            self._groups[index] = await self._engine.run(partial(self._triaging.helped, group))
+            self._searched = index + 1
+            self.draw()
+
+    def draw(self) -> None:
+        """The groups that match, at the present width."""
+        self.head([line(self._told(), Tone.STRONG)])
+        at = self.lines.cursor
+        chosen = self._shown[at].cause if at < len(self._shown) else None
+        self._shown = matching_groups(self._groups, self.entry.value)
+        line_of = GroupLines(self.size.width - 1, self._triaging.at)
+        causes = [group.cause for group in self._shown]
+        cursor = causes.index(chosen) if chosen in causes else 0
+        self.lines.show(
+            len(self._shown), lambda index: line_of(self._shown[index]), heading=line_of.heading, cursor=cursor
+        )
+
+    def _told(self) -> str:
+        """The progress: pods judged, then groups searched, then the sum."""
+        total = len(self._triaging.pods)
+        if self._judged < total:
+            return f"{count(total, 'pod')} pending, {self._judged:,} judged so far: {count(len(self._groups), 'cause')}"
+        told = f"{count(total, 'pod')} pending, {count(len(self._groups), 'cause')}"
+        if self._searched < len(self._groups):
+            return f"{told}; looking for what helps: {self._searched:,} of {len(self._groups):,}"
+        return told
+
+    def on_line_list_chosen(self, event: LineList.Chosen) -> None:
+        """Open the group."""
+        self.app.push_screen(GroupScreen(self._shown[event.index], self._try, self._open_one))
+
+    def action_try_all(self) -> None:
+        """Try what helps on all pods of the group under the cursor."""
+        if self._shown:
+            self._try(self._shown[self.lines.cursor])
+
+    @work(exclusive=True, group="try")
+    async def _try(self, group: Group) -> None:
+        if group.suggestions is None:
+            group = await self._engine.run(lambda: self._triaging.helped(group))
+        self.app.push_screen(TrialScreen(group))
+
+
+def _advanced(judging: Iterator[int], done: int) -> int:
+    """Judge pods for a moment, and return how many are done."""
+    until = time.monotonic() + _STEP_SECONDS
+    while time.monotonic() < until:
+        done = next(judging, done)
+    return done
