@@ -243,7 +243,7 @@ class _Builder:
             import base64
 
             try:
-                return base64.b64decode(event.value).decode(errors="replace")
+                return base64.b64decode("".join(event.value.split()), validate=True).decode(errors="replace")
             except ValueError:
                 raise self.error("a value tagged !!binary is not base64", event.start_mark) from None
         if tag not in {"int", "float", "bool", "null"}:

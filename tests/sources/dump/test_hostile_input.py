@@ -71,9 +71,10 @@ def test_a_lone_surrogate_in_a_skipped_value_ends_in_an_answer_or_a_sentence(tmp
 
 
 def test_binary_that_is_no_base64_is_refused_at_its_line(tmp_path: Path) -> None:
-    assert "at line 2: a value tagged !!binary is not base64" in refused(
-        tmp_path, "d.yaml", b"kind: Pod\nmetadata: {name: !!binary a}\n"
-    )
+    for value in (b"a", b'"@@@"'):
+        assert "at line 2: a value tagged !!binary is not base64" in refused(
+            tmp_path, "d.yaml", b"kind: Pod\nmetadata: {name: !!binary %s}\n" % value
+        )
 
 
 def test_chained_pax_headers_are_refused(tmp_path: Path) -> None:
