@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.api.apimachinery.timestamps import moment
+from kubectl_sched.api.apimachinery.timestamps import moment, to_the_second
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.result import Outcome
@@ -75,11 +75,12 @@ def history_of(result: ScheduleResult, around: Surroundings) -> History | None:
     verdict, relation, difference = _relation(result, row)
     unknown = tuple(_unknown(event, at, pods, nodes))
     who = f" by {by}" if by else ""
+    when = f" at {to_the_second(at)}" if at else ""
     return History(
         verdict=verdict,
         scheduled_by=by,
         at=at,
-        message=f"placed{who}{f' at {at}' if at else ''}; {relation}",
+        message=f"placed{who}{when}; {relation}",
         difference=difference,
         younger_pods=pods,
         younger_nodes=nodes,
@@ -93,7 +94,7 @@ def placed_by_another(result: ScheduleResult, around: Surroundings) -> str | Non
     if result.outcome is not Outcome.NO_PROFILE or result.current_node is None or event is None:
         return None
     by, at, _ = _placed_by(result.pod, event, around)
-    when = f" at {at}" if at else ""
+    when = f" at {to_the_second(at)}" if at else ""
     return f"placed by {by}{when}; how that is configured is not known, so what it would do now is not replayed"
 
 
@@ -108,7 +109,7 @@ def _placed_by(pod: Pod, event: Event | None, around: Surroundings) -> tuple[str
         return event.component or scheduler_name_of(pod), at, ""
     owner = pod.metadata.controller
     if pod.metadata.annotations.config_mirror is not None or (owner is not None and owner.kind == "Node"):
-        return None, at, "no scheduler placed it: it is a static pod, which the kubelet of its node makes"
+        return None, at, "its kubelet placed it: it is a static pod, which no scheduler is asked about"
     missing = around.missing_scheduler(pod)
     why = _never_asked(pod, missing, around)
     if why is not None:

@@ -81,6 +81,9 @@ class Answer(CachingRecord, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
     """Sentences about what went wrong while reading."""
 
+    nothing: str = "no pods match"
+    """The sentence for an answer without explanations."""
+
 
 def explain(
     question: Question, dump: Dump, extender_client: ExtenderClient | None = None
@@ -113,6 +116,7 @@ def explain(
         together=together,
         notes=notes,
         warnings=read,
+        nothing="nothing is pending" if selection.pending else "no pods match",
     ), schedulers
 
 

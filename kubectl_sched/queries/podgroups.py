@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.errors import SchedError
+from kubectl_sched.near_names import near_hint
 from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.scheduler.podgroup_members import explain_podgroup, is_member
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
@@ -73,9 +73,9 @@ def _named(name: str, groups: Sequence[PodGroup], namespace: str | None) -> PodG
     found = next((group for group in groups if group.metadata.name == name), None)
     if found is not None:
         return found
-    near = get_close_matches(name, [group.metadata.name for group in groups], n=3, cutoff=0.5)
+    hint = near_hint(name, [group.metadata.name for group in groups])
     place = f"in namespace {namespace}" if namespace else "in any namespace"
-    raise SchedError(f"there is no PodGroup {name} {place}" + (f"; near it: {', '.join(near)}" if near else ""))
+    raise SchedError(f"there is no PodGroup {name} {place}{hint}")
 
 
 def _explained(group: PodGroup, pods: Sequence[Pod], schedulers: ClusterSchedulers) -> PodGroupResult:

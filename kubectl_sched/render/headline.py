@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kubectl_sched.api.apimachinery.timestamps import to_the_second
 from kubectl_sched.framework.unjudged import could_not_judge, unknown_nodes
 from kubectl_sched.own_error import HOW_TO_REPORT
 from kubectl_sched.render.reason_clauses import clauses
@@ -22,10 +23,13 @@ _UNAFFECTED = "every other answer is unaffected"
 
 
 def headline(explanation: Explanation) -> str:
-    """Return the sentence for the pod: first its stage if scheduling is not its problem, then the replay."""
+    """Return the sentence for the pod: first who placed it or its stage if no scheduler matters, then the replay."""
     stage, result = explanation.stage, explanation.result
     if stage is not None and stage.name == "NotCreated":
         return f"{safe(result.pod.key)} was never created: {safe('; '.join(stage.evidence))}"
+    history = explanation.history
+    if history is not None and history.verdict == "NotScheduled":
+        return f"{safe(history.message[:1].upper())}{safe(history.message[1:])}. {decision(result)}"
     words = stage_words(explanation)
     return f"{words}. {decision(result)}" if words is not None else decision(result)
 
@@ -56,7 +60,7 @@ def _decision(result: ScheduleResult) -> str:
         case Outcome.NO_PROFILE:
             return f"{name} is served by no profile of this configuration: its schedulerName is {_scheduler(result)}"
         case Outcome.DELETING:
-            since = result.pod.metadata.deletion_timestamp
+            since = to_the_second(result.pod.metadata.deletion_timestamp or "")
             return f"{name} is being deleted (since {since}), so kube-scheduler leaves it alone; {_otherwise(result)}"
         case Outcome.GATED:
             return f"{name} is gated by {_gate(result)}, so it is not in the queue; {_otherwise(result)}"

@@ -297,7 +297,9 @@ def against_table(result: ScheduleResult, row: int, contrast: Contrast | None) -
     node = result.nodes.names[row]
     columns: list[Column[PluginScores | None]] = [
         Column(heading="Score", cell=lambda each: short(each.plugin) if each else "Total"),
-        Column(heading=_role(result, node, contrast), cell=_points_of(result, row, in_full=True), kind="number"),
+        Column(
+            heading=_role(result, node, contrast), cell=_points_of(result, row, in_full=True), kind="number", about=node
+        ),
     ]
     scores = list(result.scores)
     if contrast is not None:
@@ -314,8 +316,8 @@ def against_table(result: ScheduleResult, row: int, contrast: Contrast | None) -
 
 
 def _role(result: ScheduleResult, node: str, contrast: Contrast | None) -> str:
-    """The node's name, of the winner in brackets."""
-    return f"winner ({node})" if contrast is not None and contrast.lead and node in result.best else node
+    """The heading of a node's column: its name, of the winner in brackets."""
+    return "winner ({})" if contrast is not None and contrast.lead and node in result.best else "{}"
 
 
 def _points_of(result: ScheduleResult, row: int, *, in_full: bool = False) -> Callable[[PluginScores | None], str]:
@@ -340,5 +342,5 @@ def _difference(result: ScheduleResult, row: int, other: str, heading: str) -> I
     def tone(each: PluginScores | None) -> Tone:
         return "good" if difference(each) > 0 else "bad" if difference(each) < 0 else ""
 
-    yield Column(heading=heading, cell=_points_of(result, result.nodes.row_of[other]), kind="number")
+    yield Column(heading=heading, cell=_points_of(result, result.nodes.row_of[other]), kind="number", about=other)
     yield Column(heading="difference", cell=lambda each: f"{difference(each):+}", kind="number", tone=tone)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from kubectl_sched.errors import SchedError
+from kubectl_sched.near_names import near_hint
 from kubectl_sched.output import write_page
 from kubectl_sched.own_error import EXIT_CODE
 from kubectl_sched.render.data.writers import warn, write_data, write_data_list, write_names
@@ -64,10 +65,7 @@ def check_node(explanations: Sequence[Explanation], display: Display) -> None:
 def check_is_node(name: str, nodes: Snapshot) -> None:
     """Raises SchedError for a node that there is not."""
     if name not in nodes.row_of:
-        from difflib import get_close_matches
-
-        near = get_close_matches(name, nodes.names, n=3)
-        raise SchedError(f"there is no node {name}" + (f"; near it: {', '.join(near)}" if near else ""))
+        raise SchedError(f"there is no node {name}{near_hint(name, nodes.names)}")
 
 
 def _write(answer: Answer, display: Display) -> None:

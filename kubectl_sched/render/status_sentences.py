@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubectl_sched.api.apimachinery.timestamps import to_the_second
 from kubectl_sched.render.safe_text import safe
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def said_of(stage: Stage) -> str | None:
     """A stage in words, None for one that is nothing to remark on."""
     if (stage.name == "Running" and not stage.evidence) or (stage.name == "Gated" and not stage.known_by):
         return None
-    since = f" (since {stage.since})" if stage.since else ""
+    since = f" (since {to_the_second(stage.since)})" if stage.since else ""
     said = _SAID.get(stage.name, f"It is {stage.name.lower()}")
     evidence = "; ".join(stage.evidence)
     return safe(f"{said}{since}: {evidence}" if evidence else f"{said}{since}")
@@ -48,13 +49,14 @@ def status_parts(explanation: Explanation) -> Iterator[Part]:
     from kubectl_sched.render.text.screen_fitting import Part
 
     history, observed = explanation.history, explanation.observed
-    if history is not None:
+    if history is not None and history.verdict != "NotScheduled":
         yield Part(full=(Text(safe(f"{history.message[:1].upper()}{history.message[1:]}.")),), rank=6, keep=1)
     if observed is None:
         return
     if observed.event is not None and not observed.matches_replay:
         causes = f" Likely, {'; '.join(observed.likely_causes)}." if observed.likely_causes else ""
-        told = f"Its scheduler said otherwise at {observed.event.last_seen}: {observed.event.text}{causes}"
+        when = to_the_second(observed.event.last_seen)
+        told = f"Its scheduler said otherwise at {when}: {observed.event.text}{causes}"
         yield Part(full=(Text(safe(told)),), rank=6, keep=2)
     for event in observed.autoscalers[:2]:
         yield Part(full=(Text(safe(f"{event.component} ({event.reason}): {event.text}")),), rank=4, keep=1)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
+from msgspec.structs import replace
+
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ class Column(Record, Generic[Row], frozen=True, kw_only=True):
     cell: Callable[[Row], str]
     kind: Kind = "text"
     tone: Callable[[Row], Tone] | None = None
+    about: str = ""
+    """The name that stands in the heading for `{}`."""
 
 
 class Table(Record, Generic[Row], frozen=True, kw_only=True):
@@ -39,7 +43,13 @@ class Table(Record, Generic[Row], frozen=True, kw_only=True):
     @property
     def headings(self) -> tuple[str, ...]:
         """The columns' headings in order."""
-        return tuple(column.heading for column in self.columns)
+        return tuple(column.heading.replace("{}", column.about) for column in self.columns)
+
+    def with_short_headings(self) -> Table[Row]:
+        """The same without what the names in its headings have in common."""
+        short = iter(without_common_prefix([column.about for column in self.columns if column.about]))
+        columns = (replace(column, about=next(short)) if column.about else column for column in self.columns)
+        return replace(self, columns=tuple(columns))
 
     def texts(self) -> list[tuple[str, ...]]:
         """The cells, row by row."""

@@ -11,6 +11,7 @@ from kubectl_sched.api.pod import Pod
 from kubectl_sched.controllers.daemon_set_coverage import target_of
 from kubectl_sched.controllers.workload_pods import COMPLETION_INDEX, replicas_of
 from kubectl_sched.errors import SchedError
+from kubectl_sched.near_names import near_hint
 from kubectl_sched.simulation.queue_simulation import owner_of
 from kubectl_sched.simulation.rollout import Plan, Strategy, least_wanted
 from kubectl_sched.sources.kinds import POD_MAKERS
@@ -34,11 +35,8 @@ def existing_item(target: str, objects: Iterable[KubernetesObject], namespace: s
     for item in of_kind:
         if (item.namespace, item.name) == (namespace, name):
             return item
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, [item.name for item in of_kind if item.namespace == namespace], n=3)
     elsewhere = sorted({item.namespace for item in of_kind if item.name == name})
-    hint = f"; near it: {', '.join(near)}" if near else ""
+    hint = near_hint(name, [item.name for item in of_kind if item.namespace == namespace])
     if elsewhere:
         hint = f"; there is one in {', '.join(elsewhere)} (-n {elsewhere[0]})"
     elif not of_kind:

@@ -27,6 +27,7 @@ from kubectl_sched.apiserver.what_if_limits import decimal, few, nodes_counted
 from kubectl_sched.controllers.daemon_set import runs_on
 from kubectl_sched.controllers.pod_deletion import Changes, all_changed, changed, left_behind, recreated
 from kubectl_sched.errors import SchedError
+from kubectl_sched.near_names import near_hint
 from kubectl_sched.simulation.drain import comes_back, drain_notes, is_daemon, is_static
 from kubectl_sched.simulation.node_copies import daemon_on, daemon_templates, fresh_copy, slices_of_copy
 from kubectl_sched.snapshot import Objects
@@ -104,11 +105,7 @@ class Cluster:
         else:
             found = [node for name, node in self.nodes.items() if fnmatchcase(name, text)]
         if not found:
-            from difflib import get_close_matches
-
-            near = get_close_matches(text, self.nodes, n=3)
-            hint = f"; near it: {', '.join(near)}" if near else ""
-            raise SchedError(f"{flag}: no node matches {text}{hint}")
+            raise SchedError(f"{flag}: no node matches {text}{near_hint(text, self.nodes)}")
         return found
 
     def add_copies(self, original: Node, count: int) -> None:

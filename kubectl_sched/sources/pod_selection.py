@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -11,6 +10,7 @@ from kubectl_sched.api.apimachinery.selector_text import parse_selector
 from kubectl_sched.api.apps import ReplicaSet
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.errors import SchedError
+from kubectl_sched.near_names import near_hint
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
@@ -118,10 +118,7 @@ def _names(targets: tuple[str, ...]) -> list[tuple[str, str]]:
     kind = "Pod"
     names = [name for target in targets for name in target.split(",")]
     if len(names) > 1 and names[0].lower() in _NODE_WORDS:
-        raise SchedError(
-            f"nodes are not explained by themselves: `kubectl sched explain pod NAME --node {names[1]}` says whether a "
-            f"pod fits there, and `kubectl sched whatif --drain {names[1]}` where its pods could go"
-        )
+        raise _is_a_node(names[1])
     if names and "/" not in names[0]:
         word = names[0].lower()
         if word in POD_WORDS:
@@ -129,6 +126,13 @@ def _names(targets: tuple[str, ...]) -> list[tuple[str, str]]:
         elif word in WORKLOAD_WORDS and len(names) > 1:
             kind, names = WORKLOAD_WORDS[word], names[1:]
     return [_kind_and_name(name, kind) for name in names]
+
+
+def _is_a_node(name: str) -> SchedError:
+    return SchedError(
+        f"nodes are not explained by themselves: `kubectl sched explain pod NAME --node {name}` says whether a pod "
+        f"fits there, and `kubectl sched whatif --drain {name}` where its pods could go"
+    )
 
 
 def _kind_and_name(target: str, kind: str) -> tuple[str, str]:
@@ -140,6 +144,8 @@ def _kind_and_name(target: str, kind: str) -> tuple[str, str]:
     word = word.lower().split(".")[0]
     if word in POD_WORDS:
         return "Pod", name
+    if word in _NODE_WORDS:
+        raise _is_a_node(name)
     if word not in WORKLOAD_WORDS:
         raise SchedError(f"{target}: {word!r} is no kind whose pods can be explained; name a pod or a workload")
     return WORKLOAD_WORDS[word], name
@@ -177,9 +183,9 @@ def _unknown_pod(name: str, namespace: str | None, pods: list[Pod], *, is_live: 
     if not pods and not is_live:
         return f"there is no pod {name} {place}: no pods at all were read (`kubectl get pods -A -o json` has them)"
     here = sorted(pod.metadata.name for pod in pods if namespace in {None, pod.metadata.namespace})
-    near = get_close_matches(name, here, n=3, cutoff=0.5)
-    if near:
-        return f"there is no pod {name} {place}; near it: {', '.join(near)}"
+    hint = near_hint(name, here)
+    if hint:
+        return f"there is no pod {name} {place}{hint}"
     if name.lower() in WORKLOAD_WORDS:
         return f"there is no pod {name} {place}; for the pods of a workload name it, as in {name.lower()}/web"
     many = f"which has {len(here):,} {'pod' if len(here) == 1 else 'pods'}" if here else "which has none"
@@ -208,9 +214,9 @@ def _of_workload(
     ]
     if not found:
         place = f"in namespace {namespace}" if namespace else "in any namespace"
-        near = get_close_matches(name, _names_of(kind, pods, objects, namespace), n=3, cutoff=0.5)
-        if near and name not in near:
-            raise SchedError(f"no pod {place} belongs to {kind} {name}; near it: {', '.join(near)}")
+        names = _names_of(kind, pods, objects, namespace)
+        if name not in names and (hint := near_hint(name, names)):
+            raise SchedError(f"no pod {place} belongs to {kind} {name}{hint}")
         raise SchedError(f"no pod {place} belongs to {kind} {name}; `whatif` says where its pods would land")
     return found
 

@@ -115,7 +115,7 @@ def test_all_pods_are_compared_and_only_those_that_differ_are_listed(
 ) -> None:
     code, said = run(capsys, "--from", dump, "--to-config", config(PACK))
     assert code == 1
-    assert "default/web  large   small\n  NodeResourcesFit: small gains " in said
+    assert "default/web  large   small  NodeResourcesFit: small gains " in said
     assert "default/db" not in said
     assert "2 pods compared, kube-scheduler 1.36: 1 would land elsewhere." in said
 

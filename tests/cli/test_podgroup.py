@@ -82,7 +82,7 @@ def test_markdown_and_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     run(dump, "podgroup", "train", "-n", "ml", "-o", "name")
     assert capsys.readouterr().out == "pod/m0 node/a1\npod/m1 node/a2\n"
     run(dump, "podgroup", "train", "-n", "ml", "-o", "markdown")
-    assert "| ml/m0 | a1 |" in capsys.readouterr().out
+    assert "| `ml/m0` | a1 |" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -156,7 +156,7 @@ def edited(name: str, *entries: str) -> ScheduleResult:
         ("label env-", "the pod has no label env"),
         ("select env-", "the pod's nodeSelector has no env"),
         ("taint gpu-2 env-", "taint gpu-2 env-: gpu-2 has no taint env"),
-        ("cordon gpu-9", "no node matches gpu-9; near it: gpu-3, gpu-2, gpu-1"),
+        ("cordon gpu-9", "no node matches gpu-9; near it: gpu-1, gpu-2, gpu-3"),
     ],
 )
 def test_an_edit_that_cannot_be_made_says_why(entry: str, told: str) -> None:

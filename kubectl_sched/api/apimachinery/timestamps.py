@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 
@@ -14,6 +15,11 @@ def moment(text: str | None) -> datetime | None:
     except ValueError:
         return None
     return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
+
+
+def to_the_second(text: str) -> str:
+    """Return the time, or a text with times, without fractions of seconds."""
+    return re.sub(r"(?<=:\d\d)\.\d+(?=Z|[+-]\d\d)", "", text)
 
 
 def seconds_between(earlier: str | None, later: str | None) -> float | None:

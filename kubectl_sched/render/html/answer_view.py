@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubectl_sched.api.apimachinery.timestamps import to_the_second
 from kubectl_sched.record import Record
 from kubectl_sched.render.funnel import Step, funnel
 from kubectl_sched.render.headline import headline
@@ -160,7 +161,7 @@ def _facts(explanation: Explanation) -> Iterator[tuple[str, str]]:
     if result.current_node:
         yield "Runs on", result.current_node
     if stage is not None:
-        since = f" since {stage.since}" if stage.since else ""
+        since = f" since {to_the_second(stage.since)}" if stage.since else ""
         yield "Stage", f"{stage.name}{since}"
     if place is not None:
         ahead = f", {place.higher_priority_ahead:,} of higher priority ahead" if place.higher_priority_ahead else ""

@@ -63,7 +63,11 @@ def explanation_page(answer: Answer, display: Display, supposed: str = "") -> st
         for group in groups
     ]
     return _rendered(
-        "several.html.jinja", groups=index, sentence=in_sum(answer.explanations, answer.together), notes=notes
+        "several.html.jinja",
+        groups=index,
+        nothing=answer.nothing,
+        sentence=in_sum(answer.explanations, answer.together),
+        notes=notes,
     )
 
 

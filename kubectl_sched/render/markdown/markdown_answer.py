@@ -153,7 +153,7 @@ def _notes(notes: Sequence[str]) -> Iterator[str]:
 def _several(answer: Answer) -> Iterator[str]:
     explanations = answer.explanations
     if not explanations:
-        yield "No pods match."
+        yield f"{answer.nothing.capitalize()}."
         return
     yield f"**{text(in_sum(explanations, answer.together))}**"
     yield table(pods_table(explanations))

@@ -30,7 +30,7 @@ from kubectl_sched.render.status_sentences import status_parts
 from kubectl_sched.render.text.note_lines import note_parts
 from kubectl_sched.render.text.screen_fitting import BLANK, LAST, Part
 from kubectl_sched.render.text.suggestion_text import lines_of
-from kubectl_sched.render.text.table_lines import folded, side_by_side, table_lines, table_width
+from kubectl_sched.render.text.table_lines import fits, folded, side_by_side, table_lines
 from kubectl_sched.render.waterfall import waterfall, waterfall_heading
 from kubectl_sched.scheduler.result import Outcome
 
@@ -150,7 +150,7 @@ def _best(result: ScheduleResult, width: int, *, in_full: bool) -> Iterator[Part
     order = feasible_first(result)
     shown = order if in_full else order[:_BEST_SHOWN]
     tables = list(best_tables(result, shown))
-    table = next((each for each in tables if table_width(each) <= width), tables[-1])
+    table = next((each for each in tables if fits(each, width)), tables[-1])
     yield BLANK
     yield Part(full=table_lines(table, width), rank=7, least=2)
     hidden = len(order) - len(shown)

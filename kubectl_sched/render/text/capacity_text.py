@@ -15,7 +15,7 @@ from kubectl_sched.render.capacity_sentences import (
 )
 from kubectl_sched.render.safe_text import count
 from kubectl_sched.render.text.note_lines import note_lines
-from kubectl_sched.render.text.table_lines import table_lines, table_width
+from kubectl_sched.render.text.table_lines import fits, table_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +48,7 @@ def _pools(answer: Answer, width: int, *, everything: bool) -> Iterator[Text]:
     shown = answer.pools if everything else answer.pools[:_POOLS_SHOWN]
     pools = [(pool, pool.resources if everything else resources_asked_for(pool, answer)) for pool in shown]
     tables = [pool_table(pools, length) for length in _BARS]
-    yield from table_lines(next((each for each in tables if table_width(each) <= width), tables[-1]), width)
+    yield from table_lines(next((each for each in tables if fits(each, width)), tables[-1]), width)
     yield Text("Bars: # requested, x stranded, . free.")
     if len(answer.pools) > len(shown):
         yield Text(f"and {count(len(answer.pools) - len(shown), 'more pool')} (-o wide has all)")

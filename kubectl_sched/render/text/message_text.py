@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _FOREIGN = "no text of kube-scheduler's own plugins: of an extender, or of a plugin that was added"
 _CUT_OFF = "the text was cut off here"
+_NO_REASONS = "the reasons are missing; paste the whole message, which goes on after `nodes are available:`"
 
 
 def message_data(text: FitErrorText) -> dict[str, Any]:
@@ -60,6 +61,8 @@ def message_lines(text: FitErrorText, width: int) -> Iterator[RenderableType]:
             yield Text()
             yield Text(heading, style="bold")
         yield from table_lines(_table(clauses), width)
+    if all(clause.about_preemption for clause in text.clauses):
+        yield Text(f"note: {_NO_REASONS}", style="dim")
     yield from _more(text.clauses)
     if text.cut:
         yield Text(f"note: {_CUT_OFF}; events hold 1024 bytes, the pod's condition has the whole of it", style="dim")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 from rich.cells import cell_len
@@ -25,18 +25,17 @@ _LEAST_WORDS = 40
 _STYLES = {"good": "green", "bad": "red", "dim": "dim", "changed": "yellow"}
 
 
+class _Layout(NamedTuple):
+    """The heading and the rows as texts, and the widths of those columns that stand beside each other."""
+
+    rows: list[list[str]]
+    widths: list[int]
+
+
 def table_lines(table: Table[Row], width: int) -> list[Text]:
     """The heading and the rows, lines of at most so many columns if that is possible without cutting a name."""
-    kinds = [column.kind for column in table.columns]
-    rows = [[safe(heading) for heading in table.headings], *([safe(cell) for cell in row] for row in table.texts())]
-    widths = _narrowed(rows, kinds, width)
-    if _total(widths) > width:
-        rows[1:] = _with_short_names(rows[1:], kinds)
-        widths = _narrowed(rows, kinds, width)
-    beside = len(kinds)
-    if _total(widths) > width and "words" in kinds[1:]:
-        beside = kinds.index("words", 1)
-        widths = _narrowed([row[:beside] for row in rows], kinds[:beside], width)
+    rows, widths = _layout(table, width)
+    kinds, beside = [column.kind for column in table.columns], len(widths)
     lines: list[Text] = []
     for row, meant in zip(rows, [None, *(_tones(table, row) for row in table.rows)], strict=True):
         lines += _row(row, meant, kinds, widths)
@@ -44,6 +43,25 @@ def table_lines(table: Table[Row], width: int) -> list[Text]:
             style = "bold" if meant is None else _STYLES.get(tone, "")
             lines += (Text(f"{_INDENT}{line}", style) for line in folded(text, width - len(_INDENT)) if line)
     return [*lines, Text(table.below, style="dim")] if table.below else lines
+
+
+def fits(table: Table[Row], width: int) -> bool:
+    """Report whether the rows take no more than so many columns."""
+    return _total(_layout(table, width).widths) <= width
+
+
+def _layout(table: Table[Row], width: int) -> _Layout:
+    """Wrap, then leave out common prefixes of names, then put words below their rows, as far as it takes."""
+    kinds = [column.kind for column in table.columns]
+    rows = [[safe(cell) for cell in row] for row in (table.headings, *table.texts())]
+    widths = _narrowed(rows, kinds, width)
+    if _total(widths) > width:
+        rows = [list(map(safe, table.with_short_headings().headings)), *_with_short_names(rows[1:], kinds)]
+        widths = _narrowed(rows, kinds, width)
+    if _total(widths) > width and "words" in kinds[1:]:
+        beside = kinds.index("words", 1)
+        widths = _narrowed([row[:beside] for row in rows], kinds[:beside], width)
+    return _Layout(rows, widths)
 
 
 def _tones(table: Table[Row], row: Row) -> list[Tone]:
@@ -55,15 +73,10 @@ def side_by_side(table: Table[Row], width: int) -> Iterator[Table[Row]]:
     first, *rest = table.columns
     while rest:
         taken = 1
-        while taken < len(rest) and table_width(replace(table, columns=(first, *rest[: taken + 1]))) <= width:
+        while taken < len(rest) and fits(replace(table, columns=(first, *rest[: taken + 1])), width):
             taken += 1
         yield replace(table, columns=(first, *rest[:taken]), below="")
         rest = rest[taken:]
-
-
-def table_width(table: Table[Row]) -> int:
-    """The width of the table when nothing wraps."""
-    return _total(_widths([table.headings, *table.texts()]))
 
 
 def folded(text: str, width: int) -> list[str]:
@@ -113,18 +126,22 @@ def _with_short_names(rows: Sequence[Sequence[str]], kinds: Sequence[Kind]) -> l
 
 
 def _narrowed(rows: Sequence[Sequence[str]], kinds: Sequence[Kind], width: int) -> list[int]:
-    """Take what is too much from the widest words, then from the widest texts; a text is not broken within a word."""
+    """Take what is too much from the widest words, then from texts and headings; these are not broken within a word."""
     widths = _widths(rows)
-    least = [
-        _LEAST_WORDS if kind == "words" else max(_length(word) for row in rows for word in row[index].split(" "))
-        for index, kind in enumerate(kinds)
-    ]
-    for kind in ("words", "text"):
+    least = [_least(kind, [row[index] for row in rows]) for index, kind in enumerate(kinds)]
+    for kind in ("words", "text", "number"):
         for _ in range(_total(widths) - width):
             wide = [index for index, each in enumerate(kinds) if each == kind and widths[index] > least[index]]
             if wide:
                 widths[max(wide, key=widths.__getitem__)] -= 1
     return widths
+
+
+def _least(kind: Kind, cells: Sequence[str]) -> int:
+    if kind == "words":
+        return _LEAST_WORDS
+    unbroken = cells[1:] if kind == "number" else ()
+    return max(map(_length, (*unbroken, *(word for cell in cells for word in cell.split(" ")))))
 
 
 def _row(

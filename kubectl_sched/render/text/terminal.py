@@ -67,7 +67,7 @@ def rendered(answer: Answer, display: Display, notes: Sequence[str], console: Co
     """Return the lines to print; the answer about one pod takes at most so many (None: no limit)."""
     explanations, width = answer.explanations, console.width
     if not explanations:
-        return fitted((Part(full=(Text("no pods match"),), rank=9), *note_parts(notes, width, display)), console, None)
+        return fitted((Part(full=(Text(answer.nothing),), rank=9), *note_parts(notes, width, display)), console, None)
     if display.node is not None:
         return fitted(tuple(_node_reports(answer, display, notes, width)), console, None)
     if answer.is_about_one_pod:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.text import Text
 
+from kubectl_sched.api.apimachinery.timestamps import to_the_second
 from kubectl_sched.render.data.explanation_data import API_VERSION, stage_data
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.status_sentences import said_of
@@ -75,7 +76,7 @@ def decoded_lines(told: Sequence[Told], limits: Limits, width: int) -> Iterator[
             yield from _said_lines(each.newest, width)
         others = [event for event in each.events if event.text is None][:_OTHER_EVENTS]
         for event in others:
-            yield Text(safe(f"{event.last_seen} {event.reason} ({event.by}): {event.words}"))
+            yield Text(safe(f"{to_the_second(event.last_seen)} {event.reason} ({event.by}): {event.words}"))
         yield Text()
     yield Text("This is what was said, not a replay. It does not tell:", style="bold")
     yield from (Text(f"  {unknown}") for unknown in _UNKNOWN)
@@ -101,7 +102,7 @@ def _state(told: Told) -> str:
 
 
 def _said_lines(said: Said, width: int) -> Iterator[RenderableType]:
-    when = f" at {safe(said.last_seen)}" if said.last_seen else ""
+    when = f" at {safe(to_the_second(said.last_seen))}" if said.last_seen else ""
     yield Text(f"{safe(said.by or 'a scheduler')} said{when}:")
     if said.text is None:
         yield Text(f"  {safe(said.words)}")

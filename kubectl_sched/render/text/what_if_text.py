@@ -11,7 +11,7 @@ from kubectl_sched.render.headline import decision
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.table import Column, Table
 from kubectl_sched.render.text.note_lines import note_lines
-from kubectl_sched.render.text.table_lines import table_lines, table_width
+from kubectl_sched.render.text.table_lines import fits, table_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -131,7 +131,7 @@ def _by_node(simulated: Simulated, width: int) -> Iterator[Text]:
     shown = changed[:_NODES_SHOWN]
     if shown:
         tables = [filled_table(simulated, shown, bar) for bar in _BARS]
-        roomy = next((table for table in tables if table_width(table) <= width), tables[-1])
+        roomy = next((table for table in tables if fits(table, width)), tables[-1])
         yield from table_lines(roomy, width)
     if len(changed) > _NODES_SHOWN:
         yield Text(f"and {count(len(changed) - _NODES_SHOWN, 'more node')} (-o json has all)")

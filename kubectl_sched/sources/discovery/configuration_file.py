@@ -14,6 +14,7 @@ from kubectl_sched.config.config_map import configuration_in
 from kubectl_sched.config.configz import configuration_in_configz
 from kubectl_sched.config.decoding import KIND
 from kubectl_sched.errors import SchedError
+from kubectl_sched.near_names import near_files
 from kubectl_sched.sources.discovery.scheduler_logs import MARK, logged_configuration
 from kubectl_sched.sources.dump.documents import json_value
 from kubectl_sched.sources.dump.yaml_documents import documents
@@ -38,7 +39,7 @@ def read_configuration(path: str, flag: str = "--config") -> ConfigurationFile:
     try:
         data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     except OSError as error:
-        raise SchedError(f"{where}: {error.strerror}") from None
+        raise SchedError(f"{where}: {error.strerror}{near_files(path)}") from None
     if MARK in data:
         return _of_log(data, where)
     file = first_document(data, where)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 from kubectl_sched.lazy_pattern import pattern
+from kubectl_sched.near_names import near_files
 from kubectl_sched.sources.budget import Budget
 from kubectl_sched.sources.dump.magic_numbers import compression_of, is_tar
 from kubectl_sched.sources.errors import BombError, DumpError
@@ -104,7 +105,7 @@ class Walk:
             size = Path(name).stat().st_size
             file = Path(name).open("rb")  # noqa: SIM115 - closed below; only this may fail for want of the file
         except OSError as error:
-            raise DumpError(f"{name}: {(error.strerror or str(error)).lower()}") from None
+            raise DumpError(f"{name}: {(error.strerror or str(error)).lower()}{near_files(name)}") from None
         with file, _read_errors(name):
             content: BinaryIO = file
             if not file.seekable():
