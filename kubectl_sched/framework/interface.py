@@ -227,8 +227,13 @@ class PreScoreExtensions(Plugin):
     """
 
     @abstractmethod
-    def pre_score_with(self, state: CycleState, pod: Pod, added: Pod, row: int, nodes: Snapshot, rows: Rows) -> Status:
-        """As pre_score, `added` having come to the row's node since the last time; it runs there in `nodes` already."""
+    def pre_score_with(
+        self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot, rows: Rows, amount: int = 1
+    ) -> Status:
+        """As pre_score, `changed` having come to the row's node since the last time (1), or having left it (-1).
+
+        In `nodes` it runs there either way. An amount of 0 changes nothing, and counts what is otherwise left to Score.
+        """
 
 
 class ScorePlugin(Plugin):

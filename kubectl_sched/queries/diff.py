@@ -126,7 +126,8 @@ def _compared(
     """Return what differs, and a sentence for each pod with an invalid quantity; for a `named` one that is an error."""
     found: list[Difference] = []
     unreadable: list[str] = []
-    first, second = Rejudging(before), Rejudging(after)
+    first = Rejudging(before, (here for here, _ in pods.values()))
+    second = Rejudging(after, (there for _, there in pods.values()))
     for done, (key, (here, there)) in enumerate(pods.items()):
         if report is not None:
             report("pods compared", done, len(pods))

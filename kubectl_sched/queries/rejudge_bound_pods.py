@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -11,6 +12,8 @@ from kubectl_sched.simulation.bulk_replay import OneOut, essence
 from kubectl_sched.simulation.plain_pods import is_plain
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
@@ -21,11 +24,11 @@ _KINDS_OF_ONE_OWNER = 4
 _OWNERS = 64
 """The owners that are remembered. Pods are mostly listed by name, and so by owner."""
 
-_Key: TypeAlias = tuple[str, str, str, str]
+_Owner: TypeAlias = tuple[str, str, str, str]
 
 
 class _Alike:
-    """Pods that are judged alike: nothing is known until the second of them comes."""
+    """Pods that are judged alike."""
 
     def __init__(self, kind: Pod) -> None:
         self.kind = kind
@@ -36,9 +39,11 @@ class _Alike:
 class Rejudging:
     """Asks the scheduler in force for each pod."""
 
-    def __init__(self, schedulers: ClusterSchedulers) -> None:
+    def __init__(self, schedulers: ClusterSchedulers, pods: Iterable[Pod]) -> None:
+        """`pods` are all that will be asked about: what one of them is alone in is not worth preparing for more."""
         self._schedulers = schedulers
-        self._owners: dict[_Key, list[_Alike]] = {}
+        self._pods_of = Counter(owner for pod in pods if (owner := _owner_of(pod)) is not None)
+        self._owners: dict[_Owner, list[_Alike]] = {}
 
     def of(self, pod: Pod) -> Rejudged:
         """Replay the pod, taken off its node. The outcome equals that of a cycle of its own."""
@@ -47,16 +52,16 @@ class Rejudging:
         return self._shared(pod, alike) or _own(whole()) if alike is not None else _own(whole())
 
     def _alike(self, pod: Pod) -> _Alike | None:
-        """Those like the pod that came before it, None where it is the first or shares nothing."""
-        owner = pod.metadata.controller
-        if owner is None or not is_plain(pod):
+        """The pods like this one, None where it is its owner's only one, or one of too many kinds."""
+        owner = _owner_of(pod)
+        if owner is None or self._pods_of[owner] == 1 or not is_plain(pod):
             return None
-        key = (pod.metadata.namespace, owner.kind, owner.name, scheduler_name_of(pod))
-        kinds = self._owners.setdefault(key, [])
+        kinds = self._owners.setdefault(owner, [])
         kind = essence(pod)
         found = next((each for each in kinds if each.kind == kind), None)
         if found is None and len(kinds) < _KINDS_OF_ONE_OWNER:
-            kinds.append(_Alike(kind))
+            found = _Alike(kind)
+            kinds.append(found)
         if len(self._owners) > _OWNERS:
             del self._owners[next(iter(self._owners))]
         return found
@@ -77,3 +82,8 @@ class Rejudging:
 
 def _own(result: ScheduleResult) -> Rejudged:
     return Rejudged(summary=ReplaySummary.of(result), whole=lambda: result)
+
+
+def _owner_of(pod: Pod) -> _Owner | None:
+    owner = pod.metadata.controller
+    return (pod.metadata.namespace, owner.kind, owner.name, scheduler_name_of(pod)) if owner is not None else None

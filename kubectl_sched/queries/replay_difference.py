@@ -82,10 +82,8 @@ class Rejudged(Record, frozen=True, kw_only=True):
     @classmethod
     def shared(cls, judged: Judged, nodes: Snapshot, whole: Callable[[], ScheduleResult]) -> Rejudged:
         """That of a pod that was judged together with its like."""
-        rows = np.flatnonzero(judged.feasible)
-        totals = judged.totals[rows]
-        highest = int(totals.max())
-        best = tuple(sorted(nodes.names[row] for row in rows[totals == highest].tolist()))
+        highest = int(judged.totals.max())
+        best = tuple(sorted(nodes.names[row] for row in judged.rows[judged.totals == highest].tolist()))
         return cls(
             summary=ReplaySummary(outcome=Outcome.SCHEDULABLE, best=best, total=highest, message=None, error=None),
             whole=whole,
@@ -98,9 +96,10 @@ class Rejudged(Record, frozen=True, kw_only=True):
         if self.judged is None or self.nodes is None:
             return None
         row, below = self.nodes.row_of.get(name), self.nodes.row_of.get(other)
-        if row is None or below is None or not (self.judged.feasible[row] and self.judged.feasible[below]):
+        if row is None or below is None or not {row, below} <= set(self.judged.rows.tolist()):
             return None
-        return {plugin: int(points[row] - points[below]) for plugin, points in self.judged.points.items()}
+        points, points_below = self.judged.points(row), self.judged.points(below)
+        return {plugin: points[plugin] - points_below[plugin] for plugin in points}
 
 
 def difference_of(pod: Pod, before: Rejudged, after: Rejudged) -> Difference | None:

@@ -2,9 +2,9 @@
 
 Each of them meets the same cluster but for one pod less on one node. So what looks at a node by itself says of all the
 other nodes what it says of the whole cluster, and of the pod's own what it says of that node with one such pod less.
-What looks further (PodTopologySpread, InterPodAffinity) is asked anew for each pod. Every decision equals a cycle from
-scratch; where that cannot be had so simply (volumes, devices, nominated pods, nodes that PreFilter chose), there is no
-OneOut and each pod has its whole cycle.
+What looks further (PodTopologySpread, InterPodAffinity) takes the pod off its counts of the whole cluster. Every
+decision equals a cycle from scratch; where that cannot be had so simply (volumes, devices, nominated pods, nodes that
+PreFilter chose), there is no OneOut and each pod has its whole cycle.
 """
 
 from __future__ import annotations
@@ -16,18 +16,17 @@ from msgspec import structs
 
 from kubectl_sched.api.pod import ContainerStates, ContainerStatus
 from kubectl_sched.framework.cycle_state import PluginError
-from kubectl_sched.framework.interface import DependsOn, PreFilterPlugin
+from kubectl_sched.framework.interface import DependsOn, PreFilterExtensions, PreScoreExtensions, ScorePlugin
 from kubectl_sched.framework.runtime import normalized_scores
-from kubectl_sched.framework.status import Code, passing
+from kubectl_sched.framework.status import SUCCESS, Code, passing
 from kubectl_sched.scheduler.result import Outcome
-from kubectl_sched.simulation.plain_pods import is_plain
+from kubectl_sched.simulation.plain_pods import counts_nobody, is_plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Sequence
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_state import CycleState
-    from kubectl_sched.framework.interface import ScorePlugin
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -68,11 +67,23 @@ def _resources_alone(status: ContainerStatus) -> ContainerStatus:
 
 
 class Judged(NamedTuple):
-    """The outcome for one pod: feasible nodes, the totals there, and each plugin's weighted points, by row."""
+    """The outcome for one pod that fits: the feasible rows, int64 totals there, and what they are made of."""
 
-    feasible: Mask
+    rows: Rows
     totals: Integers
-    points: Mapping[str, Integers]
+    parts: tuple[_Points, ...]
+
+    def points(self, row: int) -> dict[str, int]:
+        """Each plugin's points times its weight on one of the feasible nodes."""
+        position = int(np.searchsorted(self.rows, row))
+        return {part.plugin: int(part.weighted[position]) for part in self.parts}
+
+
+class _Points(NamedTuple):
+    """int64[len(rows)] of one plugin: its points times its weight on the feasible nodes."""
+
+    plugin: str
+    weighted: Integers
 
 
 class OneOut:
@@ -84,21 +95,28 @@ class OneOut:
         assert state is not None  # noqa: S101 - every cycle has one
         self.whole = whole
         self._pod, self._nodes, self._state, self._framework = whole.pod, whole.nodes, state.clone(), framework
-        self._rows = np.arange(len(whole.nodes), dtype=np.intp)
         less = whole.nodes.with_usage_everywhere(whole.pod, -1)
         filters = [each for each in framework.filter_plugins if each.name in whole.verdicts]
-        self._asked_anew = [each for each in filters if each.depends_on is DependsOn.CLUSTER]
+        self._around = [each for each in filters if isinstance(each, PreFilterExtensions)]
         self._of_pods = [each for each in filters if each.depends_on is DependsOn.PODS_OF_NODE]
-        shared = [each for each in filters if each.depends_on in {DependsOn.NODE, DependsOn.USAGE_OF_NODE}]
-        self._passes = self._all_pass(whole.verdicts[each.name] for each in (*shared, *self._of_pods))
+        by_node = [each for each in filters if each.depends_on in {DependsOn.NODE, DependsOn.USAGE_OF_NODE}]
+        self._passes = self._all_pass(whole.verdicts[each.name] for each in (*by_node, *self._of_pods))
         self._passes_less = self._all_pass(
             each.filter(self._state, self._pod, less)
             if each.depends_on is DependsOn.USAGE_OF_NODE
             else whole.verdicts[each.name]
-            for each in shared
+            for each in by_node
         )
-        self._scorers = [_Scorer(each, self, less) for each in framework.score_plugins]
-        self._scorers = [each for each in self._scorers if not each.is_skipped]
+        self._passes_around = {each.name: _passing(whole.verdicts[each.name]) for each in self._around}
+        self._feasible = self._passes.copy()
+        for mask in self._passes_around.values():
+            self._feasible &= mask
+        self._rows = np.flatnonzero(self._feasible)
+        scorers = [
+            _Scorer(each, self._pod, whole.nodes, less, self._state, framework) for each in framework.score_plugins
+        ]
+        self._scorers = [each for each in scorers if not each.is_skipped]
+        self._settled = self._settled_on(self._rows)
 
     @classmethod
     def of(cls, whole: ScheduleResult) -> OneOut | None:
@@ -111,7 +129,7 @@ class OneOut:
             return None
 
     def _all_pass(self, columns: Iterable[NodeToStatus]) -> Mask:
-        passes = np.ones(len(self._rows), dtype=np.bool_)
+        passes = np.ones(len(self._nodes), dtype=np.bool_)
         for column in columns:
             passes &= _passing(column)
         return passes
@@ -119,86 +137,112 @@ class OneOut:
     def without(self, pod: Pod) -> Judged | None:
         """Replay one of the pods, which is on a node; None if it fits nowhere or a plugin fails."""
         row = self._nodes.row_of[pod.spec.node_name]
-        needs_nodes = self._asked_anew or self._of_pods or any(each.is_asked_anew for each in self._scorers)
-        nodes = self._nodes.remove_pod(pod.metadata.namespace, pod.metadata.name) if needs_nodes else self._nodes
         state = self._state.clone()
         try:
-            feasible = self._feasible(state, nodes, row)
-            rows = np.flatnonzero(feasible)
-            return self._scored(state, nodes, feasible, rows, row) if len(rows) else None
+            rows = self._feasible_rows(state, pod, row)
+            return self._judged(state, pod, rows, row) if len(rows) else None
         except PluginError:
             return None
 
-    def _feasible(self, state: CycleState, nodes: Snapshot, row: int) -> Mask:
-        feasible = self._passes.copy()
-        feasible[row] = self._passes_less[row]
+    def _feasible_rows(self, state: CycleState, pod: Pod, row: int) -> Rows:
+        """Return the feasible rows with the pod off this one: those of all replays alike wherever nothing changes."""
+        around = [each for each in self._around if each.concerns(state, self._pod, pod)]
+        is_feasible = bool(self._passes_less[row])
+        if not around and not self._of_pods and is_feasible == self._passes[row]:
+            return self._rows
+        passes = self._passes.copy()
+        nodes = self._nodes.remove_pod(pod.metadata.namespace, pod.metadata.name)
         for plugin in self._of_pods:
-            feasible[row] &= _passing(plugin.filter(state, self._pod, nodes.take(np.array([row], dtype=np.intp))))[0]
-        for plugin in self._asked_anew:
-            assert isinstance(plugin, PreFilterPlugin)  # noqa: S101 - _is_simple
-            code = plugin.pre_filter(state, self._pod, nodes).status.code
-            if code is Code.SKIP:
-                continue
-            if code is not Code.SUCCESS:
-                raise PluginError(plugin.name)
-            feasible &= _passing(plugin.filter(state, self._pod, nodes))
-        return feasible
+            own = plugin.filter(state, self._pod, nodes.take(np.array([row], dtype=np.intp)))
+            is_feasible &= bool(_passing(own)[0])
+        passes[row] = is_feasible
+        for extended in self._around:
+            if extended in around:
+                extended.remove_pod(state, self._pod, pod, row, nodes)
+                passes &= _passing(extended.filter(state, self._pod, nodes))
+            else:
+                passes &= self._passes_around[extended.name]
+        return self._rows if np.array_equal(passes, self._feasible) else np.flatnonzero(passes)
 
-    def _scored(self, state: CycleState, nodes: Snapshot, feasible: Mask, rows: Rows, row: int) -> Judged:
-        totals: Integers = np.zeros(len(feasible), dtype=np.int64)
-        points: dict[str, Integers] = {}
-        if not self._framework.score_plugins:
-            totals[rows] = 1
+    def _settled_on(self, rows: Rows) -> Sequence[_Points]:
+        """The points of the plugins that look at each node by itself, as long as the pod's own node is left out."""
+        settled = (each for each in self._scorers if each.extensions is None)
+        return [_Points(each.plugin.name, each.weighted(self._state, rows, each.raw.take(rows))) for each in settled]
+
+    def _judged(self, state: CycleState, pod: Pod, rows: Rows, row: int) -> Judged:
+        parts = list(self._settled if rows is self._rows else self._settled_on(rows))
+        position = int(np.searchsorted(rows, row))
+        if position < len(rows) and rows[position] == row:
+            settled = (each for each in self._scorers if each.extensions is None)
+            parts = [
+                _Points(part.plugin, each.weighted_less(state, rows, part.weighted, position))
+                for each, part in zip(settled, parts, strict=True)
+            ]
         for scorer in self._scorers:
-            given = scorer.given(state, nodes, rows, row)
-            if given is not None:
-                points[scorer.plugin.name] = weighted = np.zeros(len(feasible), dtype=np.int64)
-                weighted[rows] = given
-                totals += weighted
-        return Judged(feasible, totals, points)
-
-    @property
-    def parts(self) -> tuple[Pod, Snapshot, CycleState, Framework, Rows]:
-        """The arguments of a scorer."""
-        return self._pod, self._nodes, self._state, self._framework, self._rows
+            if scorer.extensions is not None and scorer.takes_off(state, pod, row, rows):
+                raw = scorer.plugin.score(state, self._pod, self._nodes, rows)
+                parts.append(_Points(scorer.plugin.name, scorer.weighted(state, rows, raw)))
+        totals = np.zeros(len(rows), dtype=np.int64)
+        if not self._framework.score_plugins:
+            totals[:] = 1
+        for part in parts:
+            totals += part.weighted
+        return Judged(rows, totals, tuple(parts))
 
 
 class _Scorer:
     """A score plugin, with its raw scores of all nodes as they are and with one of the pods less."""
 
-    def __init__(self, plugin: ScorePlugin, one_out: OneOut, less: Snapshot) -> None:
+    def __init__(
+        self, plugin: ScorePlugin, pod: Pod, nodes: Snapshot, less: Snapshot, state: CycleState, framework: Framework
+    ) -> None:
+        """Asks the plugin about all nodes; raises PluginError where it fails, or cannot tell what one pod less does."""
         self.plugin = plugin
-        self._pod, nodes, state, framework, rows = one_out.parts
+        self.extensions = plugin if isinstance(plugin, PreScoreExtensions) else None
+        self._pod, self._nodes = pod, nodes
         self._weight = framework.weights[plugin.name]
-        self._preparing = next((each for each in framework.pre_score_plugins if each.name == plugin.name), None)
-        self.is_asked_anew = plugin.depends_on is DependsOn.CLUSTER
-        self.is_skipped = False
-        if self.is_asked_anew:
-            return
-        if self._preparing is not None:
-            self.is_skipped = self._preparing.pre_score(state, self._pod, nodes, rows).code is Code.SKIP
+        self._normalizes = type(plugin).normalize_score is not ScorePlugin.normalize_score
+        preparing = next((each for each in framework.pre_score_plugins if each.name == plugin.name), None)
+        rows = np.arange(len(nodes), dtype=np.intp)
+        status = preparing.pre_score(state, pod, nodes, rows) if preparing is not None else SUCCESS
+        # One that looks around and has nothing to filter has nothing to score either, unless it has extensions.
+        is_idle = plugin.depends_on is DependsOn.CLUSTER and plugin.name in state.skip_filter_plugins
+        self.is_skipped = status.code is Code.SKIP or (is_idle and self.extensions is None)
         if self.is_skipped:
             return
-        self._raw = plugin.score(state, self._pod, nodes, rows)
-        is_less = plugin.depends_on is DependsOn.USAGE_OF_NODE
-        self._raw_less = plugin.score(state, self._pod, less, rows) if is_less else self._raw
-        if plugin.depends_on is DependsOn.PODS_OF_NODE:
+        if not status.is_success or plugin.depends_on is DependsOn.PODS_OF_NODE:
             raise PluginError(plugin.name)
+        if self.extensions is not None:
+            self.extensions.pre_score_with(state, pod, pod, 0, nodes, rows, 0)
+            return
+        if plugin.depends_on is DependsOn.CLUSTER:
+            raise PluginError(plugin.name)
+        self.raw = plugin.score(state, pod, nodes, rows)
+        is_less = plugin.depends_on is DependsOn.USAGE_OF_NODE
+        self._raw_less = plugin.score(state, pod, less, rows) if is_less else self.raw
 
-    def given(self, state: CycleState, nodes: Snapshot, rows: Rows, row: int) -> Integers | None:
-        """int64[len(rows)]: its points times its weight, None where it skips."""
-        if self.is_asked_anew:
-            if self._preparing is not None:
-                status = self._preparing.pre_score(state, self._pod, nodes, rows)
-                if status.code is Code.SKIP:
-                    return None
-                if not status.is_success:
-                    raise PluginError(status.message)
-            raw = self.plugin.score(state, self._pod, nodes, rows)
-        else:
-            raw = self._raw[rows]
-            raw[np.searchsorted(rows, row) : np.searchsorted(rows, row, side="right")] = self._raw_less[row]
-        return normalized_scores(self.plugin, state, self._pod, nodes, rows, raw) * self._weight
+    def takes_off(self, state: CycleState, pod: Pod, row: int, rows: Rows) -> bool:
+        """Take the pod off the counts in `state`; False if the plugin then skips."""
+        assert self.extensions is not None  # noqa: S101 - the caller asks
+        status = self.extensions.pre_score_with(state, self._pod, pod, row, self._nodes, rows, -1)
+        return status.code is not Code.SKIP
+
+    def weighted(self, state: CycleState, rows: Rows, raw: Integers) -> Integers:
+        """int64[len(rows)]: the points of these rows times the weight, from raw scores."""
+        return normalized_scores(self.plugin, state, self._pod, self._nodes, rows, raw) * self._weight
+
+    def weighted_less(self, state: CycleState, rows: Rows, weighted: Integers, position: int) -> Integers:
+        """The same with one pod less on the node at this position, `weighted` being those without."""
+        row = rows[position]
+        if self._raw_less[row] == self.raw[row]:
+            return weighted
+        if self._normalizes:
+            raw = self.raw.take(rows)
+            raw[position] = self._raw_less[row]
+            return self.weighted(state, rows, raw)
+        changed = weighted.copy()
+        changed[position] = self._raw_less[row] * self._weight
+        return changed
 
 
 def _passing(column: NodeToStatus) -> Mask:
@@ -221,6 +265,7 @@ def _is_simple(whole: ScheduleResult) -> bool:
         and is_plain(whole.pod)
         and spec.scheduling_group is None
         and spec.workload_ref is None
+        and not counts_nobody(whole.pod)
         and framework.handle.extender_client is None
-        and all(each.depends_on is not DependsOn.CLUSTER or isinstance(each, PreFilterPlugin) for each in filters)
+        and all(each.depends_on is not DependsOn.CLUSTER or isinstance(each, PreFilterExtensions) for each in filters)
     )

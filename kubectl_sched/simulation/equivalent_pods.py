@@ -17,7 +17,7 @@ from kubectl_sched.framework.runtime import normalized_scores
 from kubectl_sched.framework.status import Code, passing
 from kubectl_sched.scheduler.num_feasible_nodes import num_feasible_nodes_to_find
 from kubectl_sched.scheduler.result import Outcome
-from kubectl_sched.simulation.plain_pods import is_plain
+from kubectl_sched.simulation.plain_pods import counts_nobody, is_plain
 from kubectl_sched.simulation.usage_levels import UsageLevels
 
 if TYPE_CHECKING:
@@ -266,15 +266,5 @@ def _is_simple(result: ScheduleResult) -> bool:
         and is_plain(result.pod)
         and spec.scheduling_group is None
         and spec.workload_ref is None
-        and not _counts_nobody(result.pod)
-    )
-
-
-def _counts_nobody(pod: Pod) -> bool:
-    """Report whether a spread constraint has an empty selector: AddPod counts pods for it that PreFilter does not."""
-    return any(
-        each.label_selector is not None
-        and not each.label_selector.match_labels
-        and not each.label_selector.match_expressions
-        for each in pod.spec.topology_spread_constraints
+        and not counts_nobody(result.pod)
     )

@@ -15,6 +15,16 @@ def is_plain(pod: Pod) -> bool:
     return not pod.spec.resource_claims and all(map(_is_of_node, pod.spec.volumes))
 
 
+def counts_nobody(pod: Pod) -> bool:
+    """Report whether a spread constraint has an empty selector: AddPod counts pods for it that PreFilter does not."""
+    return any(
+        each.label_selector is not None
+        and not each.label_selector.match_labels
+        and not each.label_selector.match_expressions
+        for each in pod.spec.topology_spread_constraints
+    )
+
+
 def _is_of_node(volume: Volume) -> bool:
     return volume == Volume(
         name=volume.name, empty_dir=volume.empty_dir, host_path=volume.host_path, config_map=volume.config_map

@@ -143,13 +143,15 @@ class InterPodAffinity(
         state.write(scoring.STATE, weighed)
         return SUCCESS
 
-    def pre_score_with(self, state: CycleState, pod: Pod, added: Pod, row: int, nodes: Snapshot, rows: Rows) -> Status:
-        """Weigh one more pod; where nobody preferred anything so far, all of them."""
+    def pre_score_with(
+        self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot, rows: Rows, amount: int = 1
+    ) -> Status:
+        """Weigh one more pod, or one less; where nobody preferred anything so far, all of them."""
         before = state.get(scoring.STATE)
         if before is not None:
-            state.write(scoring.STATE, scoring.with_pod(before, pod, added, nodes, row))
+            state.write(scoring.STATE, scoring.with_pod(before, pod, changed, nodes, row, amount))
             return SUCCESS
-        if pod.spec.affinity is None and added.spec.affinity is None:
+        if amount <= 0 or (pod.spec.affinity is None and changed.spec.affinity is None):
             return SKIP
         return self.pre_score(state, pod, nodes, rows)
 

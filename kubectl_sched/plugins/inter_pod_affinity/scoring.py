@@ -99,24 +99,24 @@ def _by_existing(pod: Pod, nodes: Snapshot, preferences: Preferences) -> Iterato
         yield key, nodes.existing_pods.rows[pods], weight_of[column.codes[pods]]
 
 
-def with_pod(state: PreScoreState, pod: Pod, added: Pod, nodes: Snapshot, row: int) -> PreScoreState:
-    """The state with another pod on a row's node."""
+def with_pod(state: PreScoreState, pod: Pod, changed: Pod, nodes: Snapshot, row: int, amount: int) -> PreScoreState:
+    """The state with another pod on a row's node (1) or off it (-1)."""
     labels = nodes.node_objects[row].metadata.labels
     after = dict(state.topology_score)
-    for key, points in _between(pod, added, state.preferences):
+    for key, points in _between(pod, changed, state.preferences):
         value = labels.get(key)
         if value is not None:
             before = after.get(key) or TopologyCounts.none(nodes, key)
-            after[key] = before.plus(value, points)
+            after[key] = before.plus(value, points * amount)
     return PreScoreState(preferences=state.preferences, topology_score=after)
 
 
-def _between(pod: Pod, added: Pod, preferences: Preferences) -> Iterator[tuple[str, int]]:
+def _between(pod: Pod, other: Pod, preferences: Preferences) -> Iterator[tuple[str, int]]:
     """The topology keys and points of the terms with which one of the pods means the other."""
     for term in preferences.terms:
-        if term.matches(added):
+        if term.matches(other):
             yield term.topology_key, term.weight
-    theirs = terms_of(added)
+    theirs = terms_of(other)
     if theirs is None:
         return
     for kind, terms in (

@@ -110,12 +110,14 @@ class PodTopologySpread(
         state.write(scoring.STATE, scoring.pre_score_state(pod, nodes, rows, constraints, self._constraints))
         return SUCCESS
 
-    def pre_score_with(self, state: CycleState, pod: Pod, added: Pod, row: int, nodes: Snapshot, rows: Rows) -> Status:
-        """Count one more pod; which soft constraints there are depends on the pod alone."""
+    def pre_score_with(
+        self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot, rows: Rows, amount: int = 1
+    ) -> Status:
+        """Count one more pod, or one less; which soft constraints there are depends on the pod alone."""
         before = state.get(scoring.STATE)
         if before is None:
             return SKIP
-        after = scoring.with_pod(before, pod, added, nodes, row, self._constraints)
+        after = scoring.with_pod(before, pod, changed, nodes, row, self._constraints, amount)
         state.write(scoring.STATE, scoring.weighed(after, nodes, rows))
         return SUCCESS
 

@@ -130,20 +130,21 @@ def _per_node(pod: Pod, nodes: Snapshot, constraint: Constraint) -> Integers:
 
 
 def with_pod(
-    state: PreScoreState, pod: Pod, added: Pod, nodes: Snapshot, row: int, source: Constraints
+    state: PreScoreState, pod: Pod, changed: Pod, nodes: Snapshot, row: int, source: Constraints, amount: int
 ) -> PreScoreState:
-    """The state with another pod on a row's node; it runs there in `nodes` already. Weights stay as they are."""
+    """The state with another pod on a row's node (1) or off it (-1); `nodes` has it there. Weights stay as they are."""
     node = nodes.node_objects[row]
 
     def of(spread: SoftSpread) -> SoftSpread:
         constraint = spread.constraint
         if spread.matches is None and spread.per_node is None:
-            return replace(spread, per_node=_per_node(pod, nodes, constraint))
-        if not _is_counted(pod, added, constraint):
+            counted = replace(spread, per_node=_per_node(pod, nodes, constraint))
+            return counted if amount >= 0 else of(counted)
+        if not amount or not _is_counted(pod, changed, constraint):
             return spread
         if spread.per_node is not None:
             per_node = spread.per_node.copy()
-            per_node[row] += 1
+            per_node[row] += amount
             return replace(spread, per_node=per_node)
         if spread.matches is None or not source.counts_node(pod, node, constraint):
             return spread
@@ -153,19 +154,19 @@ def with_pod(
             return spread
         value = node.metadata.labels.get(constraint.topology_key, "")
         known = constraint.topology_key in node.metadata.labels or "" in spread.matches.values
-        return replace(spread, matches=spread.matches.plus(value, 1)) if known else spread
+        return replace(spread, matches=spread.matches.plus(value, amount)) if known else spread
 
     return replace(state, spreads=tuple(map(of, state.spreads)))
 
 
-def _is_counted(pod: Pod, added: Pod, constraint: Constraint) -> bool:
+def _is_counted(pod: Pod, other: Pod, constraint: Constraint) -> bool:
     """Report whether the constraint counts the pod, as `matching_pods` has it."""
     return (
         not constraint.selector.is_empty
         and not constraint.selector.nothing
-        and added.metadata.namespace == pod.metadata.namespace
-        and added.metadata.deletion_timestamp is None
-        and constraint.selector.matches(added.metadata.labels)
+        and other.metadata.namespace == pod.metadata.namespace
+        and other.metadata.deletion_timestamp is None
+        and constraint.selector.matches(other.metadata.labels)
     )
 
 
