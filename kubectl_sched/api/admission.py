@@ -1,7 +1,5 @@
 """The objects that the API server's admission plugins read (k8s.io/api/core/v1 and node/v1)."""
 
-from __future__ import annotations
-
 from kubectl_sched.api.affinity import Toleration
 from kubectl_sched.api.core import ResourceList
 from kubectl_sched.api.meta import KubernetesObject, Part

@@ -1,7 +1,5 @@
 """Affinity, tolerations and topology spread constraints of a pod (k8s.io/api/core/v1/types.go)."""
 
-from __future__ import annotations
-
 import msgspec
 
 from kubectl_sched.api.meta import Int32, Int64, LabelSelector, Part

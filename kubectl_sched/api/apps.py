@@ -1,7 +1,5 @@
 """Workloads that keep pods running (k8s.io/api/apps/v1/types.go, and ReplicationController of core/v1)."""
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 import msgspec

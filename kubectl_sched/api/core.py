@@ -1,7 +1,5 @@
 """Nodes, namespaces, services and the events of pods (k8s.io/api/core/v1/types.go)."""
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 import msgspec

@@ -1,7 +1,5 @@
 """NodePools and NodeClaims of Karpenter (sigs.k8s.io/karpenter/pkg/apis/v1)."""
 
-from __future__ import annotations
-
 import msgspec
 
 from kubectl_sched.api.core import ResourceList, Taint

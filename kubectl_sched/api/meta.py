@@ -4,8 +4,6 @@ Answers to k8s.io/apimachinery/pkg/apis/meta/v1/types.go. Structs are frozen and
 collector need not know them: with a hundred thousand pods that is most of the time to decode them.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, TypeAlias
 
 import msgspec

@@ -1,7 +1,5 @@
 """Pods (k8s.io/api/core/v1/types.go)."""
 
-from __future__ import annotations
-
 from kubectl_sched.api.affinity import Affinity, Toleration, TopologySpreadConstraint
 from kubectl_sched.api.containers import Container, ResourceRequirements, WindowsOptions
 from kubectl_sched.api.core import RawQuantity, ResourceList

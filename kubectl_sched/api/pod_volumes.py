@@ -1,7 +1,5 @@
 """The volumes that a pod names (k8s.io/api/core/v1/types.go)."""
 
-from __future__ import annotations
-
 import msgspec
 
 from kubectl_sched.api.core import ResourceList

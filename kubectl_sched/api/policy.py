@@ -1,7 +1,5 @@
 """Priorities and disruption budgets (k8s.io/api/policy/v1, k8s.io/api/scheduling/v1)."""
 
-from __future__ import annotations
-
 from kubectl_sched.api.meta import Int32, KubernetesObject, LabelSelector, Part
 
 

@@ -4,8 +4,6 @@ v1beta1 writes a device under `basic` and an exact request without `exactly`; `D
 give both as v1 has them.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from kubectl_sched.api.affinity import NodeSelector
@@ -155,7 +153,7 @@ class Device(BasicDevice, frozen=True):
     basic: BasicDevice | None = None
 
     @property
-    def flat(self) -> Device:
+    def flat(self) -> "Device":
         """The device as v1 writes it."""
         if self.basic is None:
             return self

@@ -1,7 +1,5 @@
 """Objects that say which schedulers there are and how they are configured."""
 
-from __future__ import annotations
-
 from kubectl_sched.api.meta import Int32, KubernetesObject, Part
 
 

@@ -1,7 +1,5 @@
 """Workloads and groups of pods (k8s.io/api/scheduling/v1alpha1, v1alpha2, v1alpha3 and v1beta1)."""
 
-from __future__ import annotations
-
 from kubectl_sched.api.meta import Condition, Int32, KubernetesObject, Part
 from kubectl_sched.api.pod import PodResourceClaim, PodResourceClaimStatus
 

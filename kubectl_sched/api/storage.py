@@ -3,8 +3,6 @@
 Answers to k8s.io/api/core/v1/types.go and k8s.io/api/storage/v1/types.go.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from kubectl_sched.api.affinity import NodeSelector

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -182,6 +181,8 @@ def _among_logs(data: bytes, source: str) -> list[msgspec.Raw]:
 
 def _joined(data: bytes, source: str, budget: Budget) -> list[msgspec.Raw]:
     """Documents right behind one another; none if anything else is among them."""
+    import json
+
     text, decoder, documents, at = data.decode(errors="replace"), json.JSONDecoder(), [], 0
     while at < len(text):
         try:
