@@ -11,7 +11,6 @@ from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
 from kubectl_sched.diagnostics.history import history_of, observed_of, placed_by_another
 from kubectl_sched.diagnostics.kubelet_refusals import kubelet_refusals
 from kubectl_sched.diagnostics.pod_lifecycle import stage_of
-from kubectl_sched.diagnostics.waiting import adding_a_node
 from kubectl_sched.diagnostics.warnings import warnings
 from kubectl_sched.errors import SchedError
 from kubectl_sched.own_error import HOW_TO_REPORT, error_in_one_line, note_error
@@ -206,6 +205,7 @@ class PodExplainer:
             found = replace(found, contrast=contrast_of(found.result, self._question.node))
         if not self._suggesting or found.result.unknown or self._is_as_asked(found.result):
             return found
+        from kubectl_sched.diagnostics.waiting import adding_a_node
         from kubectl_sched.suggestions.search import suggest  # several pods at once are explained without
 
         suggestions = suggest(found.result, self._question.node, autoscaler=adding_a_node(found.observed))

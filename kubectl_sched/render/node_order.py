@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kubectl_sched.suggestions.nearest_nodes import rejections
-
 if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
 
@@ -35,6 +33,9 @@ def rejected_rows(result: ScheduleResult) -> list[int]:
     """The rows that are not feasible, the closest first."""
     if result.verdict is None:
         return []
+
+    from kubectl_sched.suggestions.nearest_nodes import rejections
+
     counts, _ = rejections(result)
     feasible = set(result.feasible.tolist())
     nearest = closest(result, _CLOSEST)
@@ -45,6 +46,8 @@ def rejected_rows(result: ScheduleResult) -> list[int]:
 
 def closest(result: ScheduleResult, most: int) -> list[int]:
     """The rejected rows, those first that the fewest plugins reject and whose evidence is nearest to passing."""
+    from kubectl_sched.suggestions.nearest_nodes import rejections
+
     counts, away = rejections(result)
     counts[result.feasible] = np.iinfo(np.int64).max
     names = result.nodes.names

@@ -11,8 +11,6 @@ import numpy as np
 from kubectl_sched.api.affinity import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from kubectl_sched.api.component_helpers.node_affinity import METADATA_NAME, parse_node_selector
 from kubectl_sched.framework.evidence import Evidence
-from kubectl_sched.framework.label_hints import label_hints
-from kubectl_sched.framework.near_miss import nearest
 from kubectl_sched.snapshot.node_selection import nodes_selected
 
 if TYPE_CHECKING:
@@ -279,6 +277,8 @@ def _requirement_facts(requirement: NodeSelectorRequirement, has: str | None) ->
 
 
 def _hints(results: list[_TermResult], nodes: Snapshot, row: int) -> tuple[str, ...]:
+    from kubectl_sched.framework.label_hints import label_hints
+
     hints: list[str] = []
     for result in results:
         for each in result.unmet:
@@ -294,6 +294,8 @@ def _hints(results: list[_TermResult], nodes: Snapshot, row: int) -> tuple[str, 
 def _number_hints(requirement: NodeSelectorRequirement, nodes: Snapshot, row: int) -> tuple[str, ...]:
     has = nodes.node_objects[row].metadata.labels.get(requirement.key)
     if has is None:
+        from kubectl_sched.framework.label_hints import label_hints
+
         return label_hints(requirement.key, (), nodes, row)
     if not has.removeprefix("-").removeprefix("+").isdigit():
         return (f"{requirement.operator} compares whole numbers, and {has!r} is none",)
@@ -304,6 +306,9 @@ def _name_hints(field: NodeSelectorRequirement, nodes: Snapshot) -> list[str]:
     if field.key != METADATA_NAME or field.operator != "In":
         return []
     hints: list[str] = []
+
+    from kubectl_sched.framework.near_miss import nearest
+
     for name in field.values:
         if name not in nodes.whole.row_of:
             near = nearest(name, nodes.whole.names)

@@ -29,9 +29,7 @@ from kubectl_sched.render.sampling_sentence import sampling_words
 from kubectl_sched.render.status_sentences import status_parts
 from kubectl_sched.render.text.note_lines import note_parts
 from kubectl_sched.render.text.screen_fitting import BLANK, LAST, Part
-from kubectl_sched.render.text.suggestion_text import lines_of
 from kubectl_sched.render.text.table_lines import fits, folded, side_by_side, table_lines
-from kubectl_sched.render.waterfall import waterfall, waterfall_heading
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
@@ -93,6 +91,8 @@ def _waterfall(contrast: Contrast | None, width: int, *, in_full: bool) -> Itera
     """Yield the difference between two nodes as bars that add up to the lead, with the fact behind the largest."""
     if contrast is None or not contrast.plugins:
         return
+    from kubectl_sched.render.waterfall import waterfall, waterfall_heading
+
     lines = [Text(waterfall_heading(contrast))]
     bars = waterfall(contrast)
     points, longest = max(len(bar.points) for bar in bars), max(len(bar.bar) for bar in bars)
@@ -110,6 +110,10 @@ def _waterfall(contrast: Contrast | None, width: int, *, in_full: bool) -> Itera
 
 def _suggestions(suggestions: Sequence[Suggestion], width: int, *, in_full: bool) -> Iterator[Part]:
     """Yield the first of the changes that a replay showed to help, and the next one if the first has no command."""
+    if not suggestions:
+        return
+    from kubectl_sched.render.text.suggestion_text import lines_of
+
     shown = 0
     for suggestion in suggestions if in_full else suggestions[:2]:
         whole = lines_of(suggestion, width)
