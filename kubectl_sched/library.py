@@ -6,8 +6,9 @@ prints, and shows itself in a notebook and on a terminal.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
+
+from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -134,7 +135,7 @@ class Cluster:
 
         selection = Selection(targets=(), namespace=namespace, label_selector=selector, pending=True)
         question = Question(selection=selection, replay=Replay(**replay), profile=profile, suggesting=False)
-        return Triage(triage(question, self._state_for(selection)))
+        return Triage(_answer=triage(question, self._state_for(selection)))
 
     def whatif(
         self,
@@ -180,7 +181,7 @@ class Cluster:
             choices=Choices(profile=profile),
             replay=Replay(**replay),
         )
-        return WhatIf(what_if(question, self._state_for(Selection(namespace=None, also=EVERYTHING))))
+        return WhatIf(_answer=what_if(question, self._state_for(Selection(namespace=None, also=EVERYTHING))))
 
     def capacity(
         self,
@@ -201,7 +202,7 @@ class Cluster:
 
         state = self._state_for(Selection(namespace=None, also=EVERYTHING))
         question = Question(shapes=shapes, namespace=namespace, profile=profile, replay=Replay(**replay))
-        return Capacity(capacity(question, state))
+        return Capacity(_answer=capacity(question, state))
 
     def diff(
         self,
@@ -226,7 +227,7 @@ class Cluster:
             to_replay=Replay(config=to_config, kube_version=to_kube_version, feature_gates=to_feature_gates),
         )
         to_dump = None if other is None else other._state_for(selection)  # noqa: SLF001 - a cluster like this one
-        return Diff(diff(question, self._state_for(selection), to_dump))
+        return Diff(_answer=diff(question, self._state_for(selection), to_dump))
 
     def schedulers(self, *, kube_version: str | None = None) -> dict[str, Any]:
         """Return the schedulers, their profiles, and the schedulerNames that nobody serves, as `-o json` has them."""
@@ -403,8 +404,7 @@ class Explanations(_Shown):
         return {**explanation_list([each.to_dict() for each in self]), "warnings": list(self.notes)}
 
 
-@dataclass(frozen=True)
-class Triage:
+class Triage(Record, frozen=True, kw_only=True):
     """The answer of `kubectl sched` by itself."""
 
     _answer: _TriageAnswer
@@ -433,8 +433,7 @@ class Triage:
         return triage_data(self._answer)
 
 
-@dataclass(frozen=True)
-class WhatIf:
+class WhatIf(Record, frozen=True, kw_only=True):
     """The answer of `whatif`."""
 
     _answer: _WhatIfAnswer
@@ -466,8 +465,7 @@ class WhatIf:
         return what_if_data(self._answer.result, self._answer.kubernetes_version, self._answer.notes)
 
 
-@dataclass(frozen=True)
-class Capacity:
+class Capacity(Record, frozen=True, kw_only=True):
     """The answer of `capacity`."""
 
     _answer: _CapacityAnswer
@@ -484,8 +482,7 @@ class Capacity:
         return capacity_data(self._answer)
 
 
-@dataclass(frozen=True)
-class Diff:
+class Diff(Record, frozen=True, kw_only=True):
     """The answer of `diff`."""
 
     _answer: _DiffAnswer

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -42,8 +41,7 @@ class Order(Record, frozen=True, kw_only=True):
     profile: str | None = None
 
 
-@dataclass(frozen=True)
-class Situation:
+class Situation(Record, frozen=True, kw_only=True):
     """The pod's explanation, who serves it otherwise, and what an earlier attempt left of it."""
 
     dump: Dump
@@ -78,13 +76,13 @@ def situation_of(dump: Dump, selection: Selection, order: Order) -> Situation:
         answer, schedulers = explain(replace(question, profile=DEFAULT_SCHEDULER_NAME), dump)
         result = answer.explanations[0].result
     return Situation(
-        dump,
-        schedulers,
-        answer.explanations[0],
-        serving(result.pod, dump, schedulers, datetime.now(UTC)),
-        leftovers(result.pod, dump.objects) if result.current_node is None else (),
-        (*notes, *schedulers.notes, *schedulers.warnings, *answer.explanations[0].warnings, *dump.warnings),
-        tuple(
+        dump=dump,
+        schedulers=schedulers,
+        explanation=answer.explanations[0],
+        serving=serving(result.pod, dump, schedulers, datetime.now(UTC)),
+        leftovers=leftovers(result.pod, dump.objects) if result.current_node is None else (),
+        notes=(*notes, *schedulers.notes, *schedulers.warnings, *answer.explanations[0].warnings, *dump.warnings),
+        stale=tuple(
             item for item in dump.objects if isinstance(item, ResourceClaim) and is_extended_claim_of(result.pod, item)
         ),
     )

@@ -260,7 +260,15 @@ class _Once:
     ) -> Answer:
         told = self._shown.notes if self._shown is not None else ()
         return Answer(
-            outcome, exit_code, message, plan, situation.explanation, bound_to, tuple(self._warnings), left, told
+            outcome=outcome,
+            exit_code=exit_code,
+            message=message,
+            plan=plan,
+            explanation=situation.explanation,
+            bound_to=bound_to,
+            warnings=tuple(self._warnings),
+            left=left,
+            told=told,
         )
 
 

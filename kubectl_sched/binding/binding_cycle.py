@@ -6,8 +6,6 @@ PreBind wrote is taken back or named.
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
@@ -26,6 +24,7 @@ from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.status import SUCCESS, Status, error
 from kubectl_sched.plugins.dynamic_resources.state import STATE as CLAIMS
+from kubectl_sched.record import Record
 from kubectl_sched.scheduler.reserve import reserved
 from kubectl_sched.sources.live.live_errors import ClusterError, LostResponseError, ResponseError
 
@@ -44,37 +43,32 @@ if TYPE_CHECKING:
 _TRIES = 5
 
 
-@dataclass(frozen=True)
-class Ended:
+class Ended(Record, frozen=True, kw_only=True):
     """`warnings` are sentences about what else went wrong, `left` names what PreBind wrote and could not take back."""
 
     warnings: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Bound(Ended):
+class Bound(Ended, frozen=True, kw_only=True):
     """The pod has this node, by us."""
 
     node: str = ""
 
 
-@dataclass(frozen=True)
-class Taken(Ended):
+class Taken(Ended, frozen=True, kw_only=True):
     """Somebody else has bound the pod, to this node."""
 
     node: str = ""
 
 
-@dataclass(frozen=True)
-class Gone(Ended):
+class Gone(Ended, frozen=True, kw_only=True):
     """The pod is not there any more, is being deleted, or is another one of its name."""
 
     why: str = ""
 
 
-@dataclass(frozen=True)
-class Failed(Ended):
+class Failed(Ended, frozen=True, kw_only=True):
     """The pod has no node. `changed`: something is not what the cycle saw, so that it must be run again."""
 
     status: Status = SUCCESS
@@ -144,10 +138,10 @@ class _Run:
             outcome = Failed(status=error(str(failure)))
         if isinstance(outcome, Bound):
             self._announce()
-            return dataclasses.replace(outcome, warnings=tuple(self._warnings))
+            return replace(outcome, warnings=tuple(self._warnings))
         left = unreserve(self._writer, self._pod, self._not_used(outcome))
         self._take_back_nomination(outcome)
-        return dataclasses.replace(outcome, warnings=tuple(self._warnings), left=left)
+        return replace(outcome, warnings=tuple(self._warnings), left=left)
 
     def _not_used(self, outcome: Ended) -> Sequence[Done]:
         """Return the writes of PreBind, without those that the pod uses although somebody else bound it."""

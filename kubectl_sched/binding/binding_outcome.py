@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
+
+from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from kubectl_sched.queries.explanation import Explanation
@@ -13,8 +14,7 @@ INTERRUPTED: Final = 130
 """The exit code after Ctrl-C, as shells have it: 128 and SIGINT."""
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(Record, frozen=True, kw_only=True):
     """An outcome, its exit code, and a sentence.
 
     Outcomes: Bound, Planned, Declined, Refused, Unschedulable, Taken, Gone, Failed, Interrupted.

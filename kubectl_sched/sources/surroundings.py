@@ -93,9 +93,9 @@ class Surroundings:
         then = moment(time)
         if then is None:
             return list(self.objects)
-        young = {id(item) for at, item in (*self.pod_times, *self.node_times) if at > then}
-        young.discard(id(keep))
-        return [item for item in self.objects if id(item) not in young]
+        young = {(type(item), item.key) for at, item in (*self.pod_times, *self.node_times) if at > then}
+        young.discard((Pod, keep.key))
+        return [item for item in self.objects if (type(item), item.key) not in young]
 
 
 def bound_at(pod: Pod) -> str | None:

@@ -196,8 +196,8 @@ class EditNodes(Edit, frozen=True, kw_only=True):
             raise SchedError(told) from None
         edited = replace(nodes, table=NodeTable(tuple(cluster.nodes.values())))
         if len(cluster.pods) < len(pods):
-            staying = {id(pod) for pod in cluster.pods}
-            edited = edited.without(np.array([id(pod) not in staying for pod in pods], dtype=np.bool_))
+            staying = {pod.key for pod in cluster.pods}
+            edited = edited.without(np.array([pod.key not in staying for pod in pods], dtype=np.bool_))
         return structs.replace(trial, nodes=edited)
 
 

@@ -31,7 +31,12 @@ def situation() -> Situation:
     dump = Dump(objects=(node("w1"), node("w2"), pod()), present=frozenset({"Node", "Pod"}))
     answer, schedulers = explain(Question(selection=Selection(targets=("web-0",))), dump)
     return Situation(
-        dump, schedulers, answer.explanations[0], Serving(state=UNKNOWN, evidence="nobody is seen"), (), ()
+        dump=dump,
+        schedulers=schedulers,
+        explanation=answer.explanations[0],
+        serving=Serving(state=UNKNOWN, evidence="nobody is seen"),
+        leftovers=(),
+        notes=(),
     )
 
 

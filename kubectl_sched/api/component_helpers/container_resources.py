@@ -194,11 +194,11 @@ def _with_reached(
     """Count the resources that a resize reached beside the spec, or instead of it if the resize is infeasible."""
     statuses = _statuses(pod)
     infeasible = is_resize_infeasible(pod)
-    once = {id(container) for container in pod.spec.init_containers if not _is_sidecar(container)}
+    once = {container.name for container in pod.spec.init_containers if not _is_sidecar(container)}
 
     def of_container(container: Container) -> Resources:
         status = statuses.get(container.name)
-        found = reached(status) if status is not None and id(container) not in once else None
+        found = reached(status) if status is not None and container.name not in once else None
         if found is None:
             return of_spec(container)
         return found if infeasible else largest(of_spec(container), found)

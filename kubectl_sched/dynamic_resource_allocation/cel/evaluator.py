@@ -156,7 +156,7 @@ def _ident(node: Ident) -> Step:
             if isinstance(value, _Failed):
                 raise value.failure
             return value
-        return TypeValue(name)
+        return TypeValue(name=name)
 
     return step
 
@@ -438,7 +438,7 @@ def _bind(node: Bind) -> Step:
             value = value.value
         frame.spend(optional == "optMap")
         answer = body(frame.inner({name: value}))
-        return Optional(True, answer) if optional == "optMap" else answer
+        return Optional(present=True, value=answer) if optional == "optMap" else answer
 
     return step
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_sched.dynamic_resource_allocation.cel.values import MAX_INT, MAX_UINT, CompileError, UInt, Value
 
@@ -31,8 +30,7 @@ _ESCAPES = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A word and where it begins."""
 
     kind: str

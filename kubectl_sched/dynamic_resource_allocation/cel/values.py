@@ -12,6 +12,7 @@ from functools import total_ordering
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kubectl_sched.api.apimachinery.quantity import Quantity
+from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,52 +38,45 @@ class UInt(int):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Duration:
+class Duration(Record, frozen=True, kw_only=True, order=True):
     """In nanoseconds."""
 
     nanos: int
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Timestamp:
+class Timestamp(Record, frozen=True, kw_only=True, order=True):
     """In nanoseconds since 1970."""
 
     nanos: int
 
 
-@dataclass(frozen=True, slots=True)
-class Optional:
+class Optional(Record, frozen=True, kw_only=True):
     """A value that may be missing."""
 
     present: bool = False
     value: Value = None
 
 
-@dataclass(frozen=True, slots=True)
-class TypeValue:
+class TypeValue(Record, frozen=True, kw_only=True):
     """The value of type()."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class IP:
+class IP(Record, frozen=True, kw_only=True):
     """An IP address."""
 
     address: IPv4Address | IPv6Address
 
 
-@dataclass(frozen=True, slots=True)
-class CIDR:
+class CIDR(Record, frozen=True, kw_only=True):
     """An address with a prefix length."""
 
     address: IPv4Address | IPv6Address
     network: IPv4Network | IPv6Network
 
 
-@dataclass(frozen=True, slots=True)
-class URL:
+class URL(Record, frozen=True, kw_only=True):
     """A URL, read and as written."""
 
     parts: SplitResult

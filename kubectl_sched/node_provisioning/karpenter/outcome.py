@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type_order import (
@@ -19,6 +18,7 @@ from kubectl_sched.node_provisioning.karpenter.karpenter_labels import (
 )
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirement import IN, Requirement, requirement
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import is_compatible, merged, of_key
+from kubectl_sched.record import CachingRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from kubectl_sched.node_provisioning.karpenter.topology.ties import Ties
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class PlannedNodeClaim:
+class PlannedNodeClaim(CachingRecord, frozen=True, kw_only=True):
     """A NodeClaim that would be created, its instance types cheapest first."""
 
     template: NodeClaimTemplate
@@ -65,19 +64,18 @@ class PlannedNodeClaim:
         return labels, selectors(each for key, each in requirements.items() if key not in SIMULATION_KEYS)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Outcome:
+class Outcome(CachingRecord, frozen=True, kw_only=True):
     """One round of Karpenter. Pods are named namespace/name, errors are Karpenter's texts."""
 
     claims: tuple[PlannedNodeClaim, ...] = ()
-    existing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    existing: Mapping[str, tuple[str, ...]] = {}
     """The pods that a node that is there or on its way would take, by its name."""
 
-    errors: Mapping[str, str] = field(default_factory=dict)
-    pool_errors: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    errors: Mapping[str, str] = {}
+    pool_errors: Mapping[str, Mapping[str, str]] = {}
     """Tells why no NodePool would make a node for a pod: its text for each."""
 
-    ignored: Mapping[str, str] = field(default_factory=dict)
+    ignored: Mapping[str, str] = {}
     """Tells why Karpenter does not look at a pod."""
 
     ties: frozenset[str] = frozenset()
@@ -97,12 +95,14 @@ def outcome_of(
         else:
             claims.append(planned)
     return Outcome(
-        tuple(claims),
-        {each.state.name: tuple(pod.key for pod in each.pods) for each in nodes if each.pods},
-        errors,
-        {key: {name: each.text() for name, each in found.items()} for key, found in solver.pool_errors.items()},
-        ignored,
-        frozenset(ties.choices),
+        claims=tuple(claims),
+        existing={each.state.name: tuple(pod.key for pod in each.pods) for each in nodes if each.pods},
+        errors=errors,
+        pool_errors={
+            key: {name: each.text() for name, each in found.items()} for key, found in solver.pool_errors.items()
+        },
+        ignored=ignored,
+        ties=frozenset(ties.choices),
     )
 
 
@@ -119,12 +119,12 @@ def _truncated(claim: NewNodeClaim, options: Options, ties: Ties) -> tuple[Plann
         ties.mark("instance types")
     ordered = ordered_by_price(table, claim.rows, requirements)[: options.max_instance_types]
     planned = PlannedNodeClaim(
-        claim.template,
-        tuple(pod.key for pod in claim.pods),
-        tuple(ordered),
-        requirements,
-        claim.requests,
-        claim.min_values_relaxed,
+        template=claim.template,
+        pods=tuple(pod.key for pod in claim.pods),
+        rows=tuple(ordered),
+        requirements=requirements,
+        requests=claim.requests,
+        min_values_relaxed=claim.min_values_relaxed,
     )
     if options.relaxes_min_values:
         return planned, ""

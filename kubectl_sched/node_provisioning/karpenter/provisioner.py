@@ -215,14 +215,12 @@ def _tables(
     pools: Sequence[NodePool], instance_types: Mapping[str, Sequence[InstanceType]], options: Options
 ) -> dict[str, InstanceTypeTable]:
     """The instance types of each NodePool that has any; NodePools with the same share a table."""
-    made: dict[int, InstanceTypeTable] = {}
-    tables = {}
+    tables: dict[str, InstanceTypeTable] = {}
     for pool in pools:
         types = instance_types.get(pool.name, ())
         if types:
-            if id(types) not in made:
-                made[id(types)] = InstanceTypeTable(types, options.well_known)
-            tables[pool.name] = made[id(types)]
+            shared = (table for name, table in tables.items() if instance_types[name] is types)
+            tables[pool.name] = next(shared, None) or InstanceTypeTable(types, options.well_known)
     return tables
 
 

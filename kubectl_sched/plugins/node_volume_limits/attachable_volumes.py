@@ -85,7 +85,7 @@ class AttachableVolumes:
             if plugin.migrates and (portworx_migrates or plugin.name != _PORTWORX)
         )
         self._drivers = {node.name: self._node_drivers(node) for node in objects.all(CSINode)}
-        self._of_pod: dict[frozenset[str], dict[int, tuple[Pod, Volumes | str]]] = {}
+        self._of_pod: dict[frozenset[str], dict[str, tuple[Pod, Volumes | str]]] = {}
         self._attached: dict[str, Volumes] | None = None
 
     def drivers(self, node_name: str) -> NodeDrivers:
@@ -106,13 +106,13 @@ class AttachableVolumes:
     def of_existing(self, pod: Pod, migrated: frozenset[str]) -> Volumes:
         """The volumes of a pod that runs; claims that do not exist are left out. Raises PluginError."""
         of_pod = self._of_pod.setdefault(migrated, {})
-        known = of_pod.get(id(pod))
-        if known is None:
+        known = of_pod.get(pod.key)
+        if known is None or known[0] is not pod:
             try:
                 known = pod, self.of_new(pod, migrated, is_new=False)
             except PluginError as failure:
                 known = pod, str(failure)
-            of_pod[id(pod)] = known
+            of_pod[pod.key] = known
         volumes = known[1]
         if isinstance(volumes, str):
             raise PluginError(volumes)

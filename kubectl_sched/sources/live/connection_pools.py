@@ -29,17 +29,15 @@ class Connections:
     def __init__(self, endpoint: Endpoint, environment: Mapping[str, str]) -> None:
         self._endpoint = endpoint
         self._environment = environment
-        self._pools: dict[int, tuple[Shown, urllib3.PoolManager]] = {}
+        self._pools: dict[Shown, urllib3.PoolManager] = {}
         self._lock = threading.Lock()
 
     def of(self, shown: Shown) -> urllib3.PoolManager:
         """Connections that show this certificate; another one needs others."""
         with self._lock:
-            key = id(shown)
-            if key not in self._pools:
-                # Holding `shown` itself keeps its id from being given to another.
-                self._pools[key] = (shown, self._new(shown))
-            return self._pools[key][1]
+            if shown not in self._pools:
+                self._pools[shown] = self._new(shown)
+            return self._pools[shown]
 
     def _new(self, shown: Shown) -> urllib3.PoolManager:
         options: dict[str, Any] = {"maxsize": _MOST}

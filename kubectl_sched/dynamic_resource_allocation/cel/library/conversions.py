@@ -147,7 +147,7 @@ def to_duration(value: Value) -> Duration:
     """As `duration` converts it; raises CelError."""
     if isinstance(value, str):
         try:
-            return Duration(parse_duration(value))
+            return Duration(nanos=parse_duration(value))
         except InvalidDuration as wrong:
             raise _not_converted("string", _DURATION) from wrong
     want(value, Duration, int)
@@ -163,7 +163,7 @@ def to_timestamp(value: Value) -> Timestamp:
     """As `timestamp` converts it; raises CelError."""
     if not isinstance(value, str):
         want(value, Timestamp, int)
-        return value if isinstance(value, Timestamp) else Timestamp(value * 10**9)
+        return value if isinstance(value, Timestamp) else Timestamp(nanos=value * 10**9)
     found = _STAMP.fullmatch(value)
     unreadable = _not_converted("string", _TIMESTAMP)
     if found is None:
@@ -173,7 +173,7 @@ def to_timestamp(value: Value) -> Timestamp:
     except ValueError as wrong:
         raise unreadable from wrong
     nanos = int((found[2] or "0").ljust(9, "0")[:9])
-    return Timestamp(int((whole - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(seconds=1)) * 10**9 + nanos)
+    return Timestamp(nanos=int((whole - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(seconds=1)) * 10**9 + nanos)
 
 
 FUNCTIONS: dict[str, Function] = {
@@ -186,5 +186,5 @@ FUNCTIONS: dict[str, Function] = {
     "duration": to_duration,
     "timestamp": to_timestamp,
     "dyn": lambda value: value,
-    "type": lambda value: TypeValue("type" if isinstance(value, TypeValue) else type_name(value)),
+    "type": lambda value: TypeValue(name="type" if isinstance(value, TypeValue) else type_name(value)),
 }

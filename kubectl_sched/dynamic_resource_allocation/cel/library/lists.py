@@ -111,7 +111,7 @@ def _value(value: Value) -> Value:
 
 
 def _non_zero(value: Value) -> Optional:
-    return Optional(True, value) if value else Optional()
+    return Optional(present=True, value=value) if value else Optional()
 
 
 FUNCTIONS: dict[str, Function] = {
@@ -125,13 +125,13 @@ FUNCTIONS: dict[str, Function] = {
     "reverse": on(list, lambda items: _slice(items, 0, len(items))[::-1]),
     "slice": _slice,
     "sort": _sort,
-    "first": on(list, lambda items: Optional(bool(items), items[0] if items else None)),
-    "last": on(list, lambda items: Optional(bool(items), items[-1] if items else None)),
+    "first": on(list, lambda items: Optional(present=bool(items), value=items[0] if items else None)),
+    "last": on(list, lambda items: Optional(present=bool(items), value=items[-1] if items else None)),
     "lists.range": _range,
     "sets.contains": _contains_all,
     "sets.equivalent": lambda one, other: _contains_all(one, other) and _contains_all(other, one),
     "sets.intersects": lambda one, other: any(contained(item, other) for item in elements(one)),
-    "optional.of": lambda value: Optional(True, value),
+    "optional.of": lambda value: Optional(present=True, value=value),
     "optional.ofNonZeroValue": _non_zero,
     "optional.none": Optional,
     "hasValue": on(Optional, lambda value: value.present),

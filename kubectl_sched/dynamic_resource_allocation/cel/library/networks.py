@@ -23,7 +23,7 @@ def _url(text: Value) -> URL:
         raise CelError(f'URL parse error during conversion from string: parse "{text}": {wrong}') from wrong
     if not absolute:
         raise CelError(f'URL parse error during conversion from string: parse "{text}": invalid URI for request')
-    return URL(parts, text)
+    return URL(parts=parts, text=text)
 
 
 def _query(url: Value) -> dict[Value, Value]:
@@ -44,7 +44,7 @@ def _of_url(read: Callable[[URL], Value]) -> Function:
 
 def _ip(value: Value) -> IP:
     if isinstance(value, CIDR):
-        return IP(value.address)
+        return IP(address=value.address)
     want_text(value)
     try:
         address = ip_address(value)
@@ -57,7 +57,7 @@ def _ip(value: Value) -> IP:
         raise CelError(f'IPv4-mapped IPv6 address "{value}" is not allowed')
     if getattr(address, "scope_id", None):
         raise CelError(f'IP address "{value}" with zone value is not allowed')
-    return IP(address)
+    return IP(address=address)
 
 
 def _cidr(value: Value) -> CIDR:
@@ -67,7 +67,7 @@ def _cidr(value: Value) -> CIDR:
     if not length.isdigit():
         raise unreadable
     try:
-        return CIDR(ip_address(address), ip_network(value, strict=False))
+        return CIDR(address=ip_address(address), network=ip_network(value, strict=False))
     except ValueError as wrong:
         raise unreadable from wrong
 
@@ -124,5 +124,5 @@ FUNCTIONS: dict[str, Function] = {
     "containsIP": _contains_ip,
     "containsCIDR": _contains_cidr,
     "prefixLength": on(CIDR, lambda cidr: cidr.network.prefixlen),
-    "masked": on(CIDR, lambda cidr: CIDR(cidr.network.network_address, cidr.network)),
+    "masked": on(CIDR, lambda cidr: CIDR(address=cidr.network.network_address, network=cidr.network)),
 }

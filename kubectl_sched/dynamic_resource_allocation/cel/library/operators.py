@@ -71,13 +71,13 @@ def _arithmetic(name: str, whole: Callable[[int, int], int], real: Callable[[flo
 def _of_times(name: str, one: Value, other: Value) -> Value:
     kinds = (type(one), type(other))
     if name == "+" and kinds in {(Timestamp, Duration), (Duration, Timestamp)}:
-        return Timestamp(one.nanos + other.nanos)
+        return Timestamp(nanos=one.nanos + other.nanos)
     if name in "+-" and kinds == (Duration, Duration):
-        return Duration(one.nanos + other.nanos if name == "+" else one.nanos - other.nanos)
+        return Duration(nanos=one.nanos + other.nanos if name == "+" else one.nanos - other.nanos)
     if name == "-" and kinds == (Timestamp, Timestamp):
-        return Duration(one.nanos - other.nanos)
+        return Duration(nanos=one.nanos - other.nanos)
     if name == "-" and kinds == (Timestamp, Duration):
-        return Timestamp(one.nanos - other.nanos)
+        return Timestamp(nanos=one.nanos - other.nanos)
     raise no_overload()
 
 
@@ -176,13 +176,13 @@ def optional_index(container: Value, key: Value) -> Optional:
     if isinstance(container, list):
         position = _position(key)
         inside = 0 <= position < len(container)
-        return Optional(inside, container[position] if inside else None)
+        return Optional(present=inside, value=container[position] if inside else None)
     if not isinstance(container, dict):
         raise no_overload()
     wrapped = map_key(key)
     if wrapped in container:
-        return Optional(True, container[wrapped])
-    return Optional(True, {}) if isinstance(container, DefaultMap) else Optional()
+        return Optional(present=True, value=container[wrapped])
+    return Optional(present=True, value={}) if isinstance(container, DefaultMap) else Optional()
 
 
 def less(one: Value, other: Value) -> bool:
