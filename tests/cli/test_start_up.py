@@ -66,7 +66,7 @@ def test_what_only_other_commands_need_is_not_imported(imported: list[str], pack
 
 
 def test_no_module_compiles_anything_as_it_is_imported(imported: list[str]) -> None:
-    """Regular expressions are compiled when first used (lazy_pattern.py), and a frozen value is a Record (record.py)."""
+    """Regular expressions are compiled when first used (lazy_pattern.py); a frozen value is a Record (record.py)."""
     for name in ours(imported):
         spec = importlib.util.find_spec(name)
         assert spec is not None
