@@ -33,9 +33,7 @@ _CLEAR_LINE: Final = "\r\x1b[K"
 
 def safe(text: str) -> str:
     """Return the text with control and format characters escaped, so that no name can move the cursor or hide."""
-    if text.isascii() and text.isprintable():
-        return text
-    return _NOT_PLAIN.sub(_as_text, text)
+    return text if text.isprintable() else _NOT_PLAIN.sub(_as_text, text)
 
 
 def safe_json(data: bytes) -> bytes:

@@ -131,15 +131,17 @@ def _same_column(result: ScheduleResult, choice: ScoreChoice) -> Column[int]:
 
 def raw_column(result: ScheduleResult, scores: PluginScores) -> Column[int]:
     """The raw, normalized and weighted scores of one plugin."""
+    said = list(zip(scores.raw.tolist(), scores.normalized.tolist(), scores.weighted.tolist(), strict=True))
     return Column(
-        heading=short(scores.plugin), cell=lambda row: score_in_words(scores, result.position_of[row]), kind="number"
+        heading=short(scores.plugin),
+        cell=lambda row: score_in_words(*said[result.position_of[row]], scores.weight),
+        kind="number",
     )
 
 
-def score_in_words(scores: PluginScores, position: int) -> str:
+def score_in_words(raw: int, normalized: int, points: int, weight: int) -> str:
     """The score from raw to normalized to points."""
-    raw, normalized, points = (int(each[position]) for each in (scores.raw, scores.normalized, scores.weighted))
-    return f"raw {raw} → {normalized} of 100 {_TIMES}{scores.weight} = {points}"
+    return f"raw {raw} → {normalized} of 100 {_TIMES}{weight} = {points}"
 
 
 def every_node(result: ScheduleResult, rows: Sequence[int], choice: ScoreChoice) -> Table[int]:
@@ -327,7 +329,8 @@ def _points_of(result: ScheduleResult, row: int, *, in_full: bool = False) -> Ca
     def cell(each: PluginScores | None) -> str:
         if each is None:
             return str(result.total_of[row])
-        return score_in_words(each, position) if in_full else str(each.weighted[position])
+        raw, normalized, points = (int(scores[position]) for scores in (each.raw, each.normalized, each.weighted))
+        return score_in_words(raw, normalized, points, each.weight) if in_full else str(points)
 
     return cell
 

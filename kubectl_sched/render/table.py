@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
-from kubectl_sched.record import Record
+from kubectl_sched.record import CachingRecord, Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,7 +34,7 @@ class Column(Record, Generic[Row], frozen=True, kw_only=True):
     """The name that stands in the heading for `{}`."""
 
 
-class Table(Record, Generic[Row], frozen=True, kw_only=True):
+class Table(CachingRecord, Generic[Row], frozen=True, kw_only=True):
     """Columns over rows, and a line below them that belongs to their numbers."""
 
     columns: tuple[Column[Row], ...]
@@ -51,9 +52,11 @@ class Table(Record, Generic[Row], frozen=True, kw_only=True):
         columns = (replace(column, about=next(short)) if column.about else column for column in self.columns)
         return replace(self, columns=tuple(columns))
 
+    @cached_property
     def texts(self) -> list[tuple[str, ...]]:
         """The cells, row by row."""
-        return [tuple(column.cell(row) for column in self.columns) for row in self.rows]
+        columns = [list(map(column.cell, self.rows)) for column in self.columns]
+        return list(zip(*columns, strict=True))
 
 
 def without_common_prefix(names: Sequence[str]) -> list[str]:

@@ -80,7 +80,7 @@ def what_if_view(answer: WhatIfResult, version: str, warnings: Sequence[str], ro
 
 def _filled_nodes(simulated: Simulated) -> Iterator[FilledNode]:
     table = filled_table(simulated, filled_nodes(simulated))
-    for (name, pods), (_, _, *texts) in zip(table.rows, table.texts(), strict=True):
+    for (name, pods), (_, _, *texts) in zip(table.rows, table.texts, strict=True):
         full = (round(100 * filling(simulated, name, resource)) for resource in RESOURCES)
         shares = tuple(Share(text=text, percent=percent) for text, percent in zip(texts, full, strict=True))
         yield FilledNode(name=name, pods=pods, shares=shares)

@@ -59,7 +59,7 @@ def table(shown: Table[Row]) -> str:
     """A table with names as code, numbers to the right, and the line below it."""
     rule = ["---:" if column.kind == "number" else "---" for column in shown.columns]
     marked = [code if column.kind == "name" else text for column in shown.columns]
-    cells = ([mark(cell) for mark, cell in zip(marked, row, strict=True)] for row in shown.texts())
+    cells = ([mark(cell) for mark, cell in zip(marked, row, strict=True)] for row in shown.texts)
     drawn = "\n".join(f"| {' | '.join(each)} |" for each in (map(text, shown.headings), rule, *cells))
     return f"{drawn}\n\n{text(shown.below)}" if shown.below else drawn
 

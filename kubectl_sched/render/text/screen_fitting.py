@@ -12,9 +12,10 @@ from kubectl_sched.record import Record
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rich.console import Console, RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
 
 _DOTS = " ..."
+_BREAKS = frozenset("\n\t")
 
 LINES = 23
 """A terminal's 24 lines without the one of the next prompt."""
@@ -68,14 +69,17 @@ def _without_doubled_blanks(lines: Lines) -> Lines:
 
 def lines_of(shown: Iterable[RenderableType], console: Console) -> Lines:
     """Return the parts as lines of this console, without the blanks at the ends of lines."""
-    return [_stripped(line) for each in shown for line in _rendered(each, console)]
-
-
-def _rendered(shown: RenderableType, console: Console) -> Lines:
-    """Lines no longer than the console's, but for texts that must not be wrapped."""
     options = console.options
-    if isinstance(shown, Text) and shown.overflow == "ignore":
-        options = options.update(width=shown.cell_len + 1)
+    return [_stripped(line) for each in shown for line in _rendered(each, console, options)]
+
+
+def _rendered(shown: RenderableType, console: Console, options: ConsoleOptions) -> Lines:
+    """Lines no longer than the console's, but for texts that must not be wrapped."""
+    if isinstance(shown, Text):
+        if not _BREAKS.intersection(shown.plain) and shown.cell_len <= options.max_width:
+            return [list(Segment.apply_style(shown.render(console), console.get_style(shown.style)))]
+        if shown.overflow == "ignore":
+            options = options.update(width=shown.cell_len + 1)
     return console.render_lines(shown, options, pad=False)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 from rich.cells import cell_len
-from rich.text import Text
+from rich.text import Span, Text
 
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.table import without_common_prefix
@@ -53,7 +54,7 @@ def fits(table: Table[Row], width: int) -> bool:
 def _layout(table: Table[Row], width: int) -> _Layout:
     """Wrap, then leave out common prefixes of names, then put words below their rows, as far as it takes."""
     kinds = [column.kind for column in table.columns]
-    rows = [[safe(cell) for cell in row] for row in (table.headings, *table.texts())]
+    rows = [[safe(cell) for cell in row] for row in (table.headings, *table.texts)]
     widths = _narrowed(rows, kinds, width)
     if _total(widths) > width:
         rows = [list(map(safe, table.with_short_headings().headings)), *_with_short_names(rows[1:], kinds)]
@@ -70,6 +71,9 @@ def _tones(table: Table[Row], row: Row) -> list[Tone]:
 
 def side_by_side(table: Table[Row], width: int) -> Iterator[Table[Row]]:
     """The table in as many parts as it takes to fit the width, each with the first column."""
+    if fits(table, width):
+        yield table
+        return
     first, *rest = table.columns
     while rest:
         taken = 1
@@ -105,7 +109,9 @@ def _fitting(text: str, width: int) -> int:
     return max(taken, 1)
 
 
+@lru_cache(maxsize=8192)
 def _length(text: str) -> int:
+    """Count the cells; most texts of a table stand in it many times."""
     return len(text) if text.isascii() else cell_len(text)
 
 
@@ -128,6 +134,8 @@ def _with_short_names(rows: Sequence[Sequence[str]], kinds: Sequence[Kind]) -> l
 def _narrowed(rows: Sequence[Sequence[str]], kinds: Sequence[Kind], width: int) -> list[int]:
     """Take what is too much from the widest words, then from texts and headings; these are not broken within a word."""
     widths = _widths(rows)
+    if _total(widths) <= width:
+        return widths
     least = [_least(kind, [row[index] for row in rows]) for index, kind in enumerate(kinds)]
     for kind in ("words", "text", "number"):
         for _ in range(_total(widths) - width):
@@ -149,15 +157,15 @@ def _row(
 ) -> Iterator[Text]:
     """The lines of one row, each cell on as many as it takes; the heading has no tones."""
     columns = [folded(cell, width) for cell, width in zip(cells, widths, strict=False)]
+    styles = [_STYLES.get(tone, "") for tone in tones] if tones is not None else [""] * len(kinds)
     for index in range(max(map(len, columns))):
-        line = Text(style="bold" if tones is None else "", overflow="fold")
-        for place, (column, width) in enumerate(zip(columns, widths, strict=True)):
+        texts, spans, end = [], [], 0
+        for column, width, kind, style in zip(columns, widths, kinds, styles, strict=False):
             text = column[index] if index < len(column) else ""
             blanks = " " * (width - _length(text))
-            line.append(
-                blanks + text if kinds[place] == "number" else text + blanks,
-                _STYLES.get(tones[place] if tones else "", ""),
-            )
-            line.append(_GAP)
+            texts.append(blanks + text if kind == "number" else text + blanks)
+            start, end = end, end + len(texts[-1]) + len(_GAP)
+            spans += [Span(start, end - len(_GAP), style)] if style else []
+        line = Text(_GAP.join(texts), "bold" if tones is None else "", overflow="fold", spans=spans)
         line.rstrip()
         yield line
