@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from kubectl_sched.sources import Dump
     from kubectl_sched.sources.pod_selection import Selection
 
+_READ: list[Dump] = []
+"""The last state that was read. To take a hundred thousand objects apart takes longer than many an answer, so that
+they are kept until the process ends."""
+
 
 def read_source(source: StateSource, connection: ConnectionOptions, selection: Selection) -> tuple[Dump, Selection]:
     """The objects, and the selection with its namespace filled in: `""` becomes the context's own, or `default`.
@@ -30,7 +34,8 @@ def read_source(source: StateSource, connection: ConnectionOptions, selection: S
         from kubectl_sched.sources import read
 
         with progress() as report:
-            return read(source.from_, progress=report), within(selection, "default")
+            _READ[:] = [read(source.from_, progress=report)]
+        return _READ[0], within(selection, "default")
     from kubectl_sched.sources.live.cluster_reader import read_live
     from kubectl_sched.sources.live.kubeconfig import resolve
 

@@ -80,7 +80,7 @@ def _keep(spec: PodSpec) -> None:
 
 def is_scheduler(container: Container) -> bool:
     """Report whether the container runs kube-scheduler, as its command or else its image says."""
-    return container.command[:1] == (NAME,) or bool(_IMAGE.search(container.image))
+    return container.command[:1] == (NAME,) or (NAME in container.image and bool(_IMAGE.search(container.image)))
 
 
 def flags(container: Container) -> Mapping[str, str]:
@@ -92,7 +92,10 @@ def flags(container: Container) -> Mapping[str, str]:
 
 
 def _kept(container: Container) -> Iterator[str]:
-    words = [word for text in (*container.command, *container.args) for word in text.translate(_QUOTES).split()]
+    text = "\n".join((*container.command, *container.args)).translate(_QUOTES)
+    if "kube" not in text and "kube" not in container.image:
+        return
+    words = text.split()
     if _runs_scheduler(container, words):
         yield NAME
         for name, value in _flags(words):
