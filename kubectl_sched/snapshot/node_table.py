@@ -42,6 +42,8 @@ class NodeTable:
         for name in ("labels", "taints", "images", "declared_features"):
             if name in self.__dict__:
                 taken.__dict__[name] = getattr(self, name).take(rows)
+        if "allocatable" in self.__dict__:
+            taken.__dict__["allocatable"] = {name: column[rows] for name, column in self.allocatable.items()}
         taken._label_columns = {key: column.take(rows) for key, column in self._label_columns.items()}
         taken._codes_without = dict(self._codes_without)
         return taken
