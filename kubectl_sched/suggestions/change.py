@@ -200,6 +200,11 @@ class Suggestion(Record, frozen=True, kw_only=True):
         return "; ".join(cautions) or None
 
     @property
+    def to_paste(self) -> str:
+        """All commands, a line each."""
+        return "\n".join(map(str, self.commands))
+
+    @property
     def commands_below(self) -> tuple[ShellCommand, ...]:
         """The commands to paste: all, so that none is forgotten; none if the sentence holds them all."""
         said = self.text

@@ -40,6 +40,7 @@ EXPLORER = (
     Key("←→", "steps", "narrow the list to the nodes of the next or previous step of the pipeline"),
     Key("n", "node?", "what it would take for the pod to land on the node under the cursor"),
     Key("a", "apply", "the suggestion that is shown; A shows the next one"),
+    Key("y", "copy", "the commands of the suggestion that is shown, or in i under the cursor, to the clipboard"),
     Key("x", "cordon", "cordon the node under the cursor, or uncordon it"),
     Key("␣", "mark", "mark the node for a comparison"),
     Key("esc", "back", "one step back: the filter, the narrowing, the list of pods"),
@@ -71,7 +72,8 @@ WEIGHTS = (
 )
 REPORT = (
     Key("esc", "back", ""),
-    Key("j k", "scroll", ""),
+    Key("j k", "move", ""),
+    Key("y", "copy the command", ""),
     Key("?", "help", ""),
     Key("q", "quit", ""),
 )
@@ -93,6 +95,7 @@ TRIAGE = (
 GROUP = TRIAGE
 TRIAL = (
     Key("tab", "next suggestion", ""),
+    Key("y", "copy the commands", ""),
     Key("esc", "back", ""),
     Key("q", "quit", ""),
 )

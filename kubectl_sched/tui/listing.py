@@ -6,11 +6,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from rich.cells import cell_len
 
+from kubectl_sched.framework.amounts import common_unit
+from kubectl_sched.render.node_order import feasible_first
+from kubectl_sched.render.node_tables import chosen_scores
 from kubectl_sched.render.safe_text import safe
+from kubectl_sched.render.table import without_common_prefix
+from kubectl_sched.suggestions.nearest_nodes import last_rows, rejections
 from kubectl_sched.tui.explorer_state import RANK
+from kubectl_sched.tui.lines.line import name_in
 
 if TYPE_CHECKING:
+    from kubectl_sched.framework.amounts import Unit
     from kubectl_sched.framework.status import Status
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
@@ -29,6 +37,8 @@ class Listing:
         self.base = base
         self._free: dict[str, Integers] = {}
         self._points: dict[str, Integers] = {}
+        self._units: dict[str, Unit] = {}
+        self._names: dict[int, tuple[list[str], int]] = {}
 
     @cached_property
     def name_rank(self) -> Integers:
@@ -51,12 +61,39 @@ class Listing:
         return np.where(both, self.totals - before, 0)
 
     @cached_property
-    def rejection_count(self) -> Integers:
-        """int64[n]: how many filter plugins keep each node out on their own."""
-        counted: Integers = np.zeros(len(self.result.nodes), dtype=np.int64)
-        for mask in self.result.rejection_masks.values():
-            counted += mask
-        return counted
+    def closeness(self) -> list[Integers]:
+        """Two int64[n]: how many plugins keep each node out on their own, and how near it is to passing."""
+        counts, away = rejections(self.result)
+        return [counts, np.unique(away, return_inverse=True)[1].astype(np.int64)]
+
+    @cached_property
+    def deciding(self) -> tuple[str, ...]:
+        """The score plugins whose points differ: first the one that decides between the two best, then by spread."""
+        return tuple(each.plugin for each in chosen_scores(self.result, feasible_first(self.result)).differing)
+
+    @cached_property
+    def lacking(self) -> str | None:
+        """The resource that most of the closest nodes lack; None if a node is feasible or none lacks any."""
+        if len(self.result.feasible) or self.result.verdict is None or not self.result.pre_filter.is_success:
+            return None
+        rows = last_rows(self.result)
+        wanted = self.result.nodes.resource_of(self.result.pod).requested
+        short_of = {
+            resource: int((self.free(resource)[rows] < amount).sum()) for resource, amount in wanted.items() if amount
+        }
+        most = max(short_of, key=lambda resource: short_of[resource], default=None)
+        return most if most is not None and short_of[most] else None
+
+    def names_within(self, width: int) -> tuple[list[str], int]:
+        """The names to show in about so many cells, and how many they take: what tells two apart is never cut."""
+        if width not in self._names:
+            names = [safe(name) for name in self.result.nodes.names]
+            if max(map(cell_len, names), default=0) > width:
+                names = [safe(name) for name in without_common_prefix(self.result.nodes.names)]
+            longest = max(map(cell_len, names), default=0)
+            cut = {name_in(name, width) for name in names} if longest > width else names
+            self._names[width] = (names, longest if len(cut) < len(set(names)) else min(longest, width))
+        return self._names[width]
 
     @cached_property
     def why_rank(self) -> Integers:
@@ -81,6 +118,13 @@ class Listing:
         if resource not in self._free:
             self._free[resource] = self.result.nodes.allocatable(resource) - self.result.nodes.requested(resource)
         return self._free[resource]
+
+    def unit(self, resource: str) -> Unit:
+        """The one unit for what is left of a resource and what the pod requests of it."""
+        if resource not in self._units:
+            wanted = self.result.nodes.resource_of(self.result.pod).requested.get(resource, 0)
+            self._units[resource] = common_unit(resource, (*self.free(resource).tolist(), wanted))
+        return self._units[resource]
 
     def points_of(self, plugin: str) -> Integers:
         """int64[n]: one plugin's points, NO_POINTS where it gives none."""
@@ -131,7 +175,7 @@ def _keys(listing: Listing, sort: Sort) -> list[Integers]:
         case "cpu" | "memory":
             return [-sign * listing.free(sort.key)]
         case key if key == RANK:
-            return [-sign * listing.totals, sign * listing.rejection_count]
+            return [-sign * listing.totals, *(sign * each for each in listing.closeness)]
         case plugin:
             return [-sign * listing.points_of(plugin)]
 

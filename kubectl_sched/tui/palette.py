@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from typing import TYPE_CHECKING
 
 from rich.style import Style
 from textual.theme import BUILTIN_THEMES
 
+from kubectl_sched.diagnostics.messages.reasons import link_to
 from kubectl_sched.tui.lines.line import Tone
 
 if TYPE_CHECKING:
@@ -15,6 +17,10 @@ if TYPE_CHECKING:
 
 THEMES = ("textual-dark", "textual-light", "ansi-dark", "ansi-light")
 """Those that a key goes through; the ansi ones leave all colours to the terminal."""
+
+
+_WITHOUT_LINKS = frozenset({"dumb", "linux", "cons25", "vt52", "vt100", "vt102", "vt220"})
+_FIRST_VTE = 5000
 
 
 @cache
@@ -51,6 +57,18 @@ def _colors(name: str) -> Mapping[str, str | None]:
         return {f"text-{what}": color.removeprefix("ansi_") if color else None for what, color in named.items()}
     colors = theme.to_color_system().generate()
     return {what: color[: len("#rrggbb")] for what, color in colors.items() if color.startswith("#")}
+
+
+@cache
+def linked_style(reason: str) -> Style:
+    """Return a hyperlink (OSC 8) to the entry of a reason; nothing if it has none or the terminal shows no links."""
+    return Style(link=link_to(reason) if reason and shows_links(os.environ) else None)
+
+
+def shows_links(environment: Mapping[str, str]) -> bool:
+    """Report whether a terminal takes hyperlinks: not a console, and no VTE that shows their addresses as text."""
+    vte = environment.get("VTE_VERSION", "")
+    return environment.get("TERM", "dumb") not in _WITHOUT_LINKS and not (vte.isdecimal() and int(vte) < _FIRST_VTE)
 
 
 def fitting_theme(background: str) -> str:

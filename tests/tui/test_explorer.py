@@ -47,7 +47,7 @@ async def test_sorting_goes_through_the_columns_and_turns_round() -> None:
         await screen.press("s", "s")
         assert screen.view.sort.key == "cpu"
         assert screen.listed[:3] == ["gpu-1", "gpu-2", "gpu-3"]
-        assert "23900m" in screen.text
+        assert "23,900" in screen.line_with("✓ gpu-1")
 
 
 @on_screen
@@ -141,15 +141,39 @@ async def test_the_details_follow_the_cursor_with_bars_and_what_is_behind() -> N
 async def test_a_node_opens_with_every_plugin_and_the_evidence_of_the_one_under_the_cursor() -> None:
     async with opened(explorer(WEB)) as screen:
         await screen.press("enter")
-        assert "gpu-1: rejected by NodeResourcesFit (Insufficient nvidia.com/gpu) (1 of 7)" in screen.text
-        assert "wants 4 nvidia.com/gpu; 1 of 8 free" in screen.text
+        assert "gpu-2: rejected by NodeResourcesFit (Insufficient nvidia.com/gpu) (1 of 7)" in screen.text
+        assert "wants 4 nvidia.com/gpu; 2 of 8 free" in screen.text
         assert "✓ TaintToleration" in screen.text
         await screen.press("j")
         assert "nothing of it stands against the pod here" in screen.text
         await screen.press("right")
-        assert "gpu-2: rejected by NodeResourcesFit" in screen.text
+        assert "gpu-1: rejected by NodeResourcesFit" in screen.text
         await screen.press("escape")
-        assert "gpu-2: rejected by NodeResourcesFit" in screen.text
+        assert "gpu-1: rejected by NodeResourcesFit" in screen.text
+
+
+@on_screen
+async def test_where_nothing_fits_the_closest_stand_first_with_what_they_lack() -> None:
+    async with opened(explorer(WEB)) as screen:
+        assert screen.listed[:3] == ["gpu-2", "gpu-1", "gpu-3"]
+        assert "gpu free/wanted" in screen.line_with("Node  ")
+        assert [screen.lines[at].split()[2] for at, row in enumerate(screen.lines) if "✗ gpu-" in row] == [
+            "2/4",
+            "1/4",
+            "0/4",
+        ]
+
+
+@on_screen
+async def test_the_command_of_a_suggestion_is_copied_to_the_clipboard() -> None:
+    async with opened(explorer(WEB)) as screen:
+        await screen.press("y")
+        assert screen.app.clipboard == "kubectl delete pod/train-1 -n team-a"
+        assert "copied: kubectl delete pod/train-1 -n team-a" in screen.text
+        screen.app.copy_to_clipboard("")
+        await screen.press("i", "y")
+        await screen.press(*"jjjjjj", "y")
+        assert screen.app.clipboard == "kubectl delete pod/train-1 -n team-a"
 
 
 @on_screen

@@ -113,6 +113,26 @@ def test_every_line_of_the_list_has_the_width_of_its_columns(case: tuple[str, tu
     assert max(*lengths, cell_len(plain(heading(chosen, view.sort)))) <= width
 
 
+@pytest.mark.parametrize("width", [80, 120, 160])
+@pytest.mark.parametrize("key", ["rank", "cpu", "memory", "NodeResourcesBalancedAllocation", "PodTopologySpread"])
+def test_headings_are_whole_and_the_sorted_column_is_shown(key: str, width: int) -> None:
+    view = explorer_state.sorted_by(explorer_state.opened(decision(API).explanation), key)
+    chosen = columns(view, Listing(view.result, view.base.result), width)
+    told = plain(heading(chosen, view.sort))
+    assert key in {column.key for column in chosen}
+    assert all(column.heading in told for column in chosen)
+
+
+@pytest.mark.parametrize("width", [80, 120, 160])
+def test_long_names_that_differ_anywhere_are_told_apart(width: int) -> None:
+    cluster = "ci-ln-k0vj1vb-72292-w7gjh-in-a-zone-far-away"
+    nodes = [node(f"{cluster}-{middle}-{'of-this-cluster' * 3}") for middle in ("master-0", "worker-a", "worker-b")]
+    view = explorer_state.opened(Explanation(result=explain(pod("web-0"), *nodes)))
+    listing = Listing(view.result, view.base.result)
+    line_of = NodeLines(view, listing, columns(view, listing, width))
+    assert len({plain(line_of(row)).split()[1] for row in range(3)}) == 3
+
+
 @given(st.integers(-5, 200), st.integers(0, 100), st.integers(0, 60))
 def test_bars_fill_their_cells_by_their_share(value: int, most: int, width: int) -> None:
     drawn = bar(value, most, width)

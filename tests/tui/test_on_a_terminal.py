@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import fcntl
 import os
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kubectl_sched.tui.palette import shows_links
 from tests import program
 
 if TYPE_CHECKING:
@@ -71,6 +73,23 @@ def test_it_leaves_with_the_exit_code_of_explain_and_gives_the_terminal_back(pod
     assert "\x1b[?1049h" in written
     assert written.rindex("\x1b[?1049l") > written.rindex("\x1b[?1049h")
     assert "Traceback" not in written
+
+
+def test_reasons_are_links_and_a_copied_command_goes_to_the_clipboard_of_the_terminal() -> None:
+    written, _ = shown(["explain", "web-0", "-i", *DEMO], [("once team-a", "y"), ("copied", "q")])
+    assert re.search("\x1b]8;id=[0-9-]+;https://[^\x1b]*/docs/reasons.md#insufficient-resource\x1b", written)
+    [encoded] = re.findall(r"\x1b\]52;c;([^\x07]+)\x07", written)
+    assert base64.b64decode(encoded).decode() == "kubectl delete pod/train-1 -n team-a"
+
+
+@pytest.mark.parametrize(
+    ("environment", "shown_there"),
+    [({"TERM": "xterm-256color"}, True), ({"TERM": "linux"}, False), ({"TERM": "xterm", "VTE_VERSION": "4999"}, False)],
+)
+def test_links_are_left_out_where_a_terminal_would_show_their_addresses(
+    environment: dict[str, str], shown_there: bool
+) -> None:
+    assert shows_links(environment) is shown_there
 
 
 def test_the_exit_code_is_that_of_the_node_that_was_asked_for() -> None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 PAGE: Final = "docs/reasons.md"
 """The page that has an entry for each reason, under its anchor."""
 
+_HOST: Final = "https://github.com/kubectl-sched/kubectl-sched/blob/main/"
+
 _TABLE: Final = Path(__file__).with_name("reasons.json")
 _PREEMPTION: Final = "preemption: "
 """The prefix of all that DefaultPreemption says."""
@@ -98,6 +100,12 @@ def meaning(text: str) -> Meaning | None:
             return reason.meaning(found.groupdict())
     said = text.removeprefix(_PREEMPTION)
     return meaning(said) if said != text else None
+
+
+def link_to(text: str) -> str | None:
+    """Return the address of a reason's entry; None if it is no text of kube-scheduler's own plugins."""
+    found = meaning(text)
+    return f"{_HOST}{PAGE}#{found.anchor}" if found is not None else None
 
 
 def begins_a_reason(text: str) -> bool:

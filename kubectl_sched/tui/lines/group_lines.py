@@ -14,7 +14,7 @@ from kubectl_sched.render.triage.group_sentences import (
     waits_for,
     what_helps,
 )
-from kubectl_sched.tui.lines.line import BLANK, Span, Tone, line, name_in, padded, wrapped
+from kubectl_sched.tui.lines.line import BLANK, Span, Tone, line, name_in, padded, with_command, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,4 +91,4 @@ def trial_lines(found: ForAll, number: int, total: int, width: int) -> list[Line
     steps = list(steps_of(found.suggestion, found.suggestion.commands, width))
     if steps:
         lines += (BLANK, line("To do it:", Tone.STRONG), *(line(step, Tone.CHANGED) for step in steps))
-    return lines
+    return [with_command(each, found.suggestion.to_paste) for each in lines]

@@ -31,6 +31,11 @@ class Span(NamedTuple):
 
     text: str
     tone: Tone = Tone.PLAIN
+    reason: str = ""
+    """The reason in kube-scheduler's words to whose entry the piece links."""
+
+    command: str = ""
+    """The command that the line is a part of."""
 
 
 Line: TypeAlias = tuple[Span, ...]
@@ -40,6 +45,11 @@ BLANK: Line = ()
 def line(text: str, tone: Tone = Tone.PLAIN) -> Line:
     """A line of one piece; its control characters are escaped."""
     return (Span(safe(text), tone),)
+
+
+def with_command(of: Line, command: str) -> Line:
+    """The line as a part of a command."""
+    return tuple(span._replace(command=command) for span in of)
 
 
 def plain(of: Line) -> str:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from kubectl_sched.framework.amounts import amount_texts
+from kubectl_sched.framework.status import SUCCESS
 from kubectl_sched.record import Record
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.suggestions.weight_margins import points_lost
@@ -28,14 +26,17 @@ _MARKS = 4
 """Cells before the name: the mark of a comparison, the verdict, and blanks."""
 
 _LONGEST_NAME = 44
+_LEAST_NAME = 5
 _LEAST_WHY = 26
 _WHY_SHARE = 0.4
 """Of the width, at least so much is the reason's."""
 
 _BAR = 10
-_LONGEST_HEADING = 12
 _ROOMY = 130
 _GAP = 2
+
+LACKING = "lacking"
+"""The column of the resource that lacks where no node is feasible."""
 
 
 class Column(Record, frozen=True, kw_only=True):
@@ -56,24 +57,20 @@ def sort_keys(result: ScheduleResult, *, is_edited: bool) -> tuple[str, ...]:
 def columns(view: View, listing: Listing, width: int) -> tuple[Column, ...]:
     """Name, points and reason always; of the others as many as fit, in the order in which they can be sorted by."""
     result = view.result
-    longest = max((len(safe(name)) for name in _some_names(result)), default=4)
-    name = Column(key="node", heading="Node", width=max(4, min(longest, _LONGEST_NAME, width // 3)))
-    points = Column(key=RANK, heading="Points", width=7, right=True)
+    _, longest = listing.names_within(min(_LONGEST_NAME, width // 3))
+    first = [Column(key="node", heading="Node", width=max(_LEAST_NAME, longest))]
+    if len(result.totals) or listing.lacking is None:
+        first.append(Column(key=RANK, heading="Points", width=7, right=True))
     least = max(_LEAST_WHY, int(width * _WHY_SHARE)) if width < _ROOMY else _LEAST_WHY
-    room = width - _MARKS - name.width - points.width - 2 * _GAP - least
+    room = width - _MARKS - sum(column.width + _GAP for column in first) - least
     chosen: list[Column] = []
     for column in _optional(view, listing):
-        if column.width + _GAP <= room:
+        if column.width + _GAP <= room or column.key in {view.sort.key, LACKING}:
             chosen.append(column)
             room -= column.width + _GAP
     order = {key: index for index, key in enumerate(sort_keys(result, is_edited=bool(view.edits)))}
     middle = sorted(chosen, key=lambda column: order.get(column.key, -1))
-    return (name, points, *middle, Column(key="why", heading="Why", width=least + room))
-
-
-def _some_names(result: ScheduleResult) -> Sequence[str]:
-    """Enough names to know how wide their column must be."""
-    return result.nodes.names[:200]
+    return (*first, *middle, Column(key="why", heading="Why", width=max(least + room, 0)))
 
 
 def _optional(view: View, listing: Listing) -> list[Column]:
@@ -82,20 +79,26 @@ def _optional(view: View, listing: Listing) -> list[Column]:
     known = {
         "bar": Column(key="bar", heading="", width=_BAR),
         "moved": Column(key="moved", heading="Moved", width=6, right=True),
-        "cpu": Column(key="cpu", heading="CPU free", width=8, right=True),
-        "memory": Column(key="memory", heading="Mem free", width=8, right=True),
     }
+    for resource, name in (("cpu", ""), ("memory", "Mem ")):
+        told = f"{name}{listing.unit(resource).name} free"
+        known[resource] = Column(key=resource, heading=told, width=len(told) + 1, right=True)
     for each in result.scores:
         name = short(each.plugin)
-        known[each.plugin] = Column(
-            key=each.plugin, heading=name, width=max(min(len(name), _LONGEST_HEADING), 5), right=True
-        )
-    wanted = [view.sort.key, "moved"] if listing.moved.any() else [view.sort.key]
+        known[each.plugin] = Column(key=each.plugin, heading=name, width=max(len(name) + 1, 5), right=True)
+    if listing.lacking is not None:
+        name = f"{_with_unit(listing, listing.lacking)} free/wanted"
+        known[LACKING] = Column(key=LACKING, heading=name, width=len(name), right=True)
+    wanted = [LACKING, view.sort.key, "moved"] if listing.moved.any() else [LACKING, view.sort.key]
     wanted += ["bar"] if len(listing.result.totals) else []
-    differing = sorted(result.scores, key=lambda each: -int(np.ptp(each.weighted)) if len(each.weighted) else 0)
-    wanted += [each.plugin for each in differing if len(each.weighted) and np.ptp(each.weighted)]
-    wanted += ["cpu", "memory"]
+    wanted += [*listing.deciding, "cpu", "memory"]
     return [known[key] for key in dict.fromkeys(wanted) if key in known]
+
+
+def _with_unit(listing: Listing, resource: str) -> str:
+    """`gpu`, `cores` or `memory GiB`: the resource without its domain, and the unit of its column."""
+    unit = listing.unit(resource).name
+    return unit if resource == "cpu" else f"{safe(resource.rpartition('/')[2])} {unit}".rstrip()
 
 
 def heading(shown: Sequence[Column], sort: Sort) -> Line:
@@ -130,6 +133,7 @@ class NodeLines:
         self._changes = changed.changes(view.base.result, view.result) if view.edits else None
         self._most = int(view.result.totals.max()) if len(view.result.totals) else 0
         self._best = frozenset(view.result.best)
+        self._names, _ = listing.names_within(next(each.width for each in shown if each.key == "node"))
 
     def __call__(self, row: int) -> Line:
         """One node's line."""
@@ -153,7 +157,7 @@ class NodeLines:
         match column.key:
             case "node":
                 tone = Tone.STRONG if self._symbol(row) == "★" else Tone.PLAIN
-                return Span(name_in(self._view.result.nodes.names[row], width), tone)
+                return Span(name_in(self._names[row], width), tone)
             case "bar":
                 return Span(bar(total, self._most, width), Tone.BAR)
             case "moved":
@@ -166,10 +170,17 @@ class NodeLines:
 
     def _figure(self, key: str, row: int) -> str:
         """A number: the points of all plugins, of one, or what is free."""
+        if key == LACKING:
+            return self._free_and_wanted(row)
         if key in {"cpu", "memory"}:
-            return amount_texts(key, int(self._listing.free(key)[row]))[0]
+            return self._listing.unit(key).text(int(self._listing.free(key)[row]))
         points = int((self._listing.totals if key == RANK else self._listing.points_of(key))[row])
         return "-" if points == NO_POINTS else f"{points:,}"
+
+    def _free_and_wanted(self, row: int) -> str:
+        resource, result = self._listing.lacking or "", self._view.result
+        amounts = int(self._listing.free(resource)[row]), result.nodes.resource_of(result.pod).requested[resource]
+        return "/".join(map(self._listing.unit(resource).text, amounts))
 
     def _moved(self, row: int, width: int) -> Span:
         moved = int(self._listing.moved[row])
@@ -179,7 +190,9 @@ class NodeLines:
         told = changed.of_row(self._changes, self._view.base.result, row) if self._changes is not None else ""
         why = _why_of(self._view.result, row)
         tone = Tone.CHANGED if told else Tone.PLAIN if self._listing.totals[row] != NO_POINTS else Tone.DIM
-        return Span(padded(f"{told}; {why}" if told and why else told or why, width), tone)
+        status = self._view.result.verdict[row] if self._view.result.verdict is not None else SUCCESS
+        reason = next(iter(status.reasons), "")
+        return Span(padded(f"{told}; {why}" if told and why else told or why, width), tone, reason=reason)
 
 
 def _why_of(result: ScheduleResult, row: int) -> str:

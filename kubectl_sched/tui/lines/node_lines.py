@@ -121,7 +121,8 @@ def _pre_filter_rejection(result: ScheduleResult, width: int) -> Iterator[Findin
 
 
 def _rejection(status: Status) -> Line:
-    return (Span(f"✗ {status.plugin}", Tone.BAD), Span(f"  {status.code.value}", Tone.DIM))
+    reason = next(iter(status.reasons), "")
+    return (Span(f"✗ {status.plugin}", Tone.BAD, reason=reason), Span(f"  {status.code.value}", Tone.DIM))
 
 
 def _left_out(result: ScheduleResult, plugin: str) -> Finding:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kubectl_sched.render.headline import headline
 from kubectl_sched.render.preemption_sentence import preemption
 from kubectl_sched.render.text.suggestion_text import steps_of
-from kubectl_sched.tui.lines.line import BLANK, Tone, line, wrapped
+from kubectl_sched.tui.lines.line import BLANK, Tone, line, with_command, wrapped
 from kubectl_sched.tui.lines.what_if_changes import changes, in_words
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kubectl_sched.tui.lines.line import Line
 
 _INDENT = "  "
-_TOO_LONG = "(the commands are wider than this screen: the key e writes them to a file that ends in .md)"
+_TOO_LONG = "(the commands are wider than this screen: y copies them, e writes them to a file that ends in .md)"
 
 
 def report_lines(view: View, suggestions: Sequence[Suggestion], notes: Iterable[str], width: int) -> list[Line]:
@@ -31,8 +31,8 @@ def report_lines(view: View, suggestions: Sequence[Suggestion], notes: Iterable[
     if suggestions:
         lines += (BLANK, line("What it would take (each was replayed)", Tone.STRONG))
     for suggestion in suggestions:
-        lines += wrapped(suggestion.text, width, indent=_INDENT)
-        lines += _steps(suggestion, width)
+        told = (*wrapped(suggestion.text, width, indent=_INDENT), *_steps(suggestion, width))
+        lines += (with_command(each, suggestion.to_paste) for each in told)
     actions = [f"{each.extension_point} {each.plugin}: {each.action}" for each in result.binding]
     lines += _paragraph("Then", actions, width)
     lines += _paragraph("kube-scheduler's own message", [result.event] if result.event else [], width)

@@ -20,6 +20,7 @@ from kubectl_sched.tui.keys import EXPLORER, WHAT_IF
 from kubectl_sched.tui.lines.what_if_lines import suggestion_lines
 from kubectl_sched.tui.listing import Listing
 from kubectl_sched.tui.pipeline import stage_named, stages
+from kubectl_sched.tui.screens.lines_screen import copied
 from kubectl_sched.tui.widgets.key_line import KeyLine
 from kubectl_sched.tui.widgets.line_list import LineList
 from kubectl_sched.tui.widgets.texts import as_texts
@@ -153,6 +154,11 @@ class DecisionScreen(Screen[None]):
             return
         suggestion = self.suggestions[self.chosen_suggestion % len(self.suggestions)]
         self.edit(tuple(TakeUp(change=change) for change in suggestion.changes))
+
+    def action_copy(self) -> None:
+        """Copy the commands of the suggestion that is shown."""
+        chosen = self.suggestions[self.chosen_suggestion % len(self.suggestions)] if self.suggestions else None
+        self.show(self.view, copied(self.app, chosen.to_paste if chosen is not None else ""))
 
     def action_ask(self) -> None:
         """Search for changes that let the pod land on the node under the cursor."""

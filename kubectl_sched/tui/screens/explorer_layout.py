@@ -33,6 +33,7 @@ KEYS = (
     Binding("i", "report", "Info"),
     Binding("x", "cordon", "Cordon"),
     Binding("a", "apply", "Apply"),
+    Binding("y", "copy", "Copy"),
     Binding("n", "ask", "What would it take"),
     Binding("A", "next_suggestion", "Next suggestion"),
     Binding("u,ctrl+z", "undo", "Undo"),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widgets import Static
 
+from kubectl_sched.render.safe_text import clipped
 from kubectl_sched.tui.widgets.key_line import KeyLine
 from kubectl_sched.tui.widgets.line_list import LineList
 from kubectl_sched.tui.widgets.texts import as_texts
@@ -16,13 +17,24 @@ from kubectl_sched.tui.widgets.texts import as_texts
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from textual.app import ComposeResult
+    from textual.app import App, ComposeResult
     from textual.widget import Widget
 
     from kubectl_sched.tui.keys import Key
     from kubectl_sched.tui.lines.line import Line
 
 R = TypeVar("R")
+
+_TOLD = 60
+"""So much of a command shows which it is."""
+
+
+def copied(app: App[Any], command: str) -> str:
+    """Copy a command to the clipboard of the terminal (OSC 52), and return the words that tell so."""
+    if not command:
+        return "there is no command here to copy"
+    app.copy_to_clipboard(command)
+    return f"copied: {clipped(command, _TOLD)}"
 
 
 class Page(Screen[R]):
@@ -36,6 +48,7 @@ class Page(Screen[R]):
         Binding("q", "app.leave", "Quit"),
         Binding("question_mark", "app.help", "Help"),
         Binding("t", "app.next_theme", "Theme"),
+        Binding("y", "copy", "Copy"),
     ]
 
     def __init__(self, keys: Sequence[Key], *, cursor: bool) -> None:
@@ -75,6 +88,10 @@ class Page(Screen[R]):
     @abstractmethod
     def draw(self) -> None:
         """Show everything at the present width."""
+
+    def action_copy(self) -> None:
+        """Copy the command under the cursor."""
+        self.app.notify(copied(self.app, self.lines.command), markup=False)
 
     def action_back(self) -> None:
         """To the screen before."""

@@ -20,7 +20,7 @@ class ReportScreen(Page[None]):
     """Paragraphs to scroll through."""
 
     def __init__(self, view: View, suggestions: Sequence[Suggestion], notes: Sequence[str]) -> None:
-        super().__init__(REPORT, cursor=False)
+        super().__init__(REPORT, cursor=True)
         self._view = view
         self._suggestions = suggestions
         self._notes = notes
@@ -28,4 +28,7 @@ class ReportScreen(Page[None]):
     def draw(self) -> None:
         """All of it, at the present width."""
         self.head([line(f"All that is said of {self._view.result.pod.key}", Tone.STRONG)])
-        self.lines.show_lines(report_lines(self._view, self._suggestions, self._notes, self.size.width - 1))
+        self.lines.show_lines(
+            report_lines(self._view, self._suggestions, self._notes, self.size.width - 1),
+            cursor=self.lines.cursor,
+        )

@@ -22,7 +22,7 @@ class TrialScreen(Page[None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("tab,right,l", "next", "Next", priority=True)]
 
     def __init__(self, group: Group) -> None:
-        super().__init__(TRIAL, cursor=False)
+        super().__init__(TRIAL, cursor=True)
         self._group = group
         self._at = 0
 

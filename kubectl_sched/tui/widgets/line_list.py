@@ -14,7 +14,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from kubectl_sched.tui.lines.line import Tone
-from kubectl_sched.tui.palette import cursor_style, palette
+from kubectl_sched.tui.palette import cursor_style, linked_style, palette
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -126,7 +126,7 @@ class LineList(ScrollView, can_focus=True):
         """The line in exactly the width; reversed lines keep no colours of their own."""
         styles = dict.fromkeys(Tone, over) if over is not None and over.reverse else palette(self.app.theme)
         base = base if over is None else base + over
-        segments = [Segment(span.text, base + styles[span.tone]) for span in line]
+        segments = [Segment(span.text, base + styles[span.tone] + linked_style(span.reason)) for span in line]
         return Strip(segments).adjust_cell_length(width, base)
 
     def move_cursor(self, index: int) -> None:
@@ -148,6 +148,11 @@ class LineList(ScrollView, can_focus=True):
             self.scroll_to(y=self.cursor, animate=False, force=True)
         elif self.cursor >= top + visible:
             self.scroll_to(y=self.cursor - visible + 1, animate=False, force=True)
+
+    @property
+    def command(self) -> str:
+        """The command that the line under the cursor is a part of."""
+        return next((span.command for span in self._line(self.cursor) if span.command), "") if self.count else ""
 
     def action_move(self, step: int) -> None:
         """A line up or down."""
