@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.near_names import near_files
 from kubectl_sched.sources.budget import Budget
+from kubectl_sched.sources.dump.json_lists import HEAD_BYTES, is_list
 from kubectl_sched.sources.dump.magic_numbers import compression_of, is_tar
 from kubectl_sched.sources.errors import BombError, DumpError
 
@@ -38,13 +39,15 @@ _STEP = 8 << 20
 class Source(NamedTuple):
     """A file that may hold objects.
 
-    `name` is for people, `path` is where it lies in the layout; `named` says that it was asked for by itself.
+    `name` is for people, `path` is where it lies in the layout; `named` says that it was asked for by itself. Content
+    that is expanded while it is read cannot be sought; then `from_start` gives all of it once more, in memory.
     """
 
     name: str
     path: str
     content: BinaryIO
     named: bool
+    from_start: Callable[[], BinaryIO] | None = None
 
 
 @contextmanager
@@ -136,11 +139,33 @@ class Walk:
         else:
             stream = io.BufferedReader(compression.Expanded(content, source.name, self._budget), 1 << 18)
             inner = source._replace(path=compression.without_suffix(source.path))
-            if is_tar(stream.peek(_MAGIC_BYTES), inner.path):
+            start = stream.peek(_MAGIC_BYTES)
+            if is_tar(start, inner.path):
                 members = archives.tar_members(stream, source.name, self._wanted)
                 yield from self._members(members, source, depth)
+            elif source.named and is_list(start):
+                yield from self._expanded_ahead(content, inner)
             else:
                 yield from self._opened(_all_of(stream, source.name), inner, depth + 1)
+
+    def _expanded_ahead(self, content: BinaryIO, source: Source) -> Iterator[Source]:
+        """What seems to be a list, expanded while it is decoded; if it proves to be something else, from the start."""
+        from kubectl_sched.sources.dump.compression import Expanded, ExpandedAhead
+
+        content.seek(0)
+        once = Expanded(content, source.name, self._budget)
+        ahead = ExpandedAhead(once)
+
+        def from_start() -> BinaryIO:
+            ahead.close()
+            self._budget.expand(-once.expanded, source.name)
+            content.seek(0)
+            return _all_of(io.BufferedReader(Expanded(content, source.name, self._budget), _STEP), source.name)
+
+        try:
+            yield source._replace(content=io.BufferedReader(ahead, HEAD_BYTES), from_start=from_start)
+        finally:
+            ahead.close()
 
     def _members(self, members: Iterator[Member], source: Source, depth: int) -> Iterator[Source]:
         for path, content in members:

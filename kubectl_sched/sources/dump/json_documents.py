@@ -10,7 +10,7 @@ import msgspec
 
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.sources.budget import Budget, values_in
-from kubectl_sched.sources.dump.json_lists import CHUNK, NotAList, find_frame, pieces
+from kubectl_sched.sources.dump.json_lists import CHUNK, NotAList, Pieces, find_frame
 from kubectl_sched.sources.dump.layouts import list_kind, take, take_items
 from kubectl_sched.sources.dump.raw_values import plain
 from kubectl_sched.sources.dump.text_encoding import utf8
@@ -71,11 +71,8 @@ def read_list(
         return
     if kind is None and not frame.items_name_their_kind:
         raise NotAList
-    if kind is not None:
-        collection.listed(kind.name)
-    if frame.header.metadata.snapshot:
-        collection.take_snapshot(frame.header.metadata)
-    for piece in pieces(file, frame, tell, chunk):
+    pieces = Pieces(file, frame, tell, chunk)
+    for piece in pieces:
         try:
             decoder = _decoder(_kinds_in(piece) if kind is None else (kind,))
             collection.add(decoder.decode(piece), source)
@@ -86,6 +83,11 @@ def read_list(
             take_items(_items(text), source, collection, kind)
         except msgspec.DecodeError:
             raise NotAList from None
+    listed = list_kind(pieces.header.kind, pieces.header.api_version, hint)[0]
+    if listed is not None:
+        collection.listed(listed.name)
+    if pieces.header.metadata.snapshot:
+        collection.take_snapshot(pieces.header.metadata)
 
 
 def _items(piece: bytes) -> list[msgspec.Raw]:

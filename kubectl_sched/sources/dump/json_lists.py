@@ -8,7 +8,7 @@ have this shape is left to the reader of whole documents.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 import msgspec
 
@@ -16,9 +16,13 @@ from kubectl_sched.lazy_pattern import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from io import BufferedReader
 
 CHUNK = 16 << 20
-_PEEK = 1 << 16
+HEAD_BYTES = 1 << 16
+"""Within so many bytes the first item begins."""
+_TAIL_BYTES = 1 << 12
+
 _WINDOW = 1 << 18
 
 _HEADER_FIELD = rb'"(?:kind|apiVersion|metadata)"\s*:\s*(?:"[^"\\]*"|\{[^{}]*\})'
@@ -53,73 +57,125 @@ class Header(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Frame(NamedTuple):
-    """The place of the items in the file, and the text between two of them."""
+    """The place of the items in the file, and the text between two of them.
+
+    Of a stream, which cannot be sought, the end is not known (None), nor what stands in the header behind the items.
+    """
 
     header: Header
     start: int
-    end: int
+    end: int | None
     boundary: re.Pattern[bytes]
     items_name_their_kind: bool
 
 
+def is_list(start: bytes) -> bool:
+    """Report whether a file that begins so may be a List."""
+    return _HEAD.match(start) is not None
+
+
 def find_frame(file: BinaryIO) -> Frame:
-    """Recognises the List by both of its ends; the file must be seekable.
+    """Recognises the List by both of its ends, a stream that is read but once by its beginning.
 
     Raises NotAList for any other shape.
     """
+    if not file.seekable():
+        return _frame(_HEAD.match(cast("BufferedReader", file).peek(HEAD_BYTES)), b"]}", None)
     file.seek(0)
-    head = _HEAD.match(file.read(_PEEK))
+    head = _HEAD.match(file.read(HEAD_BYTES))
     size = file.seek(0, 2)
-    tail_at = max(0, size - _PEEK // 16)
+    tail_at = max(0, size - _TAIL_BYTES)
     file.seek(tail_at)
     tail = _TAIL.search(file.read())
-    if head is None or tail is None:
+    if tail is None:
         raise NotAList
-    try:
-        header = msgspec.json.decode(head[1] + tail[1], type=Header)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        raise NotAList from None
+    return _frame(head, tail[1], tail_at + tail.start(1))
+
+
+def _frame(head: re.Match[bytes] | None, tail: bytes, end: int | None) -> Frame:
+    if head is None:
+        raise NotAList
     between, inside = re.escape(head[2]), re.escape(head[3])
     boundary = re.compile(rb"\},%b\{%b%b" % (between, inside, _ITEM_FIELDS))
-    return Frame(header, head.end(1), tail_at + tail.start(1), boundary, b'"kind"' in head[0][len(head[1]) :])
+    named = b'"kind"' in head[0][len(head[1]) :]
+    return Frame(_header(head[1] + tail), head.end(1), end, boundary, named)
 
 
-def pieces(file: BinaryIO, frame: Frame, tell: Callable[[int], None], chunk: int = CHUNK) -> Iterator[memoryview]:
-    """JSON arrays of whole items, in order, each valid only until the next is asked for. Tells how far it has read."""
-    file.seek(frame.start)
-    left = frame.end - frame.start
-    buffer = bytearray(min(chunk, left) + 1)
-    buffer[0] = ord("[")
-    filled = 1
-    while True:
-        filled, left = _fill(file, buffer, filled, left)
-        tell(frame.end - left)
-        cut = filled if left == 0 else _last_boundary(buffer, filled, frame.boundary)
-        if cut is None:
-            buffer.extend(bytes(min(len(buffer), left)))
-            continue
-        rest = bytes(memoryview(buffer)[cut + 1 : filled])
-        if cut == len(buffer):
-            buffer.append(0)
-        buffer[cut] = ord("]")
-        with memoryview(buffer) as view, view[: cut + 1] as piece:
-            yield piece
-        if left == 0:
-            return
-        buffer[1 : 1 + len(rest)] = rest
-        filled = 1 + len(rest)
+def _header(text: bytes) -> Header:
+    try:
+        return msgspec.json.decode(text, type=Header)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise NotAList from None
 
 
-def _fill(file: BinaryIO, buffer: bytearray, filled: int, left: int) -> tuple[int, int]:
-    with memoryview(buffer) as view:
-        while left and filled < len(buffer):
-            with view[filled : filled + left] as free:
-                count = file.readinto(free)  # type: ignore[attr-defined] # BinaryIO lacks it; files and BytesIO have it
-            if not count:
-                raise NotAList
-            filled += count
-            left -= count
-    return filled, left
+class Pieces:
+    """JSON arrays of whole items, in order, each valid only until the next is asked for. Tells how far it has read.
+
+    After the last one `header` is all that the List says of itself.
+    """
+
+    def __init__(self, file: BinaryIO, frame: Frame, tell: Callable[[int], None], chunk: int = CHUNK) -> None:
+        self.header = frame.header
+        self._file, self._frame, self._tell, self._chunk = file, frame, tell, chunk
+
+    def __iter__(self) -> Iterator[memoryview]:
+        """Raises NotAList where the layout is not kept to."""
+        frame, read = self._frame, self._frame.start
+        buffer = bytearray(self._chunk + 1 if frame.end is None else min(self._chunk, frame.end - read) + 1)
+        start = self._to_items()
+        buffer[0] = ord("[")
+        filled = 1
+        while True:
+            before, (filled, is_last) = filled, self._fill(buffer, filled, read)
+            read += filled - before
+            self._tell(read)
+            if is_last and frame.end is None:
+                filled = self._end_of_items(buffer, filled, start)
+            cut = filled if is_last else _last_boundary(buffer, filled, frame.boundary)
+            if cut is None:
+                buffer.extend(bytes(len(buffer) if frame.end is None else min(len(buffer), frame.end - read)))
+                continue
+            rest = bytes(memoryview(buffer)[cut + 1 : filled])
+            if cut == len(buffer):
+                buffer.append(0)
+            buffer[cut] = ord("]")
+            with memoryview(buffer) as view, view[: cut + 1] as piece:
+                yield piece
+            if is_last:
+                return
+            buffer[1 : 1 + len(rest)] = rest
+            filled = 1 + len(rest)
+
+    def _to_items(self) -> bytes:
+        """Go to the first item, and return what stands before it in a stream."""
+        if self._frame.end is None:
+            return self._file.read(self._frame.start)
+        self._file.seek(self._frame.start)
+        return b""
+
+    def _end_of_items(self, buffer: bytearray, filled: int, start: bytes) -> int:
+        """Return where the items of a stream end, and read the header that stands around them."""
+        tail = _TAIL.search(buffer, max(filled - _TAIL_BYTES, 0), filled)
+        if tail is None:
+            raise NotAList
+        self.header = _header(start + tail[1])
+        return tail.start(1)
+
+    def _fill(self, buffer: bytearray, filled: int, read: int) -> tuple[int, bool]:
+        """Fill the buffer as far as there are items, and say whether these are all."""
+        end = self._frame.end
+        left = len(buffer) if end is None else end - read
+        with memoryview(buffer) as view:
+            while left and filled < len(buffer):
+                with view[filled : filled + left] as free:
+                    count = self._file.readinto(free)  # type: ignore[attr-defined] # BinaryIO lacks it; all here have it
+                if not count:
+                    if end is None:
+                        return filled, True
+                    raise NotAList
+                filled += count
+                left -= count
+        return filled, end is not None and not left
 
 
 def _last_boundary(buffer: bytearray, filled: int, boundary: re.Pattern[bytes]) -> int | None:

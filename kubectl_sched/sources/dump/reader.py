@@ -55,7 +55,8 @@ def _read_source(source: Source, collection: Collection) -> None:
         try:
             read_list(source.content, source.name, collection, kind_of_path(source.path))
         except NotAList:
-            _read_other(source, collection)
+            content = source.content if source.from_start is None else source.from_start()
+            _read_other(source._replace(content=content), collection)
     except (DumpError, OSError) as error:
         refused = error if isinstance(error, DumpError) else DumpError(f"{source.name}: it cannot be read: {error}")
         if source.named or isinstance(error, BombError):

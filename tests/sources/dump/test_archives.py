@@ -81,6 +81,14 @@ def test_files_compressed_one_after_the_other_are_one(tmp_path: Path) -> None:
     assert len(read([str(tmp_path / "d.json.gz")]).objects) == 2
 
 
+def test_what_only_begins_as_a_list_is_read_as_what_it_is(tmp_path: Path) -> None:
+    """The second document shows after a megabyte that the file was no list; nothing is charged or taken twice."""
+    pods = [{**POD, "metadata": {**POD["metadata"], "name": f"web-{number}"}} for number in range(5000)]
+    text = "\n".join(json.dumps(document, indent=4) for document in (listing(*pods), NODE))
+    (tmp_path / "d.json.gz").write_bytes(gzip.compress(text.encode()))
+    assert len(read([str(tmp_path / "d.json.gz")]).objects) == 5001
+
+
 def test_an_archive_in_an_archive_in_a_directory_is_read(tmp_path: Path) -> None:
     inner = tar(FILES, "w:gz").decode("latin-1")
     buffer = io.BytesIO()

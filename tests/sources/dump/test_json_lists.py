@@ -202,6 +202,42 @@ def test_reading_in_pieces_equals_reading_at_once(
     assert pieces.dump == whole.dump
 
 
+class Stream(io.RawIOBase):
+    """Content that is read but once, a few bytes at a time."""
+
+    def __init__(self, content: bytes, step: int) -> None:
+        super().__init__()
+        self._content, self._step = io.BytesIO(content), step
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        return self._content.readinto(memoryview(buffer)[: self._step])
+
+
+@settings(deadline=None)
+@given(_ITEMS, st.sampled_from([4, 1, None]), st.booleans(), st.integers(1, 400), st.integers(1, 400), st.booleans())
+def test_a_stream_is_read_as_a_file_is(
+    items: list[dict[str, Any]], indent: int | None, sort: bool, chunk: int, step: int, is_snapshot: bool
+) -> None:
+    said = {"snapshot": "kubectl-sched/v1", "serverVersion": "v1.36.2", "present": ["Pod"]} if is_snapshot else {}
+    text = json.dumps({**listing(*items), "metadata": said}, indent=indent, sort_keys=sort).encode()
+    file, stream = Collection(), Collection()
+    try:
+        read_list(io.BytesIO(text), "f", file, chunk=chunk)
+    except NotAList:
+        with pytest.raises(NotAList):
+            read_list(io.BufferedReader(Stream(text, len(text)), len(text)), "f", stream, chunk=chunk)
+        return
+    read_list(io.BufferedReader(Stream(text, step + _HEAD), step + _HEAD), "f", stream, chunk=chunk)
+    assert stream.dump == file.dump
+
+
+_HEAD = 2000
+"""A stream gives at least the beginning of the first item at once."""
+
+
 def test_pieces_are_told_as_they_are_read() -> None:
     text = json.dumps(listing(*(obj("Node", f"n{number}") for number in range(50))), indent=4).encode()
     told: list[int] = []
