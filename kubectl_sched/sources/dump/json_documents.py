@@ -204,6 +204,8 @@ def _joined(data: bytes, source: str, budget: Budget) -> list[msgspec.Raw]:
 
 def without_logs(data: bytes) -> bytes:
     """The data without the containers' logs that `kubectl cluster-info dump` mixes in."""
+    if b"==== START logs for " not in data:
+        return data  # a regular expression takes longer to find that
     kept: list[bytes] = []
     at = 0
     while (start := _LOG_STARTS.search(data, at)) and (end := _LOG_ENDS.search(data, start.end())):

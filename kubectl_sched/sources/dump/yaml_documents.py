@@ -6,7 +6,6 @@ keys, lets aliases multiply and takes three times as long.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 _LOADER: Any = getattr(yaml, "CLoader", yaml.Loader)
 
-_SEPARATOR = pattern(rb"^---(?=\s|$)", re.MULTILINE)
+_SEPARATOR = pattern(rb"\n---(?=\s|$)")
 
 _MAX_DEPTH = 500
 _MERGE = "<<"
@@ -60,7 +59,7 @@ def documents(data: bytes, source: str, *, strict: bool = False, budget: Budget 
     budget = budget or Budget()
     budget.take_in(len(data), source, values=data.count(b",") + data.count(b"\n"))
     start, line = 0, 1
-    for end in [*(match.start() for match in _SEPARATOR.finditer(data)), len(data)]:
+    for end in [*(match.start() + 1 for match in _SEPARATOR.finditer(data)), len(data)]:
         part = data[start:end]
         try:
             value = _parse(part, source, line, strict=strict)
@@ -76,9 +75,7 @@ def documents(data: bytes, source: str, *, strict: bool = False, budget: Budget 
 def _parse(data: bytes, source: str, line: int, *, strict: bool) -> Any:
     builder = _Builder(source, line, strict=strict)
     try:
-        loader = _LOADER(data)
-        while (event := loader.get_event()) is not None:
-            builder.take(event)
+        builder.take(iter(_LOADER(data).get_event, None))
     except yaml.MarkedYAMLError as error:
         raise builder.error(_problem(error, data), error.problem_mark) from None
     except yaml.YAMLError as error:
@@ -128,68 +125,54 @@ class _Builder:
         place = f" at line {self._line + mark.line}" if mark is not None else ""
         return YamlError(f"{self._source}: it is not YAML{place}: {problem}")
 
-    def take(self, event: Any) -> None:
-        """The next event."""
-        kind = type(event)
-        if kind is ScalarEvent:
-            self._scalar(event)
-        elif kind is MappingStartEvent:
-            self._open({}, event)
-        elif kind is SequenceStartEvent:
-            self._open([], event)
-        elif kind is MappingEndEvent or kind is SequenceEndEvent:
-            self._close(event)
-        elif kind is AliasEvent:
-            self._alias(event)
+    def take(self, events: Iterator[Any]) -> None:
+        """Take events to the last."""
+        for event in events:
+            kind = type(event)
+            if kind is ScalarEvent:
+                text = value = event.value
+                if event.implicit[0]:
+                    if not text or text[0] in SPECIAL:
+                        value = resolve(text)
+                elif event.tag is not None:
+                    value = self._tagged(event)
+                self._values += 1
+                if event.anchor is not None:
+                    self._anchors[event.anchor] = _Anchor(value, 1)
+                self._put(value, event)
+            elif kind is MappingStartEvent:
+                self._open({}, event)
+            elif kind is SequenceStartEvent:
+                self._open([], event)
+            elif kind is MappingEndEvent or kind is SequenceEndEvent:
+                self._close(event)
+            elif kind is AliasEvent:
+                self._alias(event)
 
-    def _scalar(self, event: Any) -> None:
-        text = event.value
-        value: Any = text
-        if event.implicit[0]:
-            if not text or text[0] in SPECIAL:
-                value = resolve(text)
-        elif event.tag is not None:
-            value = self._tagged(event)
-        self._values += 1
-        if event.anchor is not None:
-            self._anchors[event.anchor] = _Anchor(value, 1)
+    def _put(self, value: Any, event: Any) -> None:
         container = self._container
-        if type(container) is dict:
-            if self._key is None:
-                self._set_key(value, event)
-                return
+        if type(container) is list:
+            container.append(value)
+        elif container is None:
+            self.value = value
+        elif self._key is None:
+            self._set_key(value, event)
+        else:
             if self._key == _MERGE:
                 self._merge(value, event)
             else:
                 container[self._key] = value
             self._key = None
-        else:
-            self._put(value, event)
 
     def _set_key(self, value: Any, event: Any) -> None:
-        key = as_key(value) if value is None or isinstance(value, str | int | float) else None
+        key = value if type(value) is str else as_key(value) if isinstance(value, int | float) else None
         if key is None:
             raise self.error("a key is null, a mapping or a list", event.start_mark)
         on_top = len(self._stack) == 1
-        if (self._strict or on_top) and key in self._container:
+        if (on_top or self._strict) and key in self._container:
             joined = "; were two files joined without a line --- between them?" if on_top else ""
             raise self.error(f"key {key!r} is already set{joined}", event.start_mark)
         self._key = key
-
-    def _put(self, value: Any, event: Any) -> None:
-        container = self._container
-        if container is None:
-            self.value = value
-        elif type(container) is list:
-            container.append(value)
-        elif self._key is None:
-            self._set_key(value, event)
-        elif self._key == _MERGE:
-            self._merge(value, event)
-            self._key = None
-        else:
-            container[self._key] = value
-            self._key = None
 
     def _merge(self, value: Any, event: Any) -> None:
         """A merge key: the fields of other mappings, the first of them winning; fields that follow it override them."""

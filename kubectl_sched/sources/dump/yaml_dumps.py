@@ -34,7 +34,9 @@ def read_yaml(data: bytes, source: Source, collection: Collection, hint: Kind | 
 
     Raises DumpError where none can; what is wrong with one among others is a warning.
     """
-    text = _MANAGED_FIELDS.sub(lambda match: b"\n" * match[0].count(b"\n"), without_logs(data))
+    text = without_logs(data)
+    if b"managedFields:" in text:
+        text = _MANAGED_FIELDS.sub(lambda match: b"\n" * match[0].count(b"\n"), text)
     if not source.named and not (_READ_KIND.search(text) or (hint is not None and not _ANY_KIND.search(text))):
         return
     foreign = foreign_text(data)
@@ -42,7 +44,7 @@ def read_yaml(data: bytes, source: Source, collection: Collection, hint: Kind | 
         raise DumpError(f"{source.name}: {foreign}")
     found = list(documents(text, source.name, budget=collection.budget))
     errors = [document.error for document in found if document.error is not None]
-    if not source.named and not _SURELY_READ_KIND.search(text):
+    if errors and not source.named and not _SURELY_READ_KIND.search(text):
         errors = []
     values: list[Any] = [document.value for document in found if isinstance(document.value, dict | list)]
     if errors and not values:

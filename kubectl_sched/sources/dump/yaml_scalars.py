@@ -68,12 +68,8 @@ def _float(plain: str) -> int | float | None:
     return int(value) if abs(value) < _JSON_WRITES_EXPONENTS_FROM and value.is_integer() else value
 
 
-def as_key(value: Scalar) -> str | None:
-    """A key of a mapping as JSON spells it; None where it cannot be one."""
-    if isinstance(value, str):
-        return value
+def as_key(value: bool | float) -> str:
+    """A key of a mapping that is no text, as JSON spells it."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if value is None:
-        return None
     return f"{value:g}" if isinstance(value, float) else str(value)
