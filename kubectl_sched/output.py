@@ -75,8 +75,11 @@ def write_page(page: str) -> None:
     sys.stdout.buffer.write(_NOT_PLAIN_IN_PAGE.sub(_as_text, page).encode())
 
 
-def write_segments(lines: Iterable[Iterable[Segment]], console: Console) -> None:
-    """Print lines on a console of stdout; control sequences come of the segments' styles alone."""
+def write_segments(lines: Iterable[Iterable[Segment]], console: Console | None) -> None:
+    """Print lines on a console of stdout or as they are; control sequences come of the segments' styles alone."""
+    if console is None:
+        _stdout().writelines("".join((*(safe(part.text) for part in line), "\n")) for line in lines)
+        return
     from rich.segment import Segment, Segments
 
     _stdout()

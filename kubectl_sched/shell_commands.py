@@ -6,7 +6,6 @@ functions then return None. What it accepts begins with a letter or a digit, so 
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from enum import StrEnum
@@ -180,6 +179,8 @@ def explain_from(file: str) -> ShellCommand | None:
 
 def plain_json(value: Any) -> str:
     r"""Return JSON of printable ASCII alone, in which a shell finds nothing to expand: `$` is written as \u0024."""
+    import json
+
     text = json.dumps(value, separators=(",", ":"))
     return re.sub(r"[$`!'\x7f]", lambda found: f"\\u{ord(found[0]):04x}", text)
 

@@ -20,7 +20,7 @@ from kubectl_sched.scheduler.result import Outcome
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rich.console import RenderableType
+    from rich.text import Text
 
     from kubectl_sched.queries.podgroups import PodGroupAnswer
     from kubectl_sched.scheduler.podgroup_result import Member, PodGroupResult
@@ -62,7 +62,7 @@ def _placements(answer: PodGroupAnswer) -> Iterator[str]:
                 yield f"pod/{safe(member.pod.metadata.name)} node/{safe(member.node_name)}\n"
 
 
-def _page(answer: PodGroupAnswer, width: int) -> Iterator[RenderableType]:
+def _page(answer: PodGroupAnswer, width: int) -> Iterator[Text]:
     from rich.text import Text
 
     from kubectl_sched.render.text.table_lines import table_lines

@@ -19,7 +19,7 @@ def moment(text: str | None) -> datetime | None:
 
 def to_the_second(text: str) -> str:
     """Return the time, or a text with times, without fractions of seconds."""
-    return re.sub(r"(?<=:\d\d)\.\d+(?=Z|[+-]\d\d)", "", text)
+    return text if "." not in text else re.sub(r"(?<=:\d\d)\.\d+(?=Z|[+-]\d\d)", "", text)
 
 
 def seconds_between(earlier: str | None, later: str | None) -> float | None:

@@ -1,7 +1,5 @@
 """The groups of options that commands share, as kubectl and the contract have them."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -84,7 +82,7 @@ class PodSelection(OneNamespace, frozen=True, kw_only=True):
         """The namespace as a Selection has it: None for all, `""` for the context's own."""
         return None if self.all_namespaces else self.namespace or ""
 
-    def of(self, targets: Sequence[str] | None, *, pending: bool) -> Selection:
+    def of(self, targets: "Sequence[str] | None", *, pending: bool) -> "Selection":
         """These pods, and those that `targets` names."""
         from kubectl_sched.sources.pod_selection import Selection
 
@@ -109,7 +107,7 @@ class PendingSelection(OptionGroup, frozen=True, kw_only=True):
     ] = None
 
     @property
-    def pending_pods(self) -> Selection:
+    def pending_pods(self) -> "Selection":
         """The pods as queries take them."""
         from kubectl_sched.sources.pod_selection import Selection
 
@@ -142,7 +140,7 @@ class ConfiguredScheduler(OptionGroup, frozen=True, kw_only=True):
     ] = None
 
     @property
-    def replay(self) -> Replay:
+    def replay(self) -> "Replay":
         """The scheduler as a query takes it."""
         from kubectl_sched.sources.discovery.replay_setup import Replay
 
@@ -195,6 +193,6 @@ class PageableOutput(OptionGroup, frozen=True, kw_only=True):
     notes: Annotated[bool, Option("--notes", help="Show every note (as -o wide).")] = False
 
 
-def joined(feature_gates: Sequence[str] | None) -> str | None:
+def joined(feature_gates: "Sequence[str] | None") -> str | None:
     """All gates of a flag that was given several times; None where it was not."""
     return ",".join(feature_gates) if feature_gates else None

@@ -1,7 +1,5 @@
 """kubectl's connection flags, for every command that may read a running cluster."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from typer import Option
@@ -63,7 +61,7 @@ class ConnectionOptions(OptionGroup, frozen=True, kw_only=True):
     ] = False
 
     @property
-    def connection(self) -> Connection:
+    def connection(self) -> "Connection":
         """The flags as the reader of a cluster takes them."""
         from kubectl_sched.sources.live.connection_flags import Connection
 

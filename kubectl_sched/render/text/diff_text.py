@@ -12,7 +12,7 @@ from kubectl_sched.render.table import Column, Table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rich.console import RenderableType
+    from rich.text import Text
 
     from kubectl_sched.config import Configuration
     from kubectl_sched.queries.diff import Answer
@@ -80,7 +80,7 @@ def _summary(summary: ReplaySummary) -> dict[str, Any]:
     }
 
 
-def _page(answer: Answer, width: int, *, in_full: bool) -> Iterator[RenderableType]:
+def _page(answer: Answer, width: int, *, in_full: bool) -> Iterator[Text]:
     from rich.text import Text
 
     from kubectl_sched.render.text.table_lines import table_lines

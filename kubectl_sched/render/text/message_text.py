@@ -15,8 +15,6 @@ from kubectl_sched.render.text.table_lines import table_lines
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rich.console import RenderableType
-
     from kubectl_sched.diagnostics.messages.decoder import Clause, FitErrorText
 
 _FOREIGN = "no text of kube-scheduler's own plugins: of an extender, or of a plugin that was added"
@@ -49,7 +47,7 @@ def _clause_data(clause: Clause) -> dict[str, Any]:
     }
 
 
-def message_lines(text: FitErrorText, width: int) -> Iterator[RenderableType]:
+def message_lines(text: FitErrorText, width: int) -> Iterator[Text]:
     """The text clause by clause; the wide column comes last."""
     if text.total is not None:
         yield Text(f"{text.available} of {count(text.total, 'node')} can take the pod.", style="bold")
@@ -68,7 +66,7 @@ def message_lines(text: FitErrorText, width: int) -> Iterator[RenderableType]:
         yield Text(f"note: {_CUT_OFF}; events hold 1024 bytes, the pod's condition has the whole of it", style="dim")
 
 
-def _more(clauses: Sequence[Clause]) -> Iterator[RenderableType]:
+def _more(clauses: Sequence[Clause]) -> Iterator[Text]:
     """Yield the pages that explain each reason."""
     anchors = list(dict.fromkeys(f"#{clause.meaning.anchor}" for clause in clauses if clause.meaning))
     if anchors:

@@ -16,8 +16,6 @@ from kubectl_sched.scheduler.result import Outcome
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rich.console import RenderableType
-
     from kubectl_sched.framework.interface import FilterPlugin
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
 _ASKED = frozenset({Outcome.SCHEDULABLE, Outcome.UNSCHEDULABLE, Outcome.GATED})
 
 
-def node_report(explanation: Explanation, row: int, width: int, *, one: bool) -> Iterator[RenderableType]:
+def node_report(explanation: Explanation, row: int, width: int, *, one: bool) -> Iterator[Text]:
     """Filters first, then scores where the node is feasible, what preemption would do there, and what it would take.
 
     `one`: this pod alone was asked about, and so what it would take.
@@ -47,7 +45,7 @@ def node_report(explanation: Explanation, row: int, width: int, *, one: bool) ->
     yield from _what_it_would_take(explanation, row, width, asked=one and result.extended is None)
 
 
-def _filters(result: ScheduleResult, row: int, width: int) -> Iterator[RenderableType]:
+def _filters(result: ScheduleResult, row: int, width: int) -> Iterator[Text]:
     rejections = result.rejections(row)
     rejecting = {status.plugin for status in rejections}
     passing: list[str] = []
@@ -79,7 +77,7 @@ def _judging(result: ScheduleResult, row: int) -> list[FilterPlugin]:
     return [plugin for plugin in plugins if plugin.name not in unjudged]
 
 
-def _scores(explanation: Explanation, row: int, width: int) -> Iterator[RenderableType]:
+def _scores(explanation: Explanation, row: int, width: int) -> Iterator[Text]:
     """Yield each plugin's points, beside those of the winner."""
     result = explanation.result
     yield Text()
@@ -89,7 +87,7 @@ def _scores(explanation: Explanation, row: int, width: int) -> Iterator[Renderab
         yield Text(f"skipped (not relevant to this pod): {', '.join(skipped)}", style="dim")
 
 
-def _what_it_would_take(explanation: Explanation, row: int, width: int, *, asked: bool) -> Iterator[RenderableType]:
+def _what_it_would_take(explanation: Explanation, row: int, width: int, *, asked: bool) -> Iterator[Text]:
     """Every suggestion, numbered by how little it touches; a sentence where there is none and one was wanted."""
     result = explanation.result
     name = safe(result.nodes.names[row])

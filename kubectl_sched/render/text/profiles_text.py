@@ -13,7 +13,7 @@ from kubectl_sched.render.table import Column, Table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rich.console import RenderableType
+    from rich.text import Text
 
     from kubectl_sched.config import Configuration, ResolvedProfile
     from kubectl_sched.config.profile_differences import PluginDifference
@@ -104,9 +104,7 @@ def _differs(profile: ResolvedProfile, default: ResolvedProfile) -> bool:
     )
 
 
-def _page(
-    configuration: Configuration, default: ResolvedProfile, width: int, *, in_full: bool
-) -> Iterator[RenderableType]:
+def _page(configuration: Configuration, default: ResolvedProfile, width: int, *, in_full: bool) -> Iterator[Text]:
     from rich.text import Text
 
     for index, profile in enumerate(configuration.profiles.values()):
@@ -122,7 +120,7 @@ def _page(
 
 def _profile(
     profile: ResolvedProfile, default: ResolvedProfile, version: str, width: int, *, in_full: bool
-) -> Iterator[RenderableType]:
+) -> Iterator[Text]:
     from rich.text import Text
 
     from kubectl_sched.render.text.table_lines import table_lines

@@ -14,8 +14,6 @@ from kubectl_sched.render.text.suggestion_text import command_lines, unbroken
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rich.console import RenderableType
-
 
 _INDENT = "  "
 _TO_FETCH = "default profile assumed; this fetches its own, for --config scheduler.yaml:"
@@ -35,7 +33,7 @@ def show_schedulers(data: dict[str, Any], output: str, color: str) -> None:
         print_parts(partial(_page, data), color)
 
 
-def _page(data: dict[str, Any], width: int) -> Iterator[RenderableType]:
+def _page(data: dict[str, Any], width: int) -> Iterator[Text]:
     for item in data["items"]:
         yield Text(_head(item), style="bold" if item["serves"] else "bold red")
         yield from _lines(item, width - len(_INDENT))

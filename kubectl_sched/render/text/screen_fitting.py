@@ -12,7 +12,7 @@ from kubectl_sched.record import Record
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.console import Console, ConsoleOptions
 
 _DOTS = " ..."
 _BREAKS = frozenset("\n\t")
@@ -35,9 +35,9 @@ class Part(Record, frozen=True, kw_only=True):
     to `keep`: none at all where fewer are left.
     """
 
-    full: Sequence[RenderableType]
+    full: Sequence[Text]
     rank: int
-    lean: Sequence[RenderableType] = ()
+    lean: Sequence[Text] = ()
     keep: int = 0
     least: int = 1
     """With how many lines it still means something."""
@@ -47,10 +47,10 @@ BLANK = Part(full=(Text(),), rank=0)
 """An empty line between parts, as long as there is room."""
 
 
-def fitted(parts: Sequence[Part], console: Console, lines: int | None) -> Lines:
-    """The parts, in their order, on so many lines; None for no limit."""
+def fitted(parts: Sequence[Part], console: Console | None, lines: int | None) -> Lines:
+    """The parts, in their order, on so many lines of a console; None for no limit."""
     shown = {index: lines_of(part.full, console) for index, part in enumerate(parts)}
-    if lines is not None:
+    if lines is not None and console is not None:
         by_rank = sorted(shown, key=lambda index: parts[index].rank)
         for is_last_resort in (False, True):
             for index in by_rank:
@@ -67,19 +67,20 @@ def _without_doubled_blanks(lines: Lines) -> Lines:
     return [line for before, line in zip([[], *lines], lines, strict=False) if line or before]
 
 
-def lines_of(shown: Iterable[RenderableType], console: Console) -> Lines:
-    """Return the parts as lines of this console, without the blanks at the ends of lines."""
+def lines_of(shown: Iterable[Text], console: Console | None) -> Lines:
+    """Return the parts as lines of this console, if there is one, without the blanks at the ends of lines."""
+    if console is None:
+        return [_stripped([Segment(line)]) for each in shown for line in each.plain.split("\n")]
     options = console.options
     return [_stripped(line) for each in shown for line in _rendered(each, console, options)]
 
 
-def _rendered(shown: RenderableType, console: Console, options: ConsoleOptions) -> Lines:
+def _rendered(shown: Text, console: Console, options: ConsoleOptions) -> Lines:
     """Lines no longer than the console's, but for texts that must not be wrapped."""
-    if isinstance(shown, Text):
-        if not _BREAKS.intersection(shown.plain) and shown.cell_len <= options.max_width:
-            return [list(Segment.apply_style(shown.render(console), console.get_style(shown.style)))]
-        if shown.overflow == "ignore":
-            options = options.update(width=shown.cell_len + 1)
+    if not _BREAKS.intersection(shown.plain) and shown.cell_len <= options.max_width:
+        return [list(Segment.apply_style(shown.render(console), console.get_style(shown.style)))]
+    if shown.overflow == "ignore":
+        options = options.update(width=shown.cell_len + 1)
     return console.render_lines(shown, options, pad=False)
 
 

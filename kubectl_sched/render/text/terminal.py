@@ -7,7 +7,6 @@ import sys
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.text import Text
 
 from kubectl_sched.output import write_segments
@@ -18,7 +17,7 @@ from kubectl_sched.render.text.screen_fitting import BLANK, LINES, Part, fitted,
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from rich.console import RenderableType
+    from rich.console import Console
 
     from kubectl_sched.queries.explain import Answer
     from kubectl_sched.render.display import Display
@@ -28,10 +27,14 @@ _PIPED_WIDTH = 100_000
 """A pipe has no width: nothing is wrapped or cut for it."""
 
 
-def console_for(color: str) -> Console:
-    """A console that writes no colour and no width of its own into a pipe."""
+def console_for(color: str) -> Console | None:
+    """The terminal, or a pipe that wants colours; another pipe needs no console, which takes long to import."""
     is_terminal = sys.stdout.isatty()
     colored = color == "always" or (color == "auto" and is_terminal and not os.environ.get("NO_COLOR"))
+    if not (is_terminal or colored):
+        return None
+    from rich.console import Console
+
     return Console(
         file=sys.stdout,
         force_terminal=colored or None,
@@ -48,7 +51,7 @@ def console_for(color: str) -> Console:
 def print_answer(answer: Answer, display: Display, notes: Sequence[str]) -> None:
     """Print one pod as a screen, several as a table."""
     console = console_for(display.color)
-    lines = max(LINES, console.height - 1) if sys.stdout.isatty() else None
+    lines = max(LINES, console.height - 1) if console is not None and sys.stdout.isatty() else None
     write_segments(rendered(answer, display, notes, console, lines), console)
     found = [each.new_nodes for each in answer.explanations if each.new_nodes is not None]
     if found:
@@ -57,15 +60,17 @@ def print_answer(answer: Answer, display: Display, notes: Sequence[str]) -> None
         write_segments(lines_of(chain.from_iterable(map(new_nodes_text, found)), console), console)
 
 
-def print_parts(parts: Callable[[int], Iterable[RenderableType]], color: str) -> None:
+def print_parts(parts: Callable[[int], Iterable[Text]], color: str) -> None:
     """Print what the function makes for the number of columns, without the blanks at the ends of lines."""
     console = console_for(color)
-    write_segments(lines_of(parts(console.width), console), console)
+    write_segments(lines_of(parts(_width(console)), console), console)
 
 
-def rendered(answer: Answer, display: Display, notes: Sequence[str], console: Console, lines: int | None) -> Lines:
+def rendered(
+    answer: Answer, display: Display, notes: Sequence[str], console: Console | None, lines: int | None
+) -> Lines:
     """Return the lines to print; the answer about one pod takes at most so many (None: no limit)."""
-    explanations, width = answer.explanations, console.width
+    explanations, width = answer.explanations, _width(console)
     if not explanations:
         return fitted((Part(full=(Text(answer.nothing),), rank=9), *note_parts(notes, width, display)), console, None)
     if display.node is not None:
@@ -81,6 +86,10 @@ def rendered(answer: Answer, display: Display, notes: Sequence[str], console: Co
     each_in_full = ((*answer_parts(each, (), width, display), BLANK) for each in explanations)
     total = Part(full=(Text(in_sum(explanations, answer.together)),), rank=9)
     return fitted((*chain.from_iterable(each_in_full), total, *note_parts(notes, width, display)), console, None)
+
+
+def _width(console: Console | None) -> int:
+    return console.width if console is not None else _PIPED_WIDTH
 
 
 def _node_reports(answer: Answer, display: Display, notes: Sequence[str], width: int) -> Iterator[Part]:

@@ -15,8 +15,6 @@ from kubectl_sched.render.text.message_text import message_data, message_lines
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rich.console import RenderableType
-
     from kubectl_sched.diagnostics.scheduler_statements import Said, Told
 
 _UNKNOWN = (
@@ -66,7 +64,7 @@ def _said_data(said: Said) -> dict[str, Any]:
     }
 
 
-def decoded_lines(told: Sequence[Told], limits: Limits, width: int) -> Iterator[RenderableType]:
+def decoded_lines(told: Sequence[Told], limits: Limits, width: int) -> Iterator[Text]:
     """Each pod with what was said of it, then what is missing for all of them."""
     for each in told:
         yield Text(f"{safe(each.pod.key)} {_state(each)}.", style="bold")
@@ -101,7 +99,7 @@ def _state(told: Told) -> str:
     return "waits for a node"
 
 
-def _said_lines(said: Said, width: int) -> Iterator[RenderableType]:
+def _said_lines(said: Said, width: int) -> Iterator[Text]:
     when = f" at {safe(to_the_second(said.last_seen))}" if said.last_seen else ""
     yield Text(f"{safe(said.by or 'a scheduler')} said{when}:")
     if said.text is None:

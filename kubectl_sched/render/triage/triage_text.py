@@ -4,37 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.padding import Padding
 from rich.text import Text
 
 from kubectl_sched.render.ages import age
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.table import Column, Table
 from kubectl_sched.render.text.suggestion_text import steps_of, unbroken
-from kubectl_sched.render.text.table_lines import table_lines
+from kubectl_sched.render.text.table_lines import folded, table_lines
 from kubectl_sched.render.triage.group_sentences import cause_in_words, help_in_words, summary, waits_for, what_helps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rich.console import RenderableType
-
     from kubectl_sched.queries.triage import Group, Triage
 
 NOTHING = "nothing is pending"
 _NONE = "-"
-_INDENT = 2
+_INDENT = "  "
 _REFUSALS_SHOWN = 5
 _NO_WIDTH = 1000
 """A console that is wider than this is a pipe."""
 
 
-def triage_text(triage: Triage, width: int, *, wide: bool) -> Iterator[RenderableType]:
+def triage_text(triage: Triage, width: int, *, wide: bool) -> Iterator[Text]:
     """Yield the table, then the notes; `wide` adds each group's pods and commands."""
     if not triage.groups:
         yield Text(NOTHING)
     else:
-        yield from table_lines(_table(triage), width) if width > _NO_WIDTH else _on_terminal(triage)
+        yield from table_lines(_table(triage), width) if width > _NO_WIDTH else _on_terminal(triage, width)
         pods, groups = count(triage.pending, "pod"), count(len(triage.groups), "cause")
         yield Text(f"\n{pods} pending, {groups}.")
         for group in triage.groups if wide else ():
@@ -67,17 +64,17 @@ def _workloads(group: Group) -> str:
     return listed([f"{namespace}/{name}" for namespace, name in group.workloads])
 
 
-def _on_terminal(triage: Triage) -> Iterator[RenderableType]:
+def _on_terminal(triage: Triage, width: int) -> Iterator[Text]:
     """A paragraph each, as a terminal has no room for so many columns."""
     for group in triage.groups:
         oldest, waiting = age(group.oldest, triage.at) or _NONE, waits_for(group)
         yield Text(f"{summary(group)}.", style="bold")
-        yield Padding(Text(f"oldest {oldest}: {_workloads(group)}"), (0, 0, 0, _INDENT))
-        if waiting:
-            yield Padding(Text(f"waiting for {waiting}"), (0, 0, 0, _INDENT))
+        below = [f"oldest {oldest}: {_workloads(group)}", *([f"waiting for {waiting}"] if waiting else ())]
+        lines = (line for each in below for line in folded(each, width - len(_INDENT)))
+        yield from (Text(f"{_INDENT}{line}") for line in lines)
 
 
-def _in_full(group: Group, width: int) -> Iterator[RenderableType]:
+def _in_full(group: Group, width: int) -> Iterator[Text]:
     yield Text(f"\n{summary(group)}.", style="bold")
     yield Text("  " + ", ".join(safe(pod.key) for pod in group.pods))
     for found in group.suggestions or ():

@@ -32,6 +32,7 @@ _SEPARATOR = pattern(rb"\n---(?=\s|$)")
 
 _MAX_DEPTH = 500
 _MERGE = "<<"
+_NUMBERS = frozenset({bool, int, float})
 _TAG = "tag:yaml.org,2002:"
 
 _RATIO_RANGE = (400_000, 4_000_000)
@@ -130,12 +131,11 @@ class _Builder:
         for event in events:
             kind = type(event)
             if kind is ScalarEvent:
-                text = value = event.value
-                if event.implicit[0]:
-                    if not text or text[0] in SPECIAL:
-                        value = resolve(text)
-                elif event.tag is not None:
+                value = event.value
+                if not event.implicit[0]:
                     value = self._tagged(event)
+                elif not value or value[0] in SPECIAL:
+                    value = resolve(value)
                 self._values += 1
                 if event.anchor is not None:
                     self._anchors[event.anchor] = _Anchor(value, 1)
@@ -165,7 +165,7 @@ class _Builder:
             self._key = None
 
     def _set_key(self, value: Any, event: Any) -> None:
-        key = value if type(value) is str else as_key(value) if isinstance(value, int | float) else None
+        key = value if type(value) is str else as_key(value) if type(value) in _NUMBERS else None
         if key is None:
             raise self.error("a key is null, a mapping or a list", event.start_mark)
         on_top = len(self._stack) == 1
@@ -221,6 +221,8 @@ class _Builder:
         self._put(anchor.value, event)
 
     def _tagged(self, event: Any) -> Any:
+        if event.tag is None:
+            return event.value
         tag = event.tag.removeprefix(_TAG)
         if tag == "binary":
             import base64

@@ -68,8 +68,8 @@ def _float(plain: str) -> int | float | None:
     return int(value) if abs(value) < _JSON_WRITES_EXPONENTS_FROM and value.is_integer() else value
 
 
-def as_key(value: bool | float) -> str:
+def as_key(value: float) -> str:
     """A key of a mapping that is no text, as JSON spells it."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return str(value) if isinstance(value, int) else f"{value:g}"
