@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from kubectl_sched.cli.arguments import command_first
 from kubectl_sched.errors import SchedError
@@ -16,13 +16,15 @@ from kubectl_sched.own_error import EXIT_CODE, own_error_sentence, shown_traceba
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+T = TypeVar("T")
+
 _INTERRUPTED = 130
 """As shells have it: 128 and SIGINT."""
 _FAILED = 3
 _ROOM_FOR_FRAMES = 1 << 16
 
 
-def with_room_for_frames(function: Callable[[], NoReturn]) -> Callable[[], NoReturn]:
+def with_room_for_frames(function: Callable[[], T]) -> Callable[[], T]:
     """Make the function ask for so large a frame that all frames above it have room in the same chunk of memory.
 
     CPython takes chunks of 16 KiB from the system. A loop whose calls cross the end of one takes and returns a chunk at
