@@ -149,7 +149,7 @@ class Walk:
                 yield from self._opened(_all_of(stream, source.name), inner, depth + 1)
 
     def _expanded_ahead(self, content: BinaryIO, source: Source) -> Iterator[Source]:
-        """What seems to be a list, expanded while it is decoded; if it proves to be something else, from the start."""
+        """Yield a probable list, expanded while it is decoded; if it proves to be something else, from the start."""
         from kubectl_sched.sources.dump.compression import Expanded, ExpandedAhead
 
         content.seek(0)
