@@ -196,6 +196,25 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     gated_pods_are_flushed: bool = False
     """A pod that a PreEnqueue plugin holds back is asked about again after five minutes without any event."""
 
+    nominated_pods_wake_others: bool = False
+    """For the queueing hints of InterPodAffinity and PodTopologySpread a pod that is only nominated counts as placed,
+    and those of InterPodAffinity look at both pods' anti-affinity, and at changes of the pod's own labels."""
+
+    any_anti_affinity_term_wakes: bool = False
+    """One anti-affinity term that no longer hits is worth another attempt; before, all of them had to hit."""
+
+    taint_changes_wake: bool = True
+    """Any change of a node's taints is worth another attempt where a plugin has registered new nodes, but no taints."""
+
+    device_class_wakes_fit: bool = False
+    """NodeResourcesFit registers DeviceClasses where they offer extended resources."""
+
+    allocatable_wakes_claims: bool = False
+    """DynamicResources registers changes of what a node can allocate."""
+
+    claim_deletion_wakes: bool = False
+    """DynamicResources registers that a claim with devices is gone."""
+
     @property
     def exact(self) -> bool:
         """Report whether decisions equal the real scheduler's; older minors take the nearest formulas."""
@@ -267,6 +286,7 @@ def _table() -> dict[KubeVersion, Release]:
         34: {
             "namespace_selector_stays": True,
             "backoff_counts_rejections": True,
+            "allocatable_wakes_claims": True,
             "taint_reason": "node(s) had untolerated taint(s)",
             "dynamic_resources_args": ("filterTimeout",),
             "errors_show_json": True,
@@ -289,6 +309,7 @@ def _table() -> dict[KubeVersion, Release]:
             "length_unit": "bytes",
             "devices": RULES_OF_1_35,
             "gangs_are_of_workloads": True,
+            "device_class_wakes_fit": True,
             "device_class_hides_missing_resource": False,
             "inferred_features": (_RESTART_ALL,),
             "unsatisfied_features_are_named": True,
@@ -300,6 +321,7 @@ def _table() -> dict[KubeVersion, Release]:
             "ratio_belongs_to_its_strategy": True,
             "overflow_names_point": True,
             "groups_have_cycle": True,
+            "nominated_pods_wake_others": True,
             "groups_do_not_preempt": True,
             "portworx_limits_ask_csi_node": False,
             "missing_driver_needs_opt_in": True,
@@ -313,6 +335,9 @@ def _table() -> dict[KubeVersion, Release]:
             "multi_point": PLUGINS_OF_1_37,
             "devices": RULES_OF_1_37,
             "groups_form_trees": True,
+            "any_anti_affinity_term_wakes": True,
+            "claim_deletion_wakes": True,
+            "taint_changes_wake": False,
             "image_volumes_raise_threshold": True,
             "status_requests_summed_per_pod": True,
             "groups_do_not_preempt": False,

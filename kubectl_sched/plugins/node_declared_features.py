@@ -72,13 +72,14 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Skip pods that need nothing special."""
         del nodes
-        needed = self._needed(pod)
+        needed = self.needed(pod)
         if not needed:
             return PreFilterResult(status=SKIP)
         state.write(PRE_FILTER_STATE, needed)
         return PreFilterResult()
 
-    def _needed(self, pod: Pod) -> tuple[str, ...]:
+    def needed(self, pod: Pod) -> tuple[str, ...]:
+        """The features that a node has to declare for the pod."""
         if not self._enabled or self._grows_in_place(pod):
             return ()
         return tuple(feature for feature in self._inferred if _NEEDED[feature][0](pod))
@@ -106,13 +107,13 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
         """Each missing feature, and what in the pod needs it."""
         del state
         declared = nodes.declared_features[row]
-        return tuple(_evidence(feature, declared, nodes) for feature in self._needed(pod) if feature not in declared)
+        return tuple(_evidence(feature, declared, nodes) for feature in self.needed(pod) if feature not in declared)
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
         """The features that none or only some of these nodes declare."""
         del state
         declared = [has for has, _ in nodes.declared_features.take(rows).counts()]
-        lacking = [each for each in self._needed(pod) if any(each not in has for has in declared)]
+        lacking = [each for each in self.needed(pod) if any(each not in has for has in declared)]
         return f"do not declare {first_few(lacking)}, which it needs"
 
 

@@ -74,7 +74,7 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin, PreFilterExtensions):
         if not pod.spec.volumes or self._grows_in_place(pod):
             return PreFilterResult(status=SKIP)
         claims: set[str] = set()
-        for name in _claim_names(pod):
+        for name in claim_names(pod):
             claim = nodes.objects.get(PersistentVolumeClaim, name, pod.namespace)
             if claim is None:
                 return PreFilterResult(status=unresolvable(claim_not_found(name)))
@@ -109,7 +109,7 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin, PreFilterExtensions):
     def concerns(self, state: CycleState, pod: Pod, other: Pod) -> bool:
         """Report whether it uses any claim."""
         del state, pod
-        return any(_claim_names(other))
+        return any(claim_names(other))
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: Pod, row: int, nodes: Snapshot) -> None:
         """Count its uses of the claims no longer."""
@@ -212,12 +212,13 @@ def _claims_by_volume(pod: Pod) -> list[tuple[str, str]]:
     return [(each.name, each.persistent_volume_claim.claim_name) for each in volumes if each.persistent_volume_claim]
 
 
-def _claim_names(pod: Pod) -> list[str]:
+def claim_names(pod: Pod) -> list[str]:
+    """The claims that a pod names; those of ephemeral volumes do not count here."""
     return [name for _, name in _claims_by_volume(pod)]
 
 
 def _claim_keys(pod: Pod) -> tuple[tuple[str, str], ...]:
-    return tuple((pod.namespace, name) for name in _claim_names(pod)) if pod.spec.volumes else ()
+    return tuple((pod.namespace, name) for name in claim_names(pod)) if pod.spec.volumes else ()
 
 
 def _users(pod: Pod, claims: set[str] | frozenset[str], nodes: Snapshot) -> list[tuple[int, str]]:
@@ -240,7 +241,7 @@ def _read(state: CycleState) -> PreFilterState:
 def _count(state: CycleState, pod: Pod, sign: int) -> None:
     """As upstream counts: by the claim's name alone, whatever its namespace."""
     kept = _read(state)
-    uses = sum(name in kept.read_write_once_pod_claims for name in _claim_names(pod))
+    uses = sum(name in kept.read_write_once_pod_claims for name in claim_names(pod))
     if uses:
         count = kept.conflicting_references + sign * uses
         state.write(PRE_FILTER_STATE, replace(kept, conflicting_references=count))

@@ -146,11 +146,12 @@ def _topologies(pod: Pod, objects: Objects) -> Topologies | Status:
         if isinstance(volume, Status):
             return volume
         if volume is not None:
-            found += _topologies_of(volume, name)
+            found += topologies_of(volume, name)
     return tuple(found)
 
 
-def _topologies_of(volume: PersistentVolume, claim: str) -> list[VolumeTopology]:
+def topologies_of(volume: PersistentVolume, claim: str) -> list[VolumeTopology]:
+    """The zones and regions that a volume's labels name."""
     labels = volume.metadata.labels
     values = ((key, zones_of_label(labels[key])) for key in _TOPOLOGY_LABELS if key in labels)
     return [VolumeTopology(volume.name, claim, key, zones) for key, zones in values if zones is not None]

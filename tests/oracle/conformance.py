@@ -24,6 +24,7 @@ GROUP_FIGURES = ROOT / "fixtures" / "conformance_groups.json"
 PAGE = ROOT / "docs" / "conformance.md"
 CYCLE = "whole cycle"
 QUEUE = "scheduling queue (sequences)"
+HINTS = "queueing hints (changes)"
 BATCH = 400
 """Clusters that one seed gives: enough that hypothesis has left its simplest examples."""
 
@@ -38,11 +39,16 @@ decided about a pod where it was not skipped and rejected, filtered or scored; t
 
     python -m tests.oracle.conformance --pods 50000 --kube-version 1.36
 
-writes this page. The last row compares the queue of `bind --watch` with kube-scheduler's own `PriorityQueue` over
+writes this page. The last row but one compares the queue of `bind --watch` with kube-scheduler's `PriorityQueue` over
 random sequences of 80 steps (pods come, change and go, are taken out, rejected, bound; events, time, gates): after each
 step both must hold the same pods in activeQ, backoffQ and among the unschedulable, and hand out the same one.
 
     python -m tests.oracle.queue_sequences --sequences 10000 --kube-version 1.36
+
+The last row asks kube-scheduler's queue and ours about random changes of nodes, pods, volumes and devices: the same
+plugins, had they rejected a pod, must find the change worth another attempt.
+
+    python -m tests.oracle.event_hints --questions 100000 --kube-version 1.36
 
 """
 
@@ -123,12 +129,12 @@ def compare(oracle: Oracle, request: Request, figures: Figures, keeper: Keeper) 
 def page(figures: dict[str, dict[str, list[int]]]) -> str:
     """The table plugin x Kubernetes minor."""
     minors = sorted(figures)
-    plugins = sorted({plugin for found in figures.values() for plugin in found} - {CYCLE, QUEUE})
+    plugins = sorted({plugin for found in figures.values() for plugin in found} - {CYCLE, QUEUE, HINTS})
     lines = [
         "| Plugin | " + " | ".join(minors) + " |",
         "|---|" + "---:|" * len(minors),
     ]
-    for plugin in [*plugins, CYCLE, QUEUE]:
+    for plugin in [*plugins, CYCLE, QUEUE, HINTS]:
         cells = ["{:,} / {:,}".format(*figures[minor].get(plugin, [0, 0])) for minor in minors]
         lines.append(f"| {plugin} | " + " | ".join(cells) + " |")
     return INTRODUCTION + "\n".join(lines) + "\n" + _groups()

@@ -83,9 +83,9 @@ class Binder:
         except SchedError as failure:
             outcome = Failed(status=error(str(failure)))
         except Exception as failure:  # the loop must hear of every cycle, or it would wait for this one for ever
-            self._tell(Finished(queued, result, Failed(status=error(f"{type(failure).__name__}: {failure}")), began))
+            self._tell(Finished(queued, result, node, _crashed(failure), began))
             raise
-        self._tell(Finished(queued, result, outcome, began))
+        self._tell(Finished(queued, result, node, outcome, began))
 
     def _report(self, result: ScheduleResult, failed: Failed | None) -> None:
         try:
@@ -112,6 +112,10 @@ class Binder:
         finally:
             self._tell(PreemptionEnded(result.pod, failed))
         return (*((done.failure,) if failed else ()), *done.warnings)
+
+
+def _crashed(failure: Exception) -> Failed:
+    return Failed(status=error(f"{type(failure).__name__}: {failure}"))
 
 
 def _unwritten(result: ScheduleResult, why: str) -> str:

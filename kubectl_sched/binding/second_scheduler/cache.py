@@ -180,6 +180,11 @@ class Cache:
             self._update_objects()
         return replace(self._snapshot, pending=tuple(self._pending.values()), nominated=nominated)
 
+    def objects(self) -> Snapshot:
+        """The latest snapshot, in which objects besides nodes and pods are brought up to date."""
+        self._update_objects()
+        return self._snapshot
+
     def _effective(self, key: str) -> Pod | None:
         """The pod as it is on a node, None where it is on none."""
         stored = self._stored[Pod].get(key)

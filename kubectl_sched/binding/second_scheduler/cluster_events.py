@@ -47,12 +47,11 @@ REGISTERED: Final[dict[str, tuple[ClusterEvent, ...]]] = {
     "DefaultPreemption": (ClusterEvent("Pod", Action.DELETE),),
     "DynamicResources": (
         ClusterEvent("Node", Action.ADD | Action.NODE_LABEL | Action.NODE_ALLOCATABLE),
-        # A claim that is freed or deleted gives its devices back.
         ClusterEvent("ResourceClaim", _ADDED_OR_CHANGED | Action.DELETE),
         ClusterEvent("DeviceClass", _ADDED_OR_CHANGED),
         ClusterEvent("ResourceSlice", _ADDED_OR_CHANGED),
+        # Upstream sees the taints of rules as changes of the slices.
         ClusterEvent("DeviceTaintRule", _ADDED_OR_CHANGED | Action.DELETE),
-        ClusterEvent("Pod", Action.DELETE),
         ClusterEvent("PendingPod", Action.POD_CLAIMS),
     ),
     "GangScheduling": (
@@ -69,7 +68,10 @@ REGISTERED: Final[dict[str, tuple[ClusterEvent, ...]]] = {
         ClusterEvent("Namespace", _ADDED_OR_CHANGED),
     ),
     "NodeAffinity": (ClusterEvent("Node", Action.ADD | Action.NODE_LABEL),),
-    "NodeDeclaredFeatures": (ClusterEvent("Node", Action.ADD | Action.NODE_DECLARED_FEATURE),),
+    "NodeDeclaredFeatures": (
+        ClusterEvent("Node", Action.ADD | Action.NODE_DECLARED_FEATURE),
+        ClusterEvent("PendingPod", ~(Action.ADD | Action.DELETE)),
+    ),
     "NodeName": (ClusterEvent("Node", Action.ADD),),
     "NodePorts": (ClusterEvent("Pod", Action.DELETE), ClusterEvent("Node", Action.ADD)),
     "NodeResourcesFit": (
@@ -90,7 +92,7 @@ REGISTERED: Final[dict[str, tuple[ClusterEvent, ...]]] = {
     ),
     "PodTopologySpread": (
         ClusterEvent("Pod", Action.ADD | Action.POD_LABEL | Action.DELETE),
-        ClusterEvent("PendingPod", Action.POD_LABEL),
+        ClusterEvent("PendingPod", Action.POD_LABEL | Action.POD_TOLERATION),
         ClusterEvent("Node", Action.ADD | Action.DELETE | Action.NODE_LABEL | Action.NODE_TAINT),
     ),
     "SchedulingGates": (ClusterEvent("PendingPod", Action.POD_GATES),),
@@ -104,7 +106,7 @@ REGISTERED: Final[dict[str, tuple[ClusterEvent, ...]]] = {
         ClusterEvent("PersistentVolume", _ADDED_OR_CHANGED),
         ClusterEvent("Node", Action.ADD | Action.NODE_LABEL),
         ClusterEvent("CSINode", _ADDED_OR_CHANGED),
-        ClusterEvent("CSIDriver", _ADDED_OR_CHANGED),
+        ClusterEvent("CSIDriver", Action.UPDATE),
         ClusterEvent("CSIStorageCapacity", _ADDED_OR_CHANGED),
     ),
     "VolumeRestrictions": (
@@ -119,7 +121,25 @@ REGISTERED: Final[dict[str, tuple[ClusterEvent, ...]]] = {
         ClusterEvent("PersistentVolume", _ADDED_OR_CHANGED),
     ),
 }
-"""The events that may make a pod schedulable which the plugin has rejected (EventsToRegister)."""
+"""The events that may make a pod schedulable which the plugin has rejected (EventsToRegister).
+
+Those of all minors; a hint takes back what a minor has not registered.
+"""
+
+BLIND_TO_TAINTS: Final = frozenset(
+    plugin
+    for plugin, events in REGISTERED.items()
+    for event in events
+    if event.resource == "Node" and Action.ADD in event.action and Action.NODE_TAINT not in event.action
+)
+"""The plugins for which up to 1.36 any change of a node's taints is worth another attempt (buildQueueingHintMap)."""
+
+
+def is_registered(plugin: str, event: ClusterEvent) -> bool:
+    """Tell whether the plugin has registered the event."""
+    registered = REGISTERED.get(plugin, ())
+    return any(each.resource == event.resource and bool(each.action & event.action) for each in registered)
+
 
 ASSUMED_POD_FORGOTTEN = ClusterEvent("Pod", Action.DELETE)
 
@@ -160,7 +180,7 @@ def _node_changes(old: Node, new: Node) -> Action:
     if old.metadata.labels != new.metadata.labels:
         action |= Action.NODE_LABEL
     # Upstream counts uncordoning among the taints: node lifecycle taints what is cordoned.
-    if old.spec.taints != new.spec.taints or old.spec.unschedulable != new.spec.unschedulable:
+    if old.spec.taints != new.spec.taints or (old.spec.unschedulable and not new.spec.unschedulable):
         action |= Action.NODE_TAINT
     if old.status.declared_features != new.status.declared_features:
         action |= Action.NODE_DECLARED_FEATURE

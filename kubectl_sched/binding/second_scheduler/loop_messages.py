@@ -18,6 +18,7 @@ class Finished(NamedTuple):
 
     queued: QueuedPod
     result: ScheduleResult
+    node: str
     outcome: Bound | Taken | Gone | Failed
     began: float
 

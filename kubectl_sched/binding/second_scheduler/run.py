@@ -109,7 +109,8 @@ class _Program:
         self._metrics = Metrics(settings.names, election.name if election is not None else "")
         cache = Cache(pod_options)
         frameworks = _frameworks(settings, cache)
-        queue = SchedulingQueue(_order(frameworks), _gated_by(frameworks, cache), _hints(settings), settings.backoff)
+        hints = PluginHints(frameworks, cache.objects)
+        queue = SchedulingQueue(_order(frameworks), _gated_by(frameworks, cache), hints, settings.backoff)
         self._binder = Binder(
             Writer(self._server),
             self._tell,
@@ -220,18 +221,10 @@ def _order(frameworks: dict[str, Framework]) -> Callable[[Pod], tuple[int | floa
     return next(iter(frameworks.values())).queue_sort_plugins[0].queue_key
 
 
-def _hints(settings: Settings) -> PluginHints:
-    profiles = (settings.configuration.profiles[name] for name in settings.names)
-    return PluginHints(ref.name for profile in profiles for refs in profile.plugins.values() for ref in refs)
-
-
 def _gated_by(frameworks: dict[str, Framework], cache: Cache) -> Callable[[Pod], str | None]:
-    nothing = cache.snapshot({})
-
     def gated_by(pod: Pod) -> str | None:
-        framework = frameworks[scheduler_name_of(pod)]
         # Of the cluster PreEnqueue asks only whether the pod's claims are there.
-        status = framework.run_pre_enqueue(pod, cache.snapshot({}) if pod.spec.resource_claims else nothing)
+        status = frameworks[scheduler_name_of(pod)].run_pre_enqueue(pod, cache.objects())
         return None if status.is_success else status.plugin
 
     return gated_by

@@ -236,7 +236,8 @@ class Watcher:
         self._queue.delete(item.key)
         if new is None and queued is not None and queued.nominated_node:
             # The room that was kept for it is free for pods that had to leave it.
-            self._queue.move(ASSUMED_POD_FORGOTTEN, now, item, only=lambda pod: pod.priority <= queued.pod.priority)
+            freed = _with_nomination(queued.pod, queued.nominated_node)
+            self._queue.move(ASSUMED_POD_FORGOTTEN, now, freed, only=lambda pod: pod.priority <= freed.priority)
 
     def _is_ours(self, pod: Pod) -> bool:
         return scheduler_name_of(pod) in self._frameworks
@@ -306,7 +307,7 @@ class Watcher:
 
     def _finish(self, finished: Finished) -> None:
         """A binding cycle is over: the pod has its node, or all that was assumed of it ends."""
-        queued, result, outcome, began = finished
+        queued, result, node, outcome, began = finished
         now = self._clock()
         self._in_flight -= 1
         for sentence in (*outcome.warnings, *outcome.left):
@@ -319,11 +320,11 @@ class Watcher:
             self._say.assigned(queued.pod, outcome.node)
             return
         self._cache.forget(result.pod)
-        self._queue.move(ASSUMED_POD_FORGOTTEN, now, result.pod)
+        self._queue.move(ASSUMED_POD_FORGOTTEN, now, _with_nomination(result.pod, node))
         self._metrics.attempted(ERROR, _profile(result), now - began)
         match outcome:
-            case Taken(node=node):
-                self._say.problem(f"pod {queued.key} was bound to {node} by another")
+            case Taken(node=other):
+                self._say.problem(f"pod {queued.key} was bound to {other} by another")
                 self._queue.drop(queued)
             case Gone(why=why):
                 self._say.problem(f"pod {queued.key}: {why}")

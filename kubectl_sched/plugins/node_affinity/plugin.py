@@ -57,7 +57,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     def __init__(self, args: NodeAffinityArgs | None, handle: Handle) -> None:
         added = args.added_affinity if args else None
         required = added.required if added else None
-        self._added_required = strict_node_selector(required) if required is not None else None
+        self.added_required = strict_node_selector(required) if required is not None else None
         self._added_preferred = parse_preferred_terms(added.preferred) if added and added.preferred else None
         self._added = added
         self._grows_in_place = grows_in_place(handle)
@@ -68,7 +68,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         if self._grows_in_place(pod):
             return PreFilterResult(status=SKIP)
         required = _required(pod)
-        if required is None and self._added_required is None and pod.spec.node_selector is None:
+        if required is None and self.added_required is None and pod.spec.node_selector is None:
             return PreFilterResult(status=SKIP)
         state.write(PRE_FILTER_STATE, RequiredNodeAffinity.of(pod))
         names = None if required is None else named_nodes(required)
@@ -91,8 +91,8 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         # Without PreFilter, upstream parses the pod's affinity here.
         required = state.get(PRE_FILTER_STATE) or RequiredNodeAffinity.of(pod)
         codes = np.where(nodes_required(nodes.table, required), 0, 2).astype(np.int32)
-        if self._added_required is not None:
-            codes[~nodes_selected(nodes.table, self._added_required)] = 1
+        if self.added_required is not None:
+            codes[~nodes_selected(nodes.table, self.added_required)] = 1
         return Column(codes, (SUCCESS, _NOT_ENFORCED, _NOT_MATCHED))
 
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:

@@ -43,7 +43,7 @@ class PodTopologySpread(
     name: ClassVar[str] = "PodTopologySpread"
 
     def __init__(self, args: PodTopologySpreadArgs | None, handle: Handle) -> None:
-        self._constraints = Constraints(args, handle.features)
+        self.constraints = Constraints(args, handle.features)
         self._grows_in_place = grows_in_place(handle)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
@@ -52,12 +52,12 @@ class PodTopologySpread(
             return PreFilterResult(status=SKIP)
         nodes = nodes.whole
         try:
-            constraints = self._constraints.hard(pod, nodes)
+            constraints = self.constraints.hard(pod, nodes)
         except PluginError as failure:
             raise PluginError(f"get constraints from pod: {failure}") from failure
         if not constraints:
             return PreFilterResult(status=SKIP)
-        state.write(filtering.STATE, filtering.spread_now(pod, nodes, constraints, self._constraints))
+        state.write(filtering.STATE, filtering.spread_now(pod, nodes, constraints, self.constraints))
         return PreFilterResult()
 
     def add_pod(self, state: CycleState, pod: Pod, added: Pod, row: int, nodes: Snapshot) -> None:
@@ -76,7 +76,7 @@ class PodTopologySpread(
 
     def _change(self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot, amount: int) -> None:
         before = _pre_filter_state(state)
-        state.write(filtering.STATE, filtering.with_pod(before, pod, changed, nodes, row, self._constraints, amount))
+        state.write(filtering.STATE, filtering.with_pod(before, pod, changed, nodes, row, self.constraints, amount))
 
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
         """Reject nodes where one more pod would make the skew larger than maxSkew."""
@@ -91,7 +91,7 @@ class PodTopologySpread(
 
         from kubectl_sched.plugins.pod_topology_spread import evidence
 
-        return evidence.rejection(_pre_filter_state(state), pod, nodes, row, self._constraints)
+        return evidence.rejection(_pre_filter_state(state), pod, nodes, row, self.constraints)
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
         """The constraints that these nodes break."""
@@ -102,12 +102,12 @@ class PodTopologySpread(
     def pre_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Status:
         """Count matching pods by domain; skip pods without soft constraints."""
         try:
-            constraints = self._constraints.soft(pod, nodes)
+            constraints = self.constraints.soft(pod, nodes)
         except PluginError as failure:
             raise PluginError(f"calculating preScoreState: {failure}") from failure
         if not constraints:
             return SKIP
-        state.write(scoring.STATE, scoring.pre_score_state(pod, nodes, rows, constraints, self._constraints))
+        state.write(scoring.STATE, scoring.pre_score_state(pod, nodes, rows, constraints, self.constraints))
         return SUCCESS
 
     def pre_score_with(
@@ -117,7 +117,7 @@ class PodTopologySpread(
         before = state.get(scoring.STATE)
         if before is None:
             return SKIP
-        after = scoring.with_pod(before, pod, changed, nodes, row, self._constraints, amount)
+        after = scoring.with_pod(before, pod, changed, nodes, row, self.constraints, amount)
         state.write(scoring.STATE, scoring.weighed(after, nodes, rows))
         return SUCCESS
 
@@ -149,7 +149,7 @@ class PodTopologySpread(
 
         from kubectl_sched.plugins.pod_topology_spread import evidence
 
-        return evidence.points(before, counts, nodes, row, self._constraints.origin(pod))
+        return evidence.points(before, counts, nodes, row, self.constraints.origin(pod))
 
 
 def _pre_filter_state(state: CycleState) -> filtering.PreFilterState:

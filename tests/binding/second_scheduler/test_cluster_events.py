@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import structs
 
+from kubectl_sched.api.component_helpers.pod_requests import scheduler_options
+from kubectl_sched.api.meta import ObjectMeta
+from kubectl_sched.api.storage import PersistentVolumeClaim
+from kubectl_sched.binding.second_scheduler.cache import Cache
 from kubectl_sched.binding.second_scheduler.cluster_events import (
     REGISTERED,
     Action,
@@ -16,16 +21,20 @@ from kubectl_sched.binding.second_scheduler.cluster_events import (
 )
 from kubectl_sched.binding.second_scheduler.queueing_hints import PluginHints
 from kubectl_sched.config import load_configuration
+from kubectl_sched.scheduler.scheduler import Scheduler
 from tests.plugins.clusters import node, pod, requests
 
 if TYPE_CHECKING:
-    from kubectl_sched.api.core import Node
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.api.pod import Pod
 
 WAITING = pod("a")
 RUNNING = pod("a", on="w1", **requests(cpu="2"))
 SMALLER = pod("a", on="w1", **requests(cpu="1"))
+CONFIG = "kubescheduler.config.k8s.io/v1"
+NEEDED = ("NodeAffinity", "PrioritySort", "DefaultBinder")
+TERM = {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "web"}}}
+WEB = pod("web", on="w1", metadata={"labels": {"app": "web"}})
 LABELLED = pod("a", on="w1", metadata={"labels": {"app": "x"}}, **requests(cpu="2"))
 
 
@@ -54,60 +63,115 @@ def test_a_change_is_one_event_or_none(
     assert cluster_event(old, new) == expected
 
 
-HINTS = PluginHints(REGISTERED)
+def claim(name: str) -> PersistentVolumeClaim:
+    return PersistentVolumeClaim(metadata=ObjectMeta(name=name, namespace="default"))
+
+
+def hints_of(document: object = None) -> PluginHints:
+    configuration = load_configuration(document)
+    cache = Cache(scheduler_options(configuration.features.enabled))
+    framework = Scheduler(configuration, cache.snapshot({})).framework("default-scheduler")
+    assert framework is not None
+    return PluginHints({"default-scheduler": framework}, cache.objects)
+
+
+HINTS = hints_of()
 
 
 @pytest.mark.parametrize(
     ("event", "plugin", "expected"),
     [
         (ClusterEvent("Node", Action.NODE_LABEL), "NodeAffinity", True),
-        (ClusterEvent("Node", Action.NODE_TAINT), "NodeAffinity", False),
         (ClusterEvent("Node", Action.NODE_TAINT | Action.NODE_LABEL), "NodeAffinity", True),
+        (ClusterEvent("Node", Action.NODE_ALLOCATABLE), "NodeAffinity", False),
         (ClusterEvent("Pod", Action.DELETE), "NodeResourcesFit", True),
-        (ClusterEvent("Pod", Action.DELETE), "DefaultPreemption", False),
         (ClusterEvent("Pod", Action.ADD), "NodeResourcesFit", False),
         (ClusterEvent("Pod", Action.ADD), "InterPodAffinity", True),
-        (ClusterEvent("Service", Action.ADD), "OfSomebodyElse", True),
+        (ClusterEvent("Pod", Action.ADD), "ImageLocality", False),
     ],
 )
-def test_an_event_helps_those_whose_plugins_care(event: ClusterEvent, plugin: str, expected: bool) -> None:
-    assert HINTS.helps(plugin, WAITING, Happened(event)) is expected
+def test_plugins_hear_of_the_events_that_they_have_registered(event: ClusterEvent, plugin: str, expected: bool) -> None:
+    assert HINTS.is_registered(plugin, event) is expected
 
 
 def test_only_events_that_a_plugin_of_the_profile_has_registered_are_of_interest() -> None:
-    hints = PluginHints({"NodeAffinity"})
+    points = {"multiPoint": {"disabled": [{"name": "*"}], "enabled": [{"name": each} for each in NEEDED]}}
+    hints = hints_of({"apiVersion": CONFIG, "kind": "KubeSchedulerConfiguration", "profiles": [{"plugins": points}]})
     assert hints.is_of_interest(ClusterEvent("Node", Action.NODE_LABEL))
     assert not hints.is_of_interest(ClusterEvent("Pod", Action.DELETE))
 
 
+CORDONED = node(unschedulable=True)
+TAINTED = node(taints=[{"key": "a", "effect": "NoSchedule"}])
+IN_ZONE_A = node(labels={"zone": "a"})
+NEAR_WEB = pod("a", affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [TERM]}})
+ALONE = pod("a", affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [TERM]}})
+SPREAD = pod("a", topologySpreadConstraints=[{**TERM, "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}])
+WITH_PORT = pod("a", containers=[{"name": "c", "ports": [{"hostPort": 80, "containerPort": 80}]}])
+WITH_CLAIM = pod("a", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}])
+
+
 @pytest.mark.parametrize(
-    ("old", "new", "expected"),
+    ("plugin", "waiting", "old", "new", "expected"),
     [
-        (node(unschedulable=True), node(), True),
-        (node(taints=[{"key": "a", "effect": "NoSchedule"}]), node(), False),
-        (None, node(), True),
-        (None, node(unschedulable=True), False),
+        ("NodeUnschedulable", WAITING, CORDONED, node(), True),
+        ("NodeUnschedulable", WAITING, None, CORDONED, False),
+        ("TaintToleration", WAITING, TAINTED, node(), True),
+        ("TaintToleration", WAITING, None, TAINTED, False),
+        ("NodeAffinity", pod("a", nodeSelector={"zone": "a"}), node(), IN_ZONE_A, True),
+        ("NodeAffinity", pod("a", nodeSelector={"zone": "b"}), node(), IN_ZONE_A, False),
+        ("NodeResourcesFit", pod("a", **requests(cpu="9")), node(), node(allocatable={"cpu": "9", "pods": "1"}), True),
+        ("NodeResourcesFit", pod("a", **requests(cpu="9")), None, node(), False),
+        ("NodeResourcesFit", pod("a", **requests(cpu="2")), RUNNING, SMALLER, True),
+        ("NodeResourcesFit", pod("a", **requests(memory="1")), RUNNING, SMALLER, False),
+        ("InterPodAffinity", NEAR_WEB, None, WEB, True),
+        ("InterPodAffinity", NEAR_WEB, None, RUNNING, False),
+        ("InterPodAffinity", ALONE, WEB, None, True),
+        ("InterPodAffinity", ALONE, RUNNING, None, False),
+        ("InterPodAffinity", NEAR_WEB, node(), IN_ZONE_A, True),
+        ("InterPodAffinity", WAITING, node(), IN_ZONE_A, False),
+        ("PodTopologySpread", SPREAD, WEB, None, True),
+        ("PodTopologySpread", SPREAD, RUNNING, None, False),
+        ("PodTopologySpread", SPREAD, IN_ZONE_A, None, True),
+        ("PodTopologySpread", SPREAD, node(), None, False),
+        ("NodePorts", WITH_PORT, structs.replace(WITH_PORT, spec=structs.replace(WITH_PORT.spec, node_name="n")), None,
+         True),
+        ("NodePorts", WITH_PORT, RUNNING, None, False),
+        ("VolumeBinding", WITH_CLAIM, None, claim("data"), True),
+        ("VolumeBinding", WITH_CLAIM, None, claim("other"), False),
+        ("VolumeRestrictions", WITH_CLAIM, None, claim("other"), False),
     ],
     ids=str,
-)
-def test_a_cordoned_nodes_pods_wait_for_it_to_be_uncordoned(old: Node | None, new: Node, expected: bool) -> None:
-    event = ClusterEvent("Node", Action.ADD | Action.NODE_TAINT)
-    assert HINTS.helps("NodeUnschedulable", WAITING, Happened(event, old, new)) is expected
+)  # fmt: skip
+def test_an_object_that_cannot_help_wakes_nobody(
+    plugin: str, waiting: Pod, old: KubernetesObject | None, new: KubernetesObject | None, expected: bool
+) -> None:
+    event = cluster_event(old, new)
+    assert event is not None
+    assert HINTS.is_registered(plugin, event)
+    assert HINTS.helps(plugin, waiting, Happened(event, old, new)) is expected
 
 
 @pytest.mark.parametrize(
-    ("after", "plugin"),
+    ("before", "after", "plugin"),
     [
-        (pod("a", tolerations=[{"operator": "Exists"}]), "TaintToleration"),
-        (pod("a", metadata={"labels": {"app": "x"}}), "InterPodAffinity"),
-        (pod("a", **requests(cpu="1")), "NodeResourcesFit"),
+        (WAITING, pod("a", tolerations=[{"operator": "Exists"}]), "TaintToleration"),
+        (WAITING, pod("a", metadata={"labels": {"app": "x"}}), "InterPodAffinity"),
+        (pod("a", **requests(cpu="2")), pod("a", **requests(cpu="1")), "NodeResourcesFit"),
     ],
 )
-def test_a_change_of_the_pod_itself_helps_it_and_nobody_else(after: Pod, plugin: str) -> None:
+def test_a_change_of_the_pod_itself_helps_it_and_nobody_else(before: Pod, after: Pod, plugin: str) -> None:
+    (event,) = pending_pod_events(before, after)
+    happened = Happened(event, before, after)
+    assert HINTS.helps(plugin, after, happened)
+    assert not HINTS.helps(plugin, pod("b"), happened)
+    assert not HINTS.helps("NodeAffinity", after, happened)
+
+
+def test_a_pod_that_asks_for_more_is_not_tried_again() -> None:
+    after = pod("a", **requests(cpu="2"))
     (event,) = pending_pod_events(WAITING, after)
-    assert HINTS.helps(plugin, after, Happened(event, WAITING, after))
-    assert not HINTS.helps(plugin, pod("b"), Happened(event, WAITING, after))
-    assert not HINTS.helps("NodeAffinity", after, Happened(event, WAITING, after))
+    assert not HINTS.helps("NodeResourcesFit", after, Happened(event, WAITING, after))
 
 
 def test_a_change_that_no_plugin_reads_is_a_plain_update() -> None:

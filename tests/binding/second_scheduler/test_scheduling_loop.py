@@ -12,7 +12,6 @@ from msgspec import structs
 from kubectl_sched.api.component_helpers.pod_requests import scheduler_options
 from kubectl_sched.binding.binding_cycle import Bound, Failed, Taken
 from kubectl_sched.binding.second_scheduler.cache import Cache
-from kubectl_sched.binding.second_scheduler.cluster_events import REGISTERED
 from kubectl_sched.binding.second_scheduler.decision_log import Say
 from kubectl_sched.binding.second_scheduler.followed_kinds import watched_kinds
 from kubectl_sched.binding.second_scheduler.loop_messages import Finished, Led, Stop
@@ -73,7 +72,7 @@ class Recorder:
         assert not reservations
         uid = result.pod.metadata.uid
         assert uid not in self.flying, "two binding cycles of one pod"
-        self.flying[uid] = Finished(queued, result, Bound(node=node), began)
+        self.flying[uid] = Finished(queued, result, node, Bound(node=node), began)
         self.decided.append((result.pod, node))
 
     def tell_of(self, bound: Sequence[Pod]) -> None:
@@ -100,14 +99,15 @@ class AnyCourse(RuleBasedStateMachine):
         self.version = 0
         self.recorder = Recorder()
         binder: Binder = self.recorder  # type: ignore[assignment] # the part of it that the loop calls
+        cache = Cache(OPTIONS)
         queue = SchedulingQueue(
             FRAMEWORK.queue_sort_plugins[0].queue_key,
             lambda _: None,
-            PluginHints(REGISTERED),
+            PluginHints({MINE: FRAMEWORK}, cache.objects),
             Backoff(initial=1.0, maximum=10.0),
         )
         self.watcher = Watcher(
-            {MINE: FRAMEWORK}, Cache(OPTIONS), queue, binder, Metrics((MINE,)), Say(quiet=True), lambda: self.now
+            {MINE: FRAMEWORK}, cache, queue, binder, Metrics((MINE,)), Say(quiet=True), lambda: self.now
         )
         self.nodes: dict[str, int] = {}
         self.server: dict[str, Pod] = {}

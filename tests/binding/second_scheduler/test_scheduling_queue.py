@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, precondition, rule
 from msgspec import structs
 
-from kubectl_sched.binding.second_scheduler.cluster_events import REGISTERED, Action, ClusterEvent
+from kubectl_sched.binding.second_scheduler.cluster_events import REGISTERED, Action, ClusterEvent, is_registered
 from kubectl_sched.binding.second_scheduler.queued_pod import Backoff, Place, QueuedPod
-from kubectl_sched.binding.second_scheduler.queueing_hints import PluginHints
 from kubectl_sched.binding.second_scheduler.scheduling_queue import LONGEST_UNSCHEDULABLE_SECONDS, SchedulingQueue
 from kubectl_sched.plugins.priority_sort import PrioritySort
 from tests.plugins.clusters import handle, pod
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.binding.second_scheduler.cluster_events import Happened
 
 BACKOFF = Backoff(initial=1.0, maximum=10.0, is_popped_early=False)
 POPPED_EARLY = Backoff(initial=1.0, maximum=10.0)
@@ -25,12 +25,29 @@ NODE_ADDED = ClusterEvent("Node", Action.ADD)
 POD_GONE = ClusterEvent("Pod", Action.DELETE)
 
 
+class RegisteredEvents:
+    """Every event that a plugin has registered is worth another attempt."""
+
+    def is_of_interest(self, event: ClusterEvent) -> bool:
+        """Tell whether any plugin has registered the event."""
+        return any(is_registered(plugin, event) for plugin in REGISTERED)
+
+    def is_registered(self, plugin: str, event: ClusterEvent) -> bool:
+        """Tell whether this plugin has."""
+        return is_registered(plugin, event)
+
+    def helps(self, plugin: str, waiting: Pod, happened: Happened) -> bool:
+        """As above; changes of a waiting pod help only itself."""
+        is_own = happened.new is None or happened.new.metadata.uid == waiting.metadata.uid
+        return is_registered(plugin, happened.event) and is_own
+
+
 def gated_by(waiting: Pod) -> str | None:
     return "SchedulingGates" if waiting.spec.scheduling_gates else None
 
 
 def new_queue(backoff: Backoff = BACKOFF) -> SchedulingQueue:
-    return SchedulingQueue(PrioritySort(None, handle()).queue_key, gated_by, PluginHints(REGISTERED), backoff)
+    return SchedulingQueue(PrioritySort(None, handle()).queue_key, gated_by, RegisteredEvents(), backoff)
 
 
 def taken(queue: SchedulingQueue, now: float) -> QueuedPod | None:

@@ -11,6 +11,7 @@ import (
 type (
 	ClusterEvent     = framework.ClusterEvent
 	CycleState       = *framework.CycleState
+	EventResource    = framework.EventResource
 	Extender         = framework.Extender
 	FilterPlugin     = framework.FilterPlugin
 	NodeInfo         = *framework.NodeInfo
@@ -26,6 +27,10 @@ type (
 )
 
 const (
+	actionAdd    = framework.Add
+	actionDelete = framework.Delete
+	actionUpdate = framework.Update
+
 	hintQueue     = framework.Queue
 	hintQueueSkip = framework.QueueSkip
 

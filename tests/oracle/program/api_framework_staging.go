@@ -12,6 +12,7 @@ import (
 type (
 	ClusterEvent     = fwk.ClusterEvent
 	CycleState       = fwk.CycleState
+	EventResource    = fwk.EventResource
 	Extender         = fwk.Extender
 	FilterPlugin     = fwk.FilterPlugin
 	NodeInfo         = fwk.NodeInfo
@@ -27,6 +28,10 @@ type (
 )
 
 const (
+	actionAdd    = fwk.Add
+	actionDelete = fwk.Delete
+	actionUpdate = fwk.Update
+
 	hintQueue     = fwk.Queue
 	hintQueueSkip = fwk.QueueSkip
 

@@ -8,7 +8,7 @@ import (
 	internalqueue "k8s.io/kubernetes/pkg/scheduler/backend/queue"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
-	_ "unsafe" // for go:linkname
+	"unsafe" // for go:linkname, too
 )
 
 // Since 1.37 the queue holds entities: pods and pod groups.
@@ -33,4 +33,15 @@ func popFromQueue(queue *internalqueue.PriorityQueue) (*framework.QueuedPodInfo,
 
 func returnToQueue(queue *internalqueue.PriorityQueue, info *framework.QueuedPodInfo) error {
 	return queue.AddUnschedulablePodIfNotPresent(logger, info, queue.SchedulingCycle())
+}
+
+//go:linkname podWorthRequeuing k8s.io/kubernetes/pkg/scheduler/backend/queue.(*PriorityQueue).isPodWorthRequeuing
+func podWorthRequeuing(*internalqueue.PriorityQueue, klog.Logger, *framework.QueuedPodInfo, ClusterEvent, any, any, unsafe.Pointer) int
+
+func isWorthRequeuing(queue internalqueue.SchedulingQueue, pod *framework.QueuedPodInfo, event ClusterEvent, before, after any) bool {
+	return podWorthRequeuing(queue.(*internalqueue.PriorityQueue), logger, pod, event, before, after, nil) > 0
+}
+
+func podChanges(after, before *v1.Pod, isTarget bool) []ClusterEvent {
+	return framework.PodSchedulingPropertiesChange(after, before, isTarget)
 }

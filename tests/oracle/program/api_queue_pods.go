@@ -30,3 +30,14 @@ func popFromQueue(queue *internalqueue.PriorityQueue) (*framework.QueuedPodInfo,
 func returnToQueue(queue *internalqueue.PriorityQueue, info *framework.QueuedPodInfo) error {
 	return queue.AddUnschedulableIfNotPresent(logger, info, queue.SchedulingCycle())
 }
+
+//go:linkname podWorthRequeuing k8s.io/kubernetes/pkg/scheduler/backend/queue.(*PriorityQueue).isPodWorthRequeuing
+func podWorthRequeuing(*internalqueue.PriorityQueue, klog.Logger, *framework.QueuedPodInfo, ClusterEvent, any, any) int
+
+func isWorthRequeuing(queue internalqueue.SchedulingQueue, pod *framework.QueuedPodInfo, event ClusterEvent, before, after any) bool {
+	return podWorthRequeuing(queue.(*internalqueue.PriorityQueue), logger, pod, event, before, after) > 0
+}
+
+func podChanges(after, before *v1.Pod, _ bool) []ClusterEvent {
+	return framework.PodSchedulingPropertiesChange(after, before)
+}

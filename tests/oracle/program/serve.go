@@ -56,6 +56,16 @@ func answer(line []byte, write func(any) error) error {
 		}
 		return write(response)
 	}
+	if len(request.Hints) > 0 {
+		response := newResponse(request.ID, "")
+		if err == nil {
+			response.Hints, err = session.hints(request.Hints)
+		}
+		if err != nil {
+			response.Error = err.Error()
+		}
+		return write(response)
+	}
 	for _, key := range request.Pods {
 		response := newResponse(request.ID, key)
 		if err == nil {

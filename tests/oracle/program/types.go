@@ -19,6 +19,8 @@ type Request struct {
 	StartIndexes []int `json:"startIndexes"`
 	// Queue is answered instead of Pods where it is set: what the scheduling queue holds after each step.
 	Queue []QueueStep `json:"queue"`
+	// Hints is answered instead of Pods where it is set: which plugins find a change worth another attempt.
+	Hints []HintQuestion `json:"hints"`
 	// Extenders lets the configuration have extenders, which are then asked.
 	Extenders bool `json:"extenders"`
 }
@@ -72,6 +74,8 @@ type Response struct {
 	Searches []Search `json:"searches,omitempty"`
 	// Queue is the queue after each of the request's steps.
 	Queue []QueueState `json:"queue,omitempty"`
+	// Hints names for each of the request's questions the plugins that would have the pod tried again.
+	Hints [][]string `json:"hints,omitempty"`
 	// Kept says where a sequence put the pod.
 	Kept *Kept `json:"kept,omitempty"`
 }

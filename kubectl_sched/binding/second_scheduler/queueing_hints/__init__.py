@@ -1,0 +1,5 @@
+"""Events that are worth another attempt for a pod that was rejected (EventsToRegister and QueueingHintFn)."""
+
+from kubectl_sched.binding.second_scheduler.queueing_hints.plugin_hints import PluginHints, QueueingHints
+
+__all__ = ["PluginHints", "QueueingHints"]

@@ -1,0 +1,109 @@
+"""Hints about nodes that have come or changed: isSchedulableAfterNodeChange of each plugin."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.api.apimachinery.quantity import parse_resource_list
+from kubectl_sched.api.component_helpers.container_resources import PodResourcesOptions
+from kubectl_sched.api.component_helpers.node_affinity import RequiredNodeAffinity
+from kubectl_sched.api.component_helpers.pod_requests import fit_request, in_scheduler_units
+from kubectl_sched.api.component_helpers.resource_names import PODS
+from kubectl_sched.api.component_helpers.taints import find_untolerated_taint
+from kubectl_sched.api.core import Node
+from kubectl_sched.plugins.inter_pod_affinity.terms import terms_of
+from kubectl_sched.plugins.node_affinity import NodeAffinity
+from kubectl_sched.plugins.node_resources.insufficient import device_backed
+from kubectl_sched.plugins.pod_topology_spread import PodTopologySpread
+
+if TYPE_CHECKING:
+    from kubectl_sched.binding.second_scheduler.queueing_hints.hint_question import HintQuestion
+
+
+def node_affinity(question: HintQuestion) -> bool:
+    """The node matches now, and did not match before."""
+    added = question.plugin(NodeAffinity).added_required
+    required = RequiredNodeAffinity.of(question.pod)
+    old, new = question.after(Node)
+    if added is not None and not added.matches(new.metadata.labels, new.name):
+        return False
+    if not required.matches(new.metadata.labels, new.name):
+        return False
+    return old is None or not required.matches(old.metadata.labels, old.name)
+
+
+def taint_toleration(question: HintQuestion) -> bool:
+    """The pod tolerates the node's taints now, and did not before."""
+    old, new = question.after(Node)
+    return not _is_kept_off(question, new) and (old is None or _is_kept_off(question, old))
+
+
+def _is_kept_off(question: HintQuestion, node: Node) -> bool:
+    comparison = question.features.enabled("TaintTolerationComparisonOperators")
+    return find_untolerated_taint(node.spec.taints, question.pod.spec.tolerations, comparison=comparison) is not None
+
+
+def node_unschedulable(question: HintQuestion) -> bool:
+    """The node is new or was uncordoned."""
+    old, new = question.after(Node)
+    return not new.spec.unschedulable and (old is None or old.spec.unschedulable)
+
+
+def node_declared_features(question: HintQuestion) -> bool:
+    """The node declares other features."""
+    old, new = question.after(Node)
+    return old is None or old.status.declared_features != new.status.declared_features
+
+
+def node_resources_fit(question: HintQuestion) -> bool:
+    """The pod would fit on the node if it were empty, and the node has more of what the pod wants than before."""
+    old, new = question.after(Node)
+    options = PodResourcesOptions(skip_pod_level_resources=not question.features.enabled("PodLevelResources"))
+    requests = {name: amount for name, amount in fit_request(question.pod, options).items() if amount}
+    room = _allocatable(new)
+    from_devices: set[str] = set()
+    if question.features.enabled("DRAExtendedResource"):
+        in_first_release = question.release.device_class_hides_missing_resource
+        backed = device_backed(requests, question.cluster(), in_first_release=in_first_release)
+        from_devices = {name for name in backed if room.get(name, 0) <= 0}
+    if room.get(PODS, 0) < 1 or any(
+        amount > room.get(name, 0) for name, amount in requests.items() if name not in from_devices
+    ):
+        return False
+    if old is None:
+        return True
+    before = _allocatable(old)
+    return bool(from_devices) or any(room.get(name, 0) > before.get(name, 0) for name in (PODS, *requests))
+
+
+def _allocatable(node: Node) -> dict[str, int]:
+    return {name: in_scheduler_units(name, each) for name, each in parse_resource_list(node.status.allocatable).items()}
+
+
+def inter_pod_affinity(question: HintQuestion) -> bool:
+    """The node has come into a domain that an affinity term asks for, or left one that an anti-affinity term avoids."""
+    terms = terms_of(question.pod)
+    if terms is None:
+        return False
+    old, new = question.after(Node)
+    near = [term.topology_key for term in terms.required_affinity]
+    away = [term.topology_key for term in terms.required_anti_affinity]
+    labels = new.metadata.labels
+    if old is None:
+        return bool(away) or any(key in labels for key in near)
+    before = old.metadata.labels
+    return any(key in labels and labels[key] != before.get(key) for key in near) or any(
+        key in before and before[key] != labels.get(key) for key in away
+    )
+
+
+def pod_topology_spread(question: HintQuestion) -> bool:
+    """The node counts for the pod's constraints only before or only now, or counts in another way."""
+    constraints = question.plugin(PodTopologySpread).constraints.hard(question.pod, question.cluster())
+    keys = [constraint.topology_key for constraint in constraints]
+    old, new = question.both(Node)
+    counted = [node is not None and all(key in node.metadata.labels for key in keys) for node in (old, new)]
+    if old is None or new is None or counted[0] != counted[1]:
+        return any(counted)
+    moved = any(old.metadata.labels[key] != new.metadata.labels[key] for key in keys) if counted[1] else False
+    return counted[1] and (moved or old.spec.taints != new.spec.taints)

@@ -1,0 +1,126 @@
+"""The say of a profile's plugins, which decides whether an event takes a pod out of the unschedulable ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol
+
+from kubectl_sched.api.apimachinery.labels import InvalidSelector
+from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
+from kubectl_sched.binding.second_scheduler.cluster_events import BLIND_TO_TAINTS, Action, is_registered
+from kubectl_sched.binding.second_scheduler.queueing_hints import (
+    device_event_hints,
+    node_event_hints,
+    pod_event_hints,
+    storage_event_hints,
+)
+from kubectl_sched.binding.second_scheduler.queueing_hints.hint_question import HintQuestion
+from kubectl_sched.config.scheduler_name import scheduler_name_of
+from kubectl_sched.framework.cycle_state import PluginError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.binding.second_scheduler.cluster_events import ClusterEvent, Happened
+    from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.snapshot import Snapshot
+
+
+class QueueingHints(Protocol):
+    """The say of the profiles' plugins."""
+
+    def is_of_interest(self, event: ClusterEvent) -> bool:
+        """Tell whether any plugin has registered the event."""
+
+    def is_registered(self, plugin: str, event: ClusterEvent) -> bool:
+        """Tell whether this plugin has registered it."""
+
+    def helps(self, plugin: str, pod: Pod, happened: Happened) -> bool:
+        """Tell whether what happened may make the pod schedulable, which the plugin has rejected."""
+
+
+_HINTS: Final[Mapping[tuple[str, str], Callable[[HintQuestion], bool]]] = {
+    ("DefaultPreemption", "Pod"): pod_event_hints.never,
+    ("DynamicResources", "Node"): device_event_hints.node,
+    ("DynamicResources", "ResourceClaim"): device_event_hints.resource_claim,
+    ("DynamicResources", "PendingPod"): device_event_hints.own_claims,
+    ("InterPodAffinity", "Node"): node_event_hints.inter_pod_affinity,
+    ("InterPodAffinity", "Pod"): pod_event_hints.inter_pod_affinity,
+    ("InterPodAffinity", "PendingPod"): pod_event_hints.own_labels_affinity,
+    ("NodeAffinity", "Node"): node_event_hints.node_affinity,
+    ("NodeDeclaredFeatures", "Node"): node_event_hints.node_declared_features,
+    ("NodeDeclaredFeatures", "PendingPod"): pod_event_hints.own_features,
+    ("NodePorts", "Pod"): pod_event_hints.node_ports,
+    ("NodeResourcesFit", "Node"): node_event_hints.node_resources_fit,
+    ("NodeResourcesFit", "Pod"): pod_event_hints.node_resources_fit,
+    ("NodeResourcesFit", "PendingPod"): pod_event_hints.own_requests,
+    ("NodeResourcesFit", "DeviceClass"): device_event_hints.device_class,
+    ("NodeUnschedulable", "Node"): node_event_hints.node_unschedulable,
+    ("NodeUnschedulable", "PendingPod"): pod_event_hints.own_tolerations,
+    ("NodeVolumeLimits", "CSINode"): storage_event_hints.attach_limits,
+    ("NodeVolumeLimits", "Pod"): pod_event_hints.node_volume_limits,
+    ("NodeVolumeLimits", "PersistentVolumeClaim"): storage_event_hints.claim_of_pod,
+    ("NodeVolumeLimits", "VolumeAttachment"): storage_event_hints.volume_attachment,
+    ("PodTopologySpread", "Node"): node_event_hints.pod_topology_spread,
+    ("PodTopologySpread", "Pod"): pod_event_hints.pod_topology_spread,
+    ("PodTopologySpread", "PendingPod"): pod_event_hints.own_topology_spread,
+    ("TaintToleration", "Node"): node_event_hints.taint_toleration,
+    ("VolumeBinding", "StorageClass"): storage_event_hints.topologies_of_class,
+    ("VolumeBinding", "PersistentVolumeClaim"): storage_event_hints.claim_of_pod,
+    ("VolumeBinding", "CSINode"): storage_event_hints.migrated_plugins,
+    ("VolumeBinding", "CSIDriver"): storage_event_hints.storage_capacity_of_driver,
+    ("VolumeBinding", "CSIStorageCapacity"): storage_event_hints.storage_capacity,
+    ("VolumeRestrictions", "Pod"): pod_event_hints.volume_restrictions,
+    ("VolumeRestrictions", "PersistentVolumeClaim"): storage_event_hints.claim_named_by_pod,
+    ("VolumeZone", "StorageClass"): storage_event_hints.class_that_waits,
+    ("VolumeZone", "PersistentVolumeClaim"): storage_event_hints.claim_named_by_pod,
+    ("VolumeZone", "PersistentVolume"): storage_event_hints.zones_of_volume,
+}
+"""By plugin and resource; without a hint, every event that the plugin has registered is worth another attempt."""
+
+
+class PluginHints:
+    """The hints of the plugins of these profiles.
+
+    `cluster` gives a snapshot whose objects besides nodes and pods are up to date.
+    """
+
+    def __init__(self, frameworks: Mapping[str, Framework], cluster: Callable[[], Snapshot]) -> None:
+        self._frameworks = frameworks
+        self._cluster = cluster
+        self._taints_wake = any(each.handle.release.taint_changes_wake for each in frameworks.values())
+        self._plugins = frozenset(
+            ref.name for framework in frameworks.values() for refs in framework.profile.plugins.values() for ref in refs
+        )
+
+    def is_of_interest(self, event: ClusterEvent) -> bool:
+        """Tell whether any of the plugins has registered the event."""
+        return any(self.is_registered(plugin, event) for plugin in self._plugins)
+
+    def is_registered(self, plugin: str, event: ClusterEvent) -> bool:
+        """Tell whether this plugin has registered it."""
+        return is_registered(plugin, event) or self._is_blind(plugin, event)
+
+    def _is_blind(self, plugin: str, event: ClusterEvent) -> bool:
+        """Tell whether the plugin takes any change of taints for its own."""
+        changes_taints = event.resource == "Node" and Action.NODE_TAINT in event.action
+        return changes_taints and self._taints_wake and plugin in BLIND_TO_TAINTS
+
+    def helps(self, plugin: str, pod: Pod, happened: Happened) -> bool:
+        """Tell whether what happened may make the pod schedulable, which the plugin has rejected."""
+        event, old, new = happened
+        hint = _HINTS.get((plugin, event.resource))
+        if self._is_blind(plugin, event):
+            return True
+        if not is_registered(plugin, event):
+            return False
+        if event.resource == "PendingPod" and old is not None and (new is None or new.metadata.uid != pod.metadata.uid):
+            return False
+        if hint is None:
+            return True
+        before = None if event.action is Action.ADD else old
+        after = None if event.action is Action.DELETE else new
+        try:
+            return hint(HintQuestion(pod, before, after, self._frameworks[scheduler_name_of(pod)], self._cluster))
+        except (InvalidQuantity, InvalidSelector, PluginError):
+            return True

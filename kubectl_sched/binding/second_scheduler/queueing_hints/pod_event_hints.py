@@ -1,0 +1,166 @@
+"""Hints about pods: those with a node that have come, changed or gone, and the pod itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_sched.api.component_helpers.pod_requests import pod_requests, pod_resource, scheduler_options
+from kubectl_sched.api.component_helpers.taints import NO_SCHEDULE, tolerated
+from kubectl_sched.api.core import Taint
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.plugins.inter_pod_affinity.terms import terms_of
+from kubectl_sched.plugins.node_declared_features import NodeDeclaredFeatures
+from kubectl_sched.plugins.node_volume_limits.attachable_volumes import has_attachable_volume
+from kubectl_sched.plugins.pod_topology_spread import PodTopologySpread
+from kubectl_sched.plugins.volume_restrictions import claim_names, disks
+from kubectl_sched.snapshot.host_ports import host_ports
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kubectl_sched.api.component_helpers.container_resources import PodResourcesOptions
+    from kubectl_sched.binding.second_scheduler.queueing_hints.hint_question import HintQuestion
+    from kubectl_sched.plugins.inter_pod_affinity.terms import AffinityTerm
+
+_CORDONED: Final = Taint(key="node.kubernetes.io/unschedulable", effect=NO_SCHEDULE)
+
+
+def never(question: HintQuestion) -> bool:
+    """The plugins that rejected the pod besides decide."""
+    del question
+    return False
+
+
+def has_room(pod: Pod | None) -> bool:
+    """Tell whether the pod takes room on a node, or keeps it."""
+    return pod is not None and bool(pod.spec.node_name or pod.status.nominated_node_name)
+
+
+def node_ports(question: HintQuestion) -> bool:
+    """A pod that had a host port of the pod's is gone."""
+    gone, _ = question.both(Pod)
+    if gone is None or not has_room(gone):
+        return False
+    return any(want.conflicts_with(port) for want in host_ports(question.pod) for port in host_ports(gone))
+
+
+def node_resources_fit(question: HintQuestion) -> bool:
+    """A pod is gone that took room, or takes less of what the pod wants."""
+    old, new = question.both(Pod)
+    if new is None:
+        return has_room(old)
+    if old is None or not question.features.enabled("InPlacePodVerticalScaling"):
+        return False
+    options = _options(question)
+    wanted, before, after = (pod_resource(each, options)[0] for each in (question.pod, old, new))
+    return any(before.get(name, 0) > after.get(name, 0) for name, amount in wanted.items() if amount)
+
+
+def own_requests(question: HintQuestion) -> bool:
+    """The pod asks for less of something."""
+    old, new = question.after(Pod)
+    if old is None or not question.features.enabled("InPlacePodVerticalScaling"):
+        return False
+    before, after = (pod_requests(each, _options(question)) for each in (old, new))
+    return any(name not in after or amount.milli_value() > after[name].milli_value() for name, amount in before.items())
+
+
+def _options(question: HintQuestion) -> PodResourcesOptions:
+    sums = question.release.status_requests_summed_per_pod
+    return scheduler_options(question.features.enabled, sums_status_per_pod=sums)
+
+
+def inter_pod_affinity(question: HintQuestion) -> bool:
+    """A pod that the pod wants to be near has come, or one is gone that either wants to be away from."""
+    old, new = question.both(Pod)
+    release = question.release
+    if not all(_counts(each, question) for each in (old, new) if each is not None):
+        return False
+    terms = terms_of(question.pod)
+    near = terms.required_affinity if terms is not None else ()
+    away = terms.required_anti_affinity if terms is not None else ()
+    matches = any if release.any_anti_affinity_term_wakes else all
+    if new is not None:
+        came = _match(near, new, all) and not (old is not None and _match(near, old, all))
+        return came or (old is not None and _match(away, old, matches) and not _match(away, new, matches))
+    if old is None or _match(away, old, matches):
+        return old is not None
+    theirs = terms_of(old)
+    return (
+        theirs is not None
+        and release.nominated_pods_wake_others
+        and _match(theirs.required_anti_affinity, question.pod, matches)
+    )
+
+
+def _counts(pod: Pod, question: HintQuestion) -> bool:
+    """Up to 1.35 a pod that is only nominated wakes nobody."""
+    return has_room(pod) if question.release.nominated_pods_wake_others else bool(pod.spec.node_name)
+
+
+def _match(terms: Iterable[AffinityTerm], pod: Pod, combined: object) -> bool:
+    """Tell whether the pod matches any or all of the terms, namespaces being those that they list."""
+    found = [term.matches(pod) for term in terms]
+    return any(found) if combined is any else bool(found) and all(found)
+
+
+def own_labels_affinity(question: HintQuestion) -> bool:
+    """With other labels, another pod's anti-affinity may no longer hit; up to 1.35 that was overlooked."""
+    return question.release.nominated_pods_wake_others
+
+
+def pod_topology_spread(question: HintQuestion) -> bool:
+    """A pod that a constraint counts has come or gone, or one counts now that did not before."""
+    old, new = question.both(Pod)
+    pods = [each for each in (old, new) if each is not None]
+    if not all(_counts(each, question) and each.namespace == question.pod.namespace for each in pods):
+        return False
+    return _spreads_otherwise(question)
+
+
+def own_topology_spread(question: HintQuestion) -> bool:
+    """The pod's labels count for its constraints in another way, or it tolerates more taints and they care."""
+    old, new = question.after(Pod)
+    if old is not None and old.spec.tolerations != new.spec.tolerations:
+        constraints = question.plugin(PodTopologySpread).constraints.hard(question.pod, question.cluster())
+        if any(constraint.honors_node_taints for constraint in constraints):
+            return True
+    return _spreads_otherwise(question)
+
+
+def _spreads_otherwise(question: HintQuestion) -> bool:
+    labels = [each.metadata.labels for each in question.both(Pod) if each is not None]
+    if len(labels) > 1 and labels[0] == labels[1]:
+        return False
+    constraints = question.plugin(PodTopologySpread).constraints.hard(question.pod, question.cluster())
+    return any(sum(constraint.selector.matches(each) for each in labels) == 1 for constraint in constraints)
+
+
+def node_volume_limits(question: HintQuestion) -> bool:
+    """A pod with a volume that counts is gone."""
+    gone, _ = question.both(Pod)
+    return gone is not None and has_room(gone) and has_attachable_volume(gone)
+
+
+def volume_restrictions(question: HintQuestion) -> bool:
+    """A pod of the same namespace is gone that had one of the pod's disks or claims."""
+    gone, _ = question.both(Pod)
+    if gone is None or gone.namespace != question.pod.namespace:
+        return False
+    if not set(claim_names(gone)).isdisjoint(claim_names(question.pod)):
+        return True
+    return any(disk.conflicts_with(other) for disk in disks(question.pod) for other in disks(gone))
+
+
+def own_tolerations(question: HintQuestion) -> bool:
+    """The pod tolerates cordoned nodes now."""
+    _, new = question.after(Pod)
+    comparison = question.features.enabled("TaintTolerationComparisonOperators")
+    return tolerated(_CORDONED, new.spec.tolerations, comparison=comparison)
+
+
+def own_features(question: HintQuestion) -> bool:
+    """The pod needs other features of a node."""
+    old, new = question.after(Pod)
+    needed = question.plugin(NodeDeclaredFeatures).needed
+    return old is None or needed(old) != needed(new)
