@@ -73,6 +73,27 @@ def folded(command: str, width: int) -> list[str]:
     return [f"{line}{_CONTINUED}" for line in lines[:-1]] + lines[-1:]
 
 
+def cordon_node(node: str) -> ShellCommand | None:
+    """Let no more pods on the node."""
+    return _of(["kubectl", "cordon", node]) if _are_names(node) else None
+
+
+def evict_pod(namespace: str, name: str) -> ShellCommand | None:
+    """Evict the pod as `kubectl drain` does, so that PodDisruptionBudgets are asked, and wait until it is gone."""
+    if not _are_names(name) or dns_label_errors(namespace):
+        return None
+    metadata = {"name": name, "namespace": namespace}
+    eviction = plain_json({"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata})
+    path = f"/api/v1/namespaces/{namespace}/pods/{name}/eviction"
+    return ShellCommand(
+        steps=(
+            (("echo", eviction), Operator.PIPE),
+            (("kubectl", "create", "--raw", path, "-f", "-"), Operator.AND),
+            (("kubectl", "wait", "--for=delete", f"pod/{name}", "-n", namespace, "--timeout=10m"), Operator.END),
+        )
+    )
+
+
 def uncordon_node(node: str) -> ShellCommand | None:
     """Let pods on the node again."""
     return _of(["kubectl", "uncordon", node]) if _are_names(node) else None

@@ -53,6 +53,8 @@ TEXTS = st.sampled_from(HOSTILE) | st.text(max_size=40) | NAMES
 def commands_about(name: str, other: str) -> list[ShellCommand]:
     """Every command that there is, about objects of these names."""
     found = [
+        shell_commands.cordon_node(name),
+        shell_commands.evict_pod(other, name),
         shell_commands.uncordon_node(name),
         shell_commands.label_node(name, other, name, overwrite=True),
         shell_commands.label_node("w1", name, other),
@@ -107,15 +109,15 @@ def run_by_bash(script: str, folder: Path) -> list[list[str]]:
     """What stubs of the programs were called with; nothing else may come of it."""
     stubs = folder / "stubs"
     stubs.mkdir(exist_ok=True)
-    for name in ("kubectl", "sleep", "kill"):
+    for name in ("kubectl", "sleep", "kill", "echo"):
         stub = stubs / name
         stub.write_text('#!/bin/bash\nprintf \'%s\\0\' "${0##*/}" "$@" $\'\\1\' >> "$CALLS"\n')
         stub.chmod(0o755)
     calls, place = folder / "calls", folder / "place"
     calls.write_text("")
     place.mkdir(exist_ok=True)
-    # The shell's own kill would look for a job.
-    whole = f"enable -n kill\n{script}\nwait\n"
+    # The shell's own kill would look for a job, and its own echo calls nothing.
+    whole = f"enable -n kill echo\n{script}\nwait\n"
     subprocess.run(
         ["/bin/bash", "--norc", "-c", whole],
         cwd=place,

@@ -59,6 +59,8 @@ class Annotations(Part, frozen=True, rename=None):
     tolerations_whitelist: str | None = msgspec.field(
         name="scheduler.alpha.kubernetes.io/tolerationsWhitelist", default=None
     )
+    do_not_disrupt: str | None = msgspec.field(name="karpenter.sh/do-not-disrupt", default=None)
+    safe_to_evict: str | None = msgspec.field(name="cluster-autoscaler.kubernetes.io/safe-to-evict", default=None)
     leader: str | None = msgspec.field(name="control-plane.alpha.kubernetes.io/leader", default=None)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -55,6 +55,10 @@ def whatif(
     find_nodes: Annotated[
         str | None, typer.Option("--find-nodes", metavar="NODE", help="How many more such nodes until all fits.")
     ] = None,
+    make_room: Annotated[
+        str | None,
+        typer.Option("--make-room", metavar="TYPE/NAME", help="What to move so that it fits and all lands again."),
+    ] = None,
     *,
     edits: ClusterEdits,
     source: options.StateSource,
@@ -74,6 +78,9 @@ def whatif(
 
     targets = (*(manifests or ()), *(filename or ()))
     ordered = edits.in_order(sys.argv[1:])
+    if make_room is not None:
+        _check_alone(targets, ordered, replicas, replace, with_pending, requeue_victims, seed, find_nodes)
+        _make_room(make_room, _count(replicas), source, selection, scheduler, display, connection)
     if not (targets or ordered or with_pending):
         raise SchedError("nothing to simulate: name a manifest, a workload or an edit, or give --with-pending")
     if dry_run is DryRunOption.server and source.from_:
@@ -93,6 +100,41 @@ def whatif(
         asked = _server(connection) if dry_run is DryRunOption.server else None
         answer = what_if(question, dump, asked, report)
     sys.exit(show_what_if(answer, Display(output=display.output.value, color=display.color.value, notes=display.notes)))
+
+
+def _check_alone(targets: object, edits: object, replicas: str | None, *others: object) -> None:
+    """Refuse what does not go with --make-room."""
+    if targets or edits or any(each not in {None, False} for each in others):
+        raise SchedError(
+            "--make-room asks about the cluster as it is: give it no manifest, edit or flag but --replicas"
+        )
+    if replicas == "max":
+        raise SchedError("--make-room makes room for a number of pods: --replicas max names none")
+
+
+def _make_room(
+    target: str,
+    replicas: int | None,
+    source: options.StateSource,
+    selection: options.OneNamespace,
+    scheduler: options.ProfiledScheduler,
+    display: options.PageableOutput,
+    connection: ConnectionOptions,
+) -> NoReturn:
+    from kubectl_sched.cli.state_source import read_whole
+    from kubectl_sched.queries.make_room import Question, make_room
+    from kubectl_sched.render.display import Display
+    from kubectl_sched.render.make_room_output import show_plan
+
+    dump, here = read_whole(source, connection)
+    question = Question(
+        target=target,
+        namespace=selection.namespace or here,
+        replicas=replicas,
+        profile=scheduler.profile,
+        replay=scheduler.replay,
+    )
+    sys.exit(show_plan(make_room(question, dump), Display(output=display.output.value, color=display.color.value)))
 
 
 def _server(connection: ConnectionOptions) -> DryRun:

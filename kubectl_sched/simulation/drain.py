@@ -10,10 +10,11 @@ from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
 from kubectl_sched.apiserver.what_if_limits import few
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.api.pod_volumes import Volume
 
 
 def is_static(pod: Pod) -> bool:
@@ -57,17 +58,23 @@ def _is_bare(pod: Pod) -> bool:
     return pod.metadata.controller is None
 
 
-def _local(pods: Sequence[Pod], objects: Sequence[KubernetesObject]) -> Iterator[Pod]:
+def _local(pods: Sequence[Pod], objects: Iterable[KubernetesObject]) -> Iterator[Pod]:
+    return filter(with_local_volumes(objects), pods)
+
+
+def with_local_volumes(objects: Iterable[KubernetesObject]) -> Callable[[Pod], bool]:
+    """Return what reports whether a pod has a volume that is local to its node."""
+    objects = list(objects)
     claims = {item.key: item for item in objects if isinstance(item, PersistentVolumeClaim)}
     volumes = {item.name: item for item in objects if isinstance(item, PersistentVolume)}
-    for pod in pods:
-        for volume in pod.spec.volumes:
-            source = volume.persistent_volume_claim
-            claim = claims.get(f"{pod.namespace}/{source.claim_name}") if source is not None else None
-            bound = volumes.get(claim.spec.volume_name) if claim is not None else None
-            if bound is not None and _is_of_one_host(bound):
-                yield pod
-                break
+
+    def is_local(pod: Pod, volume: Volume) -> bool:
+        source = volume.persistent_volume_claim
+        claim = claims.get(f"{pod.namespace}/{source.claim_name}") if source is not None else None
+        bound = volumes.get(claim.spec.volume_name) if claim is not None else None
+        return bound is not None and _is_of_one_host(bound)
+
+    return lambda pod: any(is_local(pod, volume) for volume in pod.spec.volumes)
 
 
 def _is_of_one_host(volume: PersistentVolume) -> bool:

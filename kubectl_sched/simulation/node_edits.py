@@ -231,9 +231,14 @@ def _cordon(cluster: Cluster, value: str) -> tuple[str, ...]:
 
 def _uncordon(cluster: Cluster, value: str) -> tuple[str, ...]:
     for node in cluster.matching(value, "--uncordon"):
-        taints = tuple(taint for taint in node.spec.taints if taint.key != UNSCHEDULABLE.key)
-        cluster.nodes[node.name] = _with_taints(node, taints, unschedulable=False)
+        cluster.nodes[node.name] = uncordoned(node)
     return ()
+
+
+def uncordoned(node: Node) -> Node:
+    """As `kubectl uncordon` leaves it, and then the node lifecycle controller."""
+    taints = tuple(taint for taint in node.spec.taints if taint.key != UNSCHEDULABLE.key)
+    return _with_taints(node, taints, unschedulable=False)
 
 
 def cordoned(node: Node) -> Node:

@@ -121,7 +121,7 @@ class Simulation:
     def remove(self, pod: Pod) -> None:
         """Take a pod off its node, or off the list of the nominated, with what it had for itself alone."""
         nodes = without_nomination(self.nodes, pod)
-        self.nodes = _without(nodes, pod, None)
+        self.nodes = without_pod(nodes, pod, None)
 
     def _queue_key(self, pod: Pod) -> tuple[int | float | str, ...]:
         plugin = self._queue_sort
@@ -236,7 +236,7 @@ class Simulation:
         node = placement.nominated_node or ""
         again = [recreated(victim) for victim in placement.victims]
         for victim, successor in zip(placement.victims, again, strict=True):
-            self.nodes = _without(self.nodes, victim, successor)
+            self.nodes = without_pod(self.nodes, victim, successor)
         self.enqueue(QueuedPod(pod=pod, owner=owner_of(pod)) for pod in again)
         status = replace(queued.pod.status, nominated_node_name=node)
         placed = self._schedule(QueuedPod(pod=replace(queued.pod, status=status), owner=queued.owner))
@@ -251,8 +251,8 @@ def _nominated(nodes: Snapshot, pod: Pod, node: str) -> Snapshot:
     return replace(nodes, nominated={**nodes.nominated, node: (*kept, pod)})
 
 
-def _without(nodes: Snapshot, pod: Pod, again: Pod | None) -> Snapshot:
-    """Without the pod on its node, and with what its successor finds of claims."""
+def without_pod(nodes: Snapshot, pod: Pod, again: Pod | None) -> Snapshot:
+    """Return the cluster without the pod on its node, and with what its successor finds of claims."""
     nodes = nodes.remove_pod(pod.metadata.namespace, pod.metadata.name)
     changes = left_behind(pod, nodes.objects, again)
     return replace(nodes, objects=changed(nodes.objects, changes)) if changes else nodes

@@ -25,6 +25,11 @@ class ImageState(NamedTuple):
     rows: list[int]
 
 
+_OF_METADATA = ("names", "row_of", "labels", "label_keys")
+_OF_STATUS = ("images", "image_states", "declared_features", "allocatable", "known_allocatable")
+"""The columns that metadata and status decide."""
+
+
 class NodeTable:
     """Columns over the nodes, each computed when first asked for; rows are in the order the nodes were listed."""
 
@@ -49,8 +54,15 @@ class NodeTable:
         return taken
 
     def with_node(self, row: int, node: Node) -> NodeTable:
-        """The table with another node in the place of one."""
-        return NodeTable((*self.objects[:row], node, *self.objects[row + 1 :]))
+        """The table with another node in the place of one; columns that it cannot change are carried over."""
+        before = self.objects[row]
+        changed = NodeTable((*self.objects[:row], node, *self.objects[row + 1 :]))
+        if node.metadata is before.metadata:
+            changed._label_columns, changed._codes_without = self._label_columns, self._codes_without
+            changed.__dict__ |= {name: self.__dict__[name] for name in _OF_METADATA if name in self.__dict__}
+        if node.status is before.status:
+            changed.__dict__ |= {name: self.__dict__[name] for name in _OF_STATUS if name in self.__dict__}
+        return changed
 
     @cached_property
     def names(self) -> tuple[str, ...]:

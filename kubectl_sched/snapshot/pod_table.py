@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+_MOST_PASSED_OVER = 1000
+"""A version leaves out at most so many pods that other versions have added; then it begins a store of its own."""
+
+
 class _Store:
     """Append-only: what a version of the table has seen never changes under it."""
 
@@ -143,14 +147,18 @@ class PodTable:
     def add(self, pod: Pod, row: int) -> PodTable:
         """The table with one more pod, last."""
         store = self._store
-        if len(store.pods) != self._size or self._renumbered is not None:
-            # Another version has grown the store past this one, or rows have other numbers here: begin a store anew.
+        passed_over = len(store.pods) - self._size
+        if self._renumbered is not None or passed_over > _MOST_PASSED_OVER:
             store = _Store(list(self.pods), self.rows.copy())
             store.append(pod, row)
             return PodTable(store, len(store.pods))
         store.append(pod, row)
-        kept = None if self._kept is None else np.append(self._kept, True)
-        return PodTable(store, self._size + 1, kept)
+        if self._kept is None and not passed_over:
+            return PodTable(store, self._size + 1)
+        kept = np.ones(len(store.pods), dtype=np.bool_)
+        kept[: self._size] = True if self._kept is None else self._kept
+        kept[self._size : -1] = False
+        return PodTable(store, len(store.pods), kept)
 
     def without(self, *indices: int) -> PodTable:
         """The table without the pods of these indices."""

@@ -11,8 +11,8 @@ from msgspec import structs
 
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.suggestions.change import Promise, distinct
-from kubectl_sched.suggestions.make_room import eviction, in_one
 from kubectl_sched.suggestions.nearest_nodes import by_rejections, has_room_when_empty, rejections
+from kubectl_sched.suggestions.node_evictions import eviction, in_one
 from kubectl_sched.suggestions.ranking import ranked
 from kubectl_sched.suggestions.remedies import PRE_FILTER_REMEDIES, REMEDIES
 from kubectl_sched.suggestions.remedies.nothing_to_do import awaited, waits

@@ -87,6 +87,7 @@ def values(*words: str) -> list[str]:
         (("whatif", *DEMO, "--add-nodes", "3", "=", "ma"), ["3=master"]),
         (("whatif", "--replicas", "m"), ["max"]),
         (("capacity", *DEMO, "--shape", "nvi"), ["nvidia.com/gpu="]),
+        (("whatif", *DEMO, "--make-room", "pod/we"), ["pod/web-0"]),
         (("capacity", *DEMO, "--shape", "a=cpu=1,me"), ["a=cpu=1,memory="]),
         (("bind", "--dry-run", "c"), ["client"]),
         (("bind", "--watch", "--leader-elect", ""), ["true", "false"]),

@@ -88,6 +88,13 @@ def _placed(given: Mapping[str, Any], incomplete: str) -> Iterable[Candidate]:
     return _prefixed(f"{incomplete.partition('/')[0]}/", source_of(given).names(kind)) if kind else ()
 
 
+def _wanting_room(given: Mapping[str, Any], incomplete: str) -> Iterable[Candidate]:
+    """Pending pods and workloads for `--make-room`."""
+    if _workload(incomplete):
+        return _placed(given, incomplete)
+    return _prefixed("pod/", [each for each in source_of(given).names("Pod") if each.about == "pending"])
+
+
 def _nodes(given: Mapping[str, Any], _: str) -> Iterable[Candidate]:
     return source_of(given).names("Node")
 
@@ -166,6 +173,7 @@ _VALUES: Final[dict[str, Values]] = {
     **dict.fromkeys(("feature_gates", "to_feature_gates"), _feature_gates),
     "add_nodes": _nodes_to_add,
     "namespace": _namespaces,
+    "make_room": _wanting_room,
     "shape": _shapes,
     "replicas": _replicas,
     "dry_run": _dry_run,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kubectl_sched.record import Record
 from kubectl_sched.render.html.answer_view import AnswerView, answer_view
 from kubectl_sched.render.html.capacity_view import capacity_view
+from kubectl_sched.render.html.make_room_view import plan_view
 from kubectl_sched.render.html.node_details import EXAMINED_ALL
 from kubectl_sched.render.html.node_section import Room
 from kubectl_sched.render.html.what_if_view import what_if_view
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.queries.capacity import Answer as CapacityAnswer
     from kubectl_sched.queries.explain import Answer
+    from kubectl_sched.queries.make_room import Answer as PlanAnswer
     from kubectl_sched.render.display import Display
     from kubectl_sched.simulation.what_if_result import WhatIfResult
 
@@ -80,6 +82,11 @@ def what_if_html(answer: WhatIfResult, version: str, warnings: Sequence[str]) ->
 def capacity_html(answer: CapacityAnswer) -> str:
     """Return the page about capacity, with a heat map of each pool's nodes."""
     return _rendered("capacity.html.jinja", view=capacity_view(answer, _ROWS))
+
+
+def plan_html(answer: PlanAnswer) -> str:
+    """Return the page of a plan that makes room."""
+    return _rendered("make_room.html.jinja", view=plan_view(answer))
 
 
 def _room(parts: int, display: Display) -> Room:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.affinity import PodAffinity, WeightedPodAffinityTerm
 from kubectl_sched.suggestions.change import Change, Kind
-from kubectl_sched.suggestions.make_room import evictable, eviction
+from kubectl_sched.suggestions.node_evictions import evictable, eviction
 from kubectl_sched.suggestions.remedies.node_changes import give_topology_key, join_a_domain, lacking_keys
 
 if TYPE_CHECKING:

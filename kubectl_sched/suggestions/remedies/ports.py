@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.snapshot.host_ports import host_ports
 from kubectl_sched.suggestions.change import Change, Kind, distinct
-from kubectl_sched.suggestions.make_room import evictable, eviction
+from kubectl_sched.suggestions.node_evictions import evictable, eviction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from kubectl_sched.api.apimachinery.quantity import milli_value, value
 from kubectl_sched.api.component_helpers.resource_names import PODS, is_extended_resource_name
 from kubectl_sched.framework.amounts import amount_text, amount_texts, is_bytes
 from kubectl_sched.suggestions.change import Change, Kind
-from kubectl_sched.suggestions.make_room import eviction, making_room
+from kubectl_sched.suggestions.node_evictions import eviction, making_room
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.affinity import Affinity
 from kubectl_sched.suggestions.change import Change, Kind
-from kubectl_sched.suggestions.make_room import evictable, eviction
+from kubectl_sched.suggestions.node_evictions import evictable, eviction
 from kubectl_sched.suggestions.remedies import preferences, tolerations
 from kubectl_sched.suggestions.remedies.preferences import HOSTNAME
 from kubectl_sched.suggestions.remedies.selectors import selects_host

@@ -1,0 +1,321 @@
+"""`whatif --make-room`: what to move so that pods fit, and every pod that moves lands again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.apiserver.namespace_admission import plugins_on
+from kubectl_sched.apiserver.pod_admission import Admission
+from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
+from kubectl_sched.controllers.pod_creation import Making
+from kubectl_sched.errors import SchedError
+from kubectl_sched.record import CachingRecord, Record
+from kubectl_sched.scheduler.result import Outcome as PodOutcome
+from kubectl_sched.scheduler.scheduler import SeveralSchedulers
+from kubectl_sched.simulation.evictable_pods import EvictionRules, refusals_in_words
+from kubectl_sched.simulation.existing_workloads import existing_item
+from kubectl_sched.simulation.node_edits import Cluster
+from kubectl_sched.simulation.placed_workloads import PlacedWorkloads, Sizing
+from kubectl_sched.simulation.placement import QueuedPod
+from kubectl_sched.simulation.queue_simulation import Choices, Simulation, owner_of
+from kubectl_sched.simulation.relocation import Relocation
+from kubectl_sched.snapshot import Objects
+from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
+from kubectl_sched.sources.discovery.replay_setup import Replay, snapshot_of
+from kubectl_sched.sources.dump.completeness import completeness
+from kubectl_sched.sources.pod_selection import POD_WORDS, WORKLOAD_WORDS
+from kubectl_sched.suggestions.room_candidates import Bounds
+from kubectl_sched.suggestions.room_search import RoomSearch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.config import Configuration
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.scheduler.scheduler import Scheduler
+    from kubectl_sched.simulation.relocation import Landing, Step
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.sources.dump.dump import Dump
+
+_GROUP_WORDS = frozenset({"podgroup", "podgroups", "pg"})
+_RIVALS_TRIED = 20
+
+
+class Question(Record, frozen=True, kw_only=True):
+    """The flags of the same names. `target` is `pod/NAME`, a workload as `deployment/web`, or `podgroup/NAME`."""
+
+    target: str
+    namespace: str = "default"
+    replicas: int | None = None
+    profile: str | None = None
+    bounds: Bounds = Bounds()
+    replay: Replay = Replay()
+
+
+class Preemption(Record, frozen=True, kw_only=True):
+    """The alternative that the scheduler itself has: its victims, and those of them that would not land again."""
+
+    pod: Pod
+    node: str
+    victims: tuple[Pod, ...]
+    homeless: tuple[Pod, ...]
+
+
+class Placed(Record, frozen=True, kw_only=True):
+    """A pod of the target, and the nodes that are tied for it after the plan."""
+
+    pod: Pod
+    tied: tuple[str, ...]
+
+
+class Answer(CachingRecord, frozen=True, kw_only=True):
+    """The plan: empty if everything fits already, and if there is none within the bounds (`unplaced` says which)."""
+
+    target: str
+    namespace: str
+    steps: tuple[Step, ...]
+    placed: tuple[Placed, ...]
+    unplaced: ScheduleResult | None
+    nodes: int
+    bounds: Bounds
+    complete: bool
+    refused: Mapping[str, int]
+    preemption: Preemption | None
+    kubernetes_version: str
+    notes: tuple[str, ...]
+
+    @property
+    def found(self) -> bool:
+        """Report whether every pod of the target fits, with the plan or without any."""
+        return self.unplaced is None
+
+
+def make_room(question: Question, dump: Dump) -> Answer:
+    """Search for the shortest plan. Raises SchedError for a target that there is not."""
+    schedulers = ClusterSchedulers(dump, question.replay, question.profile)
+    schedulers.check_profile()
+
+    def configuration_of(name: str) -> Configuration:
+        return schedulers.assumed(name).configuration
+
+    default = configuration_of(question.profile or DEFAULT_SCHEDULER_NAME)
+    pods, made, about = _targets(question, dump, default)
+    keys = {(type(item), item.key) for item in made}
+    kept = [item for item in dump.objects if (type(item), item.key) not in keys]
+    nodes, left_out = snapshot_of((*kept, *made), configuration_of(DEFAULT_SCHEDULER_NAME))
+    room = _Room(question, SeveralSchedulers(configuration_of, nodes), pods)
+    answer = room.answer(dump.objects, str(default.version))
+    lacking = completeness(dump, [answer.unplaced] if answer.unplaced is not None else [])
+    notes = (*about, *answer.notes, *schedulers.notes, *lacking, *dump.warnings, *schedulers.warnings, *left_out)
+    return replace(answer, notes=notes)
+
+
+def _targets(
+    question: Question, dump: Dump, configuration: Configuration
+) -> tuple[list[Pod], list[KubernetesObject], list[str]]:
+    """Return the pods that want room, what comes into being along with them, and notes."""
+    word, slash, name = question.target.partition("/")
+    word = word.lower().split(".")[0]
+    pods = [item for item in dump.objects if isinstance(item, Pod) and item.namespace == question.namespace]
+    if not slash or word in POD_WORDS:
+        return [_one_pod(name or question.target, pods, question.namespace)], [], []
+    if word in _GROUP_WORDS:
+        members = [
+            pod for pod in pods if name in {_group_of(pod), pod.spec.workload_ref and pod.spec.workload_ref.name}
+        ]
+        waiting = [pod for pod in members if not pod.spec.node_name and not pod.has_ended]
+        if not members:
+            raise SchedError(f"there is no pod of a group {name} in namespace {question.namespace}")
+        return (
+            list(map(_alone, waiting)),
+            [],
+            ["the pods of the group are placed one after the other, not in its cycle"],
+        )
+    if word not in WORKLOAD_WORDS:
+        raise SchedError(
+            f"--make-room {question.target}: name pod/NAME, a workload such as deployment/web, or podgroup/NAME"
+        )
+    plugins = plugins_on(dump.objects) or frozenset()
+    admission = Admission(
+        objects=Objects(dump.objects),
+        enabled=configuration.features.enabled,
+        present=dump.present,
+        plugins=plugins,
+    )
+    cluster = Cluster.of(dump.objects, admission.admitted)
+    making = Making(admission, cluster.others, charges=True)
+    placed = PlacedWorkloads(Sizing(replicas=question.replicas), admission, cluster, making, server_checks=False)
+    workload = placed.workload(existing_item(question.target, dump.objects, question.namespace), from_manifest=False)
+    return workload.pods, making.made, [*workload.notes, *making.notes]
+
+
+def _one_pod(name: str, pods: Sequence[Pod], namespace: str) -> Pod:
+    found = next((pod for pod in pods if pod.name == name), None)
+    if found is None:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, [pod.name for pod in pods], n=3)
+        hint = f"; near it: {', '.join(near)}" if near else ""
+        raise SchedError(f"there is no pod {name} in namespace {namespace}{hint}")
+    if found.has_ended:
+        raise SchedError(f"pod {found.key} has ended, so it needs no room")
+    return found
+
+
+def _group_of(pod: Pod) -> str | None:
+    if pod.spec.scheduling_group is not None:
+        return pod.spec.scheduling_group.pod_group_name
+    return pod.spec.workload_ref.pod_group if pod.spec.workload_ref is not None else None
+
+
+def _alone(pod: Pod) -> Pod:
+    return replace(pod, spec=replace(pod.spec, scheduling_group=None, workload_ref=None))
+
+
+class _Room:
+    """The pods of one target in the order of the queue, each placed, if need be by a plan."""
+
+    def __init__(self, question: Question, scheduler: Scheduler, pods: Sequence[Pod]) -> None:
+        self._question = question
+        self._scheduler = scheduler
+        self._relocation = Relocation(scheduler, question.profile)
+        self._running = [pod for pod in pods if pod.spec.node_name]
+        self._pods = sorted((pod for pod in pods if not pod.spec.node_name), key=self._queue_key)
+        self._notes: list[str] = []
+
+    def answer(self, objects: Sequence[KubernetesObject], version: str) -> Answer:
+        """Place each pod, and stop at the first for which there is no plan."""
+        nodes = self._scheduler.nodes
+        steps: list[Step] = []
+        placed = [Placed(pod=pod, tied=(pod.spec.node_name,)) for pod in self._running]
+        looked, complete = 0, True
+        refused: Mapping[str, int] = {}
+        unplaced: ScheduleResult | None = None
+        preemption: Preemption | None = None
+        for pod in self._pods:
+            landing = self._relocation.landing(pod, nodes)
+            if landing is None:
+                result = self._relocation.cycle(pod, nodes)
+                preemption = preemption or self._preemption(pod)
+                found = self._search(pod, nodes, objects, steps, placed).find(result)
+                looked, complete, refused = max(looked, found.nodes), complete and found.complete, found.refused
+                if found.plan is None:
+                    unplaced = result
+                    self._notes += _why_not(result)
+                    break
+                self._notes += self._about_rivals(pod, found.plan.landing, placed)
+                steps += found.plan.steps
+                landing, nodes = found.plan.landing, found.plan.nodes
+            else:
+                nodes = self._relocation.placed(nodes, landing, landing.tied[0])
+            placed.append(Placed(pod=pod, tied=landing.tied))
+        if unplaced is not None:
+            steps, placed = [], []
+        self._notes += _about_chance(steps, placed)
+        return Answer(
+            target=self._question.target,
+            namespace=self._question.namespace,
+            steps=tuple(steps),
+            placed=tuple(placed),
+            unplaced=unplaced,
+            nodes=looked,
+            bounds=self._question.bounds,
+            complete=complete,
+            refused=refused,
+            preemption=preemption,
+            kubernetes_version=version,
+            notes=tuple(self._notes),
+        )
+
+    def _search(
+        self,
+        pod: Pod,
+        nodes: Snapshot,
+        objects: Sequence[KubernetesObject],
+        steps: Sequence[Step],
+        placed: Sequence[Placed],
+    ) -> RoomSearch:
+        moved = [step.pod for step in steps if step.pod is not None]
+        fixed = {each.key for each in (*moved, *(each.pod for each in placed))}
+        rules = EvictionRules(nodes.objects, objects, pod.priority)
+        ahead = [other for other in self._rivals if self._queue_key(other) < self._queue_key(pod)]
+        return RoomSearch(self._relocation, rules, self._question.bounds, ahead, moved, fixed)
+
+    def _queue_key(self, pod: Pod) -> tuple[int | float | str, ...]:
+        for name in self._scheduler.configuration.profiles:
+            framework = self._scheduler.framework(name)
+            if framework is not None and framework.queue_sort_plugins:
+                return framework.queue_sort_plugins[0].queue_key(pod)
+        return ()
+
+    @property
+    def _rivals(self) -> list[Pod]:
+        """The cluster's other pending pods that wait for a node."""
+        own = {pod.key for pod in self._pods}
+        return [pod for pod in self._scheduler.waiting if pod.key not in own]
+
+    def _about_rivals(self, pod: Pod, landing: Landing, placed: Sequence[Placed]) -> Iterator[str]:
+        """Yield a note on pending pods that would fit where the pod is to land."""
+        nodes = landing.result.nodes
+        row = nodes.row_of[landing.tied[0]]
+        free = {
+            name: int(amounts[row] - nodes.requested(name)[row]) for name, amounts in nodes.table.allocatable.items()
+        }
+        done = {each.pod.key for each in placed}
+        small = [
+            other
+            for other in self._rivals
+            if other.key not in done
+            and all(amount <= free.get(name, 0) for name, amount in nodes.resource_of(other).requested.items())
+        ]
+        rivals = [other.key for other in small[:_RIVALS_TRIED] if row in self._relocation.cycle(other, nodes).feasible]
+        if rivals:
+            named = ", ".join(sorted(rivals)[:3]) + (f" and {len(rivals) - 3} more" if len(rivals) > 3 else "")
+            wait = "waits too and fits" if len(rivals) == 1 else "wait too and fit"
+            yield f"{named} {wait} on {landing.tied[0]}: it may be taken first while {pod.key} is backing off"
+
+    def _preemption(self, pod: Pod) -> Preemption | None:
+        """Return what preemption would do for the pod, None if nothing or if no pod is less important."""
+        nodes = self._scheduler.nodes
+        if not any(other.priority < pod.priority for other in nodes.existing_pods.pods):
+            return None
+        simulation = Simulation(self._scheduler, Choices(profile=self._question.profile, requeue_victims=True))
+        simulation.enqueue([QueuedPod(pod=pod, owner=owner_of(pod))])
+        simulation.run()
+        first, *others = simulation.placements
+        if not first.victims or first.nominated_node is None:
+            return None
+        landed = {each.pod.key for each in others if each.is_placed}
+        homeless = tuple(
+            victim for victim in first.victims if victim.key not in landed or not victim.metadata.controller
+        )
+        return Preemption(pod=pod, node=first.nominated_node, victims=first.victims, homeless=homeless)
+
+
+def _why_not(result: ScheduleResult) -> Iterator[str]:
+    if result.outcome is PodOutcome.GATED:
+        yield f"{result.pod.key} is gated, so that no room helps: {result.pre_enqueue.message}"
+    elif result.outcome is PodOutcome.NO_PROFILE:
+        yield f"no profile serves {result.pod.key}, so that no room helps"
+    elif result.error is not None:
+        yield f"the cycle of {result.pod.key} fails: {result.error}"
+
+
+def _about_chance(steps: Sequence[Step], placed: Sequence[Placed]) -> Iterator[str]:
+    tied = [step for step in steps if len(step.tied) > 1]
+    if tied or any(len(each.tied) > 1 for each in placed):
+        yield "where nodes are tied kube-scheduler takes any of them: the plan goes on from each, or cordons the others"
+    if any(step.beyond_sampling for step in steps):
+        yield "some pods have more feasible nodes than kube-scheduler looks at, so another than the best may take them"
+
+
+def about_search(answer: Answer) -> str:
+    """Return how far the search looked, and which pods could not be asked to move."""
+    moves = f"up to {answer.bounds.moves} moves on the {answer.nodes:,} closest nodes"
+    spent = "" if answer.complete else f", stopped after {answer.bounds.evictions:,} simulated evictions"
+    words = refusals_in_words(answer.refused)
+    return f"{moves}{spent}" + (f"; not asked to move: {words}" if words else "")

@@ -1,0 +1,106 @@
+"""The pods that may be asked to move: a known controller makes them again, and nothing forbids their eviction.
+
+Answers to pkg/registry/core/pod/storage/eviction.go for budgets, to `kubectl drain` and to the annotations of Karpenter
+and the cluster autoscaler.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from kubectl_sched.api.apimachinery.labels import InvalidSelector, selector_of
+from kubectl_sched.api.policy import PodDisruptionBudget
+from kubectl_sched.simulation.drain import is_daemon, is_static, with_local_volumes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from kubectl_sched.api.apimachinery.labels import Selector
+    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.snapshot import Objects
+
+RECREATED_BY: Final = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet"})
+"""Controllers that make a pod again whenever one is gone. A Job need not: its pod may have been the last try."""
+
+
+class EvictionRules:
+    """The pods of a cluster that may move for the sake of pods of some priority."""
+
+    def __init__(self, objects: Objects, others: Iterable[KubernetesObject], priority: int) -> None:
+        self._priority = priority
+        self._local = with_local_volumes(others)
+        self._budgets = [(budget, _selector(budget)) for budget in objects.all(PodDisruptionBudget)]
+        self._covering: dict[tuple[str, tuple[tuple[str, str], ...]], tuple[PodDisruptionBudget, ...]] = {}
+
+    def refusal(self, pod: Pod) -> str | None:
+        """Return why the pod is not asked to move, None if it may be."""
+        return self._of_kind(pod) or self._of_annotations(pod) or self._of_volumes(pod) or self._of_budgets(pod)
+
+    def _of_kind(self, pod: Pod) -> str | None:
+        controller = pod.metadata.controller
+        if pod.metadata.deletion_timestamp is not None:
+            return "being deleted already"
+        if is_static(pod) or is_daemon(pod):
+            return "static or of a DaemonSet"
+        if controller is None:
+            return "without a controller"
+        if controller.kind not in RECREATED_BY:
+            return f"of a {controller.kind}, which may not make them again"
+        return "of a higher priority" if pod.priority > self._priority else None
+
+    @staticmethod
+    def _of_annotations(pod: Pod) -> str | None:
+        annotations = pod.metadata.annotations
+        if annotations.do_not_disrupt == "true":
+            return "annotated karpenter.sh/do-not-disrupt"
+        if annotations.safe_to_evict == "false":
+            return "annotated cluster-autoscaler.kubernetes.io/safe-to-evict: false"
+        return None
+
+    def _of_volumes(self, pod: Pod) -> str | None:
+        if pod.metadata.annotations.safe_to_evict == "true" or not pod.spec.volumes:
+            return None
+        loses = any(volume.empty_dir is not None or volume.host_path is not None for volume in pod.spec.volumes)
+        return "with data on their node" if loses or self._local(pod) else None
+
+    def _of_budgets(self, pod: Pod) -> str | None:
+        budgets = self.budgets(pod)
+        if len(budgets) > 1:
+            return "under several PodDisruptionBudgets, which eviction does not support"
+        if budgets and budgets[0].status.disruptions_allowed <= 0:
+            return "under a PodDisruptionBudget that allows no disruption now"
+        return None
+
+    def budgets(self, pod: Pod) -> tuple[PodDisruptionBudget, ...]:
+        """Return the budgets that cover the pod."""
+        if not self._budgets:
+            return ()
+        key = (pod.namespace, tuple(pod.metadata.labels.items()))
+        if key not in self._covering:
+            self._covering[key] = tuple(
+                budget
+                for budget, selector in self._budgets
+                if selector is not None and budget.namespace == pod.namespace and selector.matches(pod.metadata.labels)
+            )
+        return self._covering[key]
+
+    def allows(self, pods: Sequence[Pod]) -> bool:
+        """Report whether budgets let all of them go before any of their successors counts as healthy."""
+        taken = Counter(budget.key for pod in pods for budget in self.budgets(pod))
+        allowed = {budget.key: budget.status.disruptions_allowed for pod in pods for budget in self.budgets(pod)}
+        return all(number <= allowed[key] for key, number in taken.items())
+
+
+def refusals_in_words(refused: Mapping[str, int]) -> str:
+    """Return `3 without a controller, 1 being deleted already`, the most common reason first."""
+    ordered = sorted(refused.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{number:,} {reason}" for reason, number in ordered)
+
+
+def _selector(budget: PodDisruptionBudget) -> Selector | None:
+    try:
+        return selector_of(budget.spec.selector)
+    except InvalidSelector:
+        return None

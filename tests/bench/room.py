@@ -1,0 +1,76 @@
+"""Measures `whatif --make-room` and `capacity`: `python -m tests.bench.room`. Counted after the state is read.
+
+5,000 nodes of 16 cpu, filled by 50,000 pods of ReplicaSets to a little room each; the pod that waits fits once one,
+two, three or four of them move. Nothing here is asserted by a test.
+"""
+
+from __future__ import annotations
+
+import platform
+import random
+import sys
+import time
+
+from kubectl_sched.api.containers import Container, ResourceRequirements
+from kubectl_sched.api.core import Node, NodeStatus
+from kubectl_sched.api.meta import ObjectMeta, OwnerReference
+from kubectl_sched.api.pod import Pod, PodSpec, PodStatus
+from kubectl_sched.queries import capacity, make_room
+from kubectl_sched.sources import Dump
+from tests.bench.clusters import HOSTNAME, ZONE
+
+NODES, PODS = 5000, 50_000
+
+
+def fragmented(wanted: str, *, cpu: str = "1500m") -> Dump:
+    """Each node has ten pods, one cpu left, and every fiftieth two more."""
+    chance = random.Random(1)  # noqa: S311 - the same cluster each time
+    nodes = [
+        Node(
+            metadata=ObjectMeta(name=f"node-{index}", labels={HOSTNAME: f"node-{index}", ZONE: f"zone-{index % 3}"}),
+            status=NodeStatus(allocatable={"cpu": "18" if index % 50 == 0 else "16", "memory": "64Gi", "pods": "110"}),
+        )
+        for index in range(NODES)
+    ]
+    pods = [_pod(f"pod-{index}", cpu, f"node-{index % NODES}", chance.randrange(500)) for index in range(PODS)]
+    return Dump(objects=(*nodes, *pods, _pod("waiting", wanted, "", 500)))
+
+
+def _pod(name: str, cpu: str, node: str, app: int) -> Pod:
+    owner = OwnerReference(api_version="apps/v1", kind="ReplicaSet", name=f"app-{app}", uid=str(app), controller=True)
+    requests = ResourceRequirements(requests={"cpu": cpu, "memory": "1Gi"})
+    return Pod(
+        metadata=ObjectMeta(
+            name=name, namespace="default", uid=name, labels={"app": f"app-{app}"}, owner_references=(owner,)
+        ),
+        spec=PodSpec(
+            node_name=node,
+            priority=0,
+            scheduler_name="default-scheduler",
+            containers=(Container(name="main", image="app:1", resources=requests),),
+        ),
+        status=PodStatus(phase="Running" if node else "Pending"),
+    )
+
+
+def main() -> None:
+    """Measure and print the table."""
+    sys.stdout.write(f"{platform.machine()}, Python {platform.python_version()}\n\n")
+    sys.stdout.write("| what | evictions | seconds of processor | of wall |\n|---|---|---|---|\n")
+    for moves, wanted in enumerate(("3900m", "5500m", "6800m", "8500m", "15"), 1):
+        dump = fragmented(wanted)
+        busy, started = time.process_time(), time.perf_counter()
+        answer = make_room.make_room(make_room.Question(target="pod/waiting"), dump)
+        taken = time.process_time() - busy, time.perf_counter() - started
+        evictions = sum(step.pod is not None for step in answer.steps)
+        what = f"room for a pod of {wanted}" if moves < 5 else "no plan of up to four moves"
+        sys.stdout.write(f"| {what} | {evictions} | {taken[0]:.2f} | {taken[1]:.2f} |\n")
+    dump = fragmented("4")
+    busy, started = time.process_time(), time.perf_counter()
+    capacity.capacity(capacity.Question(), dump)
+    taken = time.process_time() - busy, time.perf_counter() - started
+    sys.stdout.write(f"| capacity | | {taken[0]:.2f} | {taken[1]:.2f} |\n")
+
+
+if __name__ == "__main__":
+    main()
