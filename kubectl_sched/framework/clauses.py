@@ -23,6 +23,12 @@ _SINGULAR: Final = {
 _PLURAL: Final = {singular: plural for plural, singular in _SINGULAR.items()}
 
 
+class Outside(str):
+    """A clause about nodes outside some place, after which the next can speak of those inside."""
+
+    __slots__ = ()
+
+
 def pods(count: int) -> str:
     """`1 pod`, `2 pods`."""
     return f"{count} pod" if count == 1 else f"{count} pods"

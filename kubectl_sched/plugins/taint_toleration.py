@@ -149,14 +149,11 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
                 parts.append(f"{sum(others):,} with {len(others):,} other {'taint' if len(others) == 1 else 'taints'}")
             return f"have untolerated taints: {first_few(parts, len(parts))}{near}"
         taint = by_count[0]
-        if _CONDITION_OF.get(taint.key):
-            row = min(rows.tolist(), key=nodes.names.__getitem__)
-            told = _evidence(taint, nodes.node_objects[row], ()).text.removeprefix("has ")
-            return (
-                f"have {told}"
-                if len(rows) == 1
-                else f"have taint {taint} ({nodes.names[row]}: {told.partition(': ')[2]})"
-            )
+        row = min(rows.tolist(), key=nodes.names.__getitem__)
+        condition = _condition(taint, nodes.node_objects[row])
+        if condition is not None:
+            told = _condition_text(condition)
+            return f"have taint {taint}{f': {told}' if len(rows) == 1 else f' ({nodes.names[row]}: {told})'}"
         meaning = f" ({_MEANING_OF[taint.key]})" if taint.key in _MEANING_OF and not near else ""
         return f"have the untolerated taint {taint}{near or meaning}"
 

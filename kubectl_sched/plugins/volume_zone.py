@@ -18,6 +18,7 @@ from kubectl_sched.api.storage import (
     PersistentVolumeClaim,
     StorageClass,
 )
+from kubectl_sched.framework.clauses import Outside
 from kubectl_sched.framework.cycle_state import StateKey
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.in_place_resize import grows_in_place
@@ -122,7 +123,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
         labels = [each for each, _ in _node_labels(nodes).take(rows).counts()]
         for topology in () if isinstance(topologies, Status) else topologies:
             if all(topology.of_node(each) not in topology.values for each in labels):
-                return f"are outside {_place(topology)} of volume {topology.volume} (claim {topology.claim})"
+                return Outside(f"are outside {_place(topology)} of volume {topology.volume} (claim {topology.claim})")
         return super().summarize(state, pod, nodes, rows)
 
     def _topologies(self, state: CycleState, pod: Pod, nodes: Snapshot) -> Topologies | Status:

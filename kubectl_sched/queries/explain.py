@@ -135,7 +135,7 @@ class PodExplainer:
         selection, drifted = self._question.selection, self._question.drifted
         missing = list(self._never_created())
         try:
-            pods = select(self._dump.objects, selection, self._dump.warnings)
+            pods = select(self._dump.objects, selection, self._dump.skipped)
         except SchedError:
             if not missing:
                 raise

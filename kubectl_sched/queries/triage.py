@@ -113,7 +113,7 @@ class Triaging:
         self.schedulers.check_profile()
         self._dump = dump
         self._explainer = PodExplainer(question, dump, self.schedulers, suggesting=False)
-        self.pods = select(dump.objects, question.selection, dump.warnings)
+        self.pods = select(dump.objects, question.selection, dump.skipped)
         self._groups: dict[Cause, list[Explanation]] = {}
         self._unreadable: list[str] = []
 

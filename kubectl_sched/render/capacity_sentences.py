@@ -104,16 +104,17 @@ def shape_table(answer: Answer) -> Table[ShapeCapacity]:
 
 def pool_table(pools: Sequence[tuple[Pool, Sequence[Resource]]], bar_length: int = 0) -> Table[tuple[Pool, Resource]]:
     """The resources of each pool, after bars of some length; the pool's name stands before the first."""
-    first = {id(resources[0]) for _, resources in pools if resources}
+    first = [resources[0] for _, resources in pools if resources]
+
+    def name(row: tuple[Pool, Resource]) -> str:
+        return pool_text(row[0]) if any(row[1] is each for each in first) else ""
 
     def amount(index: int) -> Callable[[tuple[Pool, Resource]], str]:
         return lambda row: resource_texts(row[1])[index]
 
     return Table(
         columns=(
-            Column(
-                heading="Pool (nodes)", cell=lambda row: pool_text(row[0]) if id(row[1]) in first else "", kind="name"
-            ),
+            Column(heading="Pool (nodes)", cell=name, kind="name"),
             Column(heading="Resource", cell=lambda row: row[1].name, kind="name"),
             Column(heading="Requested", cell=lambda row: f"{bar(row[1], bar_length)} {amount(0)(row)}".lstrip()),
             Column(heading="Free", cell=amount(1), kind="number"),

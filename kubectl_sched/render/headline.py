@@ -88,22 +88,26 @@ def _otherwise(result: ScheduleResult) -> str:
 
 
 def _lands(result: ScheduleResult) -> str:
+    return " ".join(landing(result))
+
+
+def landing(result: ScheduleResult) -> tuple[str, str]:
+    """Return the verb, and the node with what is said of it."""
     if result.nominated_first is not None:
-        return f"would land on {safe(result.nominated_first)}, which it is nominated to and which it fits"
+        return "would land on", f"{safe(result.nominated_first)}, which it is nominated to and which it fits"
     best = result.best
     fits = "is known to fit" if result.unjudged_masks else "fits"
     moves = _currently(result)
     if len(result.nodes) == 1:
-        return f"would land on {safe(best[0])}, the only node there is{moves}"
+        return "would land on", f"{safe(best[0])}, the only node there is{moves}"
     if len(result.feasible) == 1:
-        return (
-            f"would land on {safe(best[0])}, the only one of {count(len(result.nodes), 'node')} that it {fits}{moves}"
-        )
+        nodes = count(len(result.nodes), "node")
+        return "would land on", f"{safe(best[0])}, the only one of {nodes} that it {fits}{moves}"
     if len(best) > 1:
         points = count(int(result.totals.max()), "point")
-        return f"is tied between {listed(best)}: each has {points}, and chance decides{moves}"
+        return "is tied between", f"{listed(best)}: each has {points}, and chance decides{moves}"
     verb = "scores highest on" if result.is_sampled or result.unjudged_masks else "would land on"
-    return f"{verb} {safe(best[0])}, {_lead(result)}{moves}"
+    return verb, f"{safe(best[0])}, {_lead(result)}{moves}"
 
 
 def _currently(result: ScheduleResult) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kubectl_sched.framework.clauses import agreeing
+from kubectl_sched.framework.clauses import Outside, agreeing
 from kubectl_sched.framework.interface import FilterPlugin
 from kubectl_sched.framework.status import SUCCESS
 from kubectl_sched.framework.unjudged import error_of, is_unknown
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 _CLAUSES_SHOWN = 4
 _CLAUSE_LENGTH = 1000
-_OUTSIDE = "are outside "
 
 
 def clauses(result: ScheduleResult) -> list[str]:
@@ -30,7 +29,7 @@ def clauses(result: ScheduleResult) -> list[str]:
     left = len(result.nodes) - len(result.feasible)
     for rows, said in _told(result):
         told.append(f"{_subject(result, rows, left, rest, first=not told)} {agreeing(len(rows), said)}")
-        rest = "inside" if said.startswith(_OUTSIDE) else "others"
+        rest = "inside" if isinstance(said, Outside) else "others"
         left -= len(rows)
     return told
 
@@ -125,7 +124,8 @@ def reason(result: ScheduleResult, plugin: str, rows: Rows) -> str:
         if result.budget.is_over():
             return f"fail {plugin}"
         clause = filter_plugin.summarize(result.state, result.pod, result.nodes, rows)
-    return clipped(safe(clause), _CLAUSE_LENGTH)
+    shown = clipped(safe(clause), _CLAUSE_LENGTH)
+    return Outside(shown) if isinstance(clause, Outside) else shown
 
 
 def _left_over(result: ScheduleResult, rows: Rows) -> list[tuple[Rows, str]]:

@@ -14,7 +14,7 @@ from kubectl_sched.near_names import near_hint
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_sched.api.meta import KubernetesObject
 
@@ -66,19 +66,25 @@ class Selection(Record, frozen=True, kw_only=True):
 
 
 def select(
-    objects: Sequence[KubernetesObject], selection: Selection, warnings: Sequence[str] = (), *, is_live: bool = False
+    objects: Sequence[KubernetesObject],
+    selection: Selection,
+    skipped: Mapping[tuple[str, str], str] | None = None,
+    *,
+    is_live: bool = False,
 ) -> list[Pod]:
     """The pods, in the order in which they were named, else in the order of the cluster.
 
-    Raises SchedError for a pod that is not there; one of the `warnings` of reading may say why. Of a cluster that runs,
-    only what may be the pod was read.
+    Raises SchedError for a pod that is not there; `skipped` are sentences about objects that could not be read. Of a
+    cluster that runs, only what may be the pod was read.
     """
     pods = [item for item in objects if isinstance(item, Pod)]
     named = _names(selection.targets)
     if named:
         if selection.label_selector is not None:
             raise SchedError("names and --selector exclude each other, as in kubectl: give one of them")
-        of = (_of(kind, name, pods, objects, selection.namespace, warnings, is_live=is_live) for kind, name in named)
+        of = (
+            _of(kind, name, pods, objects, selection.namespace, skipped or {}, is_live=is_live) for kind, name in named
+        )
         found = list({pod.key: pod for each in of for pod in each}.values())
     else:
         found = [pod for pod in pods if selection.namespace in {None, pod.metadata.namespace}]
@@ -157,7 +163,7 @@ def _of(
     pods: list[Pod],
     objects: Sequence[KubernetesObject],
     namespace: str | None,
-    warnings: Sequence[str],
+    skipped: Mapping[tuple[str, str], str],
     *,
     is_live: bool,
 ) -> Iterable[Pod]:
@@ -165,14 +171,9 @@ def _of(
         return _of_workload(kind, name, pods, objects, namespace)
     found = [pod for pod in pods if pod.metadata.name == name and namespace in {None, pod.metadata.namespace}]
     if not found:
-        skipped = next((each for each in warnings if _says_skipped(each, name, namespace)), None)
-        raise SchedError(skipped or _unknown_pod(name, namespace, pods, is_live=is_live))
+        keys = [key for key in skipped if key == ("Pod", f"{namespace or key[1].partition('/')[0]}/{name}")]
+        raise SchedError(skipped[keys[0]] if keys else _unknown_pod(name, namespace, pods, is_live=is_live))
     return found
-
-
-def _says_skipped(warning: str, name: str, namespace: str | None) -> bool:
-    place = "" if namespace is None else f"Pod {namespace}"
-    return f"{place}/{name} was skipped: " in warning
 
 
 def _unknown_pod(name: str, namespace: str | None, pods: list[Pod], *, is_live: bool) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from kubectl_sched.api.affinity import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from kubectl_sched.api.component_helpers.node_affinity import METADATA_NAME, parse_node_selector
+from kubectl_sched.framework.clauses import Outside
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.snapshot.node_selection import nodes_selected
 
@@ -113,14 +114,13 @@ def summary(
     if added is not None:
         outside_added = ~_selected(added, nodes)
         if outside_added[rows].all():
-            return (
-                f"are outside the profile's added affinity {' or '.join(map(_term_words, added.node_selector_terms))}"
-            )
+            terms_of_profile = " or ".join(map(_term_words, added.node_selector_terms))
+            return Outside(f"are outside the profile's added affinity {terms_of_profile}")
     wanted = ", ".join(parts) or "the profile's added affinity"
     closest = _closest(required, node_selector, nodes, rows[~outside_added[rows]])
     told = unmet(required, node_selector, None, nodes, closest)
     hints = [hint for each in told for hint in each.hints]
-    return f"are outside {wanted}{_near_miss(hints, nodes.names[closest])}"
+    return Outside(f"are outside {wanted}{_near_miss(hints, nodes.names[closest])}")
 
 
 def _near_miss(hints: Sequence[str], node_name: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from kubectl_sched.diagnostics.warnings import NOT_SCORED
-from kubectl_sched.render.headline import decision, headline
+from kubectl_sched.render.headline import decision, headline, landing, unjudged
 from kubectl_sched.render.node_sentences import why_not
 from kubectl_sched.render.reason_clauses import last_first
 from kubectl_sched.render.safe_text import count, listed, safe
@@ -145,8 +145,9 @@ def _why_decided(result: ScheduleResult) -> str:
     if result.outcome is Outcome.UNSCHEDULABLE and result.pre_filter.is_success and len(result.nodes):
         node = result.post_filter.nominated_node if result.post_filter is not None else None
         return "; ".join((*([f"preemption makes room on {safe(node)}"] if node else []), *last_first(result)))
-    sentence = _without_name(decision(result), result)
-    return sentence.removeprefix("would land on ").removeprefix("scores highest on ")
+    if result.outcome is Outcome.SCHEDULABLE:
+        return "; ".join(filter(None, (landing(result)[1], unjudged(result))))
+    return _without_name(decision(result), result)
 
 
 def _without_name(sentence: str, result: ScheduleResult) -> str:

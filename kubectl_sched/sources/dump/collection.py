@@ -42,6 +42,7 @@ class Collection:
         self.budget = budget or Budget()
         self._objects: dict[tuple[type[KubernetesObject], str, str], KubernetesObject] = {}
         self._warnings: dict[str, None] = {}
+        self._skipped: dict[tuple[str, str], str] = {}
         self._present: set[str] = set()
         self._conflicts: list[_Conflict] = []
         self._server_version: str | None = None
@@ -52,6 +53,12 @@ class Collection:
     def warn(self, sentence: str) -> None:
         """Remembers a warning, once."""
         self._warnings.setdefault(sentence)
+
+    def skip(self, kind: str, key: str, problem: str, source: str | None = None) -> None:
+        """Remembers an object that cannot be read."""
+        sentence = f"{f'{source}: ' if source else ''}{kind} {key} was skipped: {problem}"
+        self._skipped[kind, key] = sentence
+        self.warn(sentence)
 
     def listed(self, kind: str) -> None:
         """Remembers that a list of the kind was seen, however short."""
@@ -128,6 +135,7 @@ class Collection:
         return Dump(
             objects=tuple(self._objects.values()),
             warnings=tuple(dict.fromkeys(warnings)),
+            skipped=self._skipped,
             present=frozenset(present),
             scheduler_configuration=self.scheduler_configuration,
             server_version=self._server_version,

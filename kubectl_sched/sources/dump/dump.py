@@ -41,8 +41,9 @@ class Dump(Record, frozen=True, kw_only=True, dict=True):
     """The objects of a cluster at one moment, each once, in the order in which they were read.
 
     Namespaced objects without a namespace are in `default`, cluster-scoped ones have none. `warnings` are sentences
-    about what was skipped or doubtful. `present` are the kinds that were listed, be it with no objects.
-    `scheduler_configuration` is a KubeSchedulerConfiguration that was among the objects.
+    about what was skipped or doubtful; `skipped` has those about one object, by its kind and key. `present` are the
+    kinds that were listed, be it with no objects. `scheduler_configuration` is a KubeSchedulerConfiguration that was
+    among the objects.
 
     Of a live cluster: `resource_versions` is the state that each kind was listed in, `server_version` what the API
     server says it is (`v1.36.2`), and `forbidden` what may not be read.
@@ -50,6 +51,7 @@ class Dump(Record, frozen=True, kw_only=True, dict=True):
 
     objects: tuple[KubernetesObject, ...] = ()
     warnings: tuple[str, ...] = ()
+    skipped: Mapping[tuple[str, str], str] = field(default_factory=dict)
     present: frozenset[str] = frozenset()
     scheduler_configuration: Mapping[str, Any] | None = None
     resource_versions: Mapping[str, str] = field(default_factory=dict)

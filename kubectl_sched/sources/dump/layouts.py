@@ -158,7 +158,7 @@ def take_object(
     try:
         collection.add([typed(value, kind.type)], source)
     except (msgspec.ValidationError, RecursionError) as error:
-        collection.warn(f"{source}: {kind.name} {about.key} was skipped: {in_words(error)}")
+        collection.skip(kind.name, about.key, in_words(error), source)
 
 
 def _take_failure(status: Any, source: str, collection: Collection) -> None:

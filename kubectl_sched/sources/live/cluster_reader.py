@@ -260,8 +260,8 @@ class _Reading:
         read: set[KubernetesObject | str] = set()
         for listed in lists:
             collection.listed(listed.kind.name)
-            for sentence in listed.broken:
-                collection.warn(sentence)
+            for key, problem in listed.broken:
+                collection.skip(listed.kind.name, key, problem)
             collection.add(listed.objects, "the cluster")
             read.update(f"{listed.kind.name}/{item.key}" for item in listed.objects)
         collection.add([item for item in selected if f"{type(item).__name__}/{item.key}" not in read], "the cluster")

@@ -49,15 +49,16 @@ class _RawItems(msgspec.Struct, frozen=True):
 
 
 class Listed(NamedTuple):
-    """All objects of one list, at one resourceVersion; `broken` are those that cannot be read, as sentences.
+    """All objects of one list, at one resourceVersion.
 
+    `broken` are the keys of objects that cannot be read, each with its problem.
     `path` is where the server has them, empty where it does not serve the kind.
     """
 
     kind: Kind
     objects: list[KubernetesObject]
     resource_version: str = ""
-    broken: tuple[str, ...] = ()
+    broken: tuple[tuple[str, str], ...] = ()
     path: str = ""
 
 
@@ -115,7 +116,7 @@ class Lister:
     def _pages(self, kind: Kind, path: str, query: dict[str, str]) -> Listed:
         progress = _Progress(kind.plural, self._tell)
         objects: list[KubernetesObject] = []
-        broken: list[str] = []
+        broken: list[tuple[str, str]] = []
         body = self._server.get(path, query, progress.bytes)
         while True:
             meta = list_meta(body)
@@ -172,7 +173,7 @@ def _decoder(kind: Kind) -> msgspec.json.Decoder[Any]:
     return decoder(msgspec.defstruct(f"{kind.name}List", fields))
 
 
-def decoded(body: bytes, kind: Kind) -> tuple[list[KubernetesObject], list[str]]:
+def decoded(body: bytes, kind: Kind) -> tuple[list[KubernetesObject], list[tuple[str, str]]]:
     """A page's objects; where one cannot be read each is taken for itself, and the bad ones are named."""
     try:
         Budget().take_in(len(body), kind.plural, values=values_in(body))
@@ -186,12 +187,12 @@ def decoded(body: bytes, kind: Kind) -> tuple[list[KubernetesObject], list[str]]
         raise ClusterError(f"the server's list of {kind.plural} is cut off or no JSON; try again") from None
 
 
-def _one_by_one(body: bytes, kind: Kind) -> tuple[list[KubernetesObject], list[str]]:
+def _one_by_one(body: bytes, kind: Kind) -> tuple[list[KubernetesObject], list[tuple[str, str]]]:
     from kubectl_sched.sources.dump.layouts import in_words
     from kubectl_sched.sources.dump.raw_values import head, typed
 
     objects: list[KubernetesObject] = []
-    broken: list[str] = []
+    broken: list[tuple[str, str]] = []
     try:
         items = decoder(_RawItems).decode(body).items or ()
     except (msgspec.ValidationError, UnicodeDecodeError):
@@ -201,7 +202,7 @@ def _one_by_one(body: bytes, kind: Kind) -> tuple[list[KubernetesObject], list[s
             objects.append(typed(item, kind.type))
         except (msgspec.ValidationError, RecursionError) as error:
             about = head(item)
-            broken.append(f"{kind.name} {about.key if about else '?'} was skipped: {in_words(error)}")
+            broken.append((about.key if about else "?", in_words(error)))
     return objects, broken
 
 

@@ -156,8 +156,8 @@ class Reflector:
         self._version = listed.resource_version
         for item in listed.objects:
             keep_scheduler_flags(item)
-        for sentence in listed.broken:
-            self._put(Disturbed(self._kind, sentence))
+        for key, problem in listed.broken:
+            self._put(Disturbed(self._kind, f"{self._kind.name} {key} was skipped: {problem}"))
         self._put(Replaced(self._kind, listed.objects))
 
     def _follow(self, path: str) -> None:

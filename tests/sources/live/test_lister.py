@@ -27,7 +27,7 @@ def test_one_object_that_cannot_be_read_does_not_spoil_the_page() -> None:
     body = b'{"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"},"spec":{"priority":"high"}}]}'
     objects, broken = decoded(body, POD)
     assert [item.name for item in objects] == ["a"]
-    assert broken == ["Pod b was skipped: spec.priority: expected int | null, got str"]
+    assert broken == [("b", "spec.priority: expected int | null, got str")]
 
 
 @pytest.mark.parametrize("body", [b"<html>", b'{"metadata":{"resourceVersion":"7"},"items":[{"meta'])
