@@ -27,37 +27,39 @@ _LEASE_SECONDS = 15
 _DEFAULT_LEASE = "kube-scheduler"
 
 
-class Serving(Record, frozen=True, kw_only=True):
+class ActiveScheduler(Record, frozen=True, kw_only=True):
     """`state` is running, stopped or unknown; `evidence` is a clause that says why."""
 
     state: str
     evidence: str
 
 
-def serving(pod: Pod, dump: Dump, schedulers: ClusterSchedulers, now: datetime) -> Serving:
+def active_scheduler(pod: Pod, dump: Dump, schedulers: ClusterSchedulers, now: datetime) -> ActiveScheduler:
     """Find who serves the pod's schedulerName, by a Lease that is renewed or a scheduler's pod that is ready."""
     name = scheduler_name_of(pod)
     owner = schedulers.seen.owner(name)
     if owner is not None and owner.problems:
-        return Serving(state=STOPPED, evidence=f"{owner.key} has the profile {name}, but {owner.problems[0]}")
+        return ActiveScheduler(state=STOPPED, evidence=f"{owner.key} has the profile {name}, but {owner.problems[0]}")
     owned = owner.lease_key if owner is not None else None
     leases = [item for item in dump.objects if isinstance(item, Lease) and _is_of(item, name, owned)]
     held = next((lease for lease in leases if _is_renewed(lease, now)), None)
     if held is not None:
-        return Serving(state=RUNNING, evidence=f"{held.spec.holder_identity} holds the Lease {held.key} and renews it")
+        return ActiveScheduler(
+            state=RUNNING, evidence=f"{held.spec.holder_identity} holds the Lease {held.key} and renews it"
+        )
     seen = [item for item in dump.objects if isinstance(item, Pod)]
     pods = owner.pods if owner is not None else product_pods(name, seen)
     ready = next((each for each in pods if _is_ready(each)), None)
     if ready is not None:
-        return Serving(state=RUNNING, evidence=f"its pod {ready.key} is ready")
+        return ActiveScheduler(state=RUNNING, evidence=f"its pod {ready.key} is ready")
     if pods:
-        return Serving(state=STOPPED, evidence=f"its pod {pods[0].key} is not ready")
+        return ActiveScheduler(state=STOPPED, evidence=f"its pod {pods[0].key} is not ready")
     if leases:
         renewed = leases[0].spec.renew_time
-        return Serving(
+        return ActiveScheduler(
             state=STOPPED, evidence=f"nobody renews the Lease {leases[0].key}{f' since {renewed}' if renewed else ''}"
         )
-    return Serving(state=UNKNOWN, evidence="neither a Lease nor a pod of a scheduler tells")
+    return ActiveScheduler(state=UNKNOWN, evidence="neither a Lease nor a pod of a scheduler tells")
 
 
 def _is_of(lease: Lease, name: str, owned: str | None) -> bool:
@@ -67,7 +69,7 @@ def _is_of(lease: Lease, name: str, owned: str | None) -> bool:
 
 
 def _is_renewed(lease: Lease, now: datetime) -> bool:
-    """Tell whether somebody holds it and has renewed it within its duration."""
+    """Report whether somebody holds it and has renewed it within its duration."""
     renewed = moment(lease.spec.renew_time)
     if not lease.spec.holder_identity or renewed is None:
         return False

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_sched.api.resource import ResourceClaim
-from kubectl_sched.binding.active_scheduler import RUNNING, Serving, serving
+from kubectl_sched.binding.active_scheduler import RUNNING, ActiveScheduler, active_scheduler
 from kubectl_sched.binding.interrupted_attempts import is_extended_claim_of, leftovers
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
@@ -47,7 +47,7 @@ class Situation(Record, frozen=True, kw_only=True):
     dump: Dump
     schedulers: ClusterSchedulers
     explanation: Explanation
-    serving: Serving
+    serving: ActiveScheduler
     leftovers: tuple[str, ...]
     notes: tuple[str, ...]
     stale: tuple[ResourceClaim, ...] = ()
@@ -79,7 +79,7 @@ def situation_of(dump: Dump, selection: Selection, order: Order) -> Situation:
         dump=dump,
         schedulers=schedulers,
         explanation=answer.explanations[0],
-        serving=serving(result.pod, dump, schedulers, datetime.now(UTC)),
+        serving=active_scheduler(result.pod, dump, schedulers, datetime.now(UTC)),
         leftovers=leftovers(result.pod, dump.objects) if result.current_node is None else (),
         notes=(*notes, *schedulers.notes, *schedulers.warnings, *answer.explanations[0].warnings, *dump.warnings),
         stale=tuple(

@@ -57,7 +57,7 @@ class Tools(Record, frozen=True, kw_only=True):
     cycle: BindingCycle
     stop: Event
     can_ask: bool = False
-    """Tell whether there is somebody to ask."""
+    """Report whether there is somebody to ask."""
 
 
 def bind_once(order: Order, tools: Tools) -> Answer:
@@ -282,7 +282,7 @@ class _Consent(Record, frozen=True, kw_only=True):
     """None: whichever the binding takes."""
 
     def is_covered_by(self, given: _Consent | None) -> bool:
-        """Tell whether nothing that matters has changed since consent was given."""
+        """Report whether nothing that matters has changed since consent was given."""
         return (
             given is not None
             and is_judged_alike(self.pod, given.pod)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.resource import ResourceClaim
 from kubectl_sched.binding.api_requests import bind_pod, patch_pod_status
-from kubectl_sched.binding.event_recorder import Told, scheduled
+from kubectl_sched.binding.event_recorder import EventDetails, scheduled
 from kubectl_sched.binding.object_reader import read_pod
 from kubectl_sched.binding.pod_status import status_change
 from kubectl_sched.binding.pre_bind import ChangedError, InterruptedByUserError, PreBind, PreBindError
@@ -164,7 +164,7 @@ class _Run:
         return self._bind()
 
     def _pre_binds(self, reservations: Sequence[Reservation]) -> bool:
-        """Tell whether a PreBind plugin has anything to do with the pod (RunPreBindPreFlights)."""
+        """Report whether a PreBind plugin has anything to do with the pod (RunPreBindPreFlights)."""
         return bool(reservations) or bool(self._claims())
 
     def _claims(self) -> Sequence[ResourceClaim]:
@@ -203,7 +203,7 @@ class _Run:
         conditional = [self._pre_bind.as_made(claim) for claim in claims.values() if has_binding_conditions(claim)]
         if conditional:
             note = f"waiting for binding conditions for device on node {self._node}"
-            self._tell(Told("Normal", "BindingConditionsPending", "Scheduling", note))
+            self._tell(EventDetails("Normal", "BindingConditionsPending", "Scheduling", note))
             waiting.for_devices(conditional)
 
     def _bind(self) -> Bound | Taken | Gone | Failed:
@@ -248,7 +248,7 @@ class _Run:
     def _announce(self) -> None:
         self._tell(scheduled(self._pod, self._node))
 
-    def _tell(self, told: Told) -> None:
+    def _tell(self, told: EventDetails) -> None:
         try:
             failure = self._recorder.record(self._pod, scheduler_name_of(self._pod), told)
         except SchedError as error_:
@@ -258,7 +258,7 @@ class _Run:
 
 
 def is_judged_alike(pod: Pod, other: Pod) -> bool:
-    """Tell whether a verdict on the one holds for the other: the same pod, with the same spec and labels."""
+    """Report whether a verdict on the one holds for the other: the same pod, with the same spec and labels."""
     return (
         pod.metadata.uid == other.metadata.uid
         and pod.metadata.labels == other.metadata.labels

@@ -22,7 +22,7 @@ _FINISH_SECONDS = 360.0
 _KEPT = 4096
 
 
-class Told(NamedTuple):
+class EventDetails(NamedTuple):
     """An event: `type` is Normal or Warning, `action` what was being done, `related` another pod in it."""
 
     type: str
@@ -32,22 +32,22 @@ class Told(NamedTuple):
     related: Pod | None = None
 
 
-def scheduled(pod: Pod, node: str) -> Told:
+def scheduled(pod: Pod, node: str) -> EventDetails:
     """The pod has its node."""
-    return Told("Normal", "Scheduled", "Binding", f"Successfully assigned {pod.namespace}/{pod.name} to {node}")
+    return EventDetails("Normal", "Scheduled", "Binding", f"Successfully assigned {pod.namespace}/{pod.name} to {node}")
 
 
-def failed_scheduling(note: str) -> Told:
+def failed_scheduling(note: str) -> EventDetails:
     """The pod has none; the note is cut already."""
-    return Told("Warning", "FailedScheduling", "Scheduling", note)
+    return EventDetails("Warning", "FailedScheduling", "Scheduling", note)
 
 
-def preempted(by: Pod, node: str) -> Told:
+def preempted(by: Pod, node: str) -> EventDetails:
     """The pod had to go for another one."""
-    return Told("Normal", "Preempted", "Preempting", f"Preempted by pod {by.metadata.uid} on node {node}", by)
+    return EventDetails("Normal", "Preempted", "Preempting", f"Preempted by pod {by.metadata.uid} on node {node}", by)
 
 
-def event_of(pod: Pod, told: Told, controller: str, instance: str, nanoseconds: int) -> JSON:
+def event_of(pod: Pod, told: EventDetails, controller: str, instance: str, nanoseconds: int) -> JSON:
     """The event as an object; `nanoseconds` since 1970 is when, and what makes its name its own."""
     related = {"related": _reference(told.related)} if told.related is not None else {}
     return {
@@ -93,7 +93,7 @@ class EventRecorder:
         self._lock = threading.Lock()
         self._known: dict[tuple[str, ...], _Series] = {}
 
-    def record(self, pod: Pod, controller: str, told: Told) -> str | None:
+    def record(self, pod: Pod, controller: str, told: EventDetails) -> str | None:
         """Write the event in the name of the profile `controller`; a sentence where it could not be written."""
         event = event_of(pod, told, controller, f"{controller}-{self._host}", time.time_ns())
         series = self._counted(_key(event), event)

@@ -58,7 +58,7 @@ def _devices(pod: Pod, objects: Iterable[KubernetesObject]) -> Iterator[str]:
 
 
 def is_extended_claim_of(pod: Pod, claim: ResourceClaim) -> bool:
-    """Tell whether an earlier cycle made the claim for the pod's extended resources (findExtendedResourceClaim)."""
+    """Report whether an earlier cycle made the claim for the pod's extended resources (findExtendedResourceClaim)."""
     owner = claim.metadata.controller
     return (
         claim.metadata.annotations.extended_resource_claim == "true"

@@ -40,7 +40,7 @@ def read_node(writer: Writer, name: str) -> NodeNow:
 
 
 def is_as_judged(now: NodeNow, result: ScheduleResult, name: str) -> bool:
-    """Tell whether the verdict on the node still holds: the node offers the same, and the same pods are on it."""
+    """Report whether the verdict on the node still holds: the node offers the same, and the same pods are on it."""
     row = result.nodes.row_of.get(name)
     if row is None or now.node is None:
         return False

@@ -236,7 +236,7 @@ class PreBind:
 
 
 def _is_as_seen(current: KubernetesObject, seen: KubernetesObject) -> bool:
-    """Tell whether nothing has changed of what the scheduler's choice of the object rests on."""
+    """Report whether nothing has changed of what the scheduler's choice of the object rests on."""
     if isinstance(current, PersistentVolume) and isinstance(seen, PersistentVolume):
         return current.spec == seen.spec
     if isinstance(current, PersistentVolumeClaim) and isinstance(seen, PersistentVolumeClaim):

@@ -136,13 +136,13 @@ class Waiting:
 
 
 def has_binding_conditions(claim: ResourceClaim) -> bool:
-    """Tell whether a device of the claim has to be made ready before the pod may be bound."""
+    """Report whether a device of the claim has to be made ready before the pod may be bound."""
     allocation = claim.status.allocation
     return allocation is not None and any(result.binding_conditions for result in allocation.devices.results)
 
 
 def is_ready(claim: ResourceClaim) -> bool:
-    """Tell whether all binding conditions of its devices are true (isClaimReadyForBinding)."""
+    """Report whether all binding conditions of its devices are true (isClaimReadyForBinding)."""
     allocation = claim.status.allocation
     if allocation is None:
         return False

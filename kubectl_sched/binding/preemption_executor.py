@@ -93,7 +93,7 @@ def preempt(
 
 
 def is_asynchronous(result: ScheduleResult) -> bool:
-    """Tell whether SchedulerAsyncPreemption is on, which decides when nominations are cleared."""
+    """Report whether SchedulerAsyncPreemption is on, which decides when nominations are cleared."""
     return result.framework is not None and result.framework.handle.features.enabled("SchedulerAsyncPreemption")
 
 

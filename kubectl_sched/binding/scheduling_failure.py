@@ -6,7 +6,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from kubectl_sched.binding.api_requests import patch_pod_status
-from kubectl_sched.binding.event_recorder import Told, failed_scheduling
+from kubectl_sched.binding.event_recorder import EventDetails, failed_scheduling
 from kubectl_sched.binding.pod_status import (
     POD_SCHEDULED,
     SCHEDULER_ERROR,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class Report(Record, frozen=True, kw_only=True):
     """The event, the condition (None: it stays) and the nomination (None: it stays) of a pod."""
 
-    told: Told
+    told: EventDetails
     condition: Condition | None = None
     nominated: str | None = None
 

@@ -18,7 +18,7 @@ _SNAPSHOT = "kubectl sched snapshot cluster.json.gz"
 def show_decoded(dump: Dump, selection: Selection, output: str, color: str) -> int:
     """Print it; the exit code is that of something forbidden, since nothing was replayed."""
     from kubectl_sched.diagnostics.pods_not_created import never_created
-    from kubectl_sched.diagnostics.scheduler_statements import told_of
+    from kubectl_sched.diagnostics.scheduler_statements import statements_of
     from kubectl_sched.render.data.writers import write_data
     from kubectl_sched.render.display import PAGES
     from kubectl_sched.render.text.unreplayed_pods import Limits, decoded_data, decoded_lines
@@ -28,7 +28,7 @@ def show_decoded(dump: Dump, selection: Selection, output: str, color: str) -> i
     if output in PAGES:
         raise SchedError(f"there is no -o {output} where the cluster may not be read: it is table, json or yaml")
     around = Surroundings(dump.objects, sees_all_pods=False)
-    told = [told_of(pod, around) for pod in select(dump.objects, selection)]
+    told = [statements_of(pod, around) for pod in select(dump.objects, selection)]
     lacking = never_created(dump.objects, selection.namespace, around) if selection.means_all_pending else ()
     limits = Limits((*lacking, *dump.warnings), tuple(forbidden.rule for forbidden in dump.forbidden), _SNAPSHOT)
     if output in {"json", "yaml"}:

@@ -187,7 +187,7 @@ def _args(name: str, raw: object, reader: StrictReader, expected: str, release: 
 
 
 def _nearest_names(unknown: Sequence[UnknownField]) -> str:
-    """Say which field may be meant for each unknown one."""
+    """Name the field that may be meant for each unknown one."""
     sentences = []
     for field in unknown:
         name = field.path.rpartition(".")[2]

@@ -59,7 +59,7 @@ class Features(msgspec.Struct, frozen=True):
         return features
 
     def enabled(self, name: str) -> bool:
-        """Say whether a feature is on: off before its gate exists, as it last was after the gate is gone.
+        """Report whether a feature is on: off before its gate exists, as it last was after the gate is gone.
 
         A name that never was a gate is a KeyError, as it is a panic upstream.
         """

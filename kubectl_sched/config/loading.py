@@ -144,7 +144,7 @@ def _check_transports(extenders: Sequence[Extender]) -> None:
 
 
 def _not_pem(tls: ExtenderTLSConfig) -> str:
-    """Say which data in the configuration itself is no PEM; what is in files is for the scheduler's machine."""
+    """Name the data in the configuration itself that is no PEM; what is in files is for the scheduler's machine."""
     if tls.ca_data and not _PEM.search(b64decode(tls.ca_data)):
         return "unable to load root certificates: unable to parse bytes as PEM block"
     if tls.cert_data and tls.key_data:

@@ -108,7 +108,7 @@ def _split(entry: str) -> tuple[str, str]:
 
 
 def _within(served: str, version: KubeVersion) -> bool:
-    """Say whether a minor is in `26`, `26-31` or the empty text, which is always."""
+    """Report whether a minor is in `26`, `26-31` or the empty text, which is always."""
     if not served:
         return True
     first, _, last = served.partition("-")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.surroundings import Surroundings
 
 
-class Said(NamedTuple):
+class Statement(NamedTuple):
     """One statement. `text` is None where it is no text that can be taken apart; `last_seen` is RFC 3339."""
 
     by: str
@@ -23,24 +23,24 @@ class Said(NamedTuple):
     text: FitErrorText | None
 
 
-class Told(NamedTuple):
+class PodStatements(NamedTuple):
     """All that is known of a pod without the cluster around it, the newest event first."""
 
     pod: Pod
     stage: Stage | None
-    condition: Said | None
-    events: tuple[Said, ...]
+    condition: Statement | None
+    events: tuple[Statement, ...]
 
     @property
-    def newest(self) -> Said | None:
+    def newest(self) -> Statement | None:
         """The statement that counts: the condition, which is never cut, else the newest event."""
         failed = (event for event in self.events if event.text is not None)
         return self.condition if self.condition is not None and self.condition.text else next(failed, self.condition)
 
 
-def told_of(pod: Pod, around: Surroundings) -> Told:
+def statements_of(pod: Pod, around: Surroundings) -> PodStatements:
     """Collect the statements about the pod, and the stage that its status shows."""
-    return Told(
+    return PodStatements(
         pod,
         stage_told(pod, around),
         _condition(pod),
@@ -48,14 +48,14 @@ def told_of(pod: Pod, around: Surroundings) -> Told:
     )
 
 
-def _condition(pod: Pod) -> Said | None:
+def _condition(pod: Pod) -> Statement | None:
     found = next((each for each in pod.status.conditions if each.type == "PodScheduled"), None)
     if found is None or found.status == "True":
         return None
     return _said(pod.spec.scheduler_name, found.reason, found.message, found.last_transition_time or "")
 
 
-def _said(by: str, reason: str, words: str, last_seen: str) -> Said:
+def _said(by: str, reason: str, words: str, last_seen: str) -> Statement:
     understood = parse(words)
     takes_apart = reason in {"FailedScheduling", "Unschedulable", "SchedulingGated", "SchedulerError"}
-    return Said(by, reason, words, last_seen, understood if takes_apart and understood.understood else None)
+    return Statement(by, reason, words, last_seen, understood if takes_apart and understood.understood else None)

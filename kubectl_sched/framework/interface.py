@@ -119,7 +119,7 @@ class PreFilterExtensions(Plugin):
 
 
 class FilterPlugin(Plugin):
-    """Says which nodes cannot take the pod."""
+    """Rejects the nodes that cannot take the pod."""
 
     @abstractmethod
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
@@ -297,7 +297,7 @@ class PermitPlugin(Plugin):
 
 
 class PlacementGeneratePlugin(Plugin):
-    """Says which sets of nodes a group is tried on."""
+    """Makes the sets of nodes that a group is tried on."""
 
     @abstractmethod
     def generate_placements(self, info: PodGroupInfo, nodes: Snapshot) -> tuple[Placement, ...]:
@@ -305,7 +305,7 @@ class PlacementGeneratePlugin(Plugin):
 
 
 class PlacementFeasiblePlugin(Plugin):
-    """Says whether a group can still meet its policy, since 1.37."""
+    """Reports whether a group can still meet its policy, since 1.37."""
 
     @abstractmethod
     def placement_feasible(self, info: PodGroupInfo, scheduled: int, remaining: int) -> Status:

@@ -90,7 +90,7 @@ class ThenScheduler(CachingRecord, frozen=True, kw_only=True):
 
 
 class NewNodes(CachingRecord, frozen=True, kw_only=True):
-    """Describes what Karpenter would do for a pod."""
+    """The node that Karpenter would make for a pod, or the reason why it makes none."""
 
     verdict: str
     node: str = ""

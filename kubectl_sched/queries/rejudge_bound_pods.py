@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.queries.replay_difference import Rejudged, ReplaySummary
-from kubectl_sched.simulation.bulk_replay import OneOut, essence
+from kubectl_sched.simulation.bulk_replay import BulkReplay, decisive_fields
 from kubectl_sched.simulation.plain_pods import is_plain
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class _Alike:
     def __init__(self, kind: Pod) -> None:
         self.kind = kind
         self.whole: ScheduleResult | None = None
-        self.one_out: OneOut | None = None
+        self.bulk_replay: BulkReplay | None = None
 
 
 class Rejudging:
@@ -57,7 +57,7 @@ class Rejudging:
         if owner is None or self._pods_of[owner] == 1 or not is_plain(pod):
             return None
         kinds = self._owners.setdefault(owner, [])
-        kind = essence(pod)
+        kind = decisive_fields(pod)
         found = next((each for each in kinds if each.kind == kind), None)
         if found is None and len(kinds) < _KINDS_OF_ONE_OWNER:
             found = _Alike(kind)
@@ -70,13 +70,13 @@ class Rejudging:
         scheduler = self._schedulers.scheduler(pod)
         if alike.whole is None:
             alike.whole = scheduler.cycle(pod, scheduler.nodes)
-            alike.one_out = OneOut.of(alike.whole)
-        if alike.one_out is None:
+            alike.bulk_replay = BulkReplay.of(alike.whole)
+        if alike.bulk_replay is None:
             return None
         nodes, whole = scheduler.nodes, partial(self._schedulers.cycle, pod)
         if nodes.existing_pods.find(pod.metadata.namespace, pod.metadata.name) is None:
             return Rejudged(summary=ReplaySummary.of(alike.whole), whole=whole)
-        judged = alike.one_out.without(pod)
+        judged = alike.bulk_replay.without(pod)
         return Rejudged.shared(judged, nodes, whole) if judged is not None else None
 
 

@@ -163,7 +163,7 @@ def every_node(result: ScheduleResult, rows: Sequence[int], choice: ScoreChoice)
 
 
 def _filter_column(result: ScheduleResult, plugin: str) -> Column[int]:
-    """Tell if the plugin lets each node pass on its own."""
+    """Report whether the plugin lets each node pass on its own."""
 
     def is_out(row: int) -> bool:
         return bool(result.rejection_masks[plugin][row]) or plugin in result.unjudged_by(row)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def podgroup_headline(result: PodGroupResult) -> str:
-    """Say whether the group fits, how many of its pods do and how many it needs."""
+    """Report whether the group fits, how many of its pods do and how many it needs."""
     verdicts: dict[Outcome, Callable[[], str]] = {
         Outcome.GATED: lambda: f"waits: {_why_gated(result)}",
         Outcome.ERROR: lambda: f"fails: {result.status.message}",

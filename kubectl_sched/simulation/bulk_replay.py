@@ -4,7 +4,7 @@ Each of them meets the same cluster but for one pod less on one node. So what lo
 other nodes what it says of the whole cluster, and of the pod's own what it says of that node with one such pod less.
 What looks further (PodTopologySpread, InterPodAffinity) takes the pod off its counts of the whole cluster. Every
 decision equals a cycle from scratch; where that cannot be had so simply (volumes, devices, nominated pods, nodes that
-PreFilter chose), there is no OneOut and each pod has its whole cycle.
+PreFilter chose), there is no BulkReplay and each pod has its whole cycle.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
 
 
-def essence(pod: Pod) -> Pod:
+def decisive_fields(pod: Pod) -> Pod:
     """The pod without what no plugin looks at in a pod of simple volumes; equal for pods that are judged alike."""
     spec, status = pod.spec, pod.status
     return structs.replace(
@@ -86,7 +86,7 @@ class _Points(NamedTuple):
     weighted: Integers
 
 
-class OneOut:
+class BulkReplay:
     """The shared part of the cycles of pods like `pod`; `without` replays one of them off its own node."""
 
     def __init__(self, whole: ScheduleResult, framework: Framework) -> None:
@@ -119,7 +119,7 @@ class OneOut:
         self._settled = self._settled_on(self._rows)
 
     @classmethod
-    def of(cls, whole: ScheduleResult) -> OneOut | None:
+    def of(cls, whole: ScheduleResult) -> BulkReplay | None:
         """Prepare the replays after a cycle of one more such pod; None if each pod needs a whole cycle."""
         if whole.framework is None or whole.state is None or not _is_simple(whole):
             return None

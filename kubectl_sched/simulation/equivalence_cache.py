@@ -28,9 +28,9 @@ class EquivalenceCache:
         if not self._has_class(pod, scheduler):
             return scheduler.schedule_one(pod, self._profile)
 
-        from kubectl_sched.simulation.bulk_replay import essence
+        from kubectl_sched.simulation.bulk_replay import decisive_fields
 
-        key = scheduler, msgspec.json.encode(essence(pod))
+        key = scheduler, msgspec.json.encode(decisive_fields(pod))
         known = self._results.get(key)
         if known is not None:
             return known.of_equal_pod(pod)

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from kubectl_sched.controllers.pod_deletion import recreated
 from kubectl_sched.framework.interface import DependsOn
 from kubectl_sched.record import CachingRecord
-from kubectl_sched.simulation.bulk_replay import essence
+from kubectl_sched.simulation.bulk_replay import decisive_fields
 from kubectl_sched.simulation.queue_simulation import without_pod
 from kubectl_sched.simulation.relocation import (
     CORDON,
@@ -146,7 +146,7 @@ class RoomSearch:
 
     def _has_place(self, victim: Pod, nodes: Snapshot, closed: AbstractSet[int]) -> bool:
         """Report whether the pod fits on another node as things are. Equal pods share an answer."""
-        key = msgspec.json.encode(essence(victim))
+        key = msgspec.json.encode(decisive_fields(victim))
         places = self._places.get(victim.key, self._places.get(key))
         if places is None:
             again = recreated(victim)

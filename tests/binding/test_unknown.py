@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kubectl_sched.binding.active_scheduler import UNKNOWN, Serving
+from kubectl_sched.binding.active_scheduler import UNKNOWN, ActiveScheduler
 from kubectl_sched.binding.bind_context import Order, Situation
 from kubectl_sched.binding.bind_once import bind_once
 from kubectl_sched.plugins.node_resources.fit import NodeResourcesFit
@@ -34,7 +34,7 @@ def situation() -> Situation:
         dump=dump,
         schedulers=schedulers,
         explanation=answer.explanations[0],
-        serving=Serving(state=UNKNOWN, evidence="nobody is seen"),
+        serving=ActiveScheduler(state=UNKNOWN, evidence="nobody is seen"),
         leftovers=(),
         notes=(),
     )

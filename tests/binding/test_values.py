@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from kubectl_sched.api.meta import ObjectMeta
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.schedulers import Lease, LeaseSpec
-from kubectl_sched.binding.active_scheduler import RUNNING, STOPPED, UNKNOWN, serving
+from kubectl_sched.binding.active_scheduler import RUNNING, STOPPED, UNKNOWN, active_scheduler
 from kubectl_sched.binding.binding_cycle import Failed
-from kubectl_sched.binding.event_recorder import EventRecorder, Told, event_of, scheduled
+from kubectl_sched.binding.event_recorder import EventDetails, EventRecorder, event_of, scheduled
 from kubectl_sched.binding.interrupted_attempts import leftovers
 from kubectl_sched.binding.pod_status import not_scheduled, status_change
 from kubectl_sched.binding.scheduling_failure import report_of
@@ -130,7 +130,9 @@ class TestEvents:
         writer = Kept()
         recorder = EventRecorder(writer)
         for _ in range(5):
-            assert recorder.record(Pod(), "mine", Told("Warning", "FailedScheduling", "Scheduling", "no")) is None
+            assert (
+                recorder.record(Pod(), "mine", EventDetails("Warning", "FailedScheduling", "Scheduling", "no")) is None
+            )
         assert [request.method for request in writer.sent] == ["POST", "PATCH"]
         assert writer.sent[1].body["series"]["count"] == 2
 
@@ -157,7 +159,7 @@ class TestServing:
     )
     def test_a_lease_tells_whether_the_default_scheduler_runs(self, leases: tuple[Lease, ...], state: str) -> None:
         dump = Dump(objects=leases)
-        assert serving(Pod(), dump, ClusterSchedulers(dump, Replay(kube_version="1.36")), LATER).state == state
+        assert active_scheduler(Pod(), dump, ClusterSchedulers(dump, Replay(kube_version="1.36")), LATER).state == state
 
 
 def test_what_an_earlier_attempt_left_is_named() -> None:

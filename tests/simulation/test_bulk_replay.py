@@ -13,7 +13,7 @@ from kubectl_sched.config import KubeVersion, load_configuration
 from kubectl_sched.queries.replay_difference import Rejudged, ReplaySummary
 from kubectl_sched.scheduler.schedule_one import cycle, schedule_one
 from kubectl_sched.scheduler.scheduler import Scheduler
-from kubectl_sched.simulation.bulk_replay import OneOut, essence
+from kubectl_sched.simulation.bulk_replay import BulkReplay, decisive_fields
 from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests, snapshot
 from tests.plugins.neighbourhoods import neighbourhood
@@ -46,10 +46,10 @@ def shared_and_own(nodes: Snapshot, pods: list[Pod], version: str) -> list[tuple
         "default-scheduler"
     )
     assert framework is not None
-    one_out = OneOut.of(cycle(pods[0], nodes, framework))
-    if one_out is None:
+    bulk_replay = BulkReplay.of(cycle(pods[0], nodes, framework))
+    if bulk_replay is None:
         return []
-    judged = [(each, one_out.without(each)) for each in pods]
+    judged = [(each, bulk_replay.without(each)) for each in pods]
     return [
         (
             Rejudged.shared(found, nodes, lambda: pytest.fail("the whole cycle is not needed")),
@@ -121,6 +121,8 @@ def test_replicas_are_alike_and_others_are_not() -> None:
     renamed = structs.replace(
         second, spec=structs.replace(second.spec, volumes=(structs.replace(second.spec.volumes[0], name="other"),))
     )
-    assert essence(first) == essence(renamed)
-    assert essence(first) != essence(pod("web", **requests(cpu="2"), **token))
-    assert essence(first) != essence(pod("web", metadata={"labels": {"app": "web"}}, **requests(cpu="1"), **token))
+    assert decisive_fields(first) == decisive_fields(renamed)
+    assert decisive_fields(first) != decisive_fields(pod("web", **requests(cpu="2"), **token))
+    assert decisive_fields(first) != decisive_fields(
+        pod("web", metadata={"labels": {"app": "web"}}, **requests(cpu="1"), **token)
+    )

@@ -159,7 +159,7 @@ class Cache:
     # What is asked
 
     def is_assumed(self, key: str) -> bool:
-        """Tell whether we hold the pod for bound although the watch does not show it so yet."""
+        """Report whether we hold the pod for bound although the watch does not show it so yet."""
         return key in self._assumed
 
     def pods(self) -> Iterable[Pod]:

@@ -136,7 +136,7 @@ BLIND_TO_TAINTS: Final = frozenset(
 
 
 def is_registered(plugin: str, event: ClusterEvent) -> bool:
-    """Tell whether the plugin has registered the event."""
+    """Report whether the plugin has registered the event."""
     registered = REGISTERED.get(plugin, ())
     return any(each.resource == event.resource and bool(each.action & event.action) for each in registered)
 

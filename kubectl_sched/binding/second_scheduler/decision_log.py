@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _SAME_SECONDS: Final = 60.0
 
 
-class Say:
+class DecisionLog:
     """Writes lines to stderr, from any thread. `quiet` leaves the decisions out and keeps what goes wrong.
 
     With `as_json` decisions are data, and go to stdout.

@@ -53,7 +53,7 @@ def observe(before: Observed, record: LeaseSpec | None, now: float) -> Observed:
 
 
 def may_take(observed: Observed, terms: Terms, now: float) -> bool:
-    """Tell whether we may take the Lease: it is ours, nobody's, or its holder was silent for too long."""
+    """Report whether we may take the Lease: it is ours, nobody's, or its holder was silent for too long."""
     record = observed.record
     if record is None or record.holder in {"", terms.identity}:
         return True
@@ -86,5 +86,5 @@ def released(record: LeaseSpec, time: str) -> LeaseSpec:
 
 
 def leads(renewed_at: float | None, terms: Terms, now: float) -> bool:
-    """Tell whether who last renewed the Lease at that time may still act on it; None is who never held it."""
+    """Report whether who last renewed the Lease at that time may still act on it; None is who never held it."""
     return renewed_at is not None and now < renewed_at + terms.renew_deadline

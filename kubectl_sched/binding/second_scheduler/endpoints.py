@@ -17,7 +17,7 @@ _METRICS: Final = "text/plain; version=0.0.4; charset=utf-8"
 _PLAIN: Final = "text/plain; charset=utf-8"
 
 
-class Serving:
+class EndpointServer:
     """Answers until it is closed. A check gives what is wrong, an empty text where nothing is."""
 
     def __init__(self, listen: str, checks: Mapping[str, Callable[[], str]], metrics: Callable[[], bytes]) -> None:

@@ -27,7 +27,7 @@ from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kubectl_sched.binding.second_scheduler.decision_log import Say
+    from kubectl_sched.binding.second_scheduler.decision_log import DecisionLog
     from kubectl_sched.sources.live.client import Server
 
 _API = "/apis/coordination.k8s.io/v1"
@@ -46,14 +46,14 @@ class Elector:
         name: str,
         terms: Terms,
         on_change: Callable[[bool], None],
-        say: Say,
+        log: DecisionLog,
     ) -> None:
         self._server = server
         self._collection = f"{_API}/namespaces/{namespace}/leases"
         self._name = name
         self._terms = terms
         self._on_change = on_change
-        self._say = say
+        self._log = log
         self._stopped = threading.Event()
         self._observed = Observed()
         self._lease: dict[str, Any] = {}
@@ -71,11 +71,11 @@ class Elector:
         self._thread.join(self._terms.renew_deadline)
 
     def leads(self) -> bool:
-        """Tell whether we may act right now; asked before each write."""
+        """Report whether we may act right now; asked before each write."""
         return leads(self._renewed_at, self._terms, time.monotonic())
 
     def is_stale(self, tolerated_seconds: float) -> bool:
-        """Tell whether we hold a Lease that ran out long ago, as in a program that hangs (HealthzAdaptor)."""
+        """Report whether we hold a Lease that ran out long ago, as in a program that hangs (HealthzAdaptor)."""
         renewed_at = self._renewed_at
         limit = self._terms.lease_duration + tolerated_seconds
         return renewed_at is not None and time.monotonic() - renewed_at > limit
@@ -105,7 +105,7 @@ class Elector:
             done = self._take_or_renew(began)
         except ClusterError as error:
             if not self._stopped.is_set():
-                self._say.problem(f"the Lease cannot be read or written: {error}")
+                self._log.problem(f"the Lease cannot be read or written: {error}")
             return False
         self._report()
         if done:
@@ -113,13 +113,13 @@ class Elector:
         return done
 
     def _take_or_renew(self, now: float) -> bool:
-        """Tell whether the Lease is ours afterwards. A leader writes at once, and reads only if that is refused."""
+        """Report whether the Lease is ours afterwards. A leader writes at once, and reads only if that is refused."""
         record = self._observed.record
         if record is not None and record.holder == self._terms.identity and self.leads():
             try:
                 self._write(taken(record, self._terms, micro_time_now()), now)
             except ResponseError as refused:
-                self._say.problem(f"the Lease could not be renewed at once: {refused.message}")
+                self._log.problem(f"the Lease could not be renewed at once: {refused.message}")
             else:
                 return True
         self._read(now)
@@ -163,13 +163,13 @@ class Elector:
         try:
             self._write(released(record, micro_time_now()), time.monotonic())
         except ClusterError as error:
-            self._say.problem(f"the Lease could not be given up, so that others wait for its end: {error}")
+            self._log.problem(f"the Lease could not be given up, so that others wait for its end: {error}")
 
     def _report(self) -> None:
         holder = self._observed.record.holder if self._observed.record is not None else ""
         if holder != self._reported:
             self._reported = holder
-            self._say.note(_about(holder, self._terms.identity))
+            self._log.note(_about(holder, self._terms.identity))
 
 
 def _lease_in(answer: bytes) -> tuple[dict[str, Any], LeaseSpec]:

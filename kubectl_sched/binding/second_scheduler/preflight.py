@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.pod import Pod, PodSpec
 from kubectl_sched.api.schedulers import Lease
-from kubectl_sched.binding.active_scheduler import RUNNING, serving
+from kubectl_sched.binding.active_scheduler import RUNNING, active_scheduler
 from kubectl_sched.errors import SchedError
 from kubectl_sched.output import write_error
 from kubectl_sched.record import Record
@@ -43,7 +43,7 @@ def others(settings: Settings, dump: Dump, schedulers: ClusterSchedulers) -> tup
     without = replace(dump, objects=foreign)
     found = []
     for name in settings.names:
-        said = serving(Pod(spec=PodSpec(scheduler_name=name)), without, schedulers, datetime.now(UTC))
+        said = active_scheduler(Pod(spec=PodSpec(scheduler_name=name)), without, schedulers, datetime.now(UTC))
         found.append(ServedElsewhere(name=name, state=said.state, evidence=said.evidence))
     return tuple(found)
 

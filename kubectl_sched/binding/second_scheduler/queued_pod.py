@@ -95,7 +95,7 @@ class Backoff(Record, frozen=True, kw_only=True):
         return queued.backoff_until
 
     def is_backing_off(self, queued: QueuedPod, now: float) -> bool:
-        """Tell whether the pod's backoff, or its window, has not ended (isPodBackingoff)."""
+        """Report whether the pod's backoff, or its window, has not ended (isPodBackingoff)."""
         return self.until(queued) >= self._aligned(now)
 
     def leaves_at(self, queued: QueuedPod) -> float:

@@ -15,8 +15,8 @@ from kubectl_sched.api.component_helpers.pod_requests import scheduler_options
 from kubectl_sched.binding.binding_outcome import INTERRUPTED
 from kubectl_sched.binding.second_scheduler.binding_workers import Binder
 from kubectl_sched.binding.second_scheduler.cache import Cache
-from kubectl_sched.binding.second_scheduler.decision_log import Say
-from kubectl_sched.binding.second_scheduler.endpoints import Serving
+from kubectl_sched.binding.second_scheduler.decision_log import DecisionLog
+from kubectl_sched.binding.second_scheduler.endpoints import EndpointServer
 from kubectl_sched.binding.second_scheduler.followed_kinds import NOT_ENDED, watched_kinds
 from kubectl_sched.binding.second_scheduler.leader_elector import Elector
 from kubectl_sched.binding.second_scheduler.leader_fence import FencedServer
@@ -25,7 +25,7 @@ from kubectl_sched.binding.second_scheduler.loop_thread import run_in_thread
 from kubectl_sched.binding.second_scheduler.metrics import Metrics
 from kubectl_sched.binding.second_scheduler.preflight import confirm, others, plan, refuse_if_served
 from kubectl_sched.binding.second_scheduler.queueing_hints import PluginHints
-from kubectl_sched.binding.second_scheduler.scheduling_loop import Watcher
+from kubectl_sched.binding.second_scheduler.scheduling_loop import SchedulingLoop
 from kubectl_sched.binding.second_scheduler.scheduling_queue import SchedulingQueue
 from kubectl_sched.binding.second_scheduler.settings import settings
 from kubectl_sched.binding.writer import Writer
@@ -70,15 +70,15 @@ def run_watch(endpoint: Endpoint, options: WatchOptions) -> int:
     replay = Replay(config=options.config, kube_version=options.kube_version, feature_gates=options.feature_gates)
     chosen = settings(options, configuration_for(dump, replay))
     found = () if options.take_over else others(chosen, dump, ClusterSchedulers(dump, replay))
-    say = Say(quiet=options.quiet, as_json=options.as_json)
+    log = DecisionLog(quiet=options.quiet, as_json=options.as_json)
     for sentence in (*dump.warnings, *chosen.configuration.warnings):
-        say.problem(sentence)
+        log.problem(sentence)
     refuse_if_served(found)
     for line in plan(chosen, found, endpoint.server, preempts=options.preempt):
-        say.note(line)
+        log.note(line)
     if not options.yes:
         confirm()
-    return _Program(endpoint, options, chosen, say).run()
+    return _Program(endpoint, options, chosen, log).run()
 
 
 def _state(endpoint: Endpoint, *, takes_over: bool) -> Dump:
@@ -96,9 +96,9 @@ def _state(endpoint: Endpoint, *, takes_over: bool) -> Dump:
 class _Program:
     """All parts of one run. The main thread is there for signals."""
 
-    def __init__(self, endpoint: Endpoint, options: WatchOptions, settings: Settings, say: Say) -> None:
+    def __init__(self, endpoint: Endpoint, options: WatchOptions, settings: Settings, log: DecisionLog) -> None:
         configuration, election = settings.configuration, settings.election
-        self._say = say
+        self._log = log
         pod_options = scheduler_options(
             configuration.features.enabled, sums_status_per_pod=configuration.release.status_requests_summed_per_pod
         )
@@ -116,14 +116,16 @@ class _Program:
             self._tell,
             may_preempt=options.preempt,
         )
-        self._watcher = Watcher(frameworks, cache, queue, self._binder, self._metrics, say)
+        self._scheduling_loop = SchedulingLoop(frameworks, cache, queue, self._binder, self._metrics, log)
         if election is not None:
             # Half of what is left for renewing, so that a request that hangs leaves time for another.
             asking = Server(replace(endpoint, timeout=election.terms.renew_deadline / 2), attempts=1)
-            self._elector = Elector(asking, election.namespace, election.name, election.terms, self._on_change, say)
+            self._elector = Elector(asking, election.namespace, election.name, election.terms, self._on_change, log)
         lister = self._lister = Lister(self._reading)
         self._reflectors = [
-            Reflector(self._reading, lister, kind, self._watcher.inbox.put, NOT_ENDED if kind.name == "Pod" else "")
+            Reflector(
+                self._reading, lister, kind, self._scheduling_loop.inbox.put, NOT_ENDED if kind.name == "Pod" else ""
+            )
             for kind in kinds
         ]
         self._listen = options.listen
@@ -133,9 +135,9 @@ class _Program:
 
     def run(self) -> int:
         checks = {"/healthz": self._ill, "/livez": self._ill, "/readyz": self._unready}
-        serving = Serving(self._listen, checks, self._metrics.text) if self._listen else None
+        serving = EndpointServer(self._listen, checks, self._metrics.text) if self._listen else None
         if serving is not None:
-            self._say.note(f"Serves /healthz, /livez, /readyz and /metrics on {serving.at}.")
+            self._log.note(f"Serves /healthz, /livez, /readyz and /metrics on {serving.at}.")
         try:
             with self._signals():
                 for reflector in self._reflectors:
@@ -144,7 +146,7 @@ class _Program:
                     self._elector.start()
                 else:
                     self._on_change(leads=True)
-                stop = run_in_thread(self._watcher.run, lambda: self._stop_by)
+                stop = run_in_thread(self._scheduling_loop.run, lambda: self._stop_by)
                 return self._end(stop)
         finally:
             if serving is not None:
@@ -152,11 +154,11 @@ class _Program:
 
     def _end(self, stop: Stop) -> int:
         """Binding cycles first, then the Lease: nobody takes over while a binding of ours may still be written."""
-        self._say.note(stop.reason)
+        self._log.note(stop.reason)
         if stop.exit_code:
             self._server.stop()
         self._binder.stop()
-        self._watcher.drain(_STOP_SECONDS)
+        self._scheduling_loop.drain(_STOP_SECONDS)
         self._binder.close()
         self._server.stop()
         for reflector in self._reflectors:
@@ -174,7 +176,7 @@ class _Program:
             self._asked_to_stop = True
             self._interrupted = number == signal.SIGINT
             self._stop_by = time.monotonic() + _HEARD_SECONDS
-            self._watcher.inbox.put(Stop(f"{signal.Signals(number).name}: ends once what is under way is over"))
+            self._scheduling_loop.inbox.put(Stop(f"{signal.Signals(number).name}: ends once what is under way is over"))
 
         before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
         try:
@@ -184,27 +186,27 @@ class _Program:
                 signal.signal(number, handler)
 
     def _tell(self, message: Message) -> None:
-        self._watcher.inbox.put(message)
+        self._scheduling_loop.inbox.put(message)
 
     def _leads(self) -> bool:
         return self._elector is None or self._elector.leads()
 
     def _on_change(self, leads: bool) -> None:
-        self._watcher.inbox.put(Led(leads))
+        self._scheduling_loop.inbox.put(Led(leads))
         if not leads:
             # At once, not when the loop comes to it: what waits to be sent again must not be.
             self._server.stop()
-            self._watcher.inbox.put(Stop("the leadership is lost, so this replica ends", exit_code=3))
+            self._scheduling_loop.inbox.put(Stop("the leadership is lost, so this replica ends", exit_code=3))
 
     def _ill(self) -> str:
-        if time.monotonic() - self._watcher.alive_at > _STUCK_SECONDS:
+        if time.monotonic() - self._scheduling_loop.alive_at > _STUCK_SECONDS:
             return "the scheduling loop hangs"
         if self._elector is not None and self._elector.is_stale(_EXPIRED_SECONDS):
             return "the Lease ran out and was not renewed"
         return ""
 
     def _unready(self) -> str:
-        waits_for, down = self._watcher.waits_for, self._watcher.down
+        waits_for, down = self._scheduling_loop.waits_for, self._scheduling_loop.down
         if waits_for:
             return self._ill() or f"not listed yet: {', '.join(waits_for)}"
         return self._ill() or (f"not followed at the moment: {', '.join(down)}" if down else "")

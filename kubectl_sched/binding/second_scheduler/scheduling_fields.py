@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def is_shown(shown: Pod | None, pod: Pod | None) -> bool:
-    """Tell whether the snapshot has the pod already, as far as any plugin can tell."""
+    """Report whether the snapshot has the pod already, as far as any plugin can tell."""
     if shown is None or pod is None:
         return shown is pod
     return shown is pod or _facts(shown) == _facts(pod)

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.binding.second_scheduler.binding_workers import Binder
     from kubectl_sched.binding.second_scheduler.cache import Cache, Delta
-    from kubectl_sched.binding.second_scheduler.decision_log import Say
+    from kubectl_sched.binding.second_scheduler.decision_log import DecisionLog
     from kubectl_sched.binding.second_scheduler.loop_messages import Message
     from kubectl_sched.binding.second_scheduler.metrics import Metrics
     from kubectl_sched.binding.second_scheduler.queued_pod import QueuedPod
@@ -61,7 +61,7 @@ _MOST_IN_FLIGHT: Final = 500
 """Binding cycles under way; with more, the next decision waits for one of them."""
 
 
-class Watcher:
+class SchedulingLoop:
     """Serves the pods of some profiles. All but `inbox` and what only tells belongs to the thread that calls `run`."""
 
     def __init__(
@@ -71,7 +71,7 @@ class Watcher:
         queue: SchedulingQueue,
         binder: Binder,
         metrics: Metrics,
-        say: Say,
+        log: DecisionLog,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.inbox: SimpleQueue[Message] = SimpleQueue()
@@ -82,7 +82,7 @@ class Watcher:
         self._queue = queue
         self._binder = binder
         self._metrics = metrics
-        self._say = say
+        self._log = log
         self._clock = clock
         self._leads = False
         self._took_over = False
@@ -139,7 +139,7 @@ class Watcher:
             except Empty:
                 break
         if self._in_flight:
-            self._say.problem(f"{self._in_flight} binding cycles were not over after {seconds:g} s")
+            self._log.problem(f"{self._in_flight} binding cycles were not over after {seconds:g} s")
 
     # News
 
@@ -167,7 +167,7 @@ class Watcher:
             if isinstance(message, Changed):
                 what = f"a change of {message.kind.name} {message.object.key}"
             said = f"{type(failure).__name__}: {failure}"
-            self._say.problem(f"{what} could not be taken in, by a bug in kubectl-sched ({said})")
+            self._log.problem(f"{what} could not be taken in, by a bug in kubectl-sched ({said})")
 
     def take(self, message: Message) -> None:
         """Take in one thing that has come."""
@@ -181,7 +181,7 @@ class Watcher:
             case PreemptionEnded(pod, failed):
                 self._queue.preemption_ended(pod, failed=failed)
             case Warned(sentence):
-                self._say.problem(sentence)
+                self._log.problem(sentence)
             case Led(leads):
                 self._leads = leads
                 self._metrics.leads(leads=leads)
@@ -211,7 +211,7 @@ class Watcher:
             rule = f"{{apiGroups: [{group}], resources: [{message.kind.plural}], verbs: [list, watch]}}"
             self._stop = Stop(f"{message.sentence}; the missing rule: {rule}", exit_code=3)
         else:
-            self._say.problem(f"{message.kind.plural}: {message.sentence}")
+            self._log.problem(f"{message.kind.plural}: {message.sentence}")
 
     def _apply(self, deltas: list[Delta]) -> None:
         now = self._clock()
@@ -249,7 +249,7 @@ class Watcher:
         try:
             self._attempt(queued, self._clock())
         except Exception as failure:  # noqa: BLE001 - one pod that nobody has thought of must not stop all others
-            self._say.problem(
+            self._log.problem(
                 f"pod {queued.key} cannot be judged, by a bug in kubectl-sched ({type(failure).__name__}: {failure}); "
                 "other pods are served as before"
             )
@@ -260,11 +260,11 @@ class Watcher:
         framework = self._frameworks[scheduler_name_of(pod)]
         nodes = self._cache.snapshot(self._queue.nominated())
         for sentence in self._cache.left_out:
-            self._say.problem(sentence)
+            self._log.problem(sentence)
         result = cycle(pod, nodes, framework)
         self._metrics.decided(self._clock() - began)
         if result.unknown:
-            self._say.problem(f"pod {queued.key} is not bound: {unjudged(result)}")
+            self._log.problem(f"pod {queued.key} is not bound: {unjudged(result)}")
             self._queue.failed(queued, self._clock())
         elif result.fits:
             self._bind(queued, result, began)
@@ -288,7 +288,7 @@ class Watcher:
         now = self._clock()
         failed = result.outcome is Outcome.ERROR
         self._metrics.attempted(ERROR if failed else UNSCHEDULABLE, _profile(result), now - began)
-        self._say.rejected(result)
+        self._log.rejected(result)
         result = result if self._binder.may_preempt else without_preemption(result)
         nominated = "" if failed or result.post_filter is None else result.post_filter.nominated_node
         if nominated is not None:
@@ -311,26 +311,26 @@ class Watcher:
         now = self._clock()
         self._in_flight -= 1
         for sentence in (*outcome.warnings, *outcome.left):
-            self._say.problem(sentence)
+            self._log.problem(sentence)
         if isinstance(outcome, Bound):
             self._cache.bound(result.pod)
             self._queue.drop(queued)
             self._metrics.attempted(SCHEDULED, _profile(result), now - began)
             self._metrics.scheduled(queued.attempts, now - queued.entered)
-            self._say.assigned(queued.pod, outcome.node)
+            self._log.assigned(queued.pod, outcome.node)
             return
         self._cache.forget(result.pod)
         self._queue.move(ASSUMED_POD_FORGOTTEN, now, _with_nomination(result.pod, node))
         self._metrics.attempted(ERROR, _profile(result), now - began)
         match outcome:
             case Taken(node=other):
-                self._say.problem(f"pod {queued.key} was bound to {other} by another")
+                self._log.problem(f"pod {queued.key} was bound to {other} by another")
                 self._queue.drop(queued)
             case Gone(why=why):
-                self._say.problem(f"pod {queued.key}: {why}")
+                self._log.problem(f"pod {queued.key}: {why}")
                 self._queue.drop(queued)
             case Failed(status=status):
-                self._say.problem(f"pod {queued.key} could not be bound: {status.message}")
+                self._log.problem(f"pod {queued.key} could not be bound: {status.message}")
                 self._queue.failed(queued, now)
                 if not outcome.changed and not outcome.interrupted:
                     self._binder.report(result, outcome)

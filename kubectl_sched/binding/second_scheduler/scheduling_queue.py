@@ -178,7 +178,7 @@ class SchedulingQueue:
         self._in_flight.record(happened)
 
     def _is_deaf_to(self, queued: QueuedPod, event: ClusterEvent) -> bool:
-        """Tell whether the event can be nothing to the plugin that holds the pod back."""
+        """Report whether the event can be nothing to the plugin that holds the pod back."""
         if not queued.gating_plugin or (event == EVERYTHING and self._backoff.flushes_gated):
             return False
         return not self._hints.is_registered(queued.gating_plugin, event)
@@ -271,11 +271,11 @@ class SchedulingQueue:
     # Between the places
 
     def _lands(self, queued: QueuedPod) -> bool:
-        """Tell whether the pod in flight is still ours: not if it was deleted, or deleted and made anew."""
+        """Report whether the pod in flight is still ours: not if it was deleted, or deleted and made anew."""
         return self._pods.get(queued.key) is queued and queued.place is Place.IN_FLIGHT
 
     def _strategy(self, queued: QueuedPod, happened: Happened) -> _Strategy:
-        """Tell how soon to try the pod again after what happened (isPodWorthRequeuing)."""
+        """Return how soon to try the pod again after what happened (isPodWorthRequeuing)."""
         rejected_by = queued.rejected_by
         if not rejected_by:
             return _Strategy.AFTER_BACKOFF
@@ -382,7 +382,7 @@ class SchedulingQueue:
                 heapq.heapify(heap)
 
     def _stands(self, queued: QueuedPod, place: Place, entry: int) -> bool:
-        """Tell whether an entry of a heap still stands for where its pod is."""
+        """Report whether an entry of a heap still stands for where its pod is."""
         return queued.entry == entry and queued.place is place and self._pods.get(queued.key) is queued
 
     def _forget_stale(self, heap: list[_Entry], place: Place) -> None:

@@ -1,4 +1,4 @@
-"""Tells why a NodePool can make no node for a pod, whatever instance types there are."""
+"""The reasons why a NodePool can make no node for a pod, whatever instance types there are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tells which instance types can take the pods of a NodeClaim, and Karpenter's words where none can.
+"""The instance types that can take the pods of a NodeClaim, and Karpenter's words where none can.
 
 Answers to filterInstanceTypesByRequirements and InstanceTypeFilterError of nodeclaim.go.
 """
@@ -61,7 +61,7 @@ class Filtered(NamedTuple):
 
 
 class NoInstanceType(NamedTuple):
-    """Describes what any instance type met, to say why none met everything."""
+    """The conditions that any instance type met, for the reason why none met all of them."""
 
     met: tuple[bool, bool, bool]
     met_two: tuple[bool, bool, bool]

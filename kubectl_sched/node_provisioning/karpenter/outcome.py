@@ -1,4 +1,4 @@
-"""Describes what Karpenter would do: the NodeClaims it would create, the nodes it would wait for, and its errors."""
+"""The outcome of Karpenter's simulation: the NodeClaims it would create, the nodes it would await, and its errors."""
 
 from __future__ import annotations
 
@@ -73,13 +73,13 @@ class Outcome(CachingRecord, frozen=True, kw_only=True):
 
     errors: Mapping[str, str] = {}
     pool_errors: Mapping[str, Mapping[str, str]] = {}
-    """Tells why no NodePool would make a node for a pod: its text for each."""
+    """The reasons why no NodePool would make a node for a pod, a text for each."""
 
     ignored: Mapping[str, str] = {}
-    """Tells why Karpenter does not look at a pod."""
+    """The reasons why Karpenter does not look at a pod."""
 
     ties: frozenset[str] = frozenset()
-    """Describes what another run might decide differently."""
+    """The decisions that another run might take differently."""
 
 
 def outcome_of(

@@ -1,4 +1,4 @@
-"""Describes what a pod needs, where it can be added, and why it cannot."""
+"""The needs of a pod, the place where it can be added, and the reason why it cannot."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class PodData(NamedTuple):
 
 
 class Rejection(NamedTuple):
-    """Tells why a pod cannot be added. The text is made when it is read, as upstream makes it."""
+    """The reason why a pod cannot be added. The text is made when it is read, as upstream makes it."""
 
     text: Callable[[], str]
     awaits_reservation: bool = False

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Reservations:
-    """Tells how often each reservation can still be used, and by which host it is held."""
+    """The remaining uses of each reservation, and the host that holds it."""
 
     def __init__(self, tables: Iterable[InstanceTypeTable], label: str) -> None:
         self._label = label

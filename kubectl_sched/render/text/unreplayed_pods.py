@@ -15,7 +15,7 @@ from kubectl_sched.render.text.message_text import message_data, message_lines
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kubectl_sched.diagnostics.scheduler_statements import Said, Told
+    from kubectl_sched.diagnostics.scheduler_statements import PodStatements, Statement
 
 _UNKNOWN = (
     "which nodes these are, by how much they miss, and whether it has changed since",
@@ -32,7 +32,7 @@ class Limits(NamedTuple):
     command: str
 
 
-def decoded_data(told: Sequence[Told], limits: Limits, *, one: bool) -> dict[str, Any]:
+def decoded_data(told: Sequence[PodStatements], limits: Limits, *, one: bool) -> dict[str, Any]:
     """Return a `Decoded`, or a `DecodedList` of several. The schema is stable: fields are only ever added."""
     items = [
         {
@@ -54,7 +54,7 @@ def decoded_data(told: Sequence[Told], limits: Limits, *, one: bool) -> dict[str
     return items[0] if one else {"apiVersion": API_VERSION, "kind": "DecodedList", "items": items}
 
 
-def _said_data(said: Said) -> dict[str, Any]:
+def _said_data(said: Statement) -> dict[str, Any]:
     return {
         "by": said.by,
         "reason": said.reason,
@@ -64,7 +64,7 @@ def _said_data(said: Said) -> dict[str, Any]:
     }
 
 
-def decoded_lines(told: Sequence[Told], limits: Limits, width: int) -> Iterator[Text]:
+def decoded_lines(told: Sequence[PodStatements], limits: Limits, width: int) -> Iterator[Text]:
     """Each pod with what was said of it, then what is missing for all of them."""
     for each in told:
         yield Text(f"{safe(each.pod.key)} {_state(each)}.", style="bold")
@@ -84,7 +84,7 @@ def decoded_lines(told: Sequence[Told], limits: Limits, width: int) -> Iterator[
     yield Text(f"  {limits.command}")
 
 
-def _state(told: Told) -> str:
+def _state(told: PodStatements) -> str:
     pod = told.pod
     if pod.has_ended:
         return f"has ended ({safe(pod.status.phase)}) on {safe(pod.spec.node_name) or 'no node'}"
@@ -99,7 +99,7 @@ def _state(told: Told) -> str:
     return "waits for a node"
 
 
-def _said_lines(said: Said, width: int) -> Iterator[Text]:
+def _said_lines(said: Statement, width: int) -> Iterator[Text]:
     when = f" at {safe(to_the_second(said.last_seen))}" if said.last_seen else ""
     yield Text(f"{safe(said.by or 'a scheduler')} said{when}:")
     if said.text is None:

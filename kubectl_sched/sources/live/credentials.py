@@ -31,7 +31,7 @@ class Credentials:
 
     @property
     def renewable(self) -> bool:
-        """Tell whether asking again may give others: a plugin, a provider, or a file that is rewritten."""
+        """Report whether asking again may give others: a plugin, a provider, or a file that is rewritten."""
         user = self._endpoint.user
         return bool(user.token_file or (not user.token and (user.plugin or user.auth_provider)))
 

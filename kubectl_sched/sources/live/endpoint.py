@@ -22,7 +22,7 @@ class Material:
     data: bytes | None = field(default=None, repr=False)
 
     def __bool__(self) -> bool:
-        """Tell whether there is any."""
+        """Report whether there is any."""
         return self.path is not None or self.data is not None
 
     def read(self) -> bytes:
@@ -53,7 +53,7 @@ class User:
 
     @property
     def has_credentials(self) -> bool:
-        """Tell whether there is anything to show a server."""
+        """Report whether there is anything to show a server."""
         return bool(
             self.token or self.token_file or self.username or self.certificate or self.plugin or self.auth_provider
         )

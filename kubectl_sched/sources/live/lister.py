@@ -92,7 +92,7 @@ class Lister:
         return Listed(kind, [])
 
     def _serves(self, path: str, kind: Kind) -> bool:
-        """Tell whether the version of the API has the kind at all: what is forbidden may as well not exist."""
+        """Report whether the version of the API has the kind at all: what is forbidden may as well not exist."""
         version = path.partition("/namespaces/")[0] if "/namespaces/" in path else path.rpartition("/")[0]
         try:
             return f'"name":"{kind.plural}"'.encode() in self._server.get(version).replace(b'": "', b'":"')

@@ -147,7 +147,7 @@ def of_name(name: str) -> str:
 
 
 def has_storage(pod: Pod) -> bool:
-    """Tell whether any of its volumes concerns a volume plugin: a claim, a CSI driver or a disk of a cloud."""
+    """Report whether any of its volumes concerns a volume plugin: a claim, a CSI driver or a disk of a cloud."""
     return any(
         getattr(volume, field) is not None
         for volume in pod.spec.volumes

@@ -29,7 +29,7 @@ class Deadline:
         return None if self._at is None else max(self._at - time.monotonic(), 0.0)
 
     def allows(self, seconds: float) -> bool:
-        """Tell whether there is time for a pause, and for something after it."""
+        """Report whether there is time for a pause, and for something after it."""
         left = self.left
         return left is None or seconds < left
 

@@ -67,7 +67,7 @@ class Disturbed(NamedTuple):
     status: int = 0
     """HTTP's, 0 if there was no answer."""
     is_down: bool = False
-    """Tell whether the kind is not followed for now; Resumed or Replaced ends that."""
+    """Report whether the kind is not followed for now; Resumed or Replaced ends that."""
 
 
 class Resumed(NamedTuple):

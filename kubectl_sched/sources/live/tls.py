@@ -131,13 +131,13 @@ def expired_at(certificate: bytes) -> datetime | None:
 
 
 def may_pass_by(error: ssl.SSLError) -> bool:
-    """Tell whether a handshake failed by something that another one need not meet, as a reset does."""
+    """Report whether a handshake failed by something that another one need not meet, as a reset does."""
     reason = str(error.reason or "")
     return isinstance(error, ssl.SSLEOFError) or any(alert in reason for alert in _PASSING_ALERTS)
 
 
 def distrust(error: ssl.SSLError, host: str) -> str:
-    """Say what is wrong with the line to the server, and what to do."""
+    """Return the problem of the connection to the server, and what to do."""
     if not isinstance(error, ssl.SSLCertVerificationError):
         reason = str(error.reason or "").lower().replace("_", " ")
         if "wrong version number" in reason or "http request" in reason:

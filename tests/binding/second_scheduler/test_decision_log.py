@@ -9,7 +9,7 @@ from io import StringIO
 
 import pytest
 
-from kubectl_sched.binding.second_scheduler.decision_log import Say
+from kubectl_sched.binding.second_scheduler.decision_log import DecisionLog
 from kubectl_sched.config import load_configuration
 from kubectl_sched.scheduler.result import Outcome, ScheduleResult
 from kubectl_sched.scheduler.scheduler import Scheduler
@@ -24,9 +24,9 @@ def rejected() -> ScheduleResult:
 
 
 def test_a_decision_is_a_sentence_on_stderr(capsys: pytest.CaptureFixture[str], rejected: ScheduleResult) -> None:
-    say = Say()
-    say.assigned(PO37, "k8s-node-2")
-    say.rejected(rejected)
+    log = DecisionLog()
+    log.assigned(PO37, "k8s-node-2")
+    log.rejected(rejected)
     shown = capsys.readouterr()
     assert shown.out == ""
     first, second = shown.err.splitlines()
@@ -35,10 +35,10 @@ def test_a_decision_is_a_sentence_on_stderr(capsys: pytest.CaptureFixture[str], 
 
 
 def test_as_json_it_is_a_line_on_stdout(capsys: pytest.CaptureFixture[str], rejected: ScheduleResult) -> None:
-    say = Say(as_json=True)
-    say.assigned(PO37, "k8s-node-2")
-    say.rejected(rejected)
-    say.problem("the watch broke")
+    log = DecisionLog(as_json=True)
+    log.assigned(PO37, "k8s-node-2")
+    log.rejected(rejected)
+    log.problem("the watch broke")
     shown = capsys.readouterr()
     bound, refused = map(json.loads, shown.out.splitlines())
     assert (bound["kind"], bound["outcome"], bound["node"]) == ("Decision", "Scheduled", "k8s-node-2")
@@ -48,16 +48,16 @@ def test_as_json_it_is_a_line_on_stdout(capsys: pytest.CaptureFixture[str], reje
 
 
 def test_quiet_leaves_only_what_goes_wrong_and_says_it_once(capsys: pytest.CaptureFixture[str]) -> None:
-    say = Say(quiet=True)
-    say.assigned(PO37, "k8s-node-2")
-    say.problem("the watch broke")
-    say.problem("the watch broke")
+    log = DecisionLog(quiet=True)
+    log.assigned(PO37, "k8s-node-2")
+    log.problem("the watch broke")
+    log.problem("the watch broke")
     shown = capsys.readouterr()
     assert (shown.out, shown.err) == ("", "warning: the watch broke\n")
 
 
 def test_no_text_of_a_cluster_moves_the_cursor(capsys: pytest.CaptureFixture[str]) -> None:
-    Say().problem("pod \x1b[2J")
+    DecisionLog().problem("pod \x1b[2J")
     assert "\x1b" not in capsys.readouterr().err
 
 
@@ -75,5 +75,5 @@ def test_lines_of_several_threads_stay_whole(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("sys.stderr", shown)
     sentences = [f"thread {number} says so" for number in range(20)]
     with ThreadPoolExecutor(4) as threads:
-        list(threads.map(Say().note, sentences))
+        list(threads.map(DecisionLog().note, sentences))
     assert sorted(shown.getvalue().splitlines()) == sorted(sentences)

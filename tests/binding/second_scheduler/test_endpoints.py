@@ -10,7 +10,7 @@ from urllib.request import urlopen
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from kubectl_sched.binding.second_scheduler.endpoints import Serving
+from kubectl_sched.binding.second_scheduler.endpoints import EndpointServer
 from kubectl_sched.binding.second_scheduler.metrics import SCHEDULED, Metrics
 from kubectl_sched.binding.second_scheduler.queued_pod import Place
 from kubectl_sched.errors import SchedError
@@ -37,13 +37,13 @@ def metrics() -> Metrics:
 
 
 @pytest.fixture
-def served(health: Health, metrics: Metrics) -> Iterator[Serving]:
-    serving = Serving("127.0.0.1:0", {"/healthz": health}, metrics.text)
+def served(health: Health, metrics: Metrics) -> Iterator[EndpointServer]:
+    serving = EndpointServer("127.0.0.1:0", {"/healthz": health}, metrics.text)
     yield serving
     serving.close()
 
 
-def ask(serving: Serving, path: str) -> tuple[int, str]:
+def ask(serving: EndpointServer, path: str) -> tuple[int, str]:
     try:
         with urlopen(f"http://127.0.0.1:{serving.port}{path}", timeout=60) as answer:
             return answer.status, answer.read().decode()
@@ -52,14 +52,14 @@ def ask(serving: Serving, path: str) -> tuple[int, str]:
             return refused.code, refused.read().decode()
 
 
-def test_a_check_that_fails_says_why(served: Serving, health: Health) -> None:
+def test_a_check_that_fails_says_why(served: EndpointServer, health: Health) -> None:
     assert ask(served, "/healthz?verbose") == (200, "ok")
     health.wrong = "the scheduling loop hangs"
     assert ask(served, "/healthz") == (500, "the scheduling loop hangs")
     assert ask(served, "/nothing")[0] == 404
 
 
-def test_metrics_have_kube_schedulers_names(served: Serving, metrics: Metrics) -> None:
+def test_metrics_have_kube_schedulers_names(served: EndpointServer, metrics: Metrics) -> None:
     metrics.attempted(SCHEDULED, "mine", 0.01)
     metrics.scheduled(2, 1.5)
     metrics.leads(leads=True)
@@ -81,9 +81,9 @@ def test_metrics_have_kube_schedulers_names(served: Serving, metrics: Metrics) -
     assert samples["leader_election_master_status", "kubectl-sched-mine"] == 1
 
 
-def test_a_port_that_is_taken_is_one_sentence(served: Serving, metrics: Metrics) -> None:
+def test_a_port_that_is_taken_is_one_sentence(served: EndpointServer, metrics: Metrics) -> None:
     with pytest.raises(SchedError, match="address already in use"):
-        Serving(f"127.0.0.1:{served.port}", {}, metrics.text)
+        EndpointServer(f"127.0.0.1:{served.port}", {}, metrics.text)
 
 
 @pytest.mark.parametrize(
@@ -91,6 +91,6 @@ def test_a_port_that_is_taken_is_one_sentence(served: Serving, metrics: Metrics)
     [("127.0.0.1:0", "127.0.0.1:{}"), (":0", "port {} of all addresses"), ("[::1]:0", "[::1]:{}")],
 )
 def test_it_says_where_it_listens(listen: str, at: str, metrics: Metrics) -> None:
-    serving = Serving(listen, {}, metrics.text)
+    serving = EndpointServer(listen, {}, metrics.text)
     serving.close()
     assert serving.at == at.format(serving.port)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_sched.binding.second_scheduler.decision_log import Say
+from kubectl_sched.binding.second_scheduler.decision_log import DecisionLog
 from kubectl_sched.binding.second_scheduler.election_rules import Terms
 from kubectl_sched.binding.second_scheduler.leader_elector import Elector
 from kubectl_sched.sources.live.client import Server
@@ -58,7 +58,7 @@ def url() -> Iterator[str]:
 def test_an_answer_that_is_no_lease_is_said_and_tried_again(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     told: SimpleQueue[bool] = SimpleQueue()
     terms = Terms(identity="a", lease_duration=60, renew_deadline=50, retry_period=0.05)
-    elector = Elector(Server(Endpoint(url)), "kube-system", "mine", terms, told.put, Say())
+    elector = Elector(Server(Endpoint(url)), "kube-system", "mine", terms, told.put, DecisionLog())
     elector.start()
     assert told.get(timeout=50)
     assert elector.leads()

@@ -12,13 +12,13 @@ from msgspec import structs
 from kubectl_sched.api.component_helpers.pod_requests import scheduler_options
 from kubectl_sched.binding.binding_cycle import Bound, Failed, Taken
 from kubectl_sched.binding.second_scheduler.cache import Cache
-from kubectl_sched.binding.second_scheduler.decision_log import Say
+from kubectl_sched.binding.second_scheduler.decision_log import DecisionLog
 from kubectl_sched.binding.second_scheduler.followed_kinds import watched_kinds
 from kubectl_sched.binding.second_scheduler.loop_messages import Finished, Led, Stop
 from kubectl_sched.binding.second_scheduler.metrics import Metrics
 from kubectl_sched.binding.second_scheduler.queued_pod import Backoff
 from kubectl_sched.binding.second_scheduler.queueing_hints import PluginHints
-from kubectl_sched.binding.second_scheduler.scheduling_loop import Watcher
+from kubectl_sched.binding.second_scheduler.scheduling_loop import SchedulingLoop
 from kubectl_sched.binding.second_scheduler.scheduling_queue import SchedulingQueue
 from kubectl_sched.binding.second_scheduler.settings import WatchOptions, served_profiles
 from kubectl_sched.config import load_configuration
@@ -106,8 +106,8 @@ class AnyCourse(RuleBasedStateMachine):
             PluginHints({MINE: FRAMEWORK}, cache.objects),
             Backoff(initial=1.0, maximum=10.0),
         )
-        self.watcher = Watcher(
-            {MINE: FRAMEWORK}, cache, queue, binder, Metrics((MINE,)), Say(quiet=True), lambda: self.now
+        self.scheduling_loop = SchedulingLoop(
+            {MINE: FRAMEWORK}, cache, queue, binder, Metrics((MINE,)), DecisionLog(quiet=True), lambda: self.now
         )
         self.nodes: dict[str, int] = {}
         self.server: dict[str, Pod] = {}
@@ -117,8 +117,8 @@ class AnyCourse(RuleBasedStateMachine):
         self.late: list[tuple[str, Pod | None]] = []
         """What has become of pods (None: they are gone) that the watch has not told yet, in order."""
         for kind in watched_kinds([FRAMEWORK.profile]):
-            self.watcher.take(Replaced(kind, []))
-        self.watcher.take(Led(leads=True))
+            self.scheduling_loop.take(Replaced(kind, []))
+        self.scheduling_loop.take(Led(leads=True))
 
     def put(self, item: Pod) -> None:
         self.version += 1
@@ -132,7 +132,7 @@ class AnyCourse(RuleBasedStateMachine):
         self.nodes[name] = cpu
         made = node(name, allocatable={"cpu": str(cpu), "memory": "8Gi", "pods": "110"})
         item = structs.replace(made, metadata=structs.replace(made.metadata, resource_version=str(self.version)))
-        self.watcher.take(Changed(BY_NAME["Node"], item, gone=False))
+        self.scheduling_loop.take(Changed(BY_NAME["Node"], item, gone=False))
 
     @rule(cpus=st.lists(st.sampled_from([1, 2]), min_size=1, max_size=4), mine=st.booleans())
     def pods_come(self, cpus: list[int], mine: bool) -> None:
@@ -171,9 +171,9 @@ class AnyCourse(RuleBasedStateMachine):
         name, item = event
         if item is not None:
             self.delivered[name] = item
-            self.watcher.take(Changed(BY_NAME["Pod"], item, gone=False))
+            self.scheduling_loop.take(Changed(BY_NAME["Pod"], item, gone=False))
         else:
-            self.watcher.take(Changed(BY_NAME["Pod"], self.delivered.pop(name), gone=True))
+            self.scheduling_loop.take(Changed(BY_NAME["Pod"], self.delivered.pop(name), gone=True))
 
     @rule(seconds=st.sampled_from([0.1, 2.0, 400.0]))
     def time_passes(self, seconds: float) -> None:
@@ -182,7 +182,7 @@ class AnyCourse(RuleBasedStateMachine):
     @rule(times=st.integers(1, 4))
     def decides(self, times: int = 1) -> None:
         for _ in range(times):
-            self.watcher.decide()
+            self.scheduling_loop.decide()
         for chosen, name in self.newly_decided():
             self.check(chosen, name)
 
@@ -214,15 +214,15 @@ class AnyCourse(RuleBasedStateMachine):
         item = finished.result.pod
         node_name = finished.outcome.node if isinstance(finished.outcome, Bound) else ""
         if fails or item.name not in self.server:
-            self.watcher.take(finished._replace(outcome=Failed(status=error("no"))))
+            self.scheduling_loop.take(finished._replace(outcome=Failed(status=error("no"))))
             del self.ours[uid]
         else:
             self.put(bound(self.server[item.name], node_name))
-            self.watcher.take(finished)
+            self.scheduling_loop.take(finished)
 
     def teardown(self) -> None:
         """In the end, once everything has been said, bound and waited for, whoever fits is bound."""
-        if "watcher" not in self.__dict__:
+        if "scheduling_loop" not in self.__dict__:
             return
         for finished in list(self.recorder.flying.values()):
             self.end_well(finished)
@@ -230,7 +230,7 @@ class AnyCourse(RuleBasedStateMachine):
             while self.late:
                 self.deliver(self.late.pop(0))
             self.now += 400.0
-            if not self.watcher.decide():
+            if not self.scheduling_loop.decide():
                 break
             self.ours.update((chosen.metadata.uid, name) for chosen, name in self.newly_decided())
             for finished in list(self.recorder.flying.values()):
@@ -248,9 +248,9 @@ class AnyCourse(RuleBasedStateMachine):
         if item.name in self.server:
             assert isinstance(finished.outcome, Bound)
             self.put(bound(self.server[item.name], finished.outcome.node))
-            self.watcher.take(finished)
+            self.scheduling_loop.take(finished)
         else:
-            self.watcher.take(finished._replace(outcome=Failed(status=error("gone"))))
+            self.scheduling_loop.take(finished._replace(outcome=Failed(status=error("gone"))))
             del self.ours[item.metadata.uid]
 
 
@@ -274,20 +274,20 @@ def test_a_pod_that_another_has_bound_is_left_to_it() -> None:
     course.deliver(course.late.pop(0))
     course.decides()
     ((uid, finished),) = course.recorder.flying.items()
-    course.watcher.take(finished._replace(outcome=Taken(node="n2")))
-    assert not course.watcher.decide(), uid
+    course.scheduling_loop.take(finished._replace(outcome=Taken(node="n2")))
+    assert not course.scheduling_loop.decide(), uid
 
 
 def test_who_stands_by_decides_nothing() -> None:
     course = AnyCourse()
     course.begin()
-    course.watcher.take(Led(leads=False))
+    course.scheduling_loop.take(Led(leads=False))
     course.node_comes_or_changes("n1", 4)
     course.pods_come([1], mine=True)
     course.deliver(course.late.pop(0))
-    assert not course.watcher.decide()
-    course.watcher.take(Led(leads=True))
-    assert course.watcher.decide()
+    assert not course.scheduling_loop.decide()
+    course.scheduling_loop.take(Led(leads=True))
+    assert course.scheduling_loop.decide()
 
 
 def test_what_is_said_late_of_a_pod_that_we_have_bound_is_no_reason_to_decide_again() -> None:
@@ -302,18 +302,18 @@ def test_what_is_said_late_of_a_pod_that_we_have_bound_is_no_reason_to_decide_ag
     course.end_well(course.recorder.flying[waiting.metadata.uid])
     course.deliver(course.late.pop(0))
     assert not on(course.delivered[name])
-    assert not course.watcher.decide()
+    assert not course.scheduling_loop.decide()
 
 
 def test_a_kind_that_cannot_be_followed_is_named_until_it_is_followed_again() -> None:
     course = AnyCourse()
     course.begin()
     nodes = BY_NAME["Node"]
-    course.watcher.take(Disturbed(nodes, "Node odd was skipped"))
-    seen = [course.watcher.down]
+    course.scheduling_loop.take(Disturbed(nodes, "Node odd was skipped"))
+    seen = [course.scheduling_loop.down]
     for message in (Disturbed(nodes, "connection refused", is_down=True), Resumed(nodes)):
-        course.watcher.take(message)
-        seen.append(course.watcher.down)
+        course.scheduling_loop.take(message)
+        seen.append(course.scheduling_loop.down)
     assert seen == [(), ("nodes",), ()]
 
 
@@ -324,9 +324,9 @@ def test_a_pod_that_no_cycle_can_judge_is_told_and_the_others_are_bound(capsys: 
     course.pods_come([1, 1], mine=True)
     broken, sound = course.server.values()
     unlike_any = structs.replace(broken, spec=structs.replace(broken.spec, affinity=7))
-    course.watcher.take(Changed(BY_NAME["Pod"], unlike_any, gone=False))
-    course.watcher.take(Changed(BY_NAME["Pod"], sound, gone=False))
-    while course.watcher.decide():
+    course.scheduling_loop.take(Changed(BY_NAME["Pod"], unlike_any, gone=False))
+    course.scheduling_loop.take(Changed(BY_NAME["Pod"], sound, gone=False))
+    while course.scheduling_loop.decide():
         pass
     assert [item.name for item, _ in course.recorder.decided] == [sound.name]
     assert "a bug in kubectl-sched" in capsys.readouterr().err
@@ -337,7 +337,7 @@ def test_news_that_cannot_be_taken_in_are_told_and_do_not_end_the_loop(capsys: p
     course.begin()
     course.pods_come([1], mine=True)
     (item,) = course.server.values()
-    course.watcher.inbox.put(Changed(BY_NAME["Pod"], structs.replace(item, spec=None), gone=False))
-    course.watcher.inbox.put(Stop("SIGTERM"))
-    assert course.watcher.run() == Stop("SIGTERM")
+    course.scheduling_loop.inbox.put(Changed(BY_NAME["Pod"], structs.replace(item, spec=None), gone=False))
+    course.scheduling_loop.inbox.put(Stop("SIGTERM"))
+    assert course.scheduling_loop.run() == Stop("SIGTERM")
     assert "a change of Pod default/" in capsys.readouterr().err

@@ -42,7 +42,7 @@ class HintQuestion(NamedTuple):
 
     @property
     def is_own(self) -> bool:
-        """Tell whether the pod itself has changed."""
+        """Report whether the pod itself has changed."""
         return self.new is not None and self.new.metadata.uid == self.pod.metadata.uid
 
     def both(self, kind: type[T]) -> tuple[T | None, T | None]:

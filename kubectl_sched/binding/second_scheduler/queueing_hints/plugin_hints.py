@@ -30,13 +30,13 @@ class QueueingHints(Protocol):
     """The say of the profiles' plugins."""
 
     def is_of_interest(self, event: ClusterEvent) -> bool:
-        """Tell whether any plugin has registered the event."""
+        """Report whether any plugin has registered the event."""
 
     def is_registered(self, plugin: str, event: ClusterEvent) -> bool:
-        """Tell whether this plugin has registered it."""
+        """Report whether this plugin has registered it."""
 
     def helps(self, plugin: str, pod: Pod, happened: Happened) -> bool:
-        """Tell whether what happened may make the pod schedulable, which the plugin has rejected."""
+        """Report whether what happened may make the pod schedulable, which the plugin has rejected."""
 
 
 _HINTS: Final[Mapping[tuple[str, str], Callable[[HintQuestion], bool]]] = {
@@ -94,20 +94,20 @@ class PluginHints:
         )
 
     def is_of_interest(self, event: ClusterEvent) -> bool:
-        """Tell whether any of the plugins has registered the event."""
+        """Report whether any of the plugins has registered the event."""
         return any(self.is_registered(plugin, event) for plugin in self._plugins)
 
     def is_registered(self, plugin: str, event: ClusterEvent) -> bool:
-        """Tell whether this plugin has registered it."""
+        """Report whether this plugin has registered it."""
         return is_registered(plugin, event) or self._is_blind(plugin, event)
 
     def _is_blind(self, plugin: str, event: ClusterEvent) -> bool:
-        """Tell whether the plugin takes any change of taints for its own."""
+        """Report whether the plugin takes any change of taints for its own."""
         changes_taints = event.resource == "Node" and Action.NODE_TAINT in event.action
         return changes_taints and self._taints_wake and plugin in BLIND_TO_TAINTS
 
     def helps(self, plugin: str, pod: Pod, happened: Happened) -> bool:
-        """Tell whether what happened may make the pod schedulable, which the plugin has rejected."""
+        """Report whether what happened may make the pod schedulable, which the plugin has rejected."""
         event, old, new = happened
         hint = _HINTS.get((plugin, event.resource))
         if self._is_blind(plugin, event):

@@ -32,7 +32,7 @@ def never(question: HintQuestion) -> bool:
 
 
 def has_room(pod: Pod | None) -> bool:
-    """Tell whether the pod takes room on a node, or keeps it."""
+    """Report whether the pod takes room on a node, or keeps it."""
     return pod is not None and bool(pod.spec.node_name or pod.status.nominated_node_name)
 
 
@@ -99,7 +99,7 @@ def _counts(pod: Pod, question: HintQuestion) -> bool:
 
 
 def _match(terms: Iterable[AffinityTerm], pod: Pod, combined: object) -> bool:
-    """Tell whether the pod matches any or all of the terms, namespaces being those that they list."""
+    """Report whether the pod matches any or all of the terms, namespaces being those that they list."""
     found = [term.matches(pod) for term in terms]
     return any(found) if combined is any else bool(found) and all(found)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Offering:
-    """Tells where and how an instance type can be had, and at which price."""
+    """A zone and a capacity type in which an instance type can be had, and its price."""
 
     def __init__(
         self,

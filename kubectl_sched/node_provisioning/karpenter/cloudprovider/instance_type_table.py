@@ -108,7 +108,7 @@ class _LabelColumn:
 
 
 class _AmountColumn:
-    """Tells how much each row has of one resource, as its rank among the distinct amounts."""
+    """The amount of one resource that each row has, as its rank among the distinct amounts."""
 
     def __init__(self, amounts: list[Quantity]) -> None:
         self._distinct = sorted(set(amounts))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class Ties:
-    """Describes what of an answer another run may decide differently. A replay takes the first by name."""
+    """The part of an answer that another run may decide differently. A replay takes the first by name."""
 
     def __init__(self) -> None:
         self.choices: set[str] = set()

@@ -51,7 +51,7 @@ _OPERATORS = {"In": IN, "NotIn": NOT_IN, "Exists": EXISTS, "DoesNotExist": DOES_
 
 
 class Surroundings(NamedTuple):
-    """Describes what of the cluster topology constraints see."""
+    """The part of the cluster that topology constraints see."""
 
     nodes: Mapping[str, Node]
     state_nodes: Sequence[StateNode]

@@ -63,7 +63,7 @@ def node_filter(pod: Pod, taint_policy: str, affinity_policy: str) -> NodeFilter
 
 
 class Constraint(NamedTuple):
-    """Describes what a topology constraint says, without what was counted for it."""
+    """A topology constraint without its counts."""
 
     type: str
     key: str
