@@ -5,9 +5,10 @@ The library's face: `read` a dump or `connect` to a cluster, then ask it. Nothin
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # typing would be half of what a start imports before Ctrl-C is expected
 if TYPE_CHECKING:
+    from typing import Any
+
     from kubectl_sched.errors import SchedError
     from kubectl_sched.library import Capacity, Cluster, Diff, Explanation, Explanations, Triage, WhatIf, connect, read
 

@@ -5,21 +5,25 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from kubectl_sched.cli.arguments import command_first
-from kubectl_sched.errors import SchedError
-from kubectl_sched.output import safe, write_error
-from kubectl_sched.own_error import EXIT_CODE, own_error_sentence, shown_traceback, take_noted
+_INTERRUPTED = 130
+"""As shells have it: 128 and SIGINT."""
+
+try:
+    from contextlib import suppress
+    from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+    from kubectl_sched.cli.arguments import command_first
+    from kubectl_sched.errors import SchedError
+    from kubectl_sched.output import safe, write_error
+    from kubectl_sched.own_error import EXIT_CODE, own_error_sentence, shown_traceback, take_noted
+except KeyboardInterrupt:
+    os._exit(_INTERRUPTED)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 T = TypeVar("T")
-
-_INTERRUPTED = 130
-"""As shells have it: 128 and SIGINT."""
 _FAILED = 3
 _ROOM_FOR_FRAMES = 1 << 16
 

@@ -15,7 +15,7 @@ from kubectl_sched.binding.binding_outcome import INTERRUPTED, Answer
 from kubectl_sched.binding.node_recheck import gone_or_replaced, is_as_judged, overcommitted, read_node
 from kubectl_sched.binding.object_reader import read_pod
 from kubectl_sched.binding.preemption_executor import await_gone, preempt, victims_of, without_preemption
-from kubectl_sched.binding.scheduling_failure import report_failure
+from kubectl_sched.binding.scheduling_failure import report_failure, take_back_report
 from kubectl_sched.binding.unreserve import removal_of
 from kubectl_sched.binding.write_plan import in_words, plan_of
 from kubectl_sched.errors import SchedError
@@ -72,6 +72,10 @@ class _Once:
         self._warnings: dict[str, None] = {}
         self._shown: BindingPlan | None = None
         self._confirmed: _Consent | None = None
+        self._before: Pod | None = None
+        """The pod as it was before preemption was reported."""
+        self._gone: tuple[str, ...] = ()
+        """The victims, which no interrupt brings back."""
 
     def answer(self) -> Answer:
         situation = self._look()
@@ -82,8 +86,7 @@ class _Once:
                 code = EXIT_CODE if situation.result.unknown else 1
                 return self._ended("Refused", code, said, plan, situation, situation.result.current_node)
             if self._tools.stop.is_set():
-                said = f"interrupted: pod {situation.pod.key} has no node"
-                return self._ended("Interrupted", INTERRUPTED, said, plan, situation)
+                return self._interrupted(situation, plan)
             self._show(plan)
             answer = self._one_round(situation, plan)
             if isinstance(answer, Answer):
@@ -154,7 +157,10 @@ class _Once:
         result, said = situation.result, decision(situation.result)
         if self._order.dry_run == "none" and plan.writes and self._may_report(plan):
             with self._tools.uninterrupted():
+                self._before = situation.pod
                 self._warn(*report_failure(self._tools.writer, self._tools.recorder, without_preemption(result)))
+                if self._tools.stop.is_set():
+                    return self._interrupted(situation, plan)
         if victims_of(result) is not None:
             said += "; --preempt makes room for it"
         return self._ended("Unschedulable", 1, said, plan, situation)
@@ -185,11 +191,18 @@ class _Once:
     def _failed(self, situation: Situation, plan: BindingPlan, failed: Failed) -> Answer:
         pod, left = situation.pod.key, failed.left
         if failed.interrupted:
-            said = f"interrupted: pod {pod} has no node{'' if left else ', and nothing is left of the attempt'}"
-            return self._ended("Interrupted", INTERRUPTED, said, plan, situation, None, left)
+            return self._interrupted(situation, plan, left)
         if self._order.dry_run == "none":
             self._warn(*report_failure(self._tools.writer, self._tools.recorder, situation.result, failed))
         return self._ended("Failed", 3, f"pod {pod}: {failed.status.message}", plan, situation, None, left)
+
+    def _interrupted(self, situation: Situation, plan: BindingPlan, left: tuple[str, ...] = ()) -> Answer:
+        if self._before is not None:
+            left = (*left, *take_back_report(self._tools.writer, self._before), *self._gone)
+        said = (
+            f"interrupted: pod {situation.pod.key} has no node{'' if left else ', and nothing is left of the attempt'}"
+        )
+        return self._ended("Interrupted", INTERRUPTED, said, plan, situation, None, left)
 
     def _as_it_is_now(self, situation: Situation, node: str) -> ScheduleResult | None:
         """The result with the pod as the server has it now; None where the verdict may no longer hold."""
@@ -212,14 +225,19 @@ class _Once:
             self._warn(*([said] if said else []))
         except ClusterError as error:
             self._warn(f"whether node {node} is overcommitted now could not be read: {error}")
-        return self._ended("Bound", 0, f"pod {situation.pod.key} bound to node {node}", plan, situation, node)
+        said, code = f"pod {situation.pod.key} bound to node {node}", 0
+        if self._tools.stop.is_set():
+            said, code = f"interrupted too late: {said}", INTERRUPTED
+        return self._ended("Bound", code, said, plan, situation, node)
 
     def _preempt(self, situation: Situation, plan: BindingPlan) -> Answer | Situation:
         tools, result = self._tools, situation.result
         dry = self._order.dry_run == "server"
         if not dry:
+            self._before = self._before or situation.pod
             self._warn(*report_failure(tools.writer, tools.recorder, result))
         done = preempt(tools.writer, tools.recorder, result)
+        self._gone += tuple(f"pod {each.key} was deleted to make room" for each in done.victims)
         self._warn(*done.warnings)
         if done.failure:
             going = [f"pod {each.key} was deleted" for each in done.victims]
@@ -229,9 +247,9 @@ class _Once:
             return self._ended("Planned", 0, f"{in_words(plan)}, and the server would do so", plan, situation)
         there = await_gone(tools.writer, done.victims, tools.stop)
         if there:
-            said = f"pod {situation.pod.key} is nominated to {done.node}, where {', '.join(there)} did not go in time"
             if tools.stop.is_set():
-                return self._ended("Interrupted", INTERRUPTED, said, plan, situation)
+                return self._interrupted(situation, plan)
+            said = f"pod {situation.pod.key} is nominated to {done.node}, where {', '.join(there)} did not go in time"
             return self._ended("Failed", 3, said, plan, situation)
         if self._confirmed is not None:
             # Preemption was for the binding, whose requests can be told only now.

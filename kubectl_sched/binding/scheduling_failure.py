@@ -5,6 +5,8 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
+from msgspec import to_builtins
+
 from kubectl_sched.binding.api_requests import patch_pod_status
 from kubectl_sched.binding.event_recorder import EventDetails, failed_scheduling
 from kubectl_sched.binding.pod_status import (
@@ -24,6 +26,7 @@ from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
 
 if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod
     from kubectl_sched.binding.binding_cycle import Failed
     from kubectl_sched.binding.event_recorder import EventRecorder
     from kubectl_sched.binding.writer import JSON, Writer
@@ -99,6 +102,18 @@ def report_failure(
         if not (isinstance(error, ResponseError) and error.status == HTTPStatus.NOT_FOUND):
             warnings.append(f"the condition of pod {result.pod.key} could not be written: {error}")
     return tuple(warnings)
+
+
+def take_back_report(writer: Writer, before: Pod) -> tuple[str, ...]:
+    """Give the pod the condition and the nomination again that it had `before` a report; name what is left if not."""
+    old = next((each for each in before.status.conditions if each.type == POD_SCHEDULED), None)
+    condition = {"type": POD_SCHEDULED, "$patch": "delete"} if old is None else to_builtins(old)
+    change: JSON = {"conditions": [condition], "nominatedNodeName": before.status.nominated_node_name or None}
+    try:
+        writer.send(patch_pod_status(before, change))
+    except ClusterError as error:
+        return (f"the condition {POD_SCHEDULED}=False and the nomination of pod {before.key}: {error}",)
+    return ()
 
 
 def failure_change(result: ScheduleResult, report: Report) -> JSON:

@@ -7,7 +7,7 @@ import io
 import sys
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from kubectl_sched.output import safe, write_again, write_error, write_text
 from kubectl_sched.sources.live.live_errors import ClusterError
@@ -23,8 +23,10 @@ _AGAIN_SECONDS = 5.0
 """After which a server that failed is asked again."""
 
 
-def follow(connection: Connection, selection: Selection, answer: Callable[[Dump, Selection], int], output: str) -> int:
-    """Print what `answer` prints each time that it differs from before; the exit code is that of the last answer.
+def follow(
+    connection: Connection, selection: Selection, answer: Callable[[Dump, Selection], int], output: str
+) -> NoReturn:
+    """Print what `answer` prints each time that it differs from before, until interrupted.
 
     Raises what the first reading raises, and SchedError once what was asked for is gone.
     """
@@ -38,20 +40,17 @@ def follow(connection: Connection, selection: Selection, answer: Callable[[Dump,
     following = Following(endpoint)
     with progress() as report:
         dump: Dump | None = following.read(selection, report)
-    code, before = 0, None
-    try:
-        while True:
-            if dump is not None:
-                with _held() as said:
-                    code = answer(dump, selection)
-                before = _say(said.read(), before, output)
-                versions = dict(dump.resource_versions)
-                dump = None
-                _forget()
-                following.wait(versions)
-            dump = _read_again(following.read, selection)
-    except KeyboardInterrupt:
-        return code
+    before = None
+    while True:
+        if dump is not None:
+            with _held() as said:
+                answer(dump, selection)
+            before = _say(said.read(), before, output)
+            versions = dict(dump.resource_versions)
+            dump = None
+            _forget()
+            following.wait(versions)
+        dump = _read_again(following.read, selection)
 
 
 def _read_again(read: Callable[[Selection], Dump], selection: Selection) -> Dump | None:

@@ -127,7 +127,7 @@ def test_watching_adds_watches_and_prints_each_answer_once(
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate()
     assert [answer["outcome"] for answer in answers] == ["Unschedulable", "Schedulable"]
-    assert (process.returncode, errors) == (0, b"")
+    assert (process.returncode, errors) == (130, b"")
     assert verbs(ours(audit_log)[before:]) == {*READING, "watch"}
 
 

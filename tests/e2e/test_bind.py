@@ -422,6 +422,25 @@ def test_victims_go_as_kube_schedulers_do_although_a_budget_is_violated(api: Api
     assert events(api, "victim", "Preempted")[0]["related"]["name"] == "urgent"
 
 
+def test_ctrl_c_while_a_victim_goes_takes_condition_and_nomination_back(api: Api, program: Program) -> None:
+    node(api, "tiny", "1")
+    high = {"metadata": {"name": "urgent"}, "value": 1000}
+    api.create("/apis/scheduling.k8s.io/v1/priorityclasses", high)
+    pod(api, "slow", "900m", nodeName="tiny")
+    api.merge(f"{PODS}/slow", {"metadata": {"finalizers": ["example.com/look"]}})
+    pod(api, "hasty", "900m", priorityClassName="urgent", nodeSelector={"kubernetes.io/hostname": "tiny"})
+    before = api.get(f"{PODS}/hasty")["status"]
+    with program.started("hasty", "--yes", "--preempt") as process:
+        until(lambda: "deletionTimestamp" in api.get(f"{PODS}/slow")["metadata"])
+        assert api.get(f"{PODS}/hasty")["status"]["nominatedNodeName"] == "tiny"
+        error = interrupted(process)
+    assert process.returncode == 130
+    assert "left: pod default/slow was deleted to make room" in error
+    assert "interrupted: pod default/hasty has no node" in error
+    assert api.get(f"{PODS}/hasty")["status"] == before
+    api.merge(f"{PODS}/slow", {"metadata": {"finalizers": None}})
+
+
 def test_the_json_of_a_refusal_says_why(api: Api, program: Program) -> None:
     pod(api, "gated-json", schedulingGates=[{"name": "example.com/wait"}])
     done = program.run("gated-json", "--yes", "-o", "json")
