@@ -48,9 +48,9 @@ def fill(api: Api) -> None:
         api.create(f"{DEVICES}/resourceslices", {"metadata": {"name": name}, "spec": spec})
 
 
-def node(api: Api, name: str, cpu: str = "4") -> None:
+def node(api: Api, name: str, cpu: str = "4", **more_labels: str) -> None:
     resources = {"cpu": cpu, "memory": "8Gi", "pods": "110"}
-    labels = {"kubernetes.io/hostname": name}
+    labels = {"kubernetes.io/hostname": name, **more_labels}
     status = {"capacity": resources, "allocatable": resources}
     api.create("/api/v1/nodes", {"metadata": {"name": name, "labels": labels}, "status": status})
     api.merge(f"/api/v1/nodes/{name}", {"spec": {"taints": None}})

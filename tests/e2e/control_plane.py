@@ -207,8 +207,8 @@ class ControlPlane:
         (self.folder / "tokens.csv").write_text(f'{ADMIN_TOKEN},admin,admin,"system:masters"\n')
         (self.folder / "service-account.pem").write_text(service_account_key())
         flags = apiserver_flags(self.folder, self.port, etcd_client)
-        self._launch("kube-apiserver", [*flags, *self._gates, *self._extra_apiserver_flags])
-        self._await_ready()
+        self._apiserver_flags = [*flags, *self._gates, *self._extra_apiserver_flags]
+        self._start_apiserver()
         self.kubeconfig.write_text(json.dumps(self._kubeconfig(ADMIN_TOKEN)))
         if self._wants_controller_manager:
             key = self.folder / "service-account.pem"
@@ -217,6 +217,17 @@ class ControlPlane:
             self._launch("kube-controller-manager", flags + self._gates)
         if self._wants_scheduler:
             self.start_scheduler()
+
+    def restart_apiserver(self) -> None:
+        """End kube-apiserver at once and start it anew; its state is etcd's."""
+        old = next(each for each in self._servers if each.label == "kube-apiserver")
+        old.stop()
+        self._servers.remove(old)
+        self._start_apiserver()
+
+    def _start_apiserver(self) -> None:
+        self._launch("kube-apiserver", self._apiserver_flags)
+        self._await_ready()
 
     def _launch(self, name: str, flags: list[str]) -> None:
         self._servers.append(Server(self.folder, name, flags))
