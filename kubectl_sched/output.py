@@ -7,15 +7,17 @@ a terminal never leaves: text shows it as an escape, data hold it as an escape o
 from __future__ import annotations
 
 import io
+import os
 import sys
 import unicodedata
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TextIO
 
 from kubectl_sched.lazy_pattern import pattern
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from rich.console import Console
     from rich.segment import Segment
@@ -75,20 +77,29 @@ def write_page(page: str) -> None:
     sys.stdout.buffer.write(_NOT_PLAIN_IN_PAGE.sub(_as_text, page).encode())
 
 
-def write_segments(lines: Iterable[Iterable[Segment]], console: Console | None) -> None:
-    """Print lines on a console of stdout or as they are; control sequences come of the segments' styles alone."""
+def write_segments(
+    lines: Iterable[Iterable[Segment]], console: Console | None, in_pager: Callable[[str], bool] = lambda _: False
+) -> None:
+    """Print lines on a console of stdout or as they are; if they are more than the terminal has, in the pager.
+
+    Control sequences come of the segments' styles alone.
+    """
     if console is None:
         _stdout().writelines("".join((*(safe(part.text) for part in line), "\n")) for line in lines)
         return
     from rich.segment import Segment, Segments
 
-    _stdout()
+    stdout, shown = _stdout(), list(lines)
     parts = [
         Segment(safe(part.text), part.style) if part is not None else Segment.line()
-        for line in lines
+        for line in shown
         for part in (*line, None)
     ]
-    console.print(Segments(parts), end="", crop=False, soft_wrap=True)
+    with console.capture() as captured:
+        console.print(Segments(parts), end="", crop=False, soft_wrap=True)
+    is_long = len(shown) >= console.height and _is_terminal(stdout)
+    if not is_long or not in_pager(captured.get()):
+        stdout.write(captured.get())
 
 
 def write_again(out: bytes, err: bytes) -> None:
@@ -97,6 +108,13 @@ def write_again(out: bytes, err: bytes) -> None:
     sys.stdout.buffer.flush()
     sys.stderr.buffer.write(err)
     sys.stderr.buffer.flush()
+
+
+def _is_terminal(stream: TextIO) -> bool:
+    """Report whether the stream is a terminal, and not one that only stands for it, as that of --watch."""
+    with suppress(io.UnsupportedOperation):
+        return os.isatty(stream.fileno())
+    return False
 
 
 def _stdout() -> TextIO:

@@ -9,12 +9,17 @@ from kubectl_sched.cli.arguments import leading_flags
 from kubectl_sched.cli.typer_commands import COMMANDS, HELP_FLAGS, TRIAGE, UsageError, command
 from kubectl_sched.errors import SchedError
 from kubectl_sched.output import write_text
+from kubectl_sched.user_defaults import user_defaults
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 COMPLETE = "__complete"
 """The command that completion scripts call. Everything after it stands on the line to complete."""
+
+
+_FORMATTED = frozenset({TRIAGE, "explain", "whatif", "capacity", "diff", "profiles", "schedulers"})
+"""The commands whose format of answers a user may set for all."""
 
 
 def app(arguments: Sequence[str], prog_name: str = "kubectl sched", **settings: Any) -> Any:
@@ -32,7 +37,8 @@ def app(arguments: Sequence[str], prog_name: str = "kubectl sched", **settings: 
     if name not in COMMANDS:
         raise SchedError(_unknown(name, prog_name))
     try:
-        return command(name).main(rest, f"{prog_name} {name}", **{**settings, "standalone_mode": False})
+        settings = {**settings, "standalone_mode": False, "default_map": _defaults(name, rest)}
+        return command(name).main(rest, f"{prog_name} {name}", **settings)
     except UsageError as error:
         raise _in_one_sentence(error) from None
 
@@ -58,6 +64,15 @@ def with_command(arguments: Sequence[str], prog_name: str = "kubectl sched") -> 
             f"{flag} belongs behind the command: write {behind} {flag} ... (see {prog_name} {behind} --help)"
         )
     return [TRIAGE, *arguments]
+
+
+def _defaults(name: str, rest: Sequence[str]) -> dict[str, str]:
+    """Return the user's defaults that the command takes: no format for what shows a screen or has few formats."""
+    told = user_defaults()
+    has_screen = name == TRIAGE and sys.stdin.isatty() and sys.stdout.isatty()
+    if has_screen or name not in _FORMATTED or rest[:1] == ["message"] or {"-i", "--interactive"} & set(rest):
+        told.pop("output", None)
+    return told
 
 
 def _print_help(name: str) -> NoReturn:
