@@ -32,6 +32,9 @@ sys.setrecursionlimit(10_000)
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Nobody sits at the terminals of the tests to leave a pager.
+os.environ["PAGER"] = "cat"
+
 # Programs that the tests start would compile everything anew where nothing may be written beside the sources.
 _BYTECODE = tempfile.mkdtemp(prefix="bytecode-") if os.environ.pop("PYTHONDONTWRITEBYTECODE", "") else None
 if _BYTECODE is not None:

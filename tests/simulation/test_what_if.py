@@ -579,3 +579,11 @@ def test_the_age_of_the_dump_is_said_in_data_too() -> None:
     answer = asked("-", cluster=str(FIXTURES / "demo"), stdin=manifest({"containers": [container()]}))
     age = "about the dump: taken no earlier than 2026-06-01 03:00"
     assert any(warning.startswith(age) for warning in answer["warnings"])
+
+
+@pytest.mark.parametrize(
+    ("workload", "placed", "unplaced"), [("deployment/api", 3, 0), ("statefulset/web", 0, 1), ("job/batch", 3, 0)]
+)
+def test_the_demo_holds_the_workloads_of_its_pods(workload: str, placed: int, unplaced: int) -> None:
+    answer = asked(workload, "--replace", cluster=str(FIXTURES / "demo"))
+    assert (answer["placed"], answer["unplaced"]) == (placed, unplaced)
