@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from kubectl_sched.suggestions.change import Kind
+from kubectl_sched.suggestions.change import Kind, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -58,15 +58,20 @@ def advice_of(suggestion: Suggestion) -> Advice:
 
 
 def ranked(suggestions: Iterable[Suggestion]) -> tuple[Suggestion, ...]:
-    """Sort by advice; suggestions of one kind of advice stay in their order.
+    """Sort by advice, and in one kind of advice what patches the pod in place before what replaces it by force.
 
     A request that is cut deeply stands behind another suggestion, if there is one.
     """
-    found = sorted(suggestions, key=lambda suggestion: _ORDER.index(advice_of(suggestion)))
+    found = sorted(suggestions, key=lambda each: (_ORDER.index(advice_of(each)), not _is_in_place(each)))
     if len(found) > 1 and _cuts_deeply(found[0]):
         gentler = next((each for each in found if not _cuts_deeply(each)), found[0])
         found = [gentler, *(each for each in found if each is not gentler)]
     return tuple(found)
+
+
+def _is_in_place(suggestion: Suggestion) -> bool:
+    """Report whether the pod itself is patched, and not made again."""
+    return suggestion.scope is Scope.POD and bool(suggestion.patches) and not suggestion.recreates_pods
 
 
 def _cuts_deeply(suggestion: Suggestion) -> bool:

@@ -56,7 +56,7 @@ CASES: dict[str, tuple[list[KubernetesObject], dict[str, Any], str]] = {
     "correct a toleration": (
         [node("w1", taints=[GPU_TAINT])],
         tolerating(key="dedicated", value="GPU", effect="NoSchedule"),
-        "if it tolerated dedicated=gpu:NoSchedule instead of dedicated=GPU:NoSchedule.",
+        "with a toleration for dedicated=gpu:NoSchedule (if such pods are meant to run there",
     ),
     "correct a value": (
         [node("w1", labels={"disk": "SSD"})],

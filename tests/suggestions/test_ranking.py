@@ -49,6 +49,13 @@ def test_a_request_that_is_cut_by_more_than_a_third_is_not_first() -> None:
     assert [advice_of(each) for each in found] == [Advice.ADD_CAPACITY, Advice.FREE_CAPACITY, Advice.ASK_LESS]
 
 
+def test_what_is_done_in_place_comes_before_what_replaces_the_pod() -> None:
+    tolerations = [{"key": "app", "operator": "Equal", "value": "blue", "effect": "NoSchedule"}]
+    found = advised(node("w1", taints=[{"key": "app-blue", "effect": "NoSchedule"}]), tolerations=tolerations)
+    fixes = [each for each in found if advice_of(each) is Advice.FIX]
+    assert ["--force" in str(each.commands) for each in fixes] == [False, True]
+
+
 def test_the_reach_of_a_suggestion() -> None:
     tainted = node("w1", taints=[{"key": "a", "effect": "NoSchedule"}])
     (tolerating, *_) = advised(tainted)
