@@ -62,7 +62,14 @@ def ranked(suggestions: Iterable[Suggestion]) -> tuple[Suggestion, ...]:
 
     A request that is cut deeply stands behind another suggestion, if there is one.
     """
-    found = sorted(suggestions, key=lambda each: (_ORDER.index(advice_of(each)), not _is_in_place(each)))
+    given = tuple(suggestions)
+    in_place = {advice_of(each) for each in given if _is_in_place(each)}
+
+    def key(each: Suggestion) -> tuple[int, bool]:
+        advice = advice_of(each)
+        return _ORDER.index(advice), advice in in_place and _replaces_by_force(each)
+
+    found = sorted(given, key=key)
     if len(found) > 1 and _cuts_deeply(found[0]):
         gentler = next((each for each in found if not _cuts_deeply(each)), found[0])
         found = [gentler, *(each for each in found if each is not gentler)]
@@ -72,6 +79,10 @@ def ranked(suggestions: Iterable[Suggestion]) -> tuple[Suggestion, ...]:
 def _is_in_place(suggestion: Suggestion) -> bool:
     """Report whether the pod itself is patched, and not made again."""
     return suggestion.scope is Scope.POD and bool(suggestion.patches) and not suggestion.recreates_pods
+
+
+def _replaces_by_force(suggestion: Suggestion) -> bool:
+    return any({"replace", "--force"} <= set(argv) for command in suggestion.commands for argv in command.argvs)
 
 
 def _cuts_deeply(suggestion: Suggestion) -> bool:
