@@ -12,7 +12,6 @@ from rich.text import Text
 from kubectl_sched.output import write_segments
 from kubectl_sched.render.text.answer_text import answer_parts
 from kubectl_sched.render.text.note_lines import note_parts
-from kubectl_sched.render.text.pager import in_pager
 from kubectl_sched.render.text.screen_fitting import BLANK, LINES, Part, fitted, lines_of
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def print_answer(answer: Answer, display: Display, notes: Sequence[str]) -> None
     """Print one pod as a screen, several as a table."""
     console = console_for(display.color)
     lines = max(LINES, console.height - 1) if console is not None and sys.stdout.isatty() else None
-    write_segments(rendered(answer, display, notes, console, lines), console, in_pager)
+    write_segments(rendered(answer, display, notes, console, lines), console, _in_pager)
     found = [each.new_nodes for each in answer.explanations if each.new_nodes is not None]
     if found:
         from kubectl_sched.render.text.new_nodes_text import new_nodes_text  # rarely asked for
@@ -61,10 +60,16 @@ def print_answer(answer: Answer, display: Display, notes: Sequence[str]) -> None
         write_segments(lines_of(chain.from_iterable(map(new_nodes_text, found)), console), console)
 
 
+def _in_pager(text: str) -> bool:
+    from kubectl_sched.render.text.pager import in_pager  # rarely needed
+
+    return in_pager(text)
+
+
 def print_parts(parts: Callable[[int], Iterable[Text]], color: str) -> None:
     """Print what the function makes for the number of columns, without the blanks at the ends of lines."""
     console = console_for(color)
-    write_segments(lines_of(parts(_width(console)), console), console, in_pager)
+    write_segments(lines_of(parts(_width(console)), console), console, _in_pager)
 
 
 def rendered(
