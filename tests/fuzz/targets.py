@@ -263,32 +263,63 @@ def _kubeconfig(chance: Random) -> Case:
 def _whole(chance: Random) -> Case:
     """A whole command on a mutated cluster, in any format."""
     files = {"dump.json": as_json(mutated(_cluster(chance, 3), chance), chance)}
-    form = chance.choice(_FORMATS)
-    kind = chance.random()
-    if kind < 0.5:
-        arguments = ["explain", "--pending", "-A", "-o", form]
-        if chance.random() < 0.2:
-            arguments.append("--evidence")
-    elif kind < 0.8:
-        pod = chance.choice(["web-0", "big", "placed", "deployment/web", _argument(chance.choice(TEXTS))])
-        arguments = ["explain", "-o", form, *chance.choice([[], ["--node=w1"], ["--node=w2"], ["--sampling"]])]
-        arguments += ["--", pod]
-    elif kind < 0.85:
-        arguments = ["diff", "--to-kube-version", chance.choice(_VERSIONS), "-o", chance.choice(_FORMATS[:5])]
-    elif kind < 0.9:
-        arguments = ["schedulers", "-o", chance.choice(_FORMATS[:5])]
-    elif kind < 0.95:
-        arguments = ["snapshot", "-", *(["--anonymize"] if chance.random() < 0.5 else [])]
-    else:
-        arguments = ["explain", "podgroups", "--pending", "-A", "-o", chance.choice(_FORMATS[:5])]
-    if "--" in arguments:
-        at = arguments.index("--")
-        arguments[at:at] = ["--from", "dump.json"]
-    else:
-        arguments += ["--from", "dump.json"]
-    if arguments[0] == "explain" and chance.random() < 0.3:
-        arguments[1:1] = ["--kube-version", chance.choice(_VERSIONS)]
-    return Case(tuple(arguments), files)
+    command, *arguments = chance.choices(_COMMANDS, _COMMAND_SHARES)[0](chance)
+    version = ["--kube-version", chance.choice(_VERSIONS)] if command == "explain" and chance.random() < 0.3 else []
+    form = (
+        [] if command == "snapshot" else ["-o", chance.choice(_FORMATS[:5] if command in _PLAIN_COMMANDS else _FORMATS)]
+    )
+    return Case((command, *version, *form, "--from", "dump.json", *arguments), files)
+
+
+def _explain_pending(chance: Random) -> list[str]:
+    return ["explain", "--pending", "-A", *(["--evidence"] if chance.random() < 0.2 else [])]
+
+
+def _explain_pod(chance: Random) -> list[str]:
+    pod = chance.choice(["web-0", "big", "placed", "deployment/web", _argument(chance.choice(TEXTS))])
+    return ["explain", *chance.choice([[], ["--node=w1"], ["--node=w2"], ["--sampling"], ["--at-decision"]]), "--", pod]
+
+
+def _capacity(chance: Random) -> list[str]:
+    shapes = ["cpu=1", "a=cpu=500m,memory=1Gi", "example.com/gpu=1", f"a=cpu={_argument(chance.choice(TEXTS))}"]
+    return ["capacity", *(f"--shape={shape}" for shape in chance.sample(shapes, chance.randint(0, 2)))]
+
+
+def _snapshot(chance: Random) -> list[str]:
+    return ["snapshot", "-", *(["--anonymize"] if chance.random() < 0.5 else [])]
+
+
+def _diff(chance: Random) -> list[str]:
+    return ["diff", "--to-kube-version", chance.choice(_VERSIONS)]
+
+
+_COMMANDS: tuple[Callable[[Random], list[str]], ...] = (
+    _explain_pending,
+    _explain_pod,
+    _capacity,
+    _snapshot,
+    _diff,
+    lambda _: ["triage", "-A"],
+    lambda _: ["schedulers"],
+    lambda _: ["explain", "podgroups", "--pending", "-A"],
+)
+_COMMAND_SHARES = (40, 25, 7, 5, 5, 8, 5, 5)
+_PLAIN_COMMANDS = frozenset({"diff", "schedulers", "triage"})
+
+
+def _new_nodes(chance: Random) -> Case:
+    """Would Karpenter make a node for a pod, of mutated pools and instance types?"""
+    cluster, types = _cluster(chance, 1), _one_of("instance-types", chance)
+    cluster["items"] += [_one_of("pools", chance) for _ in range(chance.choice([1, 1, 2]))]
+    if chance.random() < 0.7:
+        chosen = chance.choice([item for item in cluster["items"] if item["kind"] in {"NodePool", "NodeClaim", "Pod"}])
+        mutated(chosen, chance, 3)
+    if chance.random() < 0.6:
+        types = mutated(types, chance, 3)
+    pod = chance.choice(["web-0", "big"])
+    arguments = ("explain", pod, "--new-nodes", "-o", chance.choice(_FORMATS), "--from", "dump.json")
+    more = ("--instance-types", "types.json") if chance.random() < 0.8 else ()
+    return Case((*arguments, *more), {"dump.json": as_json(cluster, chance), "types.json": as_json(types, chance)})
 
 
 TARGETS: dict[str, Callable[[Random], Case]] = {
@@ -300,10 +331,11 @@ TARGETS: dict[str, Callable[[Random], Case]] = {
     "kubeconfig": _kubeconfig,
     "manifest": _manifest,
     "whole": _whole,
+    "new-nodes": _new_nodes,
 }
 
 SHARES: dict[str, int] = {
-    "message": 36,
+    "message": 35,
     "json": 20,
     "yaml": 12,
     "archive": 16,
@@ -311,5 +343,6 @@ SHARES: dict[str, int] = {
     "kubeconfig": 3,
     "manifest": 2,
     "whole": 4,
+    "new-nodes": 1,
 }
 """The cases of each target among a hundred: what is quick is asked more often."""

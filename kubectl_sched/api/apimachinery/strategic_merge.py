@@ -35,17 +35,17 @@ _DELETE_FROM = "$deleteFromPrimitiveList/"
 
 
 def merge(original: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
-    """The original with the patch applied; neither is changed."""
+    """The original with the patch applied; neither is changed. A list that is not of the form its key asks for is none."""
     if patch.get(_DIRECTIVE) == "replace":
         return {key: value for key, value in patch.items() if key != _DIRECTIVE}
     if patch.get(_DIRECTIVE) == "delete":
         return {}
     kept = patch.get(_RETAIN_KEYS)
-    merged = {key: value for key, value in original.items() if kept is None or key in kept}
+    merged = {key: value for key, value in original.items() if not isinstance(kept, list) or key in kept}
     for key, value in patch.items():
         if key.startswith(_DELETE_FROM):
             name = key.removeprefix(_DELETE_FROM)
-            merged[name] = [item for item in merged.get(name) or [] if item not in value]
+            merged[name] = [item for item in _listed(merged.get(name)) if item not in _listed(value)]
         elif key.startswith("$"):
             continue
         elif value is None:
@@ -59,10 +59,21 @@ def _merge_field(key: str, original: Any, patch: Any) -> Any:
     if isinstance(patch, dict):
         return merge(original if isinstance(original, dict) else {}, patch)
     if isinstance(patch, list) and key in _MERGED_SETS:
-        return [*(original or []), *(item for item in patch if item not in (original or []))]
-    if isinstance(patch, list) and key in _MERGE_KEYS and all(isinstance(item, dict) for item in patch):
-        return _merge_list(original if isinstance(original, list) else [], patch, _MERGE_KEYS[key])
+        return [*_listed(original), *(item for item in patch if item not in _listed(original))]
+    if key in _MERGE_KEYS and _is_keyed(patch, _MERGE_KEYS[key]):
+        return _merge_list(original if _is_keyed(original, _MERGE_KEYS[key]) else [], patch, _MERGE_KEYS[key])
     return patch
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _is_keyed(items: Any, merge_key: str) -> bool:
+    """Report whether it is a list of objects that the key may tell apart."""
+    return isinstance(items, list) and all(
+        isinstance(item, dict) and isinstance(item.get(merge_key), str | int | None) for item in items
+    )
 
 
 def _merge_list(original: list[Any], patch: list[dict[str, Any]], merge_key: str) -> list[Any]:
