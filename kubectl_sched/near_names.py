@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kubectl_sched.paths import exists
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -30,7 +32,7 @@ def near_files(path: str) -> str:
     """Return the same for files beside one that there is not."""
     missing = Path(path)
     try:
-        beside = [str(each) for each in missing.parent.iterdir()] if not missing.exists() else []
+        beside = [str(each) for each in missing.parent.iterdir()] if not exists(path) else []
     except OSError:
         return ""
     return near_hint(str(missing), beside)

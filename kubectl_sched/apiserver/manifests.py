@@ -15,6 +15,7 @@ from kubectl_sched.apiserver.refused_manifest import RefusedError
 from kubectl_sched.apiserver.validation.unknown_fields import about_unknown_fields
 from kubectl_sched.apiserver.validation.workload_validation import check_workload
 from kubectl_sched.errors import SchedError
+from kubectl_sched.paths import is_directory
 from kubectl_sched.sources.dump.documents import read_documents
 from kubectl_sched.sources.dump.raw_values import typed
 from kubectl_sched.sources.kinds import BY_TYPE, POD_MAKERS, SERVED, serves
@@ -108,7 +109,7 @@ def _about(passed_over: Mapping[str, int]) -> Iterator[str]:
 def _files(path: str) -> list[str]:
     if not path:
         raise SchedError("a manifest's path is empty: name a file, a directory, - or a workload such as deployment/web")
-    if path == "-" or not Path(path).is_dir():
+    if path == "-" or not is_directory(path):
         return [path]
     files = sorted(str(file) for file in Path(path).iterdir() if file.suffix in _SUFFIXES and file.is_file())
     if not files:

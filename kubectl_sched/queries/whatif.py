@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -17,6 +16,7 @@ from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.controllers.ordered_ready import predecessors, sets_in_order
 from kubectl_sched.controllers.pod_creation import Making, Workload
 from kubectl_sched.errors import SchedError
+from kubectl_sched.paths import exists
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.scheduler import SeveralSchedulers
 from kubectl_sched.simulation.capacity_search import Filling
@@ -279,4 +279,4 @@ def is_in_cluster(target: str) -> bool:
     """Report whether a target is `deployment/web` of the cluster rather than a path."""
     word, slash, name = target.partition("/")
     known = word.lower().split(".")[0] in {*WORKLOAD_WORDS, "cronjob", "cronjobs", "cj"}
-    return bool(slash) and known and "/" not in name and not Path(target).exists()
+    return bool(slash) and known and "/" not in name and not exists(target)

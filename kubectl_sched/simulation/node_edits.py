@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -28,6 +27,7 @@ from kubectl_sched.controllers.daemon_set import runs_on
 from kubectl_sched.controllers.pod_deletion import Changes, all_changed, changed, left_behind, recreated
 from kubectl_sched.errors import SchedError
 from kubectl_sched.near_names import near_hint
+from kubectl_sched.paths import is_file
 from kubectl_sched.simulation.drain import comes_back, drain_notes, is_daemon, is_static
 from kubectl_sched.simulation.node_copies import daemon_on, daemon_templates, fresh_copy, slices_of_copy
 from kubectl_sched.snapshot import Objects
@@ -168,8 +168,7 @@ def _add_nodes(cluster: Cluster, value: str) -> tuple[str, ...]:
 
 def node_meant(cluster: Cluster, text: str, flag: str) -> Node:
     """One node: of the cluster (the first by name where several match), or a Node manifest by path."""
-    path = Path(text)
-    if text in cluster.nodes or not path.is_file():
+    if text in cluster.nodes or not is_file(text):
         return min(cluster.matching(text, flag), key=lambda node: node.name)
     document = read_document(text)
     if document.get("kind") != "Node":

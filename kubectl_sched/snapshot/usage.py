@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kubectl_sched.api.apimachinery.int64 import wrapped
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def _sums(per_value: Sequence[Mapping[str, int]], codes: Codes, rows: Rows, node
 
 def _plus_everywhere(amounts: Mapping[str, Integers], by: Mapping[str, int], times: int, node_count: int) -> Amounts:
     absent = {name: np.zeros(node_count, dtype=np.int64) for name in by if name not in amounts}
-    return {name: each + times * by.get(name, 0) for name, each in {**amounts, **absent}.items()}
+    return {name: each + wrapped(times * by.get(name, 0)) for name, each in {**amounts, **absent}.items()}
 
 
 def _difference(amounts: Mapping[str, Integers], subtracted: Mapping[str, Integers]) -> Amounts:

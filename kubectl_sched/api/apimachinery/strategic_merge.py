@@ -35,7 +35,7 @@ _DELETE_FROM = "$deleteFromPrimitiveList/"
 
 
 def merge(original: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
-    """The original with the patch applied; neither is changed. A list that is not of the form its key asks for is none."""
+    """The original with the patch applied; neither is changed. A list not of the form that its key asks for is none."""
     if patch.get(_DIRECTIVE) == "replace":
         return {key: value for key, value in patch.items() if key != _DIRECTIVE}
     if patch.get(_DIRECTIVE) == "delete":

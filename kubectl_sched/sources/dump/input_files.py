@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.near_names import near_files
+from kubectl_sched.paths import is_directory
 from kubectl_sched.sources.budget import Budget
 from kubectl_sched.sources.dump.json_lists import HEAD_BYTES, is_list
 from kubectl_sched.sources.dump.magic_numbers import compression_of, is_tar
@@ -78,7 +79,7 @@ class Walk:
         if path == "-":
             content = _all_of(sys.stdin.buffer, "standard input", self._progress)
             yield from self._opened(content, Source("standard input", "", content, named=True))
-        elif Path(path).is_dir():
+        elif is_directory(path):
             yield from self._directory(Path(path))
         else:
             yield from self._file(path, Path(path).name, named=True)

@@ -219,7 +219,10 @@ def _take_map(content: Mapping[str, Value], source: str, collection: Collection,
     """A map of objects, or of lists named by their plurals as kube-scheduler-simulator exports them."""
     for key, value in content.items():
         if key == "schedulerConfig":
-            collection.scheduler_configuration = plain(value)
+            if is_mapping(value):
+                collection.scheduler_configuration = plain(value)
+            else:
+                collection.warn(f"{source}: its schedulerConfig is no configuration and was skipped")
             continue
         kind = kind_of_word(key)
         if kind is not None and elements(value) == []:

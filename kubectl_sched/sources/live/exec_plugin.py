@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kubectl_sched.api.decoders import decoder
+from kubectl_sched.paths import exists
 from kubectl_sched.sources.live.live_errors import ClusterError, KubeconfigError
 from kubectl_sched.sources.live.patience import told_if_slow
 
@@ -100,7 +101,7 @@ def _program(command: str, endpoint: Endpoint) -> str | None:
     if os.sep in command:
         folder = Path(endpoint.user.kubeconfig or ".").absolute().parent
         path = folder / command
-        return str(path) if path.exists() else None
+        return str(path) if exists(str(path)) else None
     return shutil.which(command)
 
 

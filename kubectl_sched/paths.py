@@ -1,0 +1,28 @@
+"""What lies at a path that somebody typed; a path that no file system could hold has nothing at it."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+
+def is_file(path: str) -> bool:
+    """Report whether a file is there."""
+    return stat.S_ISREG(_mode(path))
+
+
+def is_directory(path: str) -> bool:
+    """Report whether a directory is there."""
+    return stat.S_ISDIR(_mode(path))
+
+
+def exists(path: str) -> bool:
+    """Report whether anything is there."""
+    return _mode(path) != 0
+
+
+def _mode(path: str) -> int:
+    try:
+        return Path(path).stat().st_mode
+    except (OSError, ValueError):
+        return 0
