@@ -1,4 +1,4 @@
-"""What lies at a path that somebody typed; a path that no file system could hold has nothing at it."""
+"""Questions about paths that somebody typed; at one that no file system could hold is nothing."""
 
 from __future__ import annotations
 
