@@ -151,7 +151,7 @@ class Selectors:
     def derived_attribute(self, derived: DeviceDerivedAttribute, device: SliceDevice) -> DeviceAttribute:
         """The attribute that a request computes; raises AllocationFailed."""
         from kubectl_sched.dynamic_resource_allocation import cel
-        from kubectl_sched.dynamic_resource_allocation.cel.evaluator import compile_value
+        from kubectl_sched.dynamic_resource_allocation.cel.program import compile_value
 
         variables = self._variables(device)
         try:

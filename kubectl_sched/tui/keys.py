@@ -22,7 +22,7 @@ class Key(NamedTuple):
 
     key: str
     word: str
-    told: str
+    told: str = ""
 
 
 EXPLORER = (
@@ -52,61 +52,33 @@ _MOVING = (
     Key("g G", "", "to the first and to the last line"),
     Key("PgUp PgDn", "", "a screen up and down"),
 )
+_HELP_AND_QUIT = (Key("?", "help"), Key("q", "quit"))
 NODE = (
     Key("esc", "back", "to the list"),
     Key("←→", "previous and next node", "in the order of the list"),
-    Key("?", "help", ""),
-    Key("q", "quit", ""),
+    *_HELP_AND_QUIT,
 )
-COMPARE = (
-    Key("esc", "back", ""),
-    Key("x", "swap sides", ""),
-    Key("?", "help", ""),
-    Key("q", "quit", ""),
-)
-WEIGHTS = (
-    Key("esc", "back", ""),
-    Key("⏎", "try this weight", ""),
-    Key("?", "help", ""),
-    Key("q", "quit", ""),
-)
-REPORT = (
-    Key("esc", "back", ""),
-    Key("j k", "move", ""),
-    Key("y", "copy the command", ""),
-    Key("?", "help", ""),
-    Key("q", "quit", ""),
-)
-PODS = (
-    Key("⏎", "open", ""),
-    Key("/", "filter", ""),
-    Key("t", "theme", ""),
-    Key("?", "help", ""),
-    Key("q", "quit", ""),
-)
+COMPARE = (Key("esc", "back"), Key("x", "swap sides"), *_HELP_AND_QUIT)
+WEIGHTS = (Key("esc", "back"), Key("⏎", "try this weight"), *_HELP_AND_QUIT)
+REPORT = (Key("esc", "back"), Key("j k", "move"), Key("y", "copy the command"), *_HELP_AND_QUIT)
+PODS = (Key("⏎", "open"), Key("/", "filter"), Key("t", "theme"), *_HELP_AND_QUIT)
 TRIAGE = (
-    Key("⏎", "open", ""),
-    Key("tab", "try what helps on all", ""),
-    Key("a-z", "filter", ""),
-    Key("esc", "back", ""),
-    Key("?", "help", ""),
-    Key("q", "quit", ""),
+    Key("⏎", "open"),
+    Key("tab", "try what helps on all"),
+    Key("a-z", "filter"),
+    Key("esc", "back"),
+    *_HELP_AND_QUIT,
 )
 GROUP = TRIAGE
-TRIAL = (
-    Key("tab", "next suggestion", ""),
-    Key("y", "copy the commands", ""),
-    Key("esc", "back", ""),
-    Key("q", "quit", ""),
-)
+TRIAL = (Key("tab", "next suggestion"), Key("y", "copy the commands"), Key("esc", "back"), Key("q", "quit"))
 WHAT_IF = (
-    Key("⏎", "apply", ""),
-    Key("tab", "complete", ""),
-    Key("^z", "undo", ""),
-    Key("^y", "redo", ""),
-    Key("esc", "back to the list", ""),
+    Key("⏎", "apply"),
+    Key("tab", "complete"),
+    Key("^z", "undo"),
+    Key("^y", "redo"),
+    Key("esc", "back to the list"),
 )
-FILTER = (Key("⏎", "keep the filter", ""), Key("esc", "drop it", ""))
+FILTER = (Key("⏎", "keep the filter"), Key("esc", "drop it"))
 
 
 def keys_line(keys: Sequence[Key], width: int) -> Line:

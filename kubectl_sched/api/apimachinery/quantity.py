@@ -258,11 +258,6 @@ def parse_resource_list(resources: ResourceList) -> dict[str, Quantity]:
     return parsed
 
 
-def cpu_text(milli_cpu: int) -> str:
-    """Millicores as a quantity: `1500m`, `2`."""
-    return str(of_milli_value(milli_cpu))
-
-
 def bytes_text(size: int) -> str:
     """Bytes as a quantity with binary suffixes where they are exact: `4Gi`, `1025`."""
     return str(of_value(size, Format.BINARY_SI))

@@ -6,7 +6,7 @@ limit end in FailedScheduling events. So this follows cel-go word by word, and i
 
 from kubectl_sched.dynamic_resource_allocation.cel.checker import Dialect
 from kubectl_sched.dynamic_resource_allocation.cel.cost import COST_LIMIT
-from kubectl_sched.dynamic_resource_allocation.cel.evaluator import Program, compile_expression
+from kubectl_sched.dynamic_resource_allocation.cel.program import Program, compile_expression
 from kubectl_sched.dynamic_resource_allocation.cel.values import CelError, CompileError, Semver
 
 __all__ = ["COST_LIMIT", "CelError", "CompileError", "Dialect", "Program", "Semver", "compile_expression"]

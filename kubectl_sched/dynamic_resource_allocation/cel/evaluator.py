@@ -1,21 +1,15 @@
-"""Compiles an expression into a function of a device, and keeps to the cost limit (cel-go interpreter)."""
+"""Turns a tree into steps, functions of a frame that keep to the cost limit (cel-go interpreter)."""
 
 from __future__ import annotations
 
-import sys
-from contextlib import suppress
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kubectl_sched.dynamic_resource_allocation.cel.activation import Frame, Step, decided, operands
-from kubectl_sched.dynamic_resource_allocation.cel.checker import Checker, Dialect
 from kubectl_sched.dynamic_resource_allocation.cel.comprehensions import FOLDS, pairs
-from kubectl_sched.dynamic_resource_allocation.cel.cost import CostExceeded, call_cost, metered
-from kubectl_sched.dynamic_resource_allocation.cel.field_references import reads_of
+from kubectl_sched.dynamic_resource_allocation.cel.cost import CostExceeded, call_cost
 from kubectl_sched.dynamic_resource_allocation.cel.library import apply
 from kubectl_sched.dynamic_resource_allocation.cel.library.arguments import no_overload
 from kubectl_sched.dynamic_resource_allocation.cel.library.operators import index, optional_index
-from kubectl_sched.dynamic_resource_allocation.cel.parser import parse
 from kubectl_sched.dynamic_resource_allocation.cel.regex import regex
 from kubectl_sched.dynamic_resource_allocation.cel.syntax_tree import (
     Bind,
@@ -29,7 +23,7 @@ from kubectl_sched.dynamic_resource_allocation.cel.syntax_tree import (
     Select,
     children,
 )
-from kubectl_sched.dynamic_resource_allocation.cel.types import BOOL, Type, namespaces, signatures
+from kubectl_sched.dynamic_resource_allocation.cel.types import namespaces, signatures
 from kubectl_sched.dynamic_resource_allocation.cel.values import (
     CelError,
     CompileError,
@@ -39,13 +33,10 @@ from kubectl_sched.dynamic_resource_allocation.cel.values import (
     Value,
     elements,
     map_key,
-    type_name,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from kubectl_sched.dynamic_resource_allocation.cel.types import Type
+    from collections.abc import Callable, Iterator, Sequence
 
 
 class _Failed(NamedTuple):
@@ -54,90 +45,11 @@ class _Failed(NamedTuple):
     failure: CelError
 
 
-_FRAMES = 10_000
 _LIST_COST, _MAP_COST = 10, 30
 
 
-class Program:
-    """A compiled expression; `reads` is what it needs to know of a device, None where that may be anything."""
-
-    __slots__ = ("_is_newest", "_step", "reads", "text")
-
-    def __init__(self, text: str, node: Node, dialect: Dialect) -> None:
-        self.text = text
-        self._is_newest = dialect.includes
-        self.reads = reads_of(node)
-        with metered(self._is_newest):
-            self._step = _compiled(node)
-
-    def matches(self, device: Mapping[str, Value]) -> bool:
-        """Evaluate the expression for a device. Raises CelError."""
-        answer = self.value(device)
-        if isinstance(answer, bool):
-            return answer
-        name = type_name(answer)
-        raise CelError(f"CEL result of type {name} could not be converted to bool: {_unconverted(name)}")
-
-    def value(self, device: Mapping[str, Value]) -> Value:
-        """The expression's value; raises CelError."""
-        with metered(self._is_newest) as meter:
-            return self._step(Frame({"device": device}, meter))
-
-    def cost(self, device: Mapping[str, Value]) -> int:
-        """Return what the expression costs for the device, an error or not."""
-        with metered(self._is_newest) as meter, suppress(CelError):
-            self._step(Frame({"device": device}, meter))
-        return meter.cost
-
-
-def _unconverted(name: str) -> str:
-    short = {"kubernetes.Semver": "Semver", "kubernetes.Quantity": "Quantity"}.get(name)
-    if short is not None:
-        return f"type conversion error from '{short}' to 'bool'"
-    if name == "string":
-        return "unsupported native conversion from string to 'bool'"
-    if name in {"list", "map"}:
-        return f"type conversion error from '{name}' to 'bool'"
-    return f"unsupported type conversion from '{name}' to bool"
-
-
-@lru_cache(maxsize=4096)
-def compile_expression(text: str, dialect: Dialect) -> Program:
-    """Compile a selector, which answers a bool or something of unknown type; raises CompileError."""
-    node, found = checked(text, dialect)
-    acceptable = found == BOOL or found.name == "any" or (dialect.lists and found.name == "dyn")
-    if not acceptable:
-        raise CompileError(f"must evaluate to bool or the unknown type, not {found}")
-    return Program(text, node, dialect)
-
-
-@lru_cache(maxsize=4096)
-def compile_value(text: str, dialect: Dialect) -> Program:
-    """Compile a derived attribute, which is a scalar or a list of scalars; raises CompileError."""
-    node, found = checked(text, dialect)
-    if not (_is_scalar(found) or (found.name == "list" and len(found.params) == 1 and _is_scalar(found.params[0]))):
-        kinds = "a primitive scalar (string, integer, boolean, semver) or a list of these scalars"
-        raise CompileError(f"must evaluate to {kinds}, not {found}")
-    return Program(text, node, dialect)
-
-
-def _is_scalar(kind: Type) -> bool:
-    return kind.name in {"bool", "int", "string", "any", "dyn", "kubernetes.Semver"}
-
-
-def checked(text: str, dialect: Dialect) -> tuple[Node, Type]:
-    """The tree and its type; raises CompileError."""
-    # The parser takes about a dozen frames for each of the 250 levels that an expression may have.
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), _FRAMES))
-    try:
-        node = parse(text)
-        with metered(dialect.includes):
-            return node, Checker(text, dialect).check(node)
-    except CompileError as wrong:
-        raise CompileError(f"compilation failed: {wrong}") from wrong
-
-
-def _compiled(node: Node) -> Step:
+def compiled(node: Node) -> Step:
+    """Return the step that evaluates the tree."""
     return _COMPILERS[type(node)](node)
 
 
@@ -163,7 +75,7 @@ def _ident(node: Ident) -> Step:
 
 def _operand(node: Node) -> tuple[Step, int]:
     """Return the operand of a selection, and the extra cost if it is no variable."""
-    return _compiled(node), 0 if isinstance(node, Ident | Select) or _is_index(node) else 1
+    return compiled(node), 0 if isinstance(node, Ident | Select) or _is_index(node) else 1
 
 
 def _is_index(node: Node) -> bool:
@@ -194,16 +106,16 @@ def _select(node: Select) -> Step:
 def _call(node: Call) -> Step:
     name = node.function
     if name in {"_&&_", "_||_"}:
-        return _logical(name == "_||_", [_compiled(arg) for arg in node.args])
+        return _logical(name == "_||_", [compiled(arg) for arg in node.args])
     if name == "_?_:_":
-        return _conditional([_compiled(node.args[0]), *map(_branch, node.args[1:])])
+        return _conditional([compiled(node.args[0]), *map(_branch, node.args[1:])])
     folded = _folded(node)
     if folded is not None:
         return _const(folded)
     if _is_index(node):
         return _indexed(node)
     if node.function in {"or", "orValue"} and node.target is not None:
-        return _alternative(node.function, _compiled(node.target), _compiled(node.args[0]))
+        return _alternative(node.function, compiled(node.target), compiled(node.args[0]))
     return _function_call(node)
 
 
@@ -213,7 +125,7 @@ def _function_call(node: Call) -> Step:
         return lambda _: False
     if name in {"find", "findAll"} and isinstance(args[1], Const):
         _check_pattern(args[1].value)
-    steps = [_compiled(arg) for arg in args]
+    steps = [compiled(arg) for arg in args]
     resolved, is_global_matches = node.is_resolved, name == "matches" and node.target is None
     has_pattern = name in {"matches", "find", "findAll"} and isinstance(args[1], Const)
     free = name == "@in" and isinstance(args[1], ListOf) and _is_constant(args[1])
@@ -333,7 +245,7 @@ def _logical(stops_at: bool, steps: Sequence[Step]) -> Step:
 
 def _branch(node: Node) -> Step:
     """Compile a branch of a conditional, where the planner makes an attribute cheaper by one."""
-    step = _compiled(node)
+    step = compiled(node)
     is_test = isinstance(node, Select) and node.test
     if is_test or (not isinstance(node, Ident | Select) and not _is_index(node)):
         return step
@@ -365,7 +277,7 @@ def _is_constant(node: Node) -> bool:
 
 
 def _list(node: ListOf) -> Step:
-    steps = [(_compiled(item), place in node.optional) for place, item in enumerate(node.items)]
+    steps = [(compiled(item), place in node.optional) for place, item in enumerate(node.items)]
     cost = 0 if _is_constant(node) else _LIST_COST
 
     def build(frame: Frame) -> list[Value]:
@@ -382,7 +294,7 @@ def _list(node: ListOf) -> Step:
 
 
 def _map(node: MapOf) -> Step:
-    steps = [(_compiled(key), _compiled(value), optional) for key, value, optional in node.entries]
+    steps = [(compiled(key), compiled(value), optional) for key, value, optional in node.entries]
     cost = 0 if _is_constant(node) else _MAP_COST
 
     def build(frame: Frame) -> dict[Value, Value]:
@@ -413,7 +325,7 @@ def _constructed(build: Step, cost: int) -> Step:
 
 
 def _bind(node: Bind) -> Step:
-    init, body, name, optional = _compiled(node.init), _compiled(node.body), node.name, node.optional
+    init, body, name, optional = compiled(node.init), compiled(node.body), node.name, node.optional
 
     def step(frame: Frame) -> Value:
         before = frame.meter.cost
@@ -444,9 +356,9 @@ def _bind(node: Bind) -> Step:
 
 
 def _fold(node: Fold) -> Step:
-    ranged = _compiled(node.range)
+    ranged = compiled(node.range)
     list_cost = 0 if _is_constant(node.args[-1]) else _LIST_COST
-    body = FOLDS[node.macro]([_compiled(arg) for arg in node.args], list_cost)
+    body = FOLDS[node.macro]([compiled(arg) for arg in node.args], list_cost)
     names = node.names
 
     def step(frame: Frame) -> Value:

@@ -11,7 +11,6 @@ from kubectl_sched.api.apimachinery.quantity import (
     InvalidQuantity,
     Quantity,
     bytes_text,
-    cpu_text,
     milli_value,
     of_milli_value,
     of_value,
@@ -184,7 +183,6 @@ def test_amounts_compare_whatever_their_format() -> None:
 
 
 def test_units_of_the_scheduler_print_as_quantities() -> None:
-    assert [cpu_text(1500), cpu_text(2000), cpu_text(0)] == ["1500m", "2", "0"]
     assert [bytes_text(4 << 30), bytes_text(1000), bytes_text(1025)] == ["4Gi", "1k", "1025"]
 
 

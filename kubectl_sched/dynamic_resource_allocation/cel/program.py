@@ -1,0 +1,104 @@
+"""Compiles an expression into a program: parsed, checked, and evaluated for a device (cel-go's Env and Program)."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from kubectl_sched.dynamic_resource_allocation.cel.activation import Frame
+from kubectl_sched.dynamic_resource_allocation.cel.checker import Checker, Dialect
+from kubectl_sched.dynamic_resource_allocation.cel.cost import metered
+from kubectl_sched.dynamic_resource_allocation.cel.evaluator import compiled
+from kubectl_sched.dynamic_resource_allocation.cel.field_references import reads_of
+from kubectl_sched.dynamic_resource_allocation.cel.parser import parse
+from kubectl_sched.dynamic_resource_allocation.cel.types import BOOL, Type
+from kubectl_sched.dynamic_resource_allocation.cel.values import CelError, CompileError, type_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_sched.dynamic_resource_allocation.cel.syntax_tree import Node
+    from kubectl_sched.dynamic_resource_allocation.cel.values import Value
+
+_FRAMES = 10_000
+
+
+class Program:
+    """A compiled expression; `reads` is what it needs to know of a device, None where that may be anything."""
+
+    __slots__ = ("_is_newest", "_step", "reads", "text")
+
+    def __init__(self, text: str, node: Node, dialect: Dialect) -> None:
+        self.text = text
+        self._is_newest = dialect.includes
+        self.reads = reads_of(node)
+        with metered(self._is_newest):
+            self._step = compiled(node)
+
+    def matches(self, device: Mapping[str, Value]) -> bool:
+        """Evaluate the expression for a device. Raises CelError."""
+        answer = self.value(device)
+        if isinstance(answer, bool):
+            return answer
+        name = type_name(answer)
+        raise CelError(f"CEL result of type {name} could not be converted to bool: {_unconverted(name)}")
+
+    def value(self, device: Mapping[str, Value]) -> Value:
+        """The expression's value; raises CelError."""
+        with metered(self._is_newest) as meter:
+            return self._step(Frame({"device": device}, meter))
+
+    def cost(self, device: Mapping[str, Value]) -> int:
+        """Return what the expression costs for the device, an error or not."""
+        with metered(self._is_newest) as meter, suppress(CelError):
+            self._step(Frame({"device": device}, meter))
+        return meter.cost
+
+
+def _unconverted(name: str) -> str:
+    short = {"kubernetes.Semver": "Semver", "kubernetes.Quantity": "Quantity"}.get(name)
+    if short is not None:
+        return f"type conversion error from '{short}' to 'bool'"
+    if name == "string":
+        return "unsupported native conversion from string to 'bool'"
+    if name in {"list", "map"}:
+        return f"type conversion error from '{name}' to 'bool'"
+    return f"unsupported type conversion from '{name}' to bool"
+
+
+@lru_cache(maxsize=4096)
+def compile_expression(text: str, dialect: Dialect) -> Program:
+    """Compile a selector, which answers a bool or something of unknown type; raises CompileError."""
+    node, found = checked(text, dialect)
+    acceptable = found == BOOL or found.name == "any" or (dialect.lists and found.name == "dyn")
+    if not acceptable:
+        raise CompileError(f"must evaluate to bool or the unknown type, not {found}")
+    return Program(text, node, dialect)
+
+
+@lru_cache(maxsize=4096)
+def compile_value(text: str, dialect: Dialect) -> Program:
+    """Compile a derived attribute, which is a scalar or a list of scalars; raises CompileError."""
+    node, found = checked(text, dialect)
+    if not (_is_scalar(found) or (found.name == "list" and len(found.params) == 1 and _is_scalar(found.params[0]))):
+        kinds = "a primitive scalar (string, integer, boolean, semver) or a list of these scalars"
+        raise CompileError(f"must evaluate to {kinds}, not {found}")
+    return Program(text, node, dialect)
+
+
+def _is_scalar(kind: Type) -> bool:
+    return kind.name in {"bool", "int", "string", "any", "dyn", "kubernetes.Semver"}
+
+
+def checked(text: str, dialect: Dialect) -> tuple[Node, Type]:
+    """The tree and its type; raises CompileError."""
+    # The parser takes about a dozen frames for each of the 250 levels that an expression may have.
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), _FRAMES))
+    try:
+        node = parse(text)
+        with metered(dialect.includes):
+            return node, Checker(text, dialect).check(node)
+    except CompileError as wrong:
+        raise CompileError(f"compilation failed: {wrong}") from wrong
