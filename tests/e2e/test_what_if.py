@@ -20,7 +20,6 @@ from kubectl_sched.sources.discovery.replay_setup import Replay
 from tests.e2e import kubelet
 from tests.e2e.api import LISTS, Api, ApiError, Json
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
-from tests.e2e.patience import until
 from tests.oracle.build import GoMissingError
 
 pytestmark = pytest.mark.e2e
@@ -64,7 +63,7 @@ def server(plane: ControlPlane) -> Iterator[Api]:
             for item in api.get(path)["items"]:
                 with suppress(ApiError):  # The garbage collector deletes ReplicaSets, too.
                     api.delete(f"{path}/{item['metadata']['name']}")
-        meanwhile(api, lambda: not without_owner(api))
+        kubelet.meanwhile(api, lambda: not without_owner(api))
 
 
 def without_owner(api: Api) -> list[Json]:
@@ -121,7 +120,7 @@ def test_each_pod_of_a_workload_lands_where_it_was_said_to(server: Api, tmp_path
     for number in range(1, most + 1):
         scaled = {**item, "spec": {**item["spec"], field: number}}
         (said,) = ask(server, tmp_path, scaled).simulated.placements
-        known = {pod["metadata"]["name"] for pod in pods(server)}
+        known = {pod["metadata"]["name"] for pod in kubelet.pods(server)}
         server.merge(f"{COLLECTIONS[kind]}/{item['metadata']['name']}", {"spec": {field: number}})
         check(server, said, known)
 
@@ -130,7 +129,7 @@ def test_a_manifest_of_a_daemon_set_lands_on_each_node_as_said(server: Api, tmp_
     item = workload("DaemonSet", "agent", template("agent", nodeSelector={"zone": "za"}))
     said = {each.node for each in ask(server, tmp_path, item).simulated.placements}
     server.create(COLLECTIONS["DaemonSet"], item)
-    meanwhile(server, lambda: {pod["spec"].get("nodeName") for pod in pods(server)} == said)
+    kubelet.meanwhile(server, lambda: {pod["spec"].get("nodeName") for pod in kubelet.pods(server)} == said)
     assert said == {"n0", "n1"}
 
 
@@ -172,7 +171,7 @@ def test_a_stateful_set_makes_no_pod_after_one_that_has_no_node(server: Api, tmp
     said = ask(server, tmp_path, item).simulated.placements
     made = {each.pod.name for each in said if each.reason is None}
     server.create(COLLECTIONS["StatefulSet"], item)
-    settled(server, lambda: {pod["metadata"]["name"] for pod in pods(server)} == made)
+    settled(server, lambda: {pod["metadata"]["name"] for pod in kubelet.pods(server)} == made)
     assert made == {"db-0", "db-1", "db-2", "db-3"}
 
 
@@ -187,14 +186,14 @@ def test_pods_are_made_from_the_template_that_was_said(
 ) -> None:
     before = workload(kind, "web", template("web"), replicas=2)
     server.create(COLLECTIONS[kind], before)
-    meanwhile(server, lambda: len(ready(server)) == 2)
-    known = {pod["metadata"]["name"] for pod in pods(server)}
+    kubelet.meanwhile(server, lambda: len(kubelet.ready(server)) == 2)
+    known = {pod["metadata"]["name"] for pod in kubelet.pods(server)}
     after = {**before, "spec": {**before["spec"], **change, "template": changed(before)}}
     said = sorted(each.pod.spec.containers[0].image for each in ask(server, tmp_path, after).simulated.placements)
     server.merge(f"{COLLECTIONS[kind]}/web", {"spec": {**change, "template": after["spec"]["template"]}})
 
     def images() -> list[str]:
-        new = [pod for pod in pods(server) if pod["metadata"]["name"] not in known]
+        new = [pod for pod in kubelet.pods(server) if pod["metadata"]["name"] not in known]
         return sorted(pod["spec"]["containers"][0]["image"] for pod in new)
 
     settled(server, lambda: images() == wanted)
@@ -205,20 +204,20 @@ def roll(server: Api, folder: Path, before: Json, after: Json, count: int) -> No
     """Roll the workload out, and compare how many old and new pods there are once nothing moves any more."""
     path = COLLECTIONS[before["kind"]]
     server.create(path, before)
-    meanwhile(server, lambda: len(ready(server)) == count)
+    kubelet.meanwhile(server, lambda: len(kubelet.ready(server)) == count)
     answer = ask(server, folder, after)
     (rollout,) = answer.rollouts
-    old = {pod["metadata"]["uid"] for pod in pods(server)}
+    old = {pod["metadata"]["uid"] for pod in kubelet.pods(server)}
     server.merge(f"{path}/{after['metadata']['name']}", {"spec": {"template": after["spec"]["template"]}})
     made = {each.is_placed for each in rollout.placements}
     placed = sum(each.is_placed for each in rollout.placements)
 
     def is_as_said() -> bool:
-        now = pods(server)
+        now = kubelet.pods(server)
         left = [pod for pod in now if pod["metadata"]["uid"] in old]
         new = [pod for pod in now if pod["metadata"]["uid"] not in old]
-        running = [pod for pod in new if is_ready(pod)]
-        refused = [pod for pod in new if is_refused(pod)]
+        running = [pod for pod in new if kubelet.is_ready(pod)]
+        refused = [pod for pod in new if kubelet.is_refused(pod)]
         return (len(left), len(running), bool(refused)) == (len(rollout.remaining), placed, False in made)
 
     settled(server, is_as_said)
@@ -227,9 +226,9 @@ def roll(server: Api, folder: Path, before: Json, after: Json, count: int) -> No
 
 def settled(server: Api, holds: Callable[[], bool]) -> None:
     """It comes to hold, and does so still a moment later."""
-    meanwhile(server, holds)
+    kubelet.meanwhile(server, holds)
     time.sleep(1)
-    meanwhile(server, holds)
+    kubelet.meanwhile(server, holds)
 
 
 def changed(item: Json) -> Json:
@@ -256,61 +255,18 @@ def ask(server: Api, folder: Path, manifest: Json) -> WhatIfResult:
 
 def check(server: Api, said: Placement, known: set[str]) -> None:
     """The pod that comes next lands on one of the tied nodes, or fails with the very event."""
-    pod = meanwhile(server, lambda: decided(server, known))
+    pod = kubelet.meanwhile(server, lambda: decided(server, known))
     if said.is_placed:
         assert pod["spec"].get("nodeName") in said.tied
-        meanwhile(server, lambda: is_ready(server.get(kubelet.pod_path(pod))))
+        kubelet.meanwhile(server, lambda: kubelet.is_ready(server.get(kubelet.pod_path(pod))))
         return
     assert "nodeName" not in pod["spec"]
     selector = f"involvedObject.name={pod['metadata']['name']},reason=FailedScheduling"
     path = f"/api/v1/namespaces/default/events?fieldSelector={selector}"
-    meanwhile(server, lambda: said.event in [each["message"] for each in server.get(path)["items"]])
+    kubelet.meanwhile(server, lambda: said.event in [each["message"] for each in server.get(path)["items"]])
 
 
 def decided(server: Api, known: set[str]) -> Json | None:
     """The one new pod, once kube-scheduler has dealt with it."""
-    new = [pod for pod in pods(server) if pod["metadata"]["name"] not in known]
-    return next((pod for pod in new if "nodeName" in pod["spec"] or is_refused(pod)), None)
-
-
-def pods(server: Api) -> list[Json]:
-    items: list[Json] = server.get(PODS)["items"]
-    return [pod for pod in items if "deletionTimestamp" not in pod["metadata"]]
-
-
-def ready(server: Api) -> list[Json]:
-    return [pod for pod in pods(server) if is_ready(pod)]
-
-
-def is_ready(pod: Json) -> bool:
-    return condition(pod, "Ready") == "True"
-
-
-def is_refused(pod: Json) -> bool:
-    return condition(pod, "PodScheduled") == "False"
-
-
-def condition(pod: Json, name: str) -> str | None:
-    return next((each["status"] for each in pod["status"].get("conditions", ()) if each["type"] == name), None)
-
-
-def start_and_finish(server: Api) -> None:
-    """Pods start on their nodes, and those to be deleted go."""
-    kubelet.finish_terminating(server)
-    for pod in pods(server):
-        if "nodeName" in pod["spec"] and not is_ready(pod):
-            conditions = [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}]
-            status = {"phase": "Running", "startTime": "2026-01-01T00:00:00Z", "conditions": conditions}
-            server.merge(f"{kubelet.pod_path(pod)}/status", {"status": status})
-
-
-def meanwhile(server: Api, ask: Callable[[], Any]) -> Any:
-    """The first true answer; until then the kubelets do their part."""
-
-    def asked() -> Any:
-        answer = ask()
-        if not answer:
-            start_and_finish(server)
-        return answer
-
-    return until(asked)
+    new = [pod for pod in kubelet.pods(server) if pod["metadata"]["name"] not in known]
+    return next((pod for pod in new if "nodeName" in pod["spec"] or kubelet.is_refused(pod)), None)

@@ -1,0 +1,313 @@
+"""Small clusters whose free room is in the wrong shape, and plans of `whatif --make-room` carried out in them.
+
+    python -m tests.e2e.rooms --plans 200
+
+evicts, on a real control plane, as each plan says, and prints figures. The real controllers make the pods again, the
+real kube-scheduler places them; this is the kubelet.
+"""
+
+import argparse
+import json
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import count, islice
+from pathlib import Path
+from typing import NamedTuple
+
+from kubectl_sched.queries.make_room import Answer, Question, make_room
+from kubectl_sched.simulation.relocation import CORDON, EVICT, Step
+from kubectl_sched.sources import read
+from kubectl_sched.sources.discovery.replay_setup import Replay
+from tests.e2e import kubelet
+from tests.e2e.api import Api, ApiError, Json
+from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
+from tests.e2e.patience import until
+
+HOSTNAME = "kubernetes.io/hostname"
+PODS = "/api/v1/namespaces/default/pods"
+SETS = {kind: f"/apis/apps/v1/namespaces/default/{kind.lower()}s" for kind in ("ReplicaSet", "StatefulSet")}
+BUDGETS = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
+NODES = "/api/v1/nodes"
+IMPORTANT = "important"
+A_MOMENT = 0.15
+"""What kube-scheduler needs to hear of a cordon."""
+
+
+class Room(NamedTuple):
+    """A cluster to be: the pods have their nodes, `target` has none."""
+
+    nodes: list[Json]
+    sets: list[Json]
+    pods: list[Json]
+    budgets: list[Json]
+    target: Json
+
+
+class Landed(NamedTuple):
+    """What became of a plan: evictions, those with tied nodes, and those that landed on another tied node."""
+
+    seed: int
+    evictions: int
+    tied: int
+    elsewhere: int
+    chained: bool
+
+
+def room_of(seed: int) -> Room:
+    """The cluster of a seed."""
+    chance = random.Random(seed)  # noqa: S311 - each seed is one cluster
+    nodes = [_node(f"n{index}", chance) for index in range(chance.randint(3, 6))]
+    free = {each["metadata"]["name"]: int(each["status"]["allocatable"]["cpu"]) for each in nodes}
+    sets: list[Json] = []
+    pods: list[Json] = []
+    budgets: list[Json] = []
+    for app in "abcdef"[: chance.randint(3, 6)]:
+        made_from = _template(app, chance)
+        cpu = int(made_from["spec"]["containers"][0]["resources"]["requests"]["cpu"])
+        own: list[Json] = []
+        for _ in range(chance.randint(1, 4)):
+            name = chance.choice(list(free))
+            if free[name] >= cpu:
+                free[name] -= cpu
+                metadata = {"name": f"{app}-{len(own)}", "namespace": "default"} | made_from["metadata"]
+                own.append({"metadata": metadata, "spec": {**made_from["spec"], "nodeName": name}})
+        pods += own
+        kind = chance.choice(["ReplicaSet", "ReplicaSet", "ReplicaSet", "StatefulSet", None])
+        if kind is not None and own:
+            sets.append(_set(kind, app, made_from, len(own)))
+        if own and chance.random() < 0.4:
+            selector = {"matchLabels": {"app": app}}
+            least = max(len(own) - chance.randint(0, 2), 0)
+            metadata = {"name": app, "namespace": "default"}
+            budgets.append({"metadata": metadata, "spec": {"selector": selector, "minAvailable": least}})
+    wanted = max(free.values()) + chance.choice([1, 1, 2, 2, 3])
+    target = {"metadata": {"name": "waiting", "namespace": "default"}, "spec": _spec(wanted)}
+    if chance.random() < 0.5:
+        target["spec"] |= {"priorityClassName": IMPORTANT, "priority": 100, "preemptionPolicy": "Never"}
+    return Room(nodes, sets, pods, budgets, target)
+
+
+def _node(name: str, chance: random.Random) -> Json:
+    labels = {HOSTNAME: name, "disk": chance.choice(["ssd", "hdd"])}
+    status = {"allocatable": {"cpu": str(chance.choice([4, 6, 6, 6, 8])), "memory": "16Gi", "pods": "20"}}
+    return {"metadata": {"name": name, "labels": labels}, "status": status}
+
+
+def _spec(cpu: int) -> Json:
+    return {"containers": [{"name": "main", "image": "x", "resources": {"requests": {"cpu": str(cpu)}}}]}
+
+
+def _template(app: str, chance: random.Random) -> Json:
+    spec = _spec(chance.choice([1, 1, 2, 2, 3]))
+    annotations: Json = {}
+    term = {"topologyKey": HOSTNAME, "labelSelector": {"matchLabels": {"app": app}}}
+    if chance.random() < 0.15:
+        spec["nodeSelector"] = {"disk": chance.choice(["ssd", "hdd"])}
+    if chance.random() < 0.2:
+        apart = chance.choice([
+            {"requiredDuringSchedulingIgnoredDuringExecution": [term]},
+            {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 50, "podAffinityTerm": term}]},
+        ])  # fmt: skip
+        spec["affinity"] = {"podAntiAffinity": apart}
+    elif chance.random() < 0.2:
+        hard = chance.choice(["DoNotSchedule", "ScheduleAnyway"])
+        spec["topologySpreadConstraints"] = [{**term, "maxSkew": 2, "whenUnsatisfiable": hard}]
+    if chance.random() < 0.15:
+        spec |= {"priorityClassName": IMPORTANT, "priority": 100, "preemptionPolicy": "Never"}
+    if chance.random() < 0.1:
+        annotations["karpenter.sh/do-not-disrupt"] = "true"
+    if chance.random() < 0.2:
+        spec["volumes"] = [{"name": "scratch", "emptyDir": {}}]
+        annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"] = chance.choice(["true", "true", "false"])
+    return {"metadata": {"labels": {"app": app}, "annotations": annotations}, "spec": spec}
+
+
+def _set(kind: str, app: str, made_from: Json, replicas: int) -> Json:
+    spec = {"replicas": replicas, "selector": {"matchLabels": {"app": app}}, "template": made_from}
+    if kind == "StatefulSet":  # OnDelete: the pods that it adopts are of no revision of its own
+        spec |= {"serviceName": app, "podManagementPolicy": "Parallel", "updateStrategy": {"type": "OnDelete"}}
+    return {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": app, "namespace": "default"}, "spec": spec}
+
+
+def planned(room: Room, folder: Path) -> Answer:
+    """The plan as foreseen before the cluster is there: whether it is worth making."""
+    kinds = {each["metadata"]["name"]: each["kind"] for each in room.sets}
+    items = [{"apiVersion": "v1", "kind": "Node", **each} for each in room.nodes]
+    for pod in [*room.pods, room.target]:
+        app = pod["metadata"].get("labels", {}).get("app", "")
+        owner = {"apiVersion": "apps/v1", "kind": kinds.get(app), "name": app, "uid": app, "controller": True}
+        metadata = {**pod["metadata"], "uid": pod["metadata"]["name"]}
+        owners = {"ownerReferences": [owner]} if app in kinds else {}
+        items.append({"apiVersion": "v1", "kind": "Pod", **pod, "metadata": metadata | owners})
+    for budget in room.budgets:
+        name = budget["metadata"]["name"]
+        allowed = sum(pod["metadata"]["labels"]["app"] == name for pod in room.pods) - budget["spec"]["minAvailable"]
+        status = {"disruptionsAllowed": allowed}
+        items.append({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", **budget, "status": status})
+    return plan_of(items, folder)
+
+
+def plan_of(items: Sequence[Json], folder: Path) -> Answer:
+    """`whatif --make-room pod/waiting` over these objects."""
+    path = folder / "dump.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    return make_room(Question(target="pod/waiting", replay=Replay(kube_version="1.36")), read([str(path)]))
+
+
+def fragmented_rooms(folder: Path) -> Iterator[int]:
+    """The seeds of the clusters in which a plan evicts at least one pod."""
+    return (seed for seed in count() if planned(room_of(seed), folder).steps)
+
+
+def make(server: Api, room: Room) -> None:
+    """Make the cluster; done when kube-scheduler has refused the target and all budgets are counted."""
+    for node in room.nodes:
+        server.create(NODES, node)
+        server.merge(f"{NODES}/{node['metadata']['name']}", {"spec": {"taints": None}})
+    for pod in room.pods:
+        server.create(PODS, pod)
+    for each in room.sets:
+        server.create(SETS[each["kind"]], each)
+    for budget in room.budgets:
+        server.create(BUDGETS, budget)
+    owned = {each["metadata"]["name"] for each in room.sets}
+    kubelet.meanwhile(server, lambda: all(_is_settled(pod, owned) for pod in kubelet.pods(server)))
+    kubelet.meanwhile(server, lambda: all(_is_counted(each, room) for each in server.get(BUDGETS)["items"]))
+    server.create(PODS, room.target)
+    words = f"0/{len(room.nodes)} nodes"
+    kubelet.meanwhile(server, lambda: words in kubelet.condition(_target(server), "PodScheduled", "message"))
+
+
+def _is_settled(pod: Json, owned: set[str]) -> bool:
+    return kubelet.is_ready(pod) and (pod["metadata"]["labels"]["app"] in owned) == (
+        "ownerReferences" in pod["metadata"]
+    )
+
+
+def _is_counted(budget: Json, room: Room) -> bool:
+    name = budget["metadata"]["name"]
+    healthy = sum(pod["metadata"]["labels"]["app"] == name for pod in room.pods)
+    status = budget.get("status", {})
+    return bool(status.get("currentHealthy") == healthy and status.get("expectedPods") == healthy)
+
+
+def _target(server: Api) -> Json:
+    return server.get(f"{PODS}/waiting")
+
+
+def carry_out(server: Api, seed: int, folder: Path) -> Landed:
+    """Ask for a plan, do what it says, and hold it to its promises."""
+    answer = plan_of([*server.everything(), *_sets(server)], folder)
+    assert answer.found
+    assert answer.steps, f"seed {seed}: it fits already"
+    landed: list[tuple[Step, str]] = []
+    for step in answer.steps:
+        if step.action != EVICT:
+            server.merge(f"{NODES}/{step.node}", {"spec": {"unschedulable": step.action == CORDON or None}})
+            time.sleep(A_MOMENT)
+            continue
+        node = _evicted(server, step)
+        as_planned = all(each.lands == where for each, where in landed)
+        told = f"seed {seed}: {step.pod and step.pod.key} landed on {node}, not on one of {step.tied}"
+        assert not as_planned or node in step.tied, told
+        landed.append((step, node))
+    node = kubelet.meanwhile(server, lambda: _target(server)["spec"].get("nodeName"))
+    elsewhere = sum(step.lands != where for step, where in landed)
+    assert elsewhere or node in answer.placed[0].tied, f"seed {seed}: the target landed on {node}"
+    assert not any(each["spec"].get("unschedulable") for each in server.get(NODES)["items"])
+    tied = sum(len(step.tied) > 1 for step, _ in landed)
+    return Landed(seed, len(landed), tied, elsewhere, len({step.node for step, _ in landed}) > 1)
+
+
+def _sets(server: Api) -> Iterator[Json]:
+    for kind, path in SETS.items():
+        yield from ({"apiVersion": "apps/v1", "kind": kind, **each} for each in server.get(path)["items"])
+
+
+def _evicted(server: Api, step: Step) -> str:
+    """Evict the pod; gives the node of the one that its controller makes in its place."""
+    pod = step.pod
+    assert pod is not None
+    known = {each["metadata"]["uid"] for each in server.get(PODS)["items"]}
+    eviction = {"apiVersion": "policy/v1", "kind": "Eviction"}
+    eviction["metadata"] = {"name": pod.name, "namespace": pod.namespace}  # type: ignore[assignment]
+    server.create(f"{PODS}/{pod.name}/eviction", eviction)
+
+    def again() -> str | None:
+        new = [each for each in server.get(PODS)["items"] if each["metadata"]["uid"] not in known]
+        return next((each["spec"].get("nodeName") for each in new), None)
+
+    node: str = kubelet.meanwhile(server, again)
+    kubelet.meanwhile(server, lambda: len(server.get(PODS)["items"]) == len(known))
+    return node
+
+
+def unmake(server: Api) -> None:
+    """Take everything away."""
+    for path in (*SETS.values(), BUDGETS):
+        for each in server.get(path)["items"]:
+            server.delete(f"{path}/{each['metadata']['name']}")
+
+    def left() -> list[Json]:
+        items: list[Json] = server.get(PODS)["items"]
+        for pod in items:
+            try:
+                server.delete(kubelet.pod_path(pod), grace_seconds=0)
+            except ApiError as gone:
+                if gone.code != 404:
+                    raise
+        return items
+
+    until(lambda: not left())
+    time.sleep(A_MOMENT)  # a controller that has not heard yet may make one more
+    until(lambda: not left())
+    for node in server.get(NODES)["items"]:
+        server.delete(f"{NODES}/{node['metadata']['name']}")
+
+
+def carried_out(plane: ControlPlane, plans: int) -> Iterator[Landed]:
+    """Carry out so many plans, one cluster after the other."""
+    quick: dict[str, object] = {
+        "percentageOfNodesToScore": 100,
+        "podInitialBackoffSeconds": 1,
+        "podMaxBackoffSeconds": 1,
+    }
+    plane.start_scheduler(config=quick)
+    with Api(plane.port, ADMIN_TOKEN) as server, tempfile.TemporaryDirectory() as folder:
+        important = {"metadata": {"name": IMPORTANT}, "value": 100, "preemptionPolicy": "Never"}
+        server.create("/apis/scheduling.k8s.io/v1/priorityclasses", important)
+        for seed in islice(fragmented_rooms(Path(folder)), plans):
+            make(server, room_of(seed))
+            yield carry_out(server, seed, Path(folder))
+            unmake(server)
+
+
+def main() -> None:
+    """Carry out plans and print figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--plans", type=int, default=200)
+    wanted: int = parser.parse_args().plans
+    done: list[Landed] = []
+    with ControlPlane(controller_manager=True) as plane:
+        for each in carried_out(plane, wanted):
+            done.append(each)
+            sys.stdout.write(f"{each}\n")
+            sys.stdout.flush()
+    sizes = sorted(Counter(each.evictions for each in done).items())
+    figures = {
+        "clusters generated": done[-1].seed + 1,
+        "plans carried out": len(done),
+        "by evictions": ", ".join(f"{number} of {size}" for size, number in sizes),
+        "that evict from several nodes": sum(each.chained for each in done),
+        "evictions with tied nodes": sum(each.tied for each in done),
+        "that landed on another of these": sum(each.elsewhere for each in done),
+    }
+    sys.stdout.writelines(f"{name}: {value}\n" for name, value in figures.items())
+
+
+if __name__ == "__main__":
+    main()
