@@ -14,6 +14,7 @@ from kubectl_sched.binding.binding_cycle import Bound, Failed, Gone, is_judged_a
 from kubectl_sched.binding.binding_outcome import INTERRUPTED, Answer
 from kubectl_sched.binding.node_recheck import gone_or_replaced, is_as_judged, overcommitted, read_node
 from kubectl_sched.binding.object_reader import read_pod
+from kubectl_sched.binding.pod_in_pre_bind import PodInPreBind
 from kubectl_sched.binding.preemption_executor import await_gone, preempt, victims_of, without_preemption
 from kubectl_sched.binding.scheduling_failure import report_failure, take_back_report
 from kubectl_sched.binding.unreserve import removal_of
@@ -173,7 +174,7 @@ class _Once:
         result = self._as_it_is_now(situation, node)
         if result is None:
             return self._look()
-        outcome = self._tools.cycle.run(result, node, self._tools.stop)
+        outcome = self._tools.cycle.run(result, node, PodInPreBind(self._tools.stop))
         self._warn(*outcome.warnings)
         pod = situation.pod.key
         if isinstance(outcome, Bound):

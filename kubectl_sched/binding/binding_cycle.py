@@ -30,10 +30,10 @@ from kubectl_sched.sources.live.live_errors import ClusterError, LostResponseErr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from threading import Event
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.binding.event_recorder import EventRecorder
+    from kubectl_sched.binding.pod_in_pre_bind import PodInPreBind
     from kubectl_sched.binding.pre_bind import Done
     from kubectl_sched.binding.writer import Writer
     from kubectl_sched.framework.reservation import Reservation
@@ -87,7 +87,7 @@ class BindingCycle:
         self,
         result: ScheduleResult,
         node: str,
-        stop: Event,
+        stop: PodInPreBind,
         reservations: Sequence[Reservation] | None = None,
     ) -> Bound | Taken | Gone | Failed:
         """Bind the result's pod to the node. `reservations` are what Reserve gave for both; None: it is asked here.
@@ -111,7 +111,7 @@ class _Run:
         result: ScheduleResult,
         framework: Framework,
         node: str,
-        stop: Event,
+        stop: PodInPreBind,
     ) -> None:
         self._writer = writer
         self._recorder = recorder
@@ -131,7 +131,8 @@ class _Run:
             said = f'running PreBind plugin "{failure.plugin}": {failure}'
             outcome = Failed(status=error(said).by(failure.plugin))
         except InterruptedByUserError as interrupted:
-            outcome = Failed(status=error(str(interrupted)), interrupted=True)
+            preempted = self._stop.message
+            outcome = Failed(status=error(preempted or str(interrupted)), interrupted=not preempted)
         except ChangedError as changed:
             outcome = Failed(status=error(str(changed)), changed=True)
         except SchedError as failure:
@@ -159,7 +160,7 @@ class _Run:
             self._pod = _at(self._pod, self._pre_bind.pod_version)
         if not self._writer.dry_run:
             self._wait(reservations)
-        if self._stop.is_set():
+        if not self._stop.finish():
             raise InterruptedByUserError("interrupted")
         return self._bind()
 

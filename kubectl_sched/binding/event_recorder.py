@@ -42,9 +42,11 @@ def failed_scheduling(note: str) -> EventDetails:
     return EventDetails("Warning", "FailedScheduling", "Scheduling", note)
 
 
-def preempted(by: Pod, node: str) -> EventDetails:
-    """The pod had to go for another one."""
-    return EventDetails("Normal", "Preempted", "Preempting", f"Preempted by pod {by.metadata.uid} on node {node}", by)
+def preempted(by: Pod, node: str, *, in_memory: bool = False) -> EventDetails:
+    """The pod had to go for another one; `in_memory` if it was not deleted, but its binding given up."""
+    how = " (in kube-scheduler memory)." if in_memory else ""
+    note = f"Preempted by pod {by.metadata.uid} on node {node}{how}"
+    return EventDetails("Normal", "Preempted", "Preempting", note, by)
 
 
 def event_of(pod: Pod, told: EventDetails, controller: str, instance: str, nanoseconds: int) -> JSON:

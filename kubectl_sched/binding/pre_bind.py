@@ -28,9 +28,9 @@ from kubectl_sched.sources.live.live_errors import LostResponseError, ResponseEr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from threading import Event
 
     from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.binding.pod_in_pre_bind import PodInPreBind
     from kubectl_sched.binding.writer import JSON, Writer
     from kubectl_sched.framework.reservation import Reservation
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -78,7 +78,7 @@ class Done(NamedTuple):
 class PreBind:
     """The PreBind of one pod on one node. `done` grows with each write."""
 
-    def __init__(self, writer: Writer, result: ScheduleResult, stop: Event) -> None:
+    def __init__(self, writer: Writer, result: ScheduleResult, stop: PodInPreBind) -> None:
         self._writer = writer
         self._result = result
         self._stop = stop

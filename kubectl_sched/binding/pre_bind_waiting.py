@@ -24,8 +24,8 @@ from kubectl_sched.plugins.volume_binding.static_matching import affinity_of, ca
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from threading import Event
 
+    from kubectl_sched.binding.pod_in_pre_bind import PodInPreBind
     from kubectl_sched.binding.writer import Writer
     from kubectl_sched.framework.reservation import Reservation
     from kubectl_sched.framework.runtime import Framework
@@ -40,7 +40,7 @@ _VOLUMES, _DEVICES = "VolumeBinding", "DynamicResources"
 class Waiting:
     """The waits of one pod on its way to one node. All raise PreBindError and InterruptedByUserError."""
 
-    def __init__(self, writer: Writer, pod: Pod, node: str, framework: Framework, stop: Event) -> None:
+    def __init__(self, writer: Writer, pod: Pod, node: str, framework: Framework, stop: PodInPreBind) -> None:
         self._writer = writer
         self._pod = pod
         self._node = node

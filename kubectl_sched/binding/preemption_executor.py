@@ -66,10 +66,12 @@ def preempt(
     recorder: EventRecorder,
     result: ScheduleResult,
     before_last: Callable[[], None] = lambda: None,
+    cancel: Callable[[Pod], bool] = lambda _: False,
 ) -> Preempted:
     """Make room for the result's pod; the first request that fails ends it.
 
-    `before_last` is called right before the last victim is deleted: from then on the pod may be tried again.
+    `before_last` is called right before the last victim is deleted: from then on the pod may be tried again. `cancel`
+    gives up the binding cycle of a victim that we are binding ourselves, which then need not be deleted.
     """
     node, victims = victims_of(result) or ("", ())
     going: list[Pod] = []
@@ -81,7 +83,7 @@ def preempt(
         for victim in victims:
             if victim is victims[-1]:
                 before_last()
-            warning = _preempt_pod(writer, recorder, result, victim, node)
+            warning = _preempt_pod(writer, recorder, result, victim, node, cancel)
             going.append(victim)
             warnings += [warning] if warning is not None else []
     except ClusterError as error:
@@ -114,18 +116,26 @@ def preemption_requests(result: ScheduleResult) -> Iterator[tuple[Request, str]]
         yield from nominations
 
 
-def _preempt_pod(writer: Writer, recorder: EventRecorder, result: ScheduleResult, victim: Pod, node: str) -> str | None:
-    """Mark and delete one victim, unless it is going already. Gives a sentence if its event could not be written."""
+def _preempt_pod(
+    writer: Writer,
+    recorder: EventRecorder,
+    result: ScheduleResult,
+    victim: Pod,
+    node: str,
+    cancel: Callable[[Pod], bool],
+) -> str | None:
+    """Tell one victim to go, unless it is going already. Gives a sentence if its event could not be written."""
     if victim.metadata.deletion_timestamp is not None:
         return None
+    cancelled = cancel(victim)
     try:
-        for request in (*_marks(result, victim), _deletion(victim)):
+        for request in () if cancelled else (*_marks(result, victim), _deletion(victim)):
             writer.send(request)
     except ResponseError as error:
         if error.status in _NOT_THERE:
             return None
         raise
-    return recorder.record(victim, scheduler_name_of(result.pod), preempted(result.pod, node))
+    return recorder.record(victim, scheduler_name_of(result.pod), preempted(result.pod, node, in_memory=cancelled))
 
 
 def _marks(result: ScheduleResult, victim: Pod) -> list[Request]:

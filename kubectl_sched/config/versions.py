@@ -196,6 +196,9 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     gated_pods_are_flushed: bool = False
     """A pod that a PreEnqueue plugin holds back is asked about again after five minutes without any event."""
 
+    binding_victims_stay: bool = False
+    """A victim that is being bound and waits in PreBind is not deleted: its binding cycle is given up."""
+
     nominated_pods_wake_others: bool = False
     """For the queueing hints of InterPodAffinity and PodTopologySpread a pod that is only nominated counts as placed,
     and those of InterPodAffinity look at both pods' anti-affinity, and at changes of the pod's own labels."""
@@ -322,6 +325,7 @@ def _table() -> dict[KubeVersion, Release]:
             "overflow_names_point": True,
             "groups_have_cycle": True,
             "nominated_pods_wake_others": True,
+            "binding_victims_stay": True,
             "groups_do_not_preempt": True,
             "portworx_limits_ask_csi_node": False,
             "missing_driver_needs_opt_in": True,

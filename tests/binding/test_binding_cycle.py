@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.binding.binding_cycle import BindingCycle, Failed
 from kubectl_sched.binding.event_recorder import EventRecorder
+from kubectl_sched.binding.pod_in_pre_bind import PodInPreBind
 from kubectl_sched.binding.writer import Writer
 from kubectl_sched.sources.live.client import Server
 from kubectl_sched.sources.live.endpoint import Endpoint
@@ -26,7 +27,24 @@ def test_a_server_that_is_busy_is_asked_as_often_as_the_client_does_and_named(se
     writer = Writer(Server(Endpoint(address), environment={}, attempts=2))
     waiting = pod(schedulerName="default-scheduler")
     server.answers["GET", POD]["spec"] = {"schedulerName": "default-scheduler"}
-    outcome = BindingCycle(writer, EventRecorder(writer)).run(explain(waiting, node()), "w1", threading.Event())
+    in_pre_bind = PodInPreBind(threading.Event())
+    outcome = BindingCycle(writer, EventRecorder(writer)).run(explain(waiting, node()), "w1", in_pre_bind)
     assert isinstance(outcome, Failed)
     assert "503" in outcome.status.message
     assert [sent[:2] for sent in server.sent] == [("POST", f"{POD}/binding")] * 2
+
+
+def test_a_cycle_whose_pod_is_preempted_fails_and_writes_no_binding(server: ApiServer, writer: Writer) -> None:
+    in_pre_bind = PodInPreBind(threading.Event())
+    assert in_pre_bind.cancel("preempted by DefaultPreemption")
+    outcome = BindingCycle(writer, EventRecorder(writer)).run(explain(pod(), node()), "w1", in_pre_bind)
+    assert isinstance(outcome, Failed)
+    assert (outcome.status.message, outcome.interrupted) == ("preempted by DefaultPreemption", False)
+    assert server.writes == []
+
+
+def test_a_cycle_that_has_come_to_bind_cannot_be_given_up_any_more() -> None:
+    in_pre_bind = PodInPreBind(threading.Event())
+    assert in_pre_bind.finish()
+    assert not in_pre_bind.cancel("too late")
+    assert not in_pre_bind.is_set()

@@ -57,6 +57,13 @@ def test_nominations_first_then_each_victim_is_marked_and_deleted_and_told(serve
     assert {event["note"] for event in events} == {"Preempted by pod uid-urgent on node n1"}
 
 
+def test_a_victim_whose_binding_is_given_up_is_not_deleted(server: ApiServer, writer: Writer) -> None:
+    preempt(writer, EventRecorder(writer), preemption(), cancel=lambda victim: victim.name == "a")
+    assert {path for _, path in server.writes} == {f"{POD}/low/status", f"{POD}/b/status", f"{POD}/b"}
+    notes = {body["regarding"]["name"]: body["note"] for _, path, body in server.sent if "/events" in path}
+    assert notes["a"] == "Preempted by pod uid-urgent on node n1 (in kube-scheduler memory)."
+
+
 def test_without_asynchronous_preemption_nominations_come_last(server: ApiServer, writer: Writer) -> None:
     preempt(writer, EventRecorder(writer), preemption(asynchronous=False))
     assert server.writes[-1] == ("PATCH", f"{POD}/low/status")

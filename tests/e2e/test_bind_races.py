@@ -21,6 +21,7 @@ from kubectl_sched.binding.bind_once import Tools, bind_once
 from kubectl_sched.binding.binding_cycle import BindingCycle, Bound, Failed, Gone, Taken
 from kubectl_sched.binding.binding_outcome import Answer
 from kubectl_sched.binding.event_recorder import EventRecorder
+from kubectl_sched.binding.pod_in_pre_bind import PodInPreBind
 from kubectl_sched.binding.writer import Request, Writer
 from kubectl_sched.sources.live.client import Server
 from kubectl_sched.sources.live.cluster_reader import read_live
@@ -289,7 +290,7 @@ def test_what_does_not_concern_the_verdict_does_not_hinder_the_binding(api: Api,
     run = here("annotated")
     result = run.look().result
     api.merge(f"{PODS}/annotated", {"metadata": {"annotations": {"seen": "yes"}}})
-    assert run.cycle.run(result, "k8s-node-1", threading.Event()) == Bound(node="k8s-node-1")
+    assert run.cycle.run(result, "k8s-node-1", PodInPreBind(threading.Event())) == Bound(node="k8s-node-1")
 
 
 def test_a_pod_that_is_gone_or_another_one_of_its_name_is_never_bound(api: Api, here: Start) -> None:
@@ -297,9 +298,9 @@ def test_a_pod_that_is_gone_or_another_one_of_its_name_is_never_bound(api: Api, 
     run = here("replaced")
     result = run.look().result
     api.delete(f"{PODS}/replaced", grace_seconds=0)
-    assert isinstance(run.cycle.run(result, "k8s-node-1", threading.Event()), Gone)
+    assert isinstance(run.cycle.run(result, "k8s-node-1", PodInPreBind(threading.Event())), Gone)
     pod(api, "replaced")
-    assert isinstance(run.cycle.run(result, "k8s-node-1", threading.Event()), Gone)
+    assert isinstance(run.cycle.run(result, "k8s-node-1", PodInPreBind(threading.Event())), Gone)
     assert node_of(api, "replaced") == ""
 
 
@@ -317,10 +318,10 @@ def test_a_binding_whose_answer_is_lost_is_looked_up(api: Api, here: Start) -> N
     pod(api, "unheard")
     run = here("unheard")
     cycle = BindingCycle(Deaf(run.server), run.recorder)
-    outcome = cycle.run(run.look().result, "k8s-node-1", threading.Event())
+    outcome = cycle.run(run.look().result, "k8s-node-1", PodInPreBind(threading.Event()))
     assert outcome == Bound(node="k8s-node-1")
     assert len(events(api, "unheard", "Scheduled")) == 1
-    again = cycle.run(replace(run.look().result, pod=run.look().pod), "k8s-node-2", threading.Event())
+    again = cycle.run(replace(run.look().result, pod=run.look().pod), "k8s-node-2", PodInPreBind(threading.Event()))
     assert again == Taken(node="k8s-node-1")
 
 
@@ -329,7 +330,7 @@ def test_a_cycle_that_is_told_to_stop_before_it_writes_writes_nothing(api: Api, 
     run = here("stopped")
     before, stop = versions(api), threading.Event()
     stop.set()
-    outcome = run.cycle.run(run.look().result, "k8s-node-1", stop)
+    outcome = run.cycle.run(run.look().result, "k8s-node-1", PodInPreBind(stop))
     assert isinstance(outcome, Failed)
     assert (outcome.interrupted, versions(api)) == (True, before)
 

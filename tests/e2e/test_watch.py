@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.api import Api, ApiError, Json
-from tests.e2e.binding_cluster import PODS, node, node_of
+from tests.e2e.binding_cluster import PODS, STORAGE_CLASSES, claim, node, node_of
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
 from tests.e2e.faults import Fault, FaultyServer, Handler, expired, hang_up, late, status
 from tests.e2e.patience import until
@@ -85,12 +85,36 @@ def test_while_a_victim_is_terminating_nobody_else_is_preempted(control_plane: C
         victim = until(lambda: next((pod for pod in pods_by_name(api).values() if is_going(pod)), None))
         (condition,) = [each for each in victim["status"]["conditions"] if each["type"] == "DisruptionTarget"]
         assert condition["reason"] == "PreemptionByScheduler"
-        node(api, "n3", "1m")  # whatever happens in the cluster, the pod is tried again
+        create_pods(control_plane, [plain_pod("there", OURS, "900m", nodeName="n3")])
+        node(api, "n3", "1")  # a node on which it would fit if that were empty: the pod is tried again
         text = "not eligible due to a terminating pod on the nominated node."
         until(lambda: text in message_of(api, "urgent"))
         assert sum(is_going(pod) for pod in pods_by_name(api).values()) == 1
         api.merge(f"{PODS}/{victim['metadata']['name']}", {"metadata": {"finalizers": None}})
         until(lambda: node_of(api, "urgent") == victim["spec"]["nodeName"])
+        assert watcher.stop() == 0
+
+
+def test_a_victim_that_waits_in_pre_bind_is_not_deleted(control_plane: ControlPlane, api: Api) -> None:
+    node(api, "n1", "1")
+    high_priority(api)
+    made = {
+        "metadata": {"name": "made"},
+        "provisioner": "example.com/away",
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }
+    api.create(STORAGE_CLASSES, made)
+    claim(api, "never", "made")
+    with bind_watch(control_plane, "--leader-elect=false", "--preempt") as watcher:
+        watcher.until_ready()
+        volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "never"}}]
+        create_pods(control_plane, [plain_pod("waits", OURS, "900m", volumes=volumes)])
+        until(lambda: api.get(f"{PODS}/waits")["status"].get("nominatedNodeName"))
+        create_pods(control_plane, [plain_pod("urgent", OURS, "900m", priorityClassName="high")])
+        until(lambda: node_of(api, "urgent") == "n1")
+        waits = api.get(f"{PODS}/waits")
+        assert not is_going(waits)
+        assert "nodeName" not in waits["spec"]
         assert watcher.stop() == 0
 
 

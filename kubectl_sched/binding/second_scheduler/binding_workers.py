@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.binding.binding_cycle import BindingCycle, Failed
 from kubectl_sched.binding.event_recorder import EventRecorder
+from kubectl_sched.binding.pod_in_pre_bind import PodInPreBind
 from kubectl_sched.binding.preemption_executor import preempt, victims_of
 from kubectl_sched.binding.scheduling_failure import report_failure
 from kubectl_sched.binding.second_scheduler.loop_messages import Finished, LastVictim, PreemptionEnded, Warned
 from kubectl_sched.binding.second_scheduler.missing_events import write_missing_events
+from kubectl_sched.binding.second_scheduler.scheduling_queue import PREEMPTION_PLUGIN
 from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.status import error
 
@@ -42,6 +45,8 @@ class Binder:
         self._cycle = BindingCycle(writer, self._recorder)
         self._tell = tell
         self._stopping = threading.Event()
+        self._in_pre_bind: dict[str, PodInPreBind] = {}
+        """The cycles that have something to do before Bind, by the pod's UID."""
         self._binding = ThreadPoolExecutor(_BINDING_THREADS, thread_name_prefix="bind")
         self._waiting = ThreadPoolExecutor(_WAITING_THREADS, thread_name_prefix="bind-waiting")
         self._reporting = ThreadPoolExecutor(_REPORTING_THREADS, thread_name_prefix="report")
@@ -50,8 +55,11 @@ class Binder:
         self, queued: QueuedPod, result: ScheduleResult, node: str, reservations: Sequence[Reservation], began: float
     ) -> None:
         """Begin the pod's binding cycle; a Finished tells how it ended."""
+        stop = PodInPreBind(self._stopping)
+        if reservations:
+            self._in_pre_bind[result.pod.metadata.uid] = stop
         pool = self._waiting if reservations else self._binding
-        pool.submit(self._bind, queued, result, node, reservations, began)
+        pool.submit(self._bind, queued, result, node, reservations, began, stop)
 
     def report(self, result: ScheduleResult, failed: Failed | None = None) -> None:
         """Write why the pod has no node, then preempt its victims if it has any."""
@@ -76,15 +84,23 @@ class Binder:
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _bind(
-        self, queued: QueuedPod, result: ScheduleResult, node: str, reservations: Sequence[Reservation], began: float
+        self,
+        queued: QueuedPod,
+        result: ScheduleResult,
+        node: str,
+        reservations: Sequence[Reservation],
+        began: float,
+        stop: PodInPreBind,
     ) -> None:
         try:
-            outcome = self._cycle.run(result, node, self._stopping, reservations)
+            outcome = self._cycle.run(result, node, stop, reservations)
         except SchedError as failure:
             outcome = Failed(status=error(str(failure)))
         except Exception as failure:  # the loop must hear of every cycle, or it would wait for this one for ever
             self._tell(Finished(queued, result, node, _crashed(failure), began))
             raise
+        finally:
+            self._in_pre_bind.pop(result.pod.metadata.uid, None)
         self._tell(Finished(queued, result, node, outcome, began))
 
     def _report(self, result: ScheduleResult, failed: Failed | None) -> None:
@@ -103,11 +119,20 @@ class Binder:
             said = (_unwritten(result, str(failure)),)
         return said if failed is not None or victims_of(result) is None else (*said, *self._preempted(result))
 
+    def _cancel(self, result: ScheduleResult, victim: Pod) -> bool:
+        """Give up the binding cycle of a victim, if kube-scheduler does so and it has not come to Bind."""
+        assert result.framework is not None  # noqa: S101 - somebody has found the victims
+        cycle = self._in_pre_bind.get(victim.metadata.uid)
+        if cycle is None or not result.framework.handle.release.binding_victims_stay:
+            return False
+        return cycle.cancel(f"preempted by {PREEMPTION_PLUGIN}")
+
     def _preempted(self, result: ScheduleResult) -> tuple[str, ...]:
         """Preempt the victims; what went wrong. The loop hears of the last victim before the server does."""
         failed = True
         try:
-            done = preempt(self._writer, self._recorder, result, lambda: self._tell(LastVictim(result.pod)))
+            last = partial(self._tell, LastVictim(result.pod))
+            done = preempt(self._writer, self._recorder, result, last, partial(self._cancel, result))
             failed = bool(done.failure)
         finally:
             self._tell(PreemptionEnded(result.pod, failed))
