@@ -48,6 +48,8 @@ class FaultyServer:
 
         class Passing(Handler):
             protocol_version = "HTTP/1.1"
+            passes_to: http.client.HTTPSConnection | None = None
+            """The server's end, for as long as the client keeps its own."""
 
             def do_GET(self) -> None:  # noqa: N802 - http.server's name
                 outer.answer(self)
@@ -56,6 +58,11 @@ class FaultyServer:
 
             def log_message(self, *_: object) -> None:
                 pass
+
+            def finish(self) -> None:
+                super().finish()
+                if self.passes_to is not None:
+                    self.passes_to.close()
 
         self._server = _QuietServer(("127.0.0.1", 0), Passing)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -111,8 +118,7 @@ class FaultyServer:
         self._pass_on(request, body)
 
     def _pass_on(self, request: Handler, body: bytes) -> None:
-        context = ssl._create_unverified_context()  # noqa: S323, SLF001 - on loopback, to a server of our own
-        connection = http.client.HTTPSConnection("127.0.0.1", self._target, context=context, timeout=90)
+        connection: http.client.HTTPSConnection = getattr(request, "passes_to", None) or self._connect()
         kept = {name: value for name, value in request.headers.items() if name.lower() not in {"host", "connection"}}
         connection.request(request.command, request.path, body or None, kept)
         response = connection.getresponse()
@@ -128,7 +134,13 @@ class FaultyServer:
             request.send_header("Content-Length", str(len(answer)))
             request.end_headers()
             request.wfile.write(answer)
+            request.passes_to = connection  # type: ignore[attr-defined] # of `Passing`, above
+            return
         connection.close()
+
+    def _connect(self) -> http.client.HTTPSConnection:
+        context = ssl._create_unverified_context()  # noqa: S323, SLF001 - on loopback, to a server of our own
+        return http.client.HTTPSConnection("127.0.0.1", self._target, context=context, timeout=90)
 
 
 def _pass_lines(request: Handler, response: http.client.HTTPResponse) -> None:

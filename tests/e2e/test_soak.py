@@ -15,6 +15,7 @@ def test_nothing_is_lost_doubled_or_overcommitted_while_everything_fails() -> No
         pytest.skip(str(missing))
     print(report.text())
     assert report.bound == report.created == 600
+    assert not report.lost
     assert not report.doubled
     assert not report.by_others
     assert not report.own_overcommitted
