@@ -159,7 +159,7 @@ class Event(KubernetesObject, frozen=True, tag_field="kind", tag="Event"):
 
     @property
     def first_seen(self) -> str | None:
-        """The oldest of its times (RFC 3339), None where it has none but its own creation."""
+        """The oldest of its times (RFC 3339), None if it has none but its own creation."""
         return self.first_timestamp or self.deprecated_first_timestamp or self.event_time
 
     @property

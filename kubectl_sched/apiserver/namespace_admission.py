@@ -33,7 +33,7 @@ _UNDER_PRESSURE = Toleration(key="node.kubernetes.io/memory-pressure", operator=
 
 
 def plugins_on(objects: Iterable[KubernetesObject]) -> frozenset[str] | None:
-    """The admission plugins that the kube-apiservers turn on beyond the default; None where none of them is seen."""
+    """The admission plugins that the kube-apiservers turn on beyond the default; None if none of them is seen."""
     found = [
         plugins
         for item in objects

@@ -29,7 +29,7 @@ def nodes_counted(number: int, where: str) -> int:
 
 
 def decimal(text: str) -> int | None:
-    """The number that the digits are, None where there is anything else; the longest are taken as merely too large."""
+    """The number that the digits are, None if there is anything else; the longest are taken as merely too large."""
     if not text.isdecimal():
         return None
     digits = text.lstrip("0")

@@ -123,7 +123,7 @@ def _own_refusal(result: ScheduleResult) -> str | None:
 
 
 def target(situation: Situation, order: Order) -> str | None:
-    """The node to bind to; None where the pod fits nowhere, or not on the node that was asked for.
+    """The node to bind to; None if the pod fits nowhere, or not on the node that was asked for.
 
     Raises SchedError for a node that is not there.
     """

@@ -206,7 +206,7 @@ class _Once:
         return self._ended("Interrupted", INTERRUPTED, said, plan, situation, None, left)
 
     def _as_it_is_now(self, situation: Situation, node: str) -> ScheduleResult | None:
-        """The result with the pod as the server has it now; None where the verdict may no longer hold."""
+        """The result with the pod as the server has it now; None if the verdict may no longer hold."""
         result, judged = situation.result, situation.pod
         pod = read_pod(self._tools.writer, judged)
         if pod is None or pod.spec.node_name or not is_judged_alike(pod, judged):

@@ -110,7 +110,7 @@ class EventRecorder:
         return None
 
     def _counted(self, key: tuple[str, ...], event: JSON) -> tuple[JSON, int] | None:
-        """The event to write and how often it was seen; None where it was written a short while ago."""
+        """The event to write and how often it was seen; None if it was written a short while ago."""
         now = time.monotonic()
         with self._lock:
             if len(self._known) > _KEPT:

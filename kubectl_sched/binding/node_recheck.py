@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class NodeNow(Record, frozen=True, kw_only=True):
-    """A node, None where it is gone, and the pods on it that have not ended."""
+    """A node, None if it is gone, and the pods on it that have not ended."""
 
     node: Node | None
     pods: tuple[Pod, ...]

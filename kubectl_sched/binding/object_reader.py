@@ -24,7 +24,7 @@ class Found(NamedTuple):
 
 
 def find(writer: Writer, kind: str, name: str, namespace: str = "") -> Found | None:
-    """The object in the newest version that the server has of it; None where there is none."""
+    """The object in the newest version that the server has of it; None if there is none."""
     for collection in list_paths(BY_NAME[kind], namespace):
         item = writer.get(f"{collection}/{name}")
         if item is not None:
@@ -37,7 +37,7 @@ class _Pods(msgspec.Struct, frozen=True):
 
 
 def read_pod(writer: Writer, pod: Pod) -> Pod | None:
-    """The pod of this name, be it another one by now; None where there is none."""
+    """The pod of this name, be it another one by now; None if there is none."""
     found = writer.read(pod_path(pod), Pod)
     if found is not None:
         keep_scheduler_flags(found)

@@ -86,7 +86,7 @@ class PreBind:
         self._made_dry: set[str] = set()
         self.done: list[Done] = []
         self.pod_version: str | None = None
-        """The pod's resourceVersion after the last write to its status; None where there was none."""
+        """The pod's resourceVersion after the last write to its status; None if there was none."""
 
     def carry_out(self, reservations: Sequence[Reservation]) -> None:
         """Write everything. Raises PreBindError, ChangedError or InterruptedByUserError; `done` says how far it got."""

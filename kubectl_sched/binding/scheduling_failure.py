@@ -75,7 +75,7 @@ def _fit_error_message(result: ScheduleResult) -> str:
 
 
 def _nominated(result: ScheduleResult) -> str | None:
-    """PostFilter's node, empty where an earlier nomination ends, None where nothing is said of it."""
+    """PostFilter's node, empty where an earlier nomination ends, None if nothing is said of it."""
     if result.post_filter is None:
         return ""
     return result.post_filter.nominated_node

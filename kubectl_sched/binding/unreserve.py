@@ -104,7 +104,7 @@ def _undoing(current: JSON, pod: Pod, done: Done) -> tuple[str | None, JSON | No
 
 
 def _released(current: JSON, pod: Pod, done: Done) -> JSON | None:
-    """The claim without the pod, and without the devices that were taken for it alone; None where it is so already."""
+    """The claim without the pod, and without the devices that were taken for it alone; None if it is so already."""
     status = current.get("status") or {}
     reserved = status.get("reservedFor") or []
     others = [consumer for consumer in reserved if consumer["uid"] != pod.metadata.uid]

@@ -55,7 +55,7 @@ class Writer:
         return decoded if isinstance(decoded, dict) else {}
 
     def get(self, path: str, query: Mapping[str, str] | None = None) -> JSON | None:
-        """An object as the server has it, None where there is none. Raises ClusterError otherwise."""
+        """An object as the server has it, None if there is none. Raises ClusterError otherwise."""
         body = self._body(path, query)
         return msgspec.json.decode(body, type=dict[str, Any]) if body is not None else None
 

@@ -22,7 +22,7 @@ def is_about_groups(targets: Sequence[str]) -> bool:
 
 
 def group_names(targets: Sequence[str], *, pending: bool) -> tuple[str, ...]:
-    """Return the names of the groups; none where all pending ones are meant."""
+    """Return the names of the groups; none if all pending ones are meant."""
     head, slash, _ = targets[0].partition("/")
     del head
     named = tuple(targets) if slash else tuple(targets[1:])

@@ -54,7 +54,7 @@ def follow(
 
 
 def _read_again(read: Callable[[Selection], Dump], selection: Selection) -> Dump | None:
-    """None where the cluster cannot be read just now, which is said."""
+    """None if the cluster cannot be read just now, which is said."""
     try:
         return read(selection)
     except ClusterError as error:

@@ -1,4 +1,4 @@
-"""`schedulers`: who schedules, with which configuration, and for whom."""
+"""`schedulers`: the schedulers, their configurations, and the pods that have none."""
 
 from __future__ import annotations
 

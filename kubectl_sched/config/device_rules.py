@@ -66,7 +66,7 @@ class DeviceRules(msgspec.Struct, frozen=True, kw_only=True):
     binding_slices_are_last: bool = False
     """Slices with binding conditions come last within their pools, too."""
     counters_include_allocating: bool = False
-    """Counters are summed anew for each device, and one that is missing is none left."""
+    """Counters are summed anew for each device, and a missing counter counts as zero."""
     failed_device_keeps_counters: bool = False
     """A device that is given up after its counters were taken does not give them back."""
     all_devices_forget_alternative: bool = False

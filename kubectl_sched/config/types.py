@@ -129,7 +129,7 @@ class DefaultPreemptionArgs(Part, frozen=True):
 
 
 class DynamicResourcesArgs(Part, frozen=True):
-    """Arguments of DynamicResources; None where the gate of a timeout is off."""
+    """Arguments of DynamicResources; None if the gate of a timeout is off."""
 
     filter_timeout: Duration | None = None
     binding_timeout: Duration | None = None
@@ -207,7 +207,7 @@ class Plugins(Part, frozen=True):
 
 
 class PluginConfig(Part, frozen=True):
-    """A plugin's arguments; None where the document names the plugin without any."""
+    """A plugin's arguments; None if the document names the plugin without any."""
 
     name: str = ""
     args: Args | None = None

@@ -85,7 +85,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     volume_scoring_gate: str = "StorageCapacityScoring"
     """The gate with which VolumeBinding scores nodes by storage capacity."""
     dynamic_resources_args: tuple[str, ...] = ()
-    """The fields of DynamicResourcesArgs, none where the plugin takes no arguments."""
+    """The fields of DynamicResourcesArgs, none if the plugin takes no arguments."""
     invalid_plugins: tuple[str, ...] = ()
     """Plugins that validation of a v1 configuration refuses by name."""
     ratio_belongs_to_its_strategy: bool = False

@@ -99,7 +99,7 @@ def with_stored_count(item: KubernetesObject, stored: KubernetesObject) -> Kuber
 
 
 def while_paused(item: Deployment, objects: Objects) -> Deployment | None:
-    """A paused Deployment as its pods are made: from the template that runs. None where none ever ran.
+    """A paused Deployment as its pods are made: from the template that runs. None if none ever ran.
 
     More than one ReplicaSet with pods share what is added or taken away; here the newest has it all.
     """

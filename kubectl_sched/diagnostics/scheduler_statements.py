@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Statement(NamedTuple):
-    """One statement. `text` is None where it is no text that can be taken apart; `last_seen` is RFC 3339."""
+    """One statement. `text` is None if it is no text that can be taken apart; `last_seen` is RFC 3339."""
 
     by: str
     reason: str

@@ -46,7 +46,7 @@ def agreeing(count: int, clause: str) -> str:
 
 
 def about_several(clause: str) -> str | None:
-    """A clause about one node (`has no X`) as one about several (`have no X`); None where it begins otherwise."""
+    """A clause about one node (`has no X`) as one about several (`have no X`); None if it begins otherwise."""
     verb, space, rest = clause.partition(" ")
     return f"{_PLURAL[verb]}{space}{rest}" if verb in _PLURAL else None
 

@@ -50,7 +50,7 @@ class CycleState:
         self._states[key.name] = state
 
     def get(self, key: StateKey[S]) -> S | None:
-        """The state, or None where nothing was written."""
+        """The state, or None if nothing was written."""
         return cast("S | None", self._states.get(key.name))
 
     def read(self, key: StateKey[S]) -> S:

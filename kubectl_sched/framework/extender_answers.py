@@ -28,7 +28,7 @@ class ExtenderError(Exception):
 
 
 class FilterResult(Record, frozen=True, kw_only=True):
-    """An ExtenderFilterResult. `nodes` are Node objects and the same as they were sent; None where there are none."""
+    """An ExtenderFilterResult. `nodes` are Node objects and the same as they were sent; None if there are none."""
 
     names: tuple[str, ...] | None
     nodes: tuple[tuple[Node, dict[str, Any]], ...] | None

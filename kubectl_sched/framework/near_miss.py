@@ -68,7 +68,7 @@ def _is_misspelt(word: str, other: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def nearest(text: str, candidates: frozenset[str] | tuple[str, ...]) -> str | None:
-    """The candidate that the text may have been meant for, None where all are too different."""
+    """The candidate that the text may have been meant for, None if all are too different."""
     near = [candidate for candidate in candidates if is_near(text, candidate)]
     return min(near, key=lambda candidate: (edit_distance(text, candidate), candidate), default=None)
 

@@ -196,7 +196,7 @@ class Framework:
     def _with_nominated(
         self, state: CycleState, pod: Pod, nodes: Snapshot, row: int, nominated: Sequence[Pod]
     ) -> Status | None:
-        """The first pass of two: with the nominated pods running; None where none of them counts."""
+        """The first pass of two: with the nominated pods running; None if none of them counts."""
         respected = [
             other for other in nominated if other.priority >= pod.priority and other.metadata.uid != pod.metadata.uid
         ]

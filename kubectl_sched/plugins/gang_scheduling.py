@@ -179,7 +179,7 @@ class _Groups(Record, frozen=True, kw_only=True, dict=True):
         return f"{kind}/{self.pod.metadata.namespace}/{name}"
 
     def _root(self, name: str) -> str | None:
-        """The composite group on top, None where the group is alone."""
+        """The composite group on top, None if the group is alone."""
         group = self.group(name)
         if group is None:
             raise _BrokenTree(f"pod group object not found in state for {self._key('podgroup', name)}")

@@ -52,7 +52,7 @@ class Rejudging:
         return self._shared(pod, alike) or _own(whole()) if alike is not None else _own(whole())
 
     def _alike(self, pod: Pod) -> _Alike | None:
-        """The pods like this one, None where it is its owner's only one, or one of too many kinds."""
+        """The pods like this one, None if it is its owner's only one, or one of too many kinds."""
         owner = _owner_of(pod)
         if owner is None or self._pods_of[owner] == 1 or not is_plain(pod):
             return None

@@ -23,7 +23,7 @@ _PLUGINS_NAMED = 2
 
 
 class Cause(Record, frozen=True, kw_only=True):
-    """A plugin (None where it is none's doing) and what it does otherwise, in a clause."""
+    """A plugin (None if it is none's doing) and what it does otherwise, in a clause."""
 
     plugin: str | None
     text: str
@@ -34,7 +34,7 @@ class ReplaySummary(Record, frozen=True, kw_only=True):
 
     outcome: Outcome
     best: tuple[str, ...]
-    """The best nodes; none where the whole cycle fails."""
+    """The best nodes; none if the whole cycle fails."""
 
     total: int | None
     message: str | None
@@ -75,7 +75,7 @@ class Rejudged(Record, frozen=True, kw_only=True):
     summary: ReplaySummary
     whole: Callable[[], ScheduleResult]
     judged: Judged | None = None
-    """None where the cycle was the pod's own."""
+    """None if the cycle was the pod's own."""
 
     nodes: Snapshot | None = None
 
@@ -92,7 +92,7 @@ class Rejudged(Record, frozen=True, kw_only=True):
         )
 
     def leads(self, name: str, other: str) -> dict[str, int] | None:
-        """By how many points each plugin prefers one node to another; None where that takes the whole cycle."""
+        """By how many points each plugin prefers one node to another; None if that takes the whole cycle."""
         if self.judged is None or self.nodes is None:
             return None
         row, below = self.nodes.row_of.get(name), self.nodes.row_of.get(other)

@@ -15,7 +15,7 @@ _WINNERS_SHOWN = 3
 
 
 def sampling_words(explanation: Explanation) -> str | None:
-    """`n7 in 48 % of starts, n9 in 31 %; order approximated by age`; None where it was not asked for."""
+    """`n7 in 48 % of starts, n9 in 31 %; order approximated by age`; None if it was not asked for."""
     sampling, result = explanation.sampling, explanation.result
     if sampling is None:
         return None

@@ -73,7 +73,7 @@ class Search(Record, frozen=True, kw_only=True):
 
 
 def search(result: ScheduleResult) -> Search | None:
-    """The searches for a pod; None where there is none: it fits nowhere, or on the node that it is nominated to."""
+    """The searches for a pod; None if there is none: it fits nowhere, or on the node that it is nominated to."""
     if result.verdict is None or not len(result.feasible) or result.nominated_first or result.framework is None:
         return None
     order = search_order(result.nodes)

@@ -20,7 +20,7 @@ _CONSTRAINED = unschedulable("workload aware preemption is not supported for pod
 def run_pod_group_post_filter(
     info: PodGroupInfo, nodes: Snapshot, framework: Framework, cycle: GroupCycle
 ) -> PodGroupPostFilterResult | None:
-    """Return what preemption for the group says, None where the version or its gates have none."""
+    """Return what preemption for the group says, None if the version or its gates have none."""
     if framework.handle.release.groups_have_placement_feasible:
         return _run_plugins(info, nodes, framework, cycle)
     if not framework.handle.features.enabled("WorkloadAwarePreemption"):

@@ -75,7 +75,7 @@ class Member(CachingRecord, frozen=True, kw_only=True):
     """None leaves the nomination alone, an empty string clears it."""
 
     result: ScheduleResult | None = None
-    """The pod's part of the cycle; None where it was not tried."""
+    """The pod's part of the cycle; None if it was not tried."""
 
     @property
     def event(self) -> str | None:
@@ -106,7 +106,7 @@ class PodGroupResult(CachingRecord, frozen=True, kw_only=True):
 
     post_filter: PodGroupPostFilterResult | None = None
     condition: Condition | None = None
-    """None where no condition is written."""
+    """None if no condition is written."""
 
     warnings: tuple[str, ...] = ()
 

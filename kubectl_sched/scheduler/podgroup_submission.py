@@ -52,7 +52,7 @@ def failed_before_scheduling(info: PodGroupInfo, version: str, why: str, release
 
 
 def written(info: PodGroupInfo, condition: Condition) -> Condition | None:
-    """Return the condition, None where the group was scheduled before: that is never taken back."""
+    """Return the condition, None if the group was scheduled before: that is never taken back."""
     existing = next((each for each in info.group.status.conditions if each.type == condition.type), None)
     stays = existing is not None and existing.status == "True" and condition.status != "True"
     return None if stays else condition

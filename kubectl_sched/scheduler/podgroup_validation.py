@@ -17,7 +17,7 @@ _PREEMPTS = "PreemptLowerPriority"
 
 
 def refusal(info: PodGroupInfo, configuration: Configuration) -> str | None:
-    """Return the error with which every member fails, None where the group is tried."""
+    """Return the error with which every member fails, None if the group is tried."""
     by_policy = configuration.release.groups_have_placement_feasible
     pods = (*info.pods, *info.scheduled) if by_policy else info.pods
     own = scheduler_name_of(info.pods[0])

@@ -71,7 +71,7 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
     """The node that the pod is bound to in truth."""
 
     framework: Framework | None = None
-    """None where no profile serves the pod."""
+    """None if no profile serves the pod."""
 
     state: CycleState | None = None
     """The state that plugins keep from one extension point to the next; None if no cycle began."""

@@ -44,7 +44,7 @@ class Scheduler:
         return self._extender_client is not None
 
     def framework(self, scheduler_name: str) -> Framework | None:
-        """The profile of that name, made ready; None where the configuration has none."""
+        """The profile of that name, made ready; None if the configuration has none."""
         profile = self.configuration.profiles.get(scheduler_name)
         if profile is None:
             return None

@@ -157,7 +157,7 @@ class _Windows:
         return known
 
     def winners(self, first: int) -> list[int]:
-        """The rows tied at the highest total; none where the cycle fails."""
+        """The rows tied at the highest total; none if the cycle fails."""
         count = min(self._searches.stops_after, len(self._searches.feasible))
         rows = self._twice[first : first + count]
         if count == 1:

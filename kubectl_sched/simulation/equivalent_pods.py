@@ -204,7 +204,7 @@ _FIRST = np.zeros(1, dtype=np.intp)
 
 
 def _in_name_order(names: Sequence[str]) -> Rows | None:
-    """The rows by name, None where they stand so already."""
+    """The rows by name, None if they stand so already."""
     order = sorted(range(len(names)), key=names.__getitem__)
     return None if order == list(range(len(names))) else np.array(order, dtype=np.intp)
 

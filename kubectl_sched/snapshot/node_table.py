@@ -122,7 +122,7 @@ class NodeTable:
         return Column.of(node.status.declared_features for node in self.objects)
 
     def label(self, key: str) -> Column[str | None]:
-        """The value of one label on each node, None where the node lacks it."""
+        """The value of one label on each node, None if the node lacks it."""
         column = self._label_columns.get(key)
         if column is None:
             column = Column.of(node.metadata.labels.get(key) for node in self.objects)
@@ -130,7 +130,7 @@ class NodeTable:
         return column
 
     def code_without(self, key: str) -> int | None:
-        """The code that nodes without the label have in its column, None where none lacks it."""
+        """The code that nodes without the label have in its column, None if none lacks it."""
         if key not in self._codes_without:
             values = self.label(key).values
             self._codes_without[key] = values.index(None) if None in values else None

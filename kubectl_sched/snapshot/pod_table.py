@@ -141,7 +141,7 @@ class PodTable:
         return {(pod.metadata.namespace, pod.metadata.name): index for index, pod in enumerate(self.pods)}
 
     def find(self, namespace: str, name: str) -> int | None:
-        """The index of the pod of that name, None where it is not on any node."""
+        """The index of the pod of that name, None if it is not on any node."""
         return self._index_of.get((namespace, name))
 
     def add(self, pod: Pod, row: int) -> PodTable:

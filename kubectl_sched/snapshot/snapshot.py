@@ -97,7 +97,7 @@ class Snapshot(CachingRecord, frozen=True, kw_only=True):
     """
 
     cluster: Snapshot | None = None
-    """The whole cluster, where these are only some of its nodes (`take`); None where this is the whole."""
+    """The whole cluster, where these are only some of its nodes (`take`); None if this is the whole."""
 
     def __len__(self) -> int:
         return len(self.table)
@@ -148,7 +148,7 @@ class Snapshot(CachingRecord, frozen=True, kw_only=True):
         return self.table.declared_features
 
     def label(self, key: str) -> Column[str | None]:
-        """The value of one label on each node, None where the node lacks it."""
+        """The value of one label on each node, None if the node lacks it."""
         return self.table.label(key)
 
     def allocatable(self, resource: str) -> Integers:

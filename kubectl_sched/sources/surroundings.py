@@ -74,7 +74,7 @@ class Surroundings:
         return sorted(self._events.get((kind, namespace, name), []), key=lambda event: event.last_seen, reverse=True)
 
     def pod_of_uid(self, uid: str) -> Pod | None:
-        """The pod of that UID, None where it is gone."""
+        """The pod of that UID, None if it is gone."""
         return self._by_uid.get(uid)
 
     def pod_of_key(self, key: str) -> Pod | None:

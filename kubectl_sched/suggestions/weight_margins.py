@@ -32,7 +32,7 @@ class Turn(Record, frozen=True, kw_only=True):
 
 
 class Flip(Record, frozen=True, kw_only=True):
-    """The nearest weights below and above a plugin's present one that change who wins; None where none does."""
+    """The nearest weights below and above a plugin's present one that change who wins; None if none does."""
 
     plugin: str
     weight: int
@@ -43,7 +43,7 @@ class Flip(Record, frozen=True, kw_only=True):
 def weight_to_win(result: ScheduleResult, row: int, plugin: str) -> int | None:
     """The weight, nearest to the plugin's present one, at which the row's node alone has the highest total.
 
-    The present weight where it has it already. None where no weight of this plugin does that, where the node is not
+    The present weight where it has it already. None if no weight of this plugin does that, where the node is not
     feasible, and where the plugin does not score this pod.
     """
     return _nearest_weight(result, row, plugin, margin=1)

@@ -37,7 +37,7 @@ def words_of(result: ScheduleResult) -> Mapping[str, tuple[str, ...]]:
 
 
 def completion(entry: str, words: Mapping[str, Iterable[str]]) -> str | None:
-    """The whole entry with its last word completed; None where nothing fits."""
+    """The whole entry with its last word completed; None if nothing fits."""
     head, blank, last = entry.rpartition(" ")
     if not blank:
         return next((f"{verb} " for verb in FORMS if verb.startswith(last) and verb != last), None) if last else None

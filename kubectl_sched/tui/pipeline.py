@@ -182,7 +182,7 @@ def _post_filter(result: ScheduleResult) -> Stage:
 
 
 def stage_named(found: Sequence[Stage], name: str | None) -> Stage | None:
-    """The stage of that name, None where there is none any longer."""
+    """The stage of that name, None if there is none any longer."""
     return next((stage for stage in found if stage.name == name), None)
 
 

@@ -25,14 +25,14 @@ def wrapped(number: int) -> int:
 
 
 def parse_int64(text: str) -> int | None:
-    """The number that strconv.ParseInt reads in base 10, None where it fails."""
+    """The number that strconv.ParseInt reads in base 10, None if it fails."""
     found = _INT64.fullmatch(text)
     number = int(found[1] + found[2]) if found is not None else None
     return number if number is not None and is_int64(number) else None
 
 
 def parse_uint64(text: str) -> int | None:
-    """The number that strconv.ParseUint reads in base 10, None where it fails."""
+    """The number that strconv.ParseUint reads in base 10, None if it fails."""
     found = _UINT64.fullmatch(text)
     number = int(found[1]) if found is not None else None
     return number if number is not None and number <= MAX_UINT64 else None

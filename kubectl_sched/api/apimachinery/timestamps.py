@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 
 def moment(text: str | None) -> datetime | None:
-    """The time, None where there is none or it cannot be read."""
+    """The time, None if there is none or it cannot be read."""
     if not text:
         return None
     try:

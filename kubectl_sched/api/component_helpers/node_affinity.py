@@ -95,7 +95,7 @@ class PreferredSchedulingTerms(msgspec.Struct, frozen=True):
 
 
 class RequiredNodeAffinity(msgspec.Struct, frozen=True):
-    """A pod's nodeSelector and required node affinity, either None where the pod has none."""
+    """A pod's nodeSelector and required node affinity, either None if the pod has none."""
 
     label_selector: Selector | None = None
     node_selector: NodeSelector | None = None

@@ -27,7 +27,7 @@ class ClaimUse(NamedTuple):
 
 
 def claim_use(pod: Pod, volume: Volume) -> ClaimUse | None:
-    """The claim behind a volume, None where it is none; an ephemeral volume's claim has a computed name."""
+    """The claim behind a volume, None if it is none; an ephemeral volume's claim has a computed name."""
     if volume.persistent_volume_claim is not None:
         return ClaimUse(volume.name, volume.persistent_volume_claim.claim_name, is_ephemeral=False)
     if volume.ephemeral is not None:
@@ -75,7 +75,7 @@ def is_fully_bound(claim: PersistentVolumeClaim) -> bool:
 
 @lru_cache(maxsize=1 << 12)
 def zones_of_label(value: str) -> frozenset[str] | None:
-    """The zones that a volume's zone label lists, None where it cannot be read (volumehelpers.LabelZonesToSet)."""
+    """The zones that a volume's zone label lists, None if it cannot be read (volumehelpers.LabelZonesToSet)."""
     zones = [zone.strip() for zone in value.split("__")]
     return frozenset(zones) if all(zones) else None
 

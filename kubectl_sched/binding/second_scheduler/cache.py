@@ -32,7 +32,7 @@ _LEAST_TO_REBUILD: Final = 1_000
 
 
 class Delta(NamedTuple):
-    """One object before and after; None where it was not there yet, or is no more."""
+    """One object before and after; None if it was not there yet, or is no more."""
 
     old: KubernetesObject | None
     new: KubernetesObject | None
@@ -71,7 +71,7 @@ class Cache:
         return deltas + [delta for item in present.values() if (delta := self.change(item, gone=False))]
 
     def change(self, item: KubernetesObject, *, gone: bool) -> Delta | None:
-        """One object has come, has changed or is gone; None where nothing is new."""
+        """One object has come, has changed or is gone; None if nothing is new."""
         stored = self._stored[type(item)]
         old = stored.get(item.key)
         if gone and old is None:
@@ -186,7 +186,7 @@ class Cache:
         return self._snapshot
 
     def _effective(self, key: str) -> Pod | None:
-        """The pod as it is on a node, None where it is on none."""
+        """The pod as it is on a node, None if it is on none."""
         stored = self._stored[Pod].get(key)
         if isinstance(stored, Pod) and stored.spec.node_name:
             return stored

@@ -194,5 +194,5 @@ class PageableOutput(OptionGroup, frozen=True, kw_only=True):
 
 
 def joined(feature_gates: "Sequence[str] | None") -> str | None:
-    """All gates of a flag that was given several times; None where it was not."""
+    """All gates of a flag that was given several times; None if it was not."""
     return ",".join(feature_gates) if feature_gates else None

@@ -26,7 +26,7 @@ _FRAMES = 10_000
 
 
 class Program:
-    """A compiled expression; `reads` is what it needs to know of a device, None where that may be anything."""
+    """A compiled expression; `reads` is what it needs to know of a device, None if that may be anything."""
 
     __slots__ = ("_is_newest", "_step", "reads", "text")
 

@@ -203,7 +203,7 @@ _INCLUDES = "includes"
 
 @cache
 def signatures(name: str, includes: bool) -> tuple[Overload, ...]:
-    """The overloads of a function; none where there is no such function, as includes() may not be."""
+    """The overloads of a function; none if there is no such function, as includes() may not be."""
     if name == _INCLUDES and not includes:
         return ()
     return _table().get(name, ())

@@ -192,7 +192,7 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin, PodGroupPostFilterPl
 
 
 def _not_eligible(pod: Pod, nodes: Snapshot, statuses: NodeToStatus, victims: SingleVictims) -> str | None:
-    """PodEligibleToPreemptOthers: why the pod may not preempt now, None where it may."""
+    """PodEligibleToPreemptOthers: why the pod may not preempt now, None if it may."""
     if pod.spec.preemption_policy == "Never":
         return "not eligible due to preemptionPolicy=Never."
     row = nodes.row_of.get(pod.status.nominated_node_name)

@@ -133,7 +133,7 @@ def make_constraint(
     distinct_by: Literal["device", "request", "value"] | None,
     where: str,
 ) -> Constraint:
-    """The constraint; `distinct_by` None where the allocator does not know distinctAttribute."""
+    """The constraint; `distinct_by` None if the allocator does not know distinctAttribute."""
     if published.match_attribute is not None:
         return MatchAttribute(published, published.match_attribute, lookup, lists)
     if published.distinct_attribute is not None and distinct_by is not None:
@@ -151,7 +151,7 @@ def published_attribute(device: SliceDevice, name: str) -> DeviceAttribute | Non
 
 
 def attribute_values(attribute: DeviceAttribute, lists: bool) -> Values | None:
-    """The attribute's values; None where it has none of a known type."""
+    """The attribute's values; None if it has none of a known type."""
     if lists:
         for kind, several in (
             ("int", attribute.int_values),

@@ -111,7 +111,7 @@ class CompatibilityGroups:
         self._members: dict[tuple[Hashable, str], list[frozenset[str]]] = {}
 
     def admit(self, pool: Pool, device: SliceDevice) -> list[tuple[Hashable, str]] | None:
-        """None where the device may not be added; else what to give to `forget`."""
+        """None if the device may not be added; else what to give to `forget`."""
         added: list[tuple[Hashable, str]] = []
         for consumed in device.device.consumes_counters:
             key = (pool.id, consumed.counter_set)

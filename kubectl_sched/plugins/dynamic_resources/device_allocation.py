@@ -65,7 +65,7 @@ class TentativeAllocation:
     def take(
         self, request: RequestData, pool: Pool, device: SliceDevice, number: int, *, must: bool
     ) -> Callable[[], None] | None:
-        """Allocate the device for the time being; None where it cannot be, else how to undo it (allocateDevice)."""
+        """Allocate the device for the time being; None if it cannot be, else how to undo it (allocateDevice)."""
         shared = self._shared.knows_capacity and device.device.allow_multiple_allocations
         if not (shared and request.admin_access) and self.is_in_use(request, device.id):
             return None

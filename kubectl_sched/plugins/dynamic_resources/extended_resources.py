@@ -42,7 +42,7 @@ class ExtendedResources(Record, frozen=True, kw_only=True):
 
 
 def extended_resources(pod: Pod, nodes: Snapshot, rules: DeviceRules) -> ExtendedResources | None:
-    """None where no class is behind anything that the pod asks for (preFilterExtendedResources)."""
+    """None if no class is behind anything that the pod asks for (preFilterExtendedResources)."""
     known = is_dra_extended_resource_name if rules.implicit_class_is_extended else is_extended_resource_name
     amounts = {name: amount.value() for name, amount in pod_requests(pod).items() if known(name) and not amount.is_zero}
     if not amounts:
@@ -73,7 +73,7 @@ def _claim_of_earlier_cycle(pod: Pod, nodes: Snapshot) -> ResourceClaim | None:
 def claim_on_node(
     wanted: ExtendedResources, pod: Pod, node: NodeInfo, rules: DeviceRules, *, other_claims: bool
 ) -> ResourceClaim | Status | None:
-    """The claim for what the node has no device plugin for, None where that is nothing (filterExtendedResources)."""
+    """The claim for what the node has no device plugin for, None if that is nothing (filterExtendedResources)."""
     if wanted.claim.spec.devices.requests:
         return unresolvable("cannot schedule extended resource claim")
     claimed = claimed_on(wanted, node, rules)

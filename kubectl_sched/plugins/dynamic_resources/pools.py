@@ -111,7 +111,7 @@ def _pool(
     rules: DeviceRules,
     channel: AllocatorChannel,
 ) -> Pool | None:
-    """None where a newer generation, which this node does not reach, replaces the pool."""
+    """None if a newer generation, which this node does not reach, replaces the pool."""
     expected = slices[0].published.spec.pool.resource_slice_count
     missing = f"{len(slices)} of {expected}"
     if rules.incomplete_pool_is_used:

@@ -139,7 +139,7 @@ def meeting(existing: PodTable, term: AffinityTerm) -> Mask:
 
 
 def meeting_all(existing: PodTable, terms: Sequence[AffinityTerm]) -> Mask:
-    """bool[m]: the existing pods that meet all of an incoming pod's terms; none where there are no terms."""
+    """bool[m]: the existing pods that meet all of an incoming pod's terms; none if there are no terms."""
     if not terms:
         return np.zeros(len(existing), dtype=np.bool_)
     chosen = meeting(existing, terms[0])

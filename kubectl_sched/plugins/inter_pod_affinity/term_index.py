@@ -81,7 +81,7 @@ class TermIndex:
 
 
 def _required_labels(term: AffinityTerm) -> list[Label | None]:
-    """The values, of one key, of which a pod must have one; None where the selector requires no value."""
+    """The values, of one key, of which a pod must have one; None if the selector requires no value."""
     for requirement in term.selector.requirements:
         if requirement.operator in _HOLDS_VALUE:
             return [(requirement.key, value) for value in dict.fromkeys(requirement.values)]

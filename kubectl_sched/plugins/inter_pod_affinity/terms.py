@@ -166,7 +166,7 @@ def existing_terms(existing: PodTable) -> Column[PodTerms | None]:
 
 
 def namespace_labels(namespace: str, objects: Objects) -> Labels:
-    """The labels of a namespace, none where it is not known (GetNamespaceLabelsSnapshot)."""
+    """The labels of a namespace, none if it is not known (GetNamespaceLabelsSnapshot)."""
     found = objects.get(Namespace, namespace)
     return _NO_LABELS if found is None else found.metadata.labels
 

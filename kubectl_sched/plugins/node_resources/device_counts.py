@@ -97,7 +97,7 @@ class DeviceCounts:
                 yield from one.devices
 
     def _matches(self, device_class: DeviceClass, device: SliceDevice) -> bool | None:
-        """Report whether all of the class' expressions hold, None where one fails."""
+        """Report whether all of the class' expressions hold, None if one fails."""
         for selector in device_class.spec.selectors:
             if selector.cel is None:
                 continue

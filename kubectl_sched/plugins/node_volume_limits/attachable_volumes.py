@@ -143,7 +143,7 @@ class AttachableVolumes:
         return found
 
     def of_claim(self, claim: PersistentVolumeClaim, migrated: frozenset[str]) -> Volumes:
-        """The one volume of a claim, none where it is no driver's (getCSIDriverInfo)."""
+        """The one volume of a claim, none if it is no driver's (getCSIDriverInfo)."""
         name = claim.spec.volume_name
         volume = self._objects.get(PersistentVolume, name) if name else None
         if volume is None:

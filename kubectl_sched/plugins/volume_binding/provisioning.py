@@ -94,7 +94,7 @@ def topology_of(capacity: CSIStorageCapacity) -> Selector | None:
 
 
 def _selectors_of(storage_class: StorageClass | None) -> list[Selector] | None:
-    """The allowed topologies, None where all are; terms that match nothing are left out."""
+    """The allowed topologies, None if all are; terms that match nothing are left out."""
     if storage_class is None or not storage_class.allowed_topologies:
         return None
     return [selector for term in storage_class.allowed_topologies if (selector := _selector_of(term)) is not None]

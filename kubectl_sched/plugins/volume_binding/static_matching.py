@@ -29,7 +29,7 @@ _FILESYSTEM = "Filesystem"
 
 
 def affinity_of(volume: PersistentVolume) -> NodeSelector | None:
-    """The parsed node affinity of a volume, None where it can be reached from everywhere."""
+    """The parsed node affinity of a volume, None if it can be reached from everywhere."""
     affinity = volume.spec.node_affinity
     return parse_node_selector(affinity.required) if affinity is not None and affinity.required is not None else None
 
@@ -99,7 +99,7 @@ class Candidates:
             self._by_label.setdefault(label, []).append(place)
 
     def best(self, labels: Mapping[str, str], taken: set[str]) -> PersistentVolume | None:
-        """The volume set aside for the claim, else the smallest, the first listed of equals; None where none fits."""
+        """The volume set aside for the claim, else the smallest, the first listed of equals; None if none fits."""
         for candidate in self._reserved:
             if candidate.volume.name not in taken:
                 return candidate.volume if can_be_reached(candidate.affinity, labels) else None
@@ -188,7 +188,7 @@ class VolumeIndex:
 
 
 def _labels_wanted(affinity: NodeSelector | None) -> set[tuple[str, str]] | None:
-    """Labels of which a node must have one to reach the volume; None where that cannot be said."""
+    """Labels of which a node must have one to reach the volume; None if that cannot be said."""
     if affinity is None:
         return None
     wanted: set[tuple[str, str]] = set()

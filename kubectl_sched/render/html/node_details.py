@@ -50,7 +50,7 @@ class Details(Record, frozen=True, kw_only=True):
 
 
 def details(result: ScheduleResult, row: int, position: int | None) -> Details:
-    """`position` is the row's place among the feasible ones; None where it is not feasible."""
+    """`position` is the row's place among the feasible ones; None if it is not feasible."""
     rejections = tuple(
         Rejection(
             plugin=status.plugin or "",

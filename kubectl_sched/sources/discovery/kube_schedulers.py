@@ -35,7 +35,7 @@ class FoundScheduler(Record, frozen=True, kw_only=True):
     pods: tuple[Pod, ...]
     image: str
     version: KubeVersion | None
-    """None where the image's tag does not say it."""
+    """None if the image's tag does not say it."""
 
     flags: Mapping[str, str]
     configuration: ConfigurationSource
@@ -75,7 +75,7 @@ class FoundScheduler(Record, frozen=True, kw_only=True):
 
     @property
     def holds_lease(self) -> bool | None:
-        """Report whether one of its pods holds its Lease, None where that cannot be told."""
+        """Report whether one of its pods holds its Lease, None if that cannot be told."""
         if self.lease is None or not self.lease.spec.holder_identity:
             return None
         holder = self.lease.spec.holder_identity.rpartition("_")[0] or self.lease.spec.holder_identity
@@ -105,7 +105,7 @@ def find_schedulers(dump: Dump) -> tuple[FoundScheduler, ...]:
 
 
 def scheduler_container(pod: Pod) -> Container | None:
-    """The container that is a kube-scheduler, None where there is none."""
+    """The container that is a kube-scheduler, None if there is none."""
     return next((container for container in pod.spec.containers if is_scheduler(container)), None)
 
 

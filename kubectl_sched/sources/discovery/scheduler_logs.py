@@ -66,7 +66,7 @@ def logs_of(path: str) -> tuple[str, str] | None:
 
 
 def logged_configuration(log: str) -> str | None:
-    """The YAML of the configuration that the log's last start has, None where the log has none."""
+    """The YAML of the configuration that the log's last start has, None if the log has none."""
     lines = _WRITTEN_AT.sub("", log).replace("\r\n", "\n")
     start = lines.rfind(MARK.decode())
     if start < 0:

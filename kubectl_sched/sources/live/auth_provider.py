@@ -87,7 +87,7 @@ def _cannot(user: User, config: dict[str, Any], why: str) -> str:
 
 
 def _save(user: User, config: dict[str, Any]) -> None:
-    """A refresh-token may serve only once, so the new one must not be lost; where it cannot be written, so be it."""
+    """A refresh-token may serve only once, so the new one is written back; write failures are ignored."""
     import yaml
 
     if user.kubeconfig is None:

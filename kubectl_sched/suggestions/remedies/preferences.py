@@ -89,7 +89,7 @@ def _nearest_weight(
 ) -> tuple[int, bool] | None:
     """The weight at which the row's node wins, else one at which it only ties, nearest to the present one; and which.
 
-    None where no weight does either, or where nothing is scored by what is preferred. The row must be feasible.
+    None if no weight does either, or where nothing is scored by what is preferred. The row must be feasible.
     """
     assert result.framework is not None  # noqa: S101 - asked only of results of a cycle
     if all(plugin.name != _NODE_AFFINITY for plugin in result.framework.score_plugins):

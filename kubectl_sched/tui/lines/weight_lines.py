@@ -23,7 +23,7 @@ _GAP = 2
 
 
 class WeightLine(Record, frozen=True, kw_only=True):
-    """One turn of one plugin: the line, and the weight to try; None where no weight changes the winner."""
+    """One turn of one plugin: the line, and the weight to try; None if no weight changes the winner."""
 
     plugin: str
     weight: int | None

@@ -67,7 +67,7 @@ class DecisionScreen(Screen[None]):
 
     @property
     def row(self) -> int | None:
-        """The row of the node under the cursor; None where no node is listed."""
+        """The row of the node under the cursor; None if no node is listed."""
         return self.rows[self.nodes.cursor] if self.rows else None
 
     @property

@@ -1,4 +1,4 @@
-"""Who schedules, with which configuration, for whom, and why one never does."""
+"""The schedulers, their configurations, and the pods that none of them will ever schedule."""
 
 from __future__ import annotations
 

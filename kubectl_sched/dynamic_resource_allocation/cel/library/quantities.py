@@ -26,7 +26,7 @@ def _quantity(text: Value) -> Quantity:
 
 
 def _as_int64(quantity: Quantity) -> int | None:
-    """AsInt64: None where it is not a whole int64, or kept as a decimal."""
+    """AsInt64: None if it is not a whole int64, or kept as a decimal."""
     amount = quantity.value()
     if quantity.is_decimal or of_value(amount) != quantity:
         return None
