@@ -63,7 +63,7 @@ def pytest_runtest_setup() -> None:
 
 @pytest.fixture
 def update_golden(request: pytest.FixtureRequest) -> bool:
-    """Whether expected outputs are to be written instead of compared."""
+    """Report whether expected outputs are to be written instead of compared."""
     return bool(request.config.getoption("--update-golden"))
 
 

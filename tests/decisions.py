@@ -37,7 +37,7 @@ class Recorded(NamedTuple):
 
     @property
     def request(self) -> Json:
-        """What kube-scheduler was asked."""
+        """The request to kube-scheduler."""
         request: Json = self.case["request"]
         return request
 
@@ -85,18 +85,18 @@ def explain(request: Json, folder: Path, version: str) -> dict[str, Json]:
 
 
 def is_refused(decision: Json) -> bool:
-    """Whether kube-scheduler refused the configuration, so that no pod was looked at."""
+    """Report whether kube-scheduler refused the configuration, so that no pod was looked at."""
     return (decision.get("error") or "").startswith(("decode", "config"))
 
 
 def names_unknown_plugin(decision: Json) -> bool:
-    """Whether kube-scheduler refused a plugin that is not in-tree, which we name and leave out."""
+    """Report whether kube-scheduler refused a plugin that is not in-tree, which we name and leave out."""
     error = decision.get("error") or ""
     return "scheduler.New: " in error and error.endswith("does not exist")
 
 
 def refuses(request: Json, folder: Path, version: str) -> bool:
-    """Whether we refuse the request's configuration or gates."""
+    """Report whether we refuse the request's configuration or gates."""
     try:
         explain(request, folder, version)
     except (ConfigurationError, FeatureGateError):
@@ -149,7 +149,7 @@ def _outcome(decision: Json) -> str:
 
 
 def _decided(decision: Json) -> Json:
-    """What the decision says, in the words of the contract; aspects that it says nothing of are left out."""
+    """The decision in the words of the contract; aspects that it says nothing of are left out."""
     outcome = _outcome(decision)
     said: Json = {"outcome": outcome}
     if outcome in {"Deleting", "Error", "NoProfile"} or decision.get("error"):
@@ -253,7 +253,7 @@ def _explained(explained: Json, decision: Json) -> Json:
 
 
 def _is_one_of_the_winners(post_filter: Json | None, decided: Json) -> bool:
-    """Whether our node may win the last tie of preemption, with the victims that it has in the real dry run."""
+    """Report whether our node may win the last tie of preemption, with the victims that it has in the real dry run."""
     node = (post_filter or {}).get("nominatedNode")
     if post_filter is None or node not in (decided.get("nominatedNodes") or [decided.get("nominatedNode")]):
         return False

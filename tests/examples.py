@@ -1,4 +1,4 @@
-"""How many examples the laws are tried on."""
+"""The number of examples that the laws are tried on."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def options_of(request: Json) -> Options:
 
 
 def replay(request: Json) -> Outcome:
-    """What we say to a request."""
+    """Our answer to a request."""
     objects = [_object(each) for each in request["objects"]]
     types = {pool: tuple(map(instance_type, stated["types"])) for pool, stated in request["instanceTypes"].items()}
     pools = [each.name for each in objects if type(each).__name__ == "NodePool"]

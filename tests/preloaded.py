@@ -23,9 +23,9 @@ from kubectl_sched.render.text import placement_progress, progress_bar
 from kubectl_sched.sources.dump import completeness
 
 _LATE = ("jinja2", "msgspec.yaml", "rich.console", "rich.table", "yaml")
-"""What the program imports where it uses it."""
+"""The modules that the program imports where it uses them."""
 _LEFT_OUT = ("__main__", "binding", "live")
-"""What few of the runs need, and what would come with it is large."""
+"""Modules that few runs need, and that import much."""
 
 
 def main() -> None:
@@ -74,7 +74,7 @@ def _never_show_progress() -> None:
 
 
 def _pin_clock(moment: str | None) -> None:
-    """What the program says of the age of a dump depends on the day, which a test may settle (RFC 3339)."""
+    """Pin the day, on which the stated age of a dump depends, if a test sets it (RFC 3339)."""
     if moment is not None:
         pinned = datetime.fromisoformat(moment)
         clock = type("Clock", (datetime,), {"now": lambda _: pinned})

@@ -29,7 +29,7 @@ _AS_IS = {"PYTHONUTF8": "1", "OPENBLAS_NUM_THREADS": "1"}
 def run(
     *arguments: str, stdin: str | None = None, folder: Path | None = None, environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """What the program writes into pipes and its exit code; `environment` is added to ours."""
+    """The output of the program into pipes and its exit code; `environment` is added to ours."""
     in_, given = os.pipe()
     written, out = os.pipe()
     with TemporaryFile() as errors:

@@ -56,7 +56,7 @@ def typed_into_zsh(zsh: str, script: str, line: str, environment: Mapping[str, s
 
 
 def _read_until(descriptor: int, is_enough: Callable[[str], bool]) -> str:
-    """What was written until then; fails where it never comes."""
+    """The output until then; fails if it never comes."""
     written = b""
     until = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < until:

@@ -58,7 +58,7 @@ ODD: tuple[Any, ...] = (
 
 
 def places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Where every field and every item of the value is."""
+    """The path of every field and every item of the value."""
     entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, below in entries:
         yield (*above, key)
@@ -88,7 +88,7 @@ def damaged(objects: list[Json], chance: random.Random) -> list[Json]:
 
 
 def show_in_every_form(request: Json, folder: Path, version: str, chance: random.Random) -> str:
-    """What `explain` prints for one pod of the request, in all forms one after the other."""
+    """The output of `explain` for one pod of the request, in all forms one after the other."""
     (folder / "dump.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": request["objects"]}))
     (folder / "config.yaml").write_text(request.get("config") or "{}")
     gates = ",".join(f"{name}={str(value).lower()}" for name, value in (request.get("featureGates") or {}).items())

@@ -1,4 +1,4 @@
-"""What starts an archive runs the archive's own wheels, out of a folder that nobody else can write to."""
+"""The launcher of an archive runs the archive's own wheels, out of a folder that nobody else can write to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a re-implementation of kube-scheduler gets wrong, each as a cluster of a few lines through the whole cycle.
+"""Likely mistakes of a re-implementation of kube-scheduler, each as a cluster of a few lines through the whole cycle.
 
 Texts are those of kube-scheduler 1.36 unless a test names another minor. Some facts are stated by other tests alone:
 
@@ -174,7 +174,7 @@ def test_a_pods_sum_is_rounded_up_once(cpu: str, fits: bool) -> None:
 
 @pytest.mark.parametrize(("status", "fits"), [({}, True), ({"resources": {"requests": {"cpu": "3"}}}, False)])
 def test_a_bound_pod_counts_what_it_still_has(status: dict[str, Any], fits: bool) -> None:
-    """What was allocated counts only where the status of the container has resources at all."""
+    """Allocated resources count only if the status of the container has resources at all."""
     container = {"name": "main", "allocatedResources": {"cpu": "3"}, **status}
     shrinking = pod("old", on="w1", status={"containerStatuses": [container]}, **requests(cpu="1"))
     assert explain(pod(**requests(cpu="2")), small(), shrinking).fits is fits

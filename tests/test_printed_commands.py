@@ -106,7 +106,7 @@ def test_a_shell_expands_nothing_in_json(text: str) -> None:
 
 
 def run_by_bash(script: str, folder: Path) -> list[list[str]]:
-    """What stubs of the programs were called with; nothing else may come of it."""
+    """The arguments with which stubs of the programs were called; nothing else may happen."""
     stubs = folder / "stubs"
     stubs.mkdir(exist_ok=True)
     for name in ("kubectl", "sleep", "kill", "echo"):

@@ -1,4 +1,4 @@
-"""What went wrong once, found by comparing with the real kube-scheduler, stays right."""
+"""Mistakes that were found by comparing with the real kube-scheduler do not come back."""
 
 import json
 from pathlib import Path

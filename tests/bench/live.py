@@ -74,7 +74,7 @@ def _create(port: int, items: list[dict[str, Any]]) -> None:
 
 
 def seconds(command: list[str], environment: dict[str, str]) -> float:
-    """How long a program runs whose output nobody reads."""
+    """The seconds that a program runs whose output is thrown away."""
     started = time.monotonic()
     subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
     return time.monotonic() - started

@@ -1,4 +1,4 @@
-"""How many bound pods of dumps would be let in by their own node: `python -m tests.bench.own_nodes PATH...`.
+"""The share of bound pods of dumps that their own node would let in: `python -m tests.bench.own_nodes PATH...`.
 
 What is not feasible there is printed with the reason, to be understood: docs/dumps.md has the outcome.
 """

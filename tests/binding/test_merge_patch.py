@@ -13,7 +13,7 @@ patches = st.dictionaries(st.sampled_from("abc"), values, max_size=3)
 
 
 def without_nulls(value: Any) -> Any:
-    """What a server stores: no key of an object is null."""
+    """An object as a server stores it: no key is null."""
     if isinstance(value, dict):
         return {key: without_nulls(each) for key, each in value.items() if each is not None}
     return value

@@ -1,4 +1,4 @@
-"""What is written, as values: statuses, events, who serves a pod, what is left of an earlier attempt, and the plan."""
+"""The writes of a binding, as values: statuses, events, the active scheduler, earlier attempts, and the plan."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a person may get wrong on the command line, or find in a dump: one sentence, and the right exit code."""
+"""Mistakes on the command line and in dumps: one sentence, and the right exit code."""
 
 from __future__ import annotations
 

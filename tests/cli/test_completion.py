@@ -141,7 +141,7 @@ def test_the_shell_is_told_whether_files_or_a_blank_may_follow(words: tuple[str,
 
 
 def completed(*words: str) -> subprocess.CompletedProcess[str]:
-    """What shells ask for at a tab."""
+    """The requests of shells at a tab."""
     return program.run("__complete", *words)
 
 

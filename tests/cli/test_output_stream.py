@@ -1,4 +1,4 @@
-"""What the program says where its answer cannot be written, and where there is none."""
+"""Messages of the program if its answer cannot be written, or if there is none."""
 
 from __future__ import annotations
 

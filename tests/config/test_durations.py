@@ -1,4 +1,4 @@
-"""What Go's durations are where they are hard to read."""
+"""Go's durations in their unusual spellings."""
 
 from __future__ import annotations
 

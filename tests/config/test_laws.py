@@ -1,4 +1,4 @@
-"""What holds of any profile, of durations and of names."""
+"""Laws of profiles, durations and names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the real kube-scheduler of each minor runs without a configuration, and which gates and plugins it knows."""
+"""The defaults of the real kube-scheduler of each minor, and the gates and plugins that it knows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is refused, or left out, says so in plain words as well."""
+"""Refused and omitted settings are reported in plain words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What cannot be replayed is named."""
+"""Everything that cannot be replayed is named."""
 
 from __future__ import annotations
 

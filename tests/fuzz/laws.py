@@ -1,4 +1,4 @@
-"""What every case is held to, whatever it was given."""
+"""The laws that hold for every case."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class EscapedError(BaseException):
 
 
 class Outcome(NamedTuple):
-    """What a run left behind: `commands` are those printed, by their text; `crash` is an exception that got out."""
+    """The result of a run: `commands` are those printed, by their text; `crash` is an exception that got out."""
 
     code: int
     stdout: bytes
@@ -60,7 +60,7 @@ def import_everything() -> None:
 
 
 def run(arguments: Sequence[str], files: Mapping[str, bytes], stdin: bytes = b"") -> Outcome:
-    """What the program does on these arguments, in the current folder with these files in it.
+    """Run the program on these arguments, in the current folder with these files in it.
 
     The arguments `read PATH` only read a dump and say what was noted about it.
     """

@@ -39,7 +39,7 @@ class Batch(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What came of a batch: how many cases were run, what broke a law, and the commands that were printed."""
+    """The result of a batch: how many cases were run, what broke a law, and the commands that were printed."""
 
     cases: int
     findings: list[Finding]

@@ -58,7 +58,7 @@ def requests(**amounts: str) -> dict[str, Any]:
 
 @cache
 def handle(version: str = "1.36", **gates: bool) -> Handle:
-    """What a plugin of that minor is made with."""
+    """The handle of a plugin of that minor."""
     minor = KubeVersion.parse(version)
     return Handle(version=minor, release=RELEASES[minor], features=Features.for_version(minor, gates))
 
@@ -80,7 +80,7 @@ def snapshot(*objects: KubernetesObject, version: str = "1.36") -> Snapshot:
 
 
 def filtered(plugin: FilterPlugin, incoming: Pod, nodes: Snapshot) -> list[Status]:
-    """What PreFilter and Filter of one plugin say of each node; a plugin that skips passes them all."""
+    """The verdicts of one plugin's PreFilter and Filter on each node; a plugin that skips passes them all."""
     state = CycleState()
     if isinstance(plugin, PreFilterPlugin):
         status = plugin.pre_filter(state, incoming, nodes).status

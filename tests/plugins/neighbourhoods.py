@@ -166,7 +166,7 @@ neighbourhoods = st.integers(0, 2**32 - 1).map(neighbourhood)
 
 
 def statuses(plugin: FilterPlugin, state: CycleState, incoming: Pod, nodes: Snapshot) -> list[Status]:
-    """What Filter says of each node, given a state that PreFilter has written."""
+    """The verdicts of Filter on each node, given a state that PreFilter has written."""
     return list(plugin.filter(state, incoming, nodes))
 
 
@@ -180,7 +180,7 @@ def from_scratch(plugin: FilterPlugin, incoming: Pod, nodes: Snapshot) -> tuple[
 
 
 def has_state(plugin: FilterPlugin, incoming: Pod, nodes: Snapshot) -> bool:
-    """Whether PreFilter does not skip."""
+    """Report whether PreFilter does not skip."""
     assert isinstance(plugin, PreFilterPlugin)
     return plugin.pre_filter(CycleState(), incoming, nodes).status.is_success
 

@@ -84,7 +84,7 @@ GATES = {
         "DRAPartitionableDevices",
     ),
 }
-"""What is switched at random, besides DynamicResourceAllocation, which is on."""
+"""The gates that are switched at random, besides DynamicResourceAllocation, which is on."""
 LINKS = ({"strings": ["a", "b"]}, {"strings": ["b"]}, {"string": "b"}, {"ints": [1, 2]})
 _STRATEGY: Json = {
     "type": "LeastAllocated",

@@ -110,7 +110,7 @@ def post_filtered(
 
 
 def failure(one: DynamicResources, incoming: Pod, nodes: Snapshot) -> str:
-    """What fails the cycle on the first node."""
+    """The error that fails the cycle on the first node."""
     status = filtered(one, incoming, nodes)[0]
     assert status.code is Code.ERROR
     return status.reasons[0]

@@ -1,4 +1,4 @@
-"""What holds for every plugin that looks at one node at a time, whatever the cluster."""
+"""Laws of every plugin that looks at one node at a time, whatever the cluster."""
 
 from __future__ import annotations
 

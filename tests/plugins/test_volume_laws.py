@@ -1,4 +1,4 @@
-"""What holds for the volume plugins, whatever the volumes, claims and drivers, broken ones among them."""
+"""Laws of the volume plugins, whatever the volumes, claims and drivers, broken ones among them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `capacity` says adds up to what the objects say, and names what keeps pods from what is free."""
+"""The figures of `capacity` add up to those of the objects, and it names the reason why free room does not help."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the replay relates to what is true of a pod: its stage, its placement, and what others said of it."""
+"""The relation of the replay to the facts about a pod: its stage, its placement, and what others said of it."""
 
 from __future__ import annotations
 

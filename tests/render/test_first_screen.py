@@ -32,7 +32,7 @@ def assert_fits(text: str, width: int = 80) -> None:
 
 
 def is_one_argument(line: str) -> bool:
-    """Whether the line of a command holds one argument that is longer than it; such a line is not broken."""
+    """Report whether the line of a command holds one argument that is longer than it; such a line is not broken."""
     return line.startswith("    '")
 
 

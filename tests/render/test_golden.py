@@ -1,4 +1,4 @@
-"""What people see, whole, at 80 columns and at 160: tests/golden has it (`pytest --update-golden` writes it anew)."""
+"""Whole outputs at 80 columns and at 160: tests/golden has it (`pytest --update-golden` writes it anew)."""
 
 from __future__ import annotations
 

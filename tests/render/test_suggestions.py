@@ -1,4 +1,4 @@
-"""What one change would do is said only where a replay shows it, and the command does what was replayed."""
+"""The effect of a change is stated only if a replay shows it, and the command does what was replayed."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def shown(
     color: bool = False,
     one: bool | None = None,
 ) -> str:
-    """What a terminal of that many columns and lines shows."""
+    """The output on a terminal of that many columns and lines."""
     console = Console(
         file=io.StringIO(), width=width, force_terminal=color, no_color=not color, markup=False, highlight=False
     )

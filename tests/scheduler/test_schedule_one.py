@@ -1,4 +1,4 @@
-"""What the cycle makes of its plugins' answers; the texts are those of kube-scheduler 1.36."""
+"""The result of a cycle by its plugins' answers; the texts are those of kube-scheduler 1.36."""
 
 from __future__ import annotations
 

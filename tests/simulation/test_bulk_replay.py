@@ -39,7 +39,7 @@ def copies_on(template: Pod, names: list[str]) -> list[Pod]:
 
 
 def shared_and_own(nodes: Snapshot, pods: list[Pod], version: str) -> list[tuple[Rejudged, ScheduleResult]]:
-    """What is shared, beside the whole cycle; pods of which nothing is shared are left out."""
+    """The shared replays, beside the whole cycle; pods of which nothing is shared are left out."""
     for each in pods:
         nodes = nodes.assume(each, nodes.row_of[each.spec.node_name])
     framework = Scheduler(load_configuration(None, KubeVersion.parse(version), None), nodes).framework(

@@ -392,7 +392,7 @@ def test_ordinals_beyond_the_replicas_go_first(tmp_path: Path, image: str, parti
 
 
 def interrupted_after(count: int, *targets: str) -> WhatIfResult:
-    """What is known when Ctrl-C comes after so many placements."""
+    """The result if Ctrl-C comes after so many placements."""
     told = 0
 
     def report(_done: int, _known: int) -> None:

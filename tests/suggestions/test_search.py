@@ -1,4 +1,4 @@
-"""What it would take: every kind of change, and the laws that hold for all that is suggested."""
+"""Suggestions: every kind of change, and the laws that hold for all that is suggested."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ def test_each_kind_of_change_is_offered_where_it_helps(kind: Kind) -> None:
 
 
 def promised(result: ScheduleResult, on: str | None) -> Promise | None:
-    """What a whole cycle says, without anything that the search did."""
+    """The result of a whole cycle, without anything that the search did."""
     preempted = result.post_filter
     if not result.fits:
         return Promise.PREEMPTS if preempted is not None and preempted.nominated_node else None

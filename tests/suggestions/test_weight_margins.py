@@ -1,4 +1,4 @@
-"""How far a weight must go for another node to win: the same as trying every weight."""
+"""The distance that a weight must go for another node to win: the same as trying every weight."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ FORMATS = tuple(each.value for each in PageOutput)
 
 
 def decisions(*targets: str, source: Path = DEMO, namespace: str = "default") -> tuple[Decision, ...]:
-    """What explain answers about these pods of a dump; about all pending ones where none is named."""
+    """The answers of explain about these pods of a dump; about all pending ones where none is named."""
     dump = read([str(source)])
     selection = Selection(
         targets=targets, namespace=namespace if targets else None, label_selector=None, pending=not targets
@@ -69,7 +69,7 @@ def on_screen(test: Callable[P, Awaitable[None]]) -> Callable[P, None]:
 
 
 class Screen:
-    """What is on the screen, and the keys."""
+    """The text on the screen, and the keys."""
 
     def __init__(self, app: Explorer, pilot: Pilot[None]) -> None:
         self.app = app

@@ -1,4 +1,4 @@
-"""What a what-if changes, and that its replay is the decision about the changed objects."""
+"""The changes of a what-if, and that its replay is the decision about the changed objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which nodes are listed in which order, the pipeline's steps, and what is exported: all without a terminal."""
+"""The listed nodes and their order, the pipeline's steps, and what is exported: all without a terminal."""
 
 from __future__ import annotations
 

@@ -27,12 +27,12 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*?\b(?:3[0-7]|38|4[0-7]|48|9[0-7]|10[0-7])\b[
 
 
 def explored(arguments: Sequence[str], until: str, keys: str, **environment: str) -> tuple[str, int]:
-    """What `explain` writes to the terminal, the keys being typed once a text is on it; and the exit code."""
+    """The output of `explain` on a terminal, the keys being typed once a text is on it; and the exit code."""
     return shown(["explain", *arguments, *DEMO], [(until, keys)], **environment)
 
 
 def shown(arguments: Sequence[str], steps: Sequence[tuple[str, str]], **environment: str) -> tuple[str, int]:
-    """What is written to the terminal, keys being typed each time that a text is on it; and the exit code."""
+    """The output on the terminal, keys being typed each time that a text is on it; and the exit code."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     inherited = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "COLUMNS", "LINES"}}
@@ -49,7 +49,7 @@ def shown(arguments: Sequence[str], steps: Sequence[tuple[str, str]], **environm
 
 
 def _read_until(descriptor: int, text: str | None) -> str:
-    """What comes until a text has come; without one, until the other end is closed."""
+    """The output until a text has come; without one, until the other end is closed."""
     read = bytearray()
     while text is None or text not in read.decode(errors="replace"):
         if not select.select([descriptor], [], [], _PATIENCE_SECONDS)[0]:

@@ -16,7 +16,7 @@ WEB, API = "web-0", "api-5d9c7b8f6d-m7c5t"
 
 
 class Picture(NamedTuple):
-    """What is drawn: which pods, on a terminal of which size, after which keys."""
+    """A picture: its pods, on a terminal of which size, after which keys."""
 
     name: str
     pods: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Which changes wake which pods."""
+"""The changes that wake waiting pods."""
 
 from __future__ import annotations
 

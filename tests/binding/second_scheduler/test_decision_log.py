@@ -1,4 +1,4 @@
-"""What a decision looks like to a person and to a program."""
+"""The log of decisions, as text and as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What probes and Prometheus see."""
+"""The endpoints that probes and Prometheus read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who no longer leads sends nothing, not even what was sent before."""
+"""A former leader sends nothing, not even a retry."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def new_queue(backoff: Backoff = BACKOFF) -> SchedulingQueue:
 
 
 def taken(queue: SchedulingQueue, now: float) -> QueuedPod | None:
-    """What the scheduling loop does to take the next pod."""
+    """Take the next pod, as the scheduling loop does."""
     queue.flush(now)
     return queue.pop()
 

@@ -1,4 +1,4 @@
-"""What is wrong with a dump is one sentence that names the file."""
+"""The problem of a dump is one sentence that names the file."""
 
 from __future__ import annotations
 

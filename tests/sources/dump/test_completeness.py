@@ -1,4 +1,4 @@
-"""What is said of a dump as a whole: only what matters for the pods that were explained."""
+"""Warnings about a dump as a whole: only what matters for the pods that were explained."""
 
 from __future__ import annotations
 

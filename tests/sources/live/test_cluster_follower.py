@@ -1,4 +1,4 @@
-"""What is followed is read again once something has changed, and no watch is left open."""
+"""A followed cluster is read again once something has changed, and no watch is left open."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def follow(server: Server, laid: None, monkeypatch: pytest.MonkeyPatch) -> Itera
 
 
 def names(seen: SimpleQueue[Message], count: int) -> list[str]:
-    """What the next messages are about."""
+    """The subjects of the next messages."""
     return [words(seen.get(timeout=60)) for _ in range(count)]
 
 
