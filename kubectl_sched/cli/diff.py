@@ -38,13 +38,14 @@ def diff(
     source: options.StateSource,
     selection: options.PodSelection,
     scheduler: options.ConfiguredScheduler,
-    display: options.ColoredOutput,
+    display: options.NotedOutput,
     connection: ConnectionOptions,
 ) -> None:
     """Compare where pods land under two configurations, two versions or two dumps."""
     from kubectl_sched.cli.state_source import read_replayable
     from kubectl_sched.queries.diff import Question
     from kubectl_sched.queries.diff import diff as difference
+    from kubectl_sched.render.display import Display
     from kubectl_sched.render.text.diff_text import show_diff
     from kubectl_sched.render.text.progress_bar import progress
     from kubectl_sched.sources.discovery.replay_setup import Replay
@@ -64,7 +65,8 @@ def diff(
     )
     with progress(of_bytes=False) as report:
         answer = difference(question, dump, other, report)
-    sys.exit(show_diff(answer, display.output.value, display.color.value))
+    shown = Display(output=display.output.value, color=display.color.value, notes=display.notes)
+    sys.exit(show_diff(answer, shown))
 
 
 def _read(paths: Sequence[str]) -> Dump:

@@ -177,8 +177,13 @@ def test_nothing_pending_is_said_and_is_no_failure(tmp_path: Path) -> None:
     assert (data["groups"], data["pending"]) == ([], 0)
 
 
+def test_the_notes_are_one_line_unless_all_are_asked_for() -> None:
+    assert run("triage", "--from", FIXTURE).stdout.count("note: ") == 1
+    assert run("triage", "--from", FIXTURE, "--notes").stdout.count("note: ") == 2
+
+
 def test_a_pipe_gets_a_whole_table_and_wide_has_every_pod_and_command() -> None:
-    table = run("--from", FIXTURE)
+    table = run("--from", FIXTURE, "--notes")
     assert table.returncode == 1
     assert "2 more nodes like gpu-1 place all" in table.stdout
     assert "\N{HORIZONTAL ELLIPSIS}" not in table.stdout

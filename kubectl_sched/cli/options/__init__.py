@@ -174,6 +174,12 @@ class ColoredOutput(PlainOutput, frozen=True, kw_only=True):
     color: Annotated[Color, Option("--color", help="When to colour.")] = Color.auto
 
 
+class NotedOutput(ColoredOutput, frozen=True, kw_only=True):
+    """The same, of an answer with notes."""
+
+    notes: Annotated[bool, Option("--notes", help="Show every note (as -o wide).")] = False
+
+
 class TriageOutput(OptionGroup, frozen=True, kw_only=True):
     """The format of a triage, which opens a screen on a terminal unless one is asked for."""
 
@@ -182,6 +188,7 @@ class TriageOutput(OptionGroup, frozen=True, kw_only=True):
         Output | None, Option("--output", "-o", help="Print the answer so; else a terminal shows it to go through.")
     ] = None
     color: Annotated[Color, Option("--color", help="When to colour.")] = Color.auto
+    notes: Annotated[bool, Option("--notes", help="Show every note (as -o wide).")] = False
 
 
 class PageableOutput(OptionGroup, frozen=True, kw_only=True):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kubectl_sched.config import Configuration
     from kubectl_sched.queries.diff import Answer
     from kubectl_sched.queries.replay_difference import Difference, ReplaySummary
+    from kubectl_sched.render.display import Display
     from kubectl_sched.render.table import Tone
 
 _BEST_NAMED = 2
@@ -28,8 +29,9 @@ _CHANGES = {
 }
 
 
-def show_diff(answer: Answer, output: str, color: str) -> int:
+def show_diff(answer: Answer, display: Display) -> int:
     """Print the answer on stdout and return the exit code: 0 if nothing differs, else 1."""
+    output = display.output
     if output not in {"json", "yaml"}:
         warn(answer.warnings)
     if output == "name":
@@ -39,7 +41,7 @@ def show_diff(answer: Answer, output: str, color: str) -> int:
     else:
         from kubectl_sched.render.text.terminal import print_parts
 
-        print_parts(lambda width: _page(answer, width, in_full=output == "wide"), color)
+        print_parts(lambda width: _page(answer, width, display), display.color)
     return 1 if answer.differences else 0
 
 
@@ -80,16 +82,17 @@ def _summary(summary: ReplaySummary) -> dict[str, Any]:
     }
 
 
-def _page(answer: Answer, width: int, *, in_full: bool) -> Iterator[Text]:
+def _page(answer: Answer, width: int, display: Display) -> Iterator[Text]:
     from rich.text import Text
 
+    from kubectl_sched.render.text.note_lines import note_lines
     from kubectl_sched.render.text.table_lines import table_lines
 
     if answer.differences:
-        yield from table_lines(_table(answer.differences, in_full=in_full), width)
+        yield from table_lines(_table(answer.differences, in_full=display.is_wide), width)
         yield Text()
     yield Text(_sum(answer), style="bold")
-    yield from (Text(f"note: {safe(warning)}", style="dim") for warning in answer.notes)
+    yield from note_lines(answer.notes, width, display)
 
 
 def _table(differences: Sequence[Difference], *, in_full: bool) -> Table[Difference]:

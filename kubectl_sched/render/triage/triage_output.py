@@ -10,10 +10,12 @@ from kubectl_sched.render.data.writers import warn, write_data, write_names
 
 if TYPE_CHECKING:
     from kubectl_sched.queries.triage import Triage
+    from kubectl_sched.render.display import Display
 
 
-def show_triage(triage: Triage, output: str, color: str) -> int:
+def show_triage(triage: Triage, display: Display) -> int:
     """Print the triage."""
+    output = display.output
     if output in {"json", "yaml"}:
         from kubectl_sched.render.triage.triage_data import triage_data
 
@@ -26,7 +28,7 @@ def show_triage(triage: Triage, output: str, color: str) -> int:
         from kubectl_sched.render.text.terminal import print_parts
         from kubectl_sched.render.triage.triage_text import triage_text
 
-        print_parts(partial(triage_text, triage, wide=output == "wide"), color)
+        print_parts(partial(triage_text, triage, display=display), display.color)
     return triage_exit_code(triage)
 
 

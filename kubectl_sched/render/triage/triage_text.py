@@ -9,6 +9,7 @@ from rich.text import Text
 from kubectl_sched.render.ages import age
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.table import Column, Table
+from kubectl_sched.render.text.note_lines import note_lines
 from kubectl_sched.render.text.suggestion_text import steps_of, unbroken
 from kubectl_sched.render.text.table_lines import folded, table_lines
 from kubectl_sched.render.triage.group_sentences import cause_in_words, help_in_words, summary, waits_for, what_helps
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_sched.queries.triage import Group, Triage
+    from kubectl_sched.render.display import Display
 
 NOTHING = "nothing is pending"
 _NONE = "-"
@@ -26,15 +28,15 @@ _NO_WIDTH = 1000
 """A console that is wider than this is a pipe."""
 
 
-def triage_text(triage: Triage, width: int, *, wide: bool) -> Iterator[Text]:
-    """Yield the table, then the notes; `wide` adds each group's pods and commands."""
+def triage_text(triage: Triage, width: int, display: Display) -> Iterator[Text]:
+    """Yield the table, with -o wide each group's pods and commands, then the notes."""
     if not triage.groups:
         yield Text(NOTHING)
     else:
         yield from table_lines(_table(triage), width) if width > _NO_WIDTH else _on_terminal(triage, width)
         pods, groups = count(triage.pending, "pod"), count(len(triage.groups), "cause")
         yield Text(f"\n{pods} pending, {groups}.")
-        for group in triage.groups if wide else ():
+        for group in triage.groups if display.is_wide else ():
             yield from _in_full(group, width)
     if triage.refusals:
         yield Text("\nNodes that swallow pods:", style="bold")
@@ -42,8 +44,9 @@ def triage_text(triage: Triage, width: int, *, wide: bool) -> Iterator[Text]:
         more = len(triage.refusals) - _REFUSALS_SHOWN
         if more > 0:
             yield Text(f"  and {count(more, 'more node')} (-o json)", style="dim")
-    for note in dict.fromkeys(triage.notes):
-        yield Text(f"note: {safe(note)}", style="dim")
+    notes = note_lines(triage.notes, width, display)
+    if notes:
+        yield from (Text(), *notes)
 
 
 def _table(triage: Triage) -> Table[Group]:

@@ -65,7 +65,7 @@ def columns(view: View, listing: Listing, width: int) -> tuple[Column, ...]:
     room = width - _MARKS - sum(column.width + _GAP for column in first) - least
     chosen: list[Column] = []
     for column in _optional(view, listing):
-        if column.width + _GAP <= room or column.key in {view.sort.key, LACKING}:
+        if column.width + _GAP <= room or column.key in {view.sort.key, LACKING, *listing.deciding[:1]}:
             chosen.append(column)
             room -= column.width + _GAP
     order = {key: index for index, key in enumerate(sort_keys(result, is_edited=bool(view.edits)))}
@@ -90,8 +90,8 @@ def _optional(view: View, listing: Listing) -> list[Column]:
         name = f"{_with_unit(listing, listing.lacking)} free/wanted"
         known[LACKING] = Column(key=LACKING, heading=name, width=len(name), right=True)
     wanted = [LACKING, view.sort.key, "moved"] if listing.moved.any() else [LACKING, view.sort.key]
-    wanted += ["bar"] if len(listing.result.totals) else []
-    wanted += [*listing.deciding, "cpu", "memory"]
+    wanted += [*listing.deciding[:1], *(["bar"] if len(listing.result.totals) else ())]
+    wanted += [*listing.deciding[1:], "cpu", "memory"]
     return [known[key] for key in dict.fromkeys(wanted) if key in known]
 
 
