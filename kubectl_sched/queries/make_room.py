@@ -6,42 +6,34 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubectl_sched.api.pod import Pod
-from kubectl_sched.apiserver.namespace_admission import plugins_on
-from kubectl_sched.apiserver.pod_admission import Admission
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
-from kubectl_sched.controllers.pod_creation import Making
-from kubectl_sched.errors import SchedError
+from kubectl_sched.queries.room_targets import is_group, targets
 from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.scheduler.result import Outcome as PodOutcome
 from kubectl_sched.scheduler.scheduler import SeveralSchedulers
 from kubectl_sched.simulation.evictable_pods import EvictionRules, refusals_in_words
-from kubectl_sched.simulation.existing_workloads import existing_item
-from kubectl_sched.simulation.node_edits import Cluster
-from kubectl_sched.simulation.placed_workloads import PlacedWorkloads, Sizing
 from kubectl_sched.simulation.placement import QueuedPod
 from kubectl_sched.simulation.queue_simulation import Choices, Simulation, owner_of
-from kubectl_sched.simulation.relocation import Relocation
-from kubectl_sched.snapshot import Objects
+from kubectl_sched.simulation.relocation import CORDON, UNCORDON, Relocation, Step, carried_out
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay, snapshot_of
 from kubectl_sched.sources.dump.completeness import completeness
-from kubectl_sched.sources.pod_selection import POD_WORDS, WORKLOAD_WORDS
 from kubectl_sched.suggestions.room_candidates import Bounds
 from kubectl_sched.suggestions.room_search import RoomSearch
+from kubectl_sched.suggestions.tie_pins import TiePins
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.api.pod import Pod
     from kubectl_sched.config import Configuration
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
-    from kubectl_sched.simulation.relocation import Landing, Step
+    from kubectl_sched.simulation.relocation import Landing, Outcome
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.sources.dump.dump import Dump
 
-_GROUP_WORDS = frozenset({"podgroup", "podgroups", "pg"})
 _RIVALS_TRIED = 20
 
 
@@ -103,7 +95,7 @@ def make_room(question: Question, dump: Dump) -> Answer:
         return schedulers.assumed(name).configuration
 
     default = configuration_of(question.profile or DEFAULT_SCHEDULER_NAME)
-    pods, made, about = _targets(question, dump, default)
+    pods, made, about = targets(question.target, question.namespace, question.replicas, dump, default)
     keys = {(type(item), item.key) for item in made}
     kept = [item for item in dump.objects if (type(item), item.key) not in keys]
     nodes, left_out = snapshot_of((*kept, *made), configuration_of(DEFAULT_SCHEDULER_NAME))
@@ -112,68 +104,6 @@ def make_room(question: Question, dump: Dump) -> Answer:
     lacking = completeness(dump, [answer.unplaced] if answer.unplaced is not None else [])
     notes = (*about, *answer.notes, *schedulers.notes, *lacking, *dump.warnings, *schedulers.warnings, *left_out)
     return replace(answer, notes=notes)
-
-
-def _targets(
-    question: Question, dump: Dump, configuration: Configuration
-) -> tuple[list[Pod], list[KubernetesObject], list[str]]:
-    """Return the pods that want room, what comes into being along with them, and notes."""
-    word, slash, name = question.target.partition("/")
-    word = word.lower().split(".")[0]
-    pods = [item for item in dump.objects if isinstance(item, Pod) and item.namespace == question.namespace]
-    if not slash or word in POD_WORDS:
-        return [_one_pod(name or question.target, pods, question.namespace)], [], []
-    if word in _GROUP_WORDS:
-        members = [
-            pod for pod in pods if name in {_group_of(pod), pod.spec.workload_ref and pod.spec.workload_ref.name}
-        ]
-        waiting = [pod for pod in members if not pod.spec.node_name and not pod.has_ended]
-        if not members:
-            raise SchedError(f"there is no pod of a group {name} in namespace {question.namespace}")
-        return (
-            list(map(_alone, waiting)),
-            [],
-            ["the pods of the group are placed one after the other, not in its cycle"],
-        )
-    if word not in WORKLOAD_WORDS:
-        raise SchedError(
-            f"--make-room {question.target}: name pod/NAME, a workload such as deployment/web, or podgroup/NAME"
-        )
-    plugins = plugins_on(dump.objects) or frozenset()
-    admission = Admission(
-        objects=Objects(dump.objects),
-        enabled=configuration.features.enabled,
-        present=dump.present,
-        plugins=plugins,
-    )
-    cluster = Cluster.of(dump.objects, admission.admitted)
-    making = Making(admission, cluster.others, charges=True)
-    placed = PlacedWorkloads(Sizing(replicas=question.replicas), admission, cluster, making, server_checks=False)
-    workload = placed.workload(existing_item(question.target, dump.objects, question.namespace), from_manifest=False)
-    return workload.pods, making.made, [*workload.notes, *making.notes]
-
-
-def _one_pod(name: str, pods: Sequence[Pod], namespace: str) -> Pod:
-    found = next((pod for pod in pods if pod.name == name), None)
-    if found is None:
-        from difflib import get_close_matches
-
-        near = get_close_matches(name, [pod.name for pod in pods], n=3)
-        hint = f"; near it: {', '.join(near)}" if near else ""
-        raise SchedError(f"there is no pod {name} in namespace {namespace}{hint}")
-    if found.has_ended:
-        raise SchedError(f"pod {found.key} has ended, so it needs no room")
-    return found
-
-
-def _group_of(pod: Pod) -> str | None:
-    if pod.spec.scheduling_group is not None:
-        return pod.spec.scheduling_group.pod_group_name
-    return pod.spec.workload_ref.pod_group if pod.spec.workload_ref is not None else None
-
-
-def _alone(pod: Pod) -> Pod:
-    return replace(pod, spec=replace(pod.spec, scheduling_group=None, workload_ref=None))
 
 
 class _Room:
@@ -207,12 +137,23 @@ class _Room:
                     unplaced = result
                     self._notes += _why_not(result)
                     break
-                self._notes += self._about_rivals(pod, found.plan.landing, placed)
+                landing, nodes = found.plan.landings[0], found.plan.nodes
+                self._notes += self._about_rivals(pod, landing, placed)
                 steps += found.plan.steps
-                landing, nodes = found.plan.landing, found.plan.nodes
             else:
                 nodes = self._relocation.placed(nodes, landing, landing.tied[0])
             placed.append(Placed(pod=pod, tied=landing.tied))
+        if unplaced is None and steps and len(self._pods) > 1:
+            together = self._together(steps, placed[len(self._running) :])
+            if together is not None:
+                steps = list(together.steps)
+                landed = (Placed(pod=each.pod, tied=each.tied) for each in together.landings)
+                placed[len(self._running) :] = landed
+            elif is_group(self._question.target):
+                unplaced = self._relocation.cycle(self._pods[-1], self._scheduler.nodes)
+                self._notes.append("there is room for one after the other, but not for all of the group at once")
+            else:
+                self._notes.append("after each uncordon wait until the target's own pod has its node, too")
         if unplaced is not None:
             steps, placed = [], []
         self._notes += _about_chance(steps, placed)
@@ -231,6 +172,19 @@ class _Room:
             notes=tuple(self._notes),
         )
 
+    def _together(self, steps: Sequence[Step], placed: Sequence[Placed]) -> Outcome | None:
+        """Return the plan with all nodes of the target cordoned to its end: none of it lands before all of it fits."""
+        own = dict.fromkeys(each.tied[0] for each in placed)
+        plan = [Step(action=CORDON, node=name) for name in own]
+        plan += (replace(step, lands=None) for step in steps if step.pod is not None or step.node not in own)
+        plan += (Step(action=UNCORDON, node=name) for name in own)
+        ahead = self._ahead_of(self._pods[0])
+        outcome = carried_out(self._relocation, self._pods, plan, self._scheduler.nodes, ahead)
+        return outcome and TiePins(self._relocation, self._pods, ahead).pinned(outcome)
+
+    def _ahead_of(self, pod: Pod) -> list[Pod]:
+        return [other for other in self._rivals if self._queue_key(other) < self._queue_key(pod)]
+
     def _search(
         self,
         pod: Pod,
@@ -242,8 +196,7 @@ class _Room:
         moved = [step.pod for step in steps if step.pod is not None]
         fixed = {each.key for each in (*moved, *(each.pod for each in placed))}
         rules = EvictionRules(nodes.objects, objects, pod.priority)
-        ahead = [other for other in self._rivals if self._queue_key(other) < self._queue_key(pod)]
-        return RoomSearch(self._relocation, rules, self._question.bounds, ahead, moved, fixed)
+        return RoomSearch(self._relocation, rules, self._question.bounds, self._ahead_of(pod), moved, fixed)
 
     def _queue_key(self, pod: Pod) -> tuple[int | float | str, ...]:
         for name in self._scheduler.configuration.profiles:

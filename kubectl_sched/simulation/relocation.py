@@ -118,21 +118,21 @@ def without_cordon(nodes: Snapshot, name: str) -> Snapshot:
 
 
 class Outcome(CachingRecord, frozen=True, kw_only=True):
-    """A plan that was carried out to its end: the steps as they went, and where the pod landed."""
+    """A plan that was carried out to its end: the steps as they went, and where the pods landed."""
 
     steps: tuple[Step, ...]
-    landing: Landing
+    landings: tuple[Landing, ...]
     nodes: Snapshot
-    """The cluster after all steps, the pod placed."""
+    """The cluster after all steps, the pods placed."""
 
     before: tuple[Snapshot, ...]
     """The cluster before each step."""
 
 
 def carried_out(
-    relocation: Relocation, pod: Pod, steps: Sequence[Step], nodes: Snapshot, ahead: Sequence[Pod] = ()
+    relocation: Relocation, pods: Sequence[Pod], steps: Sequence[Step], nodes: Snapshot, ahead: Sequence[Pod] = ()
 ) -> Outcome | None:
-    """Carry out the steps, then place the pod; None if a successor or the pod does not land as planned.
+    """Carry out the steps, then place the pods; None if a successor or one of the pods does not land as planned.
 
     A step without `lands` takes the first of the tied nodes. Of the pending pods `ahead` of it in the queue, those that
     then fit land first.
@@ -156,12 +156,11 @@ def carried_out(
         first = relocation.landing(waiting, nodes)
         if first is not None:
             nodes = relocation.placed(nodes, first, first.tied[0])
-    last = relocation.landing(pod, nodes)
-    if last is None:
-        return None
-    return Outcome(
-        steps=tuple(done),
-        landing=last,
-        nodes=relocation.placed(nodes, last, last.tied[0]),
-        before=tuple(before),
-    )
+    landings: list[Landing] = []
+    for pod in pods:
+        landing = relocation.landing(pod, nodes)
+        if landing is None:
+            return None
+        landings.append(landing)
+        nodes = relocation.placed(nodes, landing, landing.tied[0])
+    return Outcome(steps=tuple(done), landings=tuple(landings), nodes=nodes, before=tuple(before))

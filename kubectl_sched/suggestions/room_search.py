@@ -129,8 +129,8 @@ class RoomSearch:
         evicted = [step.pod for step in steps if step.pod is not None]
         if not self._rules.allows((*self._evicted, *evicted)):
             return None
-        outcome = carried_out(self._relocation, pod, steps, nodes, self._ahead)
-        return None if outcome is None else TiePins(self._relocation, pod, self._ahead).pinned(outcome)
+        outcome = carried_out(self._relocation, [pod], steps, nodes, self._ahead)
+        return None if outcome is None else TiePins(self._relocation, [pod], self._ahead).pinned(outcome)
 
     def _lets_in(self, pod: Pod, nodes: Snapshot, candidate: Candidate, victims: Sequence[Pod]) -> bool:
         """Report whether the pod fits on the node once the victims are gone."""

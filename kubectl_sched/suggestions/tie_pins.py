@@ -22,11 +22,11 @@ FOLLOWED: Final = 10
 
 
 class TiePins:
-    """Pins the ties of plans for one pod; `ahead` are the pending pods before it in the queue."""
+    """Pins the ties of plans for pods; `ahead` are the pending pods before them in the queue."""
 
-    def __init__(self, relocation: Relocation, pod: Pod, ahead: Sequence[Pod]) -> None:
+    def __init__(self, relocation: Relocation, pods: Sequence[Pod], ahead: Sequence[Pod]) -> None:
         self._relocation = relocation
-        self._pod = pod
+        self._pods = pods
         self._ahead = ahead
 
     def pinned(self, outcome: Outcome) -> Outcome | None:
@@ -45,7 +45,7 @@ class TiePins:
         if not pins:
             return outcome
         steps += (Step(action=UNCORDON, node=name) for name in pins)
-        found = carried_out(self._relocation, self._pod, steps, outcome.before[0], self._ahead)
+        found = carried_out(self._relocation, self._pods, steps, outcome.before[0], self._ahead)
         if found is None or not all(self._holds(found, index) for index in range(len(found.steps))):
             return None
         return found
@@ -57,7 +57,7 @@ class TiePins:
         return all(
             carried_out(
                 self._relocation,
-                self._pod,
+                self._pods,
                 [replace(here, lands=name), *rest],
                 outcome.before[index],
                 self._ahead,

@@ -280,6 +280,27 @@ def test_each_missing_pod_of_a_workload_has_room_made_for_it() -> None:
     assert (len(answer.placed), len(evictions(answer))) == (3, 1)
 
 
+def test_no_pod_of_a_group_is_counted_on_before_all_of_them_fit() -> None:
+    """The pod that moves would take the room of the first: a gang lands whole or not at all."""
+    spec = {"schedulingGroup": {"podGroupName": "g"}, **requests(cpu="4")}
+    nodes = [small(f"w{index}") for index in (1, 2, 3)]
+    movers = [owned("a", "w1"), owned("b", "w2")]
+    answer = plan(*nodes, *movers, pod("g-0", **spec), pod("g-1", **spec), target="podgroup/g")
+    assert [(step.action, step.node, step.lands) for step in answer.steps] == [
+        ("cordon", "w3", None),
+        ("cordon", "w1", None),
+        ("evict", "w1", "w2"),
+        ("uncordon", "w3", None),
+        ("uncordon", "w1", None),
+    ]
+    assert sorted(each.pod.name for each in answer.placed) == ["g-0", "g-1"]
+
+
+def test_a_pod_of_a_group_is_told_to_be_asked_for_with_its_group() -> None:
+    answer = plan(small("w1"), pod("g-0", schedulingGroup={"podGroupName": "g"}), target="pod/g-0")
+    assert any("podgroup/g" in note for note in answer.notes)
+
+
 @pytest.mark.parametrize("target", ["pod/none", "deployment/none", "podgroup/none", "service/x"])
 def test_a_target_that_there_is_not_is_refused(target: str) -> None:
     with pytest.raises(SchedError):
