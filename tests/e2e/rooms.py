@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kubectl_sched.queries.make_room import Answer, Question, make_room
-from kubectl_sched.simulation.relocation import CORDON, EVICT, Step
+from kubectl_sched.simulation.relocation import CORDON, EVICT, UNCORDON, Step
 from kubectl_sched.sources import read
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from tests.e2e import kubelet
@@ -33,18 +33,20 @@ SETS = {kind: f"/apis/apps/v1/namespaces/default/{kind.lower()}s" for kind in ("
 BUDGETS = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
 NODES = "/api/v1/nodes"
 IMPORTANT = "important"
+WAITING = "waiting"
 A_MOMENT = 0.15
 """What kube-scheduler needs to hear of a cordon."""
 
 
 class Room(NamedTuple):
-    """A cluster to be: the pods have their nodes, `target` has none."""
+    """A cluster to be: the pods have their nodes, the waiting ones of the target none, be it a pod or a ReplicaSet."""
 
     nodes: list[Json]
     sets: list[Json]
     pods: list[Json]
     budgets: list[Json]
-    target: Json
+    waiting: list[Json]
+    target: str
 
 
 class Landed(NamedTuple):
@@ -55,17 +57,19 @@ class Landed(NamedTuple):
     tied: int
     elsewhere: int
     chained: bool
+    pods: int
 
 
 def room_of(seed: int) -> Room:
     """The cluster of a seed."""
     chance = random.Random(seed)  # noqa: S311 - each seed is one cluster
-    nodes = [_node(f"n{index}", chance) for index in range(chance.randint(3, 6))]
+    alone = chance.random() < 0.75
+    nodes = [_node(f"n{index}", chance) for index in range(chance.randint(3, 6) if alone else 9)]
     free = {each["metadata"]["name"]: int(each["status"]["allocatable"]["cpu"]) for each in nodes}
     sets: list[Json] = []
     pods: list[Json] = []
     budgets: list[Json] = []
-    for app in "abcdef"[: chance.randint(3, 6)]:
+    for app in "abcdef"[: chance.randint(3, 6)] if alone else "abcdefgh":
         made_from = _template(app, chance)
         cpu = int(made_from["spec"]["containers"][0]["resources"]["requests"]["cpu"])
         own: list[Json] = []
@@ -84,11 +88,16 @@ def room_of(seed: int) -> Room:
             least = max(len(own) - chance.randint(0, 2), 0)
             metadata = {"name": app, "namespace": "default"}
             budgets.append({"metadata": metadata, "spec": {"selector": selector, "minAvailable": least}})
-    wanted = max(free.values()) + chance.choice([1, 1, 2, 2, 3])
-    target = {"metadata": {"name": "waiting", "namespace": "default"}, "spec": _spec(wanted)}
+    wanted = max(free.values()) + (chance.choice([1, 1, 2, 2, 3]) if alone else 1)
+    spec = _spec(wanted)
     if chance.random() < 0.5:
-        target["spec"] |= {"priorityClassName": IMPORTANT, "priority": 100, "preemptionPolicy": "Never"}
-    return Room(nodes, sets, pods, budgets, target)
+        spec |= {"priorityClassName": IMPORTANT, "priority": 100, "preemptionPolicy": "Never"}
+    metadata = {"name": WAITING, "namespace": "default", "labels": {"app": WAITING}}
+    if alone:
+        return Room(nodes, sets, pods, budgets, [{"metadata": metadata, "spec": spec}], f"pod/{WAITING}")
+    sets.append(_set("ReplicaSet", WAITING, {"metadata": {"labels": {"app": WAITING}}, "spec": spec}, 2))
+    waiting = [{"metadata": {**metadata, "name": f"{WAITING}-{index}"}, "spec": spec} for index in range(2)]
+    return Room(nodes, sets, pods, budgets, waiting, f"replicaset/{WAITING}")
 
 
 def _node(name: str, chance: random.Random) -> Json:
@@ -137,8 +146,9 @@ def planned(room: Room, folder: Path) -> Answer:
     """The plan as foreseen before the cluster is there: whether it is worth making."""
     kinds = {each["metadata"]["name"]: each["kind"] for each in room.sets}
     items = [{"apiVersion": "v1", "kind": "Node", **each} for each in room.nodes]
-    for pod in [*room.pods, room.target]:
-        app = pod["metadata"].get("labels", {}).get("app", "")
+    items += room.sets
+    for pod in [*room.pods, *room.waiting]:
+        app = pod["metadata"]["labels"]["app"]
         owner = {"apiVersion": "apps/v1", "kind": kinds.get(app), "name": app, "uid": app, "controller": True}
         metadata = {**pod["metadata"], "uid": pod["metadata"]["name"]}
         owners = {"ownerReferences": [owner]} if app in kinds else {}
@@ -148,14 +158,14 @@ def planned(room: Room, folder: Path) -> Answer:
         allowed = sum(pod["metadata"]["labels"]["app"] == name for pod in room.pods) - budget["spec"]["minAvailable"]
         status = {"disruptionsAllowed": allowed}
         items.append({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", **budget, "status": status})
-    return plan_of(items, folder)
+    return plan_of(items, room.target, folder)
 
 
-def plan_of(items: Sequence[Json], folder: Path) -> Answer:
-    """`whatif --make-room pod/waiting` over these objects."""
+def plan_of(items: Sequence[Json], target: str, folder: Path) -> Answer:
+    """`whatif --make-room TARGET` over these objects."""
     path = folder / "dump.json"
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
-    return make_room(Question(target="pod/waiting", replay=Replay(kube_version="1.36")), read([str(path)]))
+    return make_room(Question(target=target, replay=Replay(kube_version="1.36")), read([str(path)]))
 
 
 def fragmented_rooms(folder: Path) -> Iterator[int]:
@@ -171,15 +181,24 @@ def make(server: Api, room: Room) -> None:
     for pod in room.pods:
         server.create(PODS, pod)
     for each in room.sets:
-        server.create(SETS[each["kind"]], each)
+        if each["metadata"]["name"] != WAITING:
+            server.create(SETS[each["kind"]], each)
     for budget in room.budgets:
         server.create(BUDGETS, budget)
     owned = {each["metadata"]["name"] for each in room.sets}
     kubelet.meanwhile(server, lambda: all(_is_settled(pod, owned) for pod in kubelet.pods(server)))
     kubelet.meanwhile(server, lambda: all(_is_counted(each, room) for each in server.get(BUDGETS)["items"]))
-    server.create(PODS, room.target)
+    if room.target == f"pod/{WAITING}":
+        server.create(PODS, room.waiting[0])
+    else:
+        server.create(SETS["ReplicaSet"], room.sets[-1])
     words = f"0/{len(room.nodes)} nodes"
-    kubelet.meanwhile(server, lambda: words in kubelet.condition(_target(server), "PodScheduled", "message"))
+
+    def refused() -> bool:
+        told = [words in kubelet.condition(pod, "PodScheduled", "message") for pod in _waiting(server)]
+        return told == [True] * len(room.waiting)
+
+    kubelet.meanwhile(server, refused)
 
 
 def _is_settled(pod: Json, owned: set[str]) -> bool:
@@ -195,32 +214,40 @@ def _is_counted(budget: Json, room: Room) -> bool:
     return bool(status.get("currentHealthy") == healthy and status.get("expectedPods") == healthy)
 
 
-def _target(server: Api) -> Json:
-    return server.get(f"{PODS}/waiting")
+def _waiting(server: Api) -> list[Json]:
+    items: list[Json] = server.get(f"{PODS}?labelSelector=app={WAITING}")["items"]
+    return items
 
 
 def carry_out(server: Api, seed: int, folder: Path) -> Landed:
     """Ask for a plan, do what it says, and hold it to its promises."""
-    answer = plan_of([*server.everything(), *_sets(server)], folder)
+    answer = plan_of([*server.everything(), *_sets(server)], room_of(seed).target, folder)
     assert answer.found
     assert answer.steps, f"seed {seed}: it fits already"
     landed: list[tuple[Step, str]] = []
+    one_by_one = any(note.startswith("after each uncordon") for note in answer.notes)
     for step in answer.steps:
         if step.action != EVICT:
             server.merge(f"{NODES}/{step.node}", {"spec": {"unschedulable": step.action == CORDON or None}})
-            time.sleep(A_MOMENT)
+            time.sleep(3 if one_by_one and step.action == UNCORDON else A_MOMENT)
             continue
         node = _evicted(server, step)
         as_planned = all(each.lands == where for each, where in landed)
         told = f"seed {seed}: {step.pod and step.pod.key} landed on {node}, not on one of {step.tied}"
         assert not as_planned or node in step.tied, told
         landed.append((step, node))
-    node = kubelet.meanwhile(server, lambda: _target(server)["spec"].get("nodeName"))
+    nodes = kubelet.meanwhile(server, lambda: _nodes_of_all(_waiting(server)))
     elsewhere = sum(step.lands != where for step, where in landed)
-    assert elsewhere or node in answer.placed[0].tied, f"seed {seed}: the target landed on {node}"
+    tied_for = {name for each in answer.placed for name in each.tied}
+    assert elsewhere or tied_for.issuperset(nodes), f"seed {seed}: the target landed on {nodes}"
     assert not any(each["spec"].get("unschedulable") for each in server.get(NODES)["items"])
     tied = sum(len(step.tied) > 1 for step, _ in landed)
-    return Landed(seed, len(landed), tied, elsewhere, len({step.node for step, _ in landed}) > 1)
+    return Landed(seed, len(landed), tied, elsewhere, len({step.node for step, _ in landed}) > 1, len(nodes))
+
+
+def _nodes_of_all(pods: Sequence[Json]) -> list[str]:
+    names = [pod["spec"].get("nodeName", "") for pod in pods]
+    return names if all(names) else []
 
 
 def _sets(server: Api) -> Iterator[Json]:
@@ -302,6 +329,7 @@ def main() -> None:
         "clusters generated": done[-1].seed + 1,
         "plans carried out": len(done),
         "by evictions": ", ".join(f"{number} of {size}" for size, number in sizes),
+        "for two pods at once": sum(each.pods > 1 for each in done),
         "that evict from several nodes": sum(each.chained for each in done),
         "evictions with tied nodes": sum(each.tied for each in done),
         "that landed on another of these": sum(each.elsewhere for each in done),
