@@ -39,7 +39,10 @@ REPLICAS, STEADY, RIVAL = "ours", "steady", "default-scheduler"
 SCHEDULERS: Final = (REPLICAS, REPLICAS, STEADY, RIVAL)
 NODE_MILLI_CPU: Final = 16_000
 SIZES: Final = (250, 500, 1000, 2000)
-LIFETIME_SECONDS: Final = 40.0
+LIFETIME_SECONDS: Final = 35.0
+BATCH: Final = 50
+"""Pods that are deleted together."""
+
 KILL_SECONDS: Final = 20.0
 RESTART_SECONDS: Final = 120.0
 GRACE_SECONDS: Final = 300.0
@@ -122,7 +125,8 @@ class Soak:
         self._began = time.monotonic()
         self._created: dict[str, float] = {}
         self._bound: dict[str, float] = {}
-        self._going: set[str] = set()
+        self._going: set[int] = set()
+        """The batches that were deleted."""
         self._full: set[str] = set()
         """The nodes that had too much at the last look."""
         self._deadlines: dict[str, float] = {}
@@ -194,6 +198,7 @@ class Soak:
             scheduler = SCHEDULERS[len(self._created) % len(SCHEDULERS)]
             pool = "own" if scheduler == REPLICAS and self._chance.random() < 0.8 else "shared"
             body = plain_pod(name, scheduler, f"{self._chance.choice(SIZES)}m", nodeSelector={"pool": pool})
+            body["metadata"]["labels"]["batch"] = str(len(self._created) // BATCH)
             if self._ask(lambda api, body=body: api.create(PODS, body)) is None:  # type: ignore[misc]
                 return
             self._created[name] = time.monotonic()
@@ -211,10 +216,17 @@ class Soak:
                 self._bound[name] = now
                 self.report.slowest_seconds = max(self.report.slowest_seconds, now - self._created.get(name, now))
         self._count_room(pods)
-        late_ones = [name for name, since in self._bound.items() if now - since > LIFETIME_SECONDS]
-        for name in late_ones:
-            if name not in self._going and self._ask(lambda api, name=name: _delete(api, name)) is not None:  # type: ignore[misc]
-                self._going.add(name)
+        self._remove_old(now)
+
+    def _remove_old(self, now: float) -> None:
+        """Delete whole batches, one request each, once all of their pods have run for a while."""
+        for batch in range(len(self._created) // BATCH):
+            names = [f"p{number}" for number in range(batch * BATCH, (batch + 1) * BATCH)]
+            if batch in self._going or not all(now - self._bound.get(name, now) > LIFETIME_SECONDS for name in names):
+                continue
+            path = f"{PODS}?labelSelector=batch%3D{batch}"
+            if self._ask(lambda api, path=path: api.delete(path, grace_seconds=0)) is not None:  # type: ignore[misc]
+                self._going.add(batch)
 
     def _count_room(self, pods: Sequence[Json]) -> None:
         used: Counter[str] = Counter()
@@ -262,10 +274,6 @@ class Soak:
 
 def _is_own(number: int) -> bool:
     return number % 5 < 2
-
-
-def _delete(api: Api, name: str) -> Json:
-    return api.delete(f"{PODS}/{name}", grace_seconds=0)
 
 
 def _leads(replica: WatcherProcess) -> bool:

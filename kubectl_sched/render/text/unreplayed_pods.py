@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rich.text import Text
 
 from kubectl_sched.api.apimachinery.timestamps import to_the_second
+from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.render.data.explanation_data import API_VERSION, stage_data
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.status_sentences import said_of
 from kubectl_sched.render.text.message_text import message_data, message_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
 
     from kubectl_sched.diagnostics.scheduler_statements import PodStatements, Statement
 
@@ -65,15 +66,18 @@ def _said_data(said: Statement) -> dict[str, Any]:
 
 
 def decoded_lines(told: Sequence[PodStatements], limits: Limits, width: int) -> Iterator[Text]:
-    """Each pod with what was said of it, then what is missing for all of them."""
-    for each in told:
+    """Each pod with what was said of it, equal ones once, then what is missing for all of them."""
+    for each, *others_like_it in _equal(told):
         yield Text(f"{safe(each.pod.key)} {_state(each)}.", style="bold")
-        if each.stage is not None and each.stage.name != "Unschedulable" and (words := said_of(each.stage)):
+        if words := _stage_words(each):
             yield Text(f"{words}.")
         if each.newest is not None:
             yield from _said_lines(each.newest, width)
-        others = [event for event in each.events if event.text is None][:_OTHER_EVENTS]
-        for event in others:
+        if others_like_it:
+            names = first_few([other.pod.key for other in others_like_it])
+            other = "other pod" if len(others_like_it) == 1 else "other pods"
+            yield Text(safe(f"The same holds for {len(others_like_it):,} {other}: {names}."))
+        for event in _other_events(each):
             yield Text(safe(f"{to_the_second(event.last_seen)} {event.reason} ({event.by}): {event.words}"))
         yield Text()
     yield Text("This is what was said, not a replay. It does not tell:", style="bold")
@@ -82,6 +86,23 @@ def decoded_lines(told: Sequence[PodStatements], limits: Limits, width: int) -> 
         yield Text(f"note: {safe(sentence)}", style="dim")
     yield Text("With the missing rules it can be replayed; or by --from with the file that an administrator makes by:")
     yield Text(f"  {limits.command}")
+
+
+def _equal(told: Sequence[PodStatements]) -> Iterable[list[PodStatements]]:
+    """The pods in their order, with those of which the same was said, whenever that was."""
+    found: dict[Hashable, list[PodStatements]] = {}
+    for each in told:
+        said = [(event.by, event.reason, event.words) for event in (each.newest, *_other_events(each)) if event]
+        found.setdefault((each.pod.namespace, _state(each), _stage_words(each), *said), []).append(each)
+    return found.values()
+
+
+def _stage_words(told: PodStatements) -> str | None:
+    return said_of(told.stage) if told.stage is not None and told.stage.name != "Unschedulable" else None
+
+
+def _other_events(told: PodStatements) -> list[Statement]:
+    return [event for event in told.events if event.text is None][:_OTHER_EVENTS]
 
 
 def _state(told: PodStatements) -> str:
