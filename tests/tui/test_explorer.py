@@ -133,6 +133,9 @@ async def test_the_details_follow_the_cursor_with_bars_and_what_is_behind() -> N
     async with opened(explorer(API), WIDE) as screen:
         await screen.press("j")
         assert "gpu-1: feasible, 13 points behind general-3" in screen.text
+        assert "general-3 leads gpu-1 by 13 points:" in screen.text
+        assert screen.line_with("+15 █").split()[-1] == "Fit"
+        assert screen.line_with(" -2 █").split()[-1] == "BalancedAllocation"
         assert "━" in screen.line_with("1 =    73   -15")
         assert screen.line_with("Total").endswith("648   -13")
 
