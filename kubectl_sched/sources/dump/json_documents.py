@@ -73,6 +73,8 @@ def read_list(
         raise NotAList
     pieces = Pieces(file, frame, tell, chunk)
     for piece in pieces:
+        if len(piece) > 2 * CHUNK:  # one item of this size, which would be made as a whole before it is charged
+            collection.budget.check(source, values=values_in(bytes(piece)))
         try:
             decoder = _decoder(_kinds_in(piece) if kind is None else (kind,))
             collection.add(decoder.decode(piece), source)

@@ -154,6 +154,13 @@ def test_more_values_than_any_dump_holds_are_refused(tmp_path: Path, name: str) 
     )
 
 
+def test_one_item_of_millions_of_values_is_refused_before_it_is_made(tmp_path: Path) -> None:
+    spec = b'{"tolerations": [' + b"{}," * 12_000_000 + b"{}]}"
+    pod = b'{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": ' + spec + b"}"
+    said = refused(tmp_path, "d.json", b'{"apiVersion": "v1", "items": [' + pod + b'], "kind": "List"}')
+    assert f"more values than any dump of its size (over {budget.LEAST_OBJECTS:,})" in said
+
+
 @pytest.mark.parametrize("end", ["\n", " "])
 def test_more_documents_than_any_dump_holds_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str
