@@ -62,6 +62,21 @@ class Annotations(Part, frozen=True, rename=None):
     do_not_disrupt: str | None = msgspec.field(name="karpenter.sh/do-not-disrupt", default=None)
     safe_to_evict: str | None = msgspec.field(name="cluster-autoscaler.kubernetes.io/safe-to-evict", default=None)
     leader: str | None = msgspec.field(name="control-plane.alpha.kubernetes.io/leader", default=None)
+    kueue_workload: str | None = msgspec.field(name="kueue.x-k8s.io/workload", default=None)
+    kueue_role_hash: str | None = msgspec.field(name="kueue.x-k8s.io/role-hash", default=None)
+    group_name: str | None = msgspec.field(name="scheduling.k8s.io/group-name", default=None)
+    volcano_group_name: str | None = msgspec.field(name="scheduling.volcano.sh/group-name", default=None)
+    kai_group_name: str | None = msgspec.field(name="pod-group-name", default=None)
+    gang_name: str | None = msgspec.field(name="gang.scheduling.koordinator.sh/name", default=None)
+    yunikorn_app: str | None = msgspec.field(name="yunikorn.apache.org/app-id", default=None)
+    yunikorn_queue: str | None = msgspec.field(name="yunikorn.apache.org/queue", default=None)
+
+
+class FieldManager(Part, frozen=True):
+    """A client of the API server that wrote something, and when."""
+
+    manager: str = ""
+    time: str | None = None
 
 
 class ObjectMeta(Part, frozen=True):
@@ -79,6 +94,8 @@ class ObjectMeta(Part, frozen=True):
     finalizers: tuple[str, ...] = ()
     creation_timestamp: str | None = None
     deletion_timestamp: str | None = None
+    gates_set_by: FieldManager | None = msgspec.field(name="kubectl-sched/gatesSetBy", default=None)
+    """The manager of a pod's scheduling gates; readers take it from managedFields, which are else dropped."""
 
     @property
     def controller(self) -> OwnerReference | None:

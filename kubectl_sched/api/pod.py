@@ -1,5 +1,7 @@
 """Pods (k8s.io/api/core/v1/types.go)."""
 
+from collections.abc import Iterable
+
 from kubectl_sched.api.affinity import Affinity, Toleration, TopologySpreadConstraint
 from kubectl_sched.api.containers import Container, ResourceRequirements, WindowsOptions
 from kubectl_sched.api.core import RawQuantity, ResourceList
@@ -199,3 +201,8 @@ class Pod(KubernetesObject, frozen=True, tag_field="kind", tag="Pod"):
     def has_ended(self) -> bool:
         """Report whether it has succeeded or failed, so that it holds nothing any more."""
         return self.status.phase in {"Succeeded", "Failed"}
+
+
+def any_gated(objects: Iterable[KubernetesObject]) -> bool:
+    """Report whether there is a pod with scheduling gates."""
+    return any(type(item) is Pod and item.spec.scheduling_gates for item in objects)

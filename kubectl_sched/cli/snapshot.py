@@ -26,11 +26,11 @@ def snapshot(
     from kubectl_sched.render.data.writers import warn
     from kubectl_sched.shell_commands import explain_from
     from kubectl_sched.sources.export.snapshot_file import check_name, write_snapshot
-    from kubectl_sched.sources.live.needed_kinds import EVERYTHING
+    from kubectl_sched.sources.live.needed_kinds import EVERYTHING, GATES
     from kubectl_sched.sources.pod_selection import Selection
 
     check_name(file)
-    dump, _ = read_replayable(source, connection, Selection(namespace=None, also=EVERYTHING))
+    dump, _ = read_replayable(source, connection, Selection(namespace=None, also=(*EVERYTHING, *GATES)))
     warn(dump.warnings)
     if anonymize:
         from kubectl_sched.sources.export.anonymizer import anonymized

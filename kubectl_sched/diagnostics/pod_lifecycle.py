@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.sources.surroundings import Surroundings
 
-KNOWN_GATES = {
+_CONTROLLERS = {
     "kueue.x-k8s.io/": "Kueue",
     "jobset.sigs.k8s.io/": "JobSet",
     "karpenter.sh/": "Karpenter",
@@ -28,6 +28,7 @@ KNOWN_GATES = {
     "multiarch.openshift.io/": "OpenShift's Multiarch Tuning Operator",
     "ApplicationAwareQuotaGate": "KubeVirt's Application Aware Quota",
 }
+"""The controllers that are known to lift gates, by the beginnings of the gates' names."""
 
 _REFUSALS = frozenset(
     {
@@ -73,10 +74,14 @@ _VICTIMS_NAMED = 3
 _UNHURRIED = frozenset({"", "ContainerCreating", "PodInitializing"})
 
 
-def gates_owner(pod: Pod) -> str | None:
-    """Return the product that lifts a gate of the pod; None if none of its gates is known."""
-    names = [gate.name for gate in pod.spec.scheduling_gates]
-    return next((who for name in names for prefix, who in KNOWN_GATES.items() if name.startswith(prefix)), None)
+def controller_of_gate(gate: str) -> str | None:
+    """Return the controller that lifts the gate; None if it is not known."""
+    return next((who for prefix, who in _CONTROLLERS.items() if gate.startswith(prefix)), None)
+
+
+def controller_of(pod: Pod) -> str | None:
+    """Return the controller that lifts a gate of the pod; None if none of its gates is known."""
+    return next(filter(None, (controller_of_gate(gate.name) for gate in pod.spec.scheduling_gates)), None)
 
 
 class Stage(Record, frozen=True, kw_only=True):
@@ -249,19 +254,19 @@ def _gated(pod: Pod, otherwise: str = "") -> Stage:
     condition = _condition(pod, "PodScheduled")
     since = condition.last_transition_time if condition is not None else pod.metadata.creation_timestamp
     told = []
-    known = None
     for gate in pod.spec.scheduling_gates:
-        who = next((product for prefix, product in KNOWN_GATES.items() if gate.name.startswith(prefix)), None)
-        known = known or who
+        who = controller_of_gate(gate.name)
         told.append(
-            f"{who} holds it back by the gate {gate.name}" if who else f"the gate {gate.name} is not removed yet"
+            f"{who} holds it back by the gate {gate.name}"
+            if who is not None
+            else f"the gate {gate.name} is not removed yet"
         )
     queue = pod.metadata.labels.get("kueue.x-k8s.io/queue-name")
     if queue is not None:
         told.append(f"it is in Kueue's queue {queue}")
     if not told:
         told.append(otherwise)
-    return Stage(name="Gated", since=since, evidence=tuple(told), known_by=known)
+    return Stage(name="Gated", since=since, evidence=tuple(told), known_by=controller_of(pod))
 
 
 def _nominated(pod: Pod, around: Surroundings) -> Stage:

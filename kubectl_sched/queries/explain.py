@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from kubectl_sched.config import Configuration
     from kubectl_sched.diagnostics.kubelet_refusals import Refusals
     from kubectl_sched.framework.handle import ExtenderClient
+    from kubectl_sched.queries.held_pods import HeldPods
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.simulation.pending_together import Together
     from kubectl_sched.sources.dump.dump import Dump
@@ -163,6 +164,12 @@ class PodExplainer:
         return found, [f"pod {key} is left out: {error}" for key, error in unreadable.items()]
 
     @cached_property
+    def _held(self) -> HeldPods:
+        from kubectl_sched.queries.held_pods import HeldPods  # most pods are held by nobody
+
+        return HeldPods(self._schedulers, self._cycles)
+
+    @cached_property
     def refusals(self) -> tuple[Refusals, ...]:
         """The nodes whose kubelets refused pods."""
         return kubelet_refusals(self._dump.objects)
@@ -195,6 +202,8 @@ class PodExplainer:
             history=None if result.unknown else history_of(result, self._around),
             observed=observed_of(result, self._around),
         )
+        if is_held(found):
+            found = self._held.with_gates(found, scheduler)
         if self._question.new_nodes:
             from kubectl_sched.queries.new_nodes import Asking, new_nodes  # rarely asked for
 
@@ -208,6 +217,8 @@ class PodExplainer:
         from kubectl_sched.diagnostics.waiting import adding_a_node
         from kubectl_sched.suggestions.search import suggest  # several pods at once are explained without
 
+        if found.sets_fields:
+            return replace(found, suggestions=self._held.suggestions(found, self._question.node))
         suggestions = suggest(found.result, self._question.node, autoscaler=adding_a_node(found.observed))
         if found.stage is not None and found.stage.name == "NoScheduler":
             suggestions = tuple(each for each in suggestions if not each.comes_by_itself)  # nobody would do it
@@ -239,6 +250,7 @@ class PodExplainer:
         version = str(scheduler.configuration.version)
         for result, stage in not_created(self._dump.objects, selection, self._around, scheduler.nodes):
             yield Explanation(result=replace(result, kubernetes_version=version), stage=stage)
+        yield from self._held.suspended_jobs(selection)
 
     def about_workloads(self) -> Iterator[str]:
         """Yield a sentence for each workload that lacks pods, and for each node group of the DaemonSets asked for."""
@@ -253,6 +265,14 @@ class PodExplainer:
 
             for name in daemon_sets:
                 yield from (each.told for each in coverage(objects, name, selection.namespace))
+
+
+def is_held(found: Explanation) -> bool:
+    """Report whether a gate or another scheduler decides about the pod."""
+    if found.result.current_node or found.pod.has_ended:
+        return False
+    is_unserved = found.stage is not None and found.stage.name == "NoScheduler"
+    return is_unserved or found.result.framework is None or bool(found.pod.spec.scheduling_gates)
 
 
 def landing_nodes(result: ScheduleResult) -> tuple[str, ...]:

@@ -9,10 +9,12 @@ from kubectl_sched.record import CachingRecord
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.diagnostics.gates.gate import Gate
     from kubectl_sched.diagnostics.history import History, Observed
     from kubectl_sched.diagnostics.pod_lifecycle import Stage
     from kubectl_sched.queries.contrast import Contrast
     from kubectl_sched.queries.new_nodes import NewNodes
+    from kubectl_sched.queries.ungated import Ungated
     from kubectl_sched.scheduler.queue_position import QueuePlace
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
@@ -50,8 +52,25 @@ class Explanation(CachingRecord, frozen=True, kw_only=True):
     contrast: Contrast | None = None
     """The winner against the runner-up, or against the node that was asked about; None if points do not decide."""
 
+    gates: tuple[Gate, ...] = ()
+    """The gates of the pod and the controllers that hold it back, with what these say."""
+
+    ungated: tuple[Ungated, ...] = ()
+    """The replays of a gated pod as its controller would let it go, one for each choice of flavors."""
+
     new_nodes: NewNodes | None = None
     """Karpenter's part: the node that it would make for the pod, if that was asked for."""
+
+    @property
+    def sets_fields(self) -> bool:
+        """Report whether the pod's controller would set fields on it that nodes are chosen by."""
+        return any(each.injection.node_selector or each.injection.tolerations for each in self.ungated)
+
+    @property
+    def shown(self) -> ScheduleResult:
+        """The cycle whose nodes to show: of a gated pod on which fields will be set, the one with these."""
+        results = [each.result for each in self.ungated if each.result is not None] if self.sets_fields else []
+        return next((each for each in results if each.fits), results[0] if results else self.result)
 
     @property
     def pod(self) -> Pod:

@@ -15,6 +15,7 @@ from kubectl_sched.suggestions.nearest_nodes import last_rows
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from kubectl_sched.diagnostics.gates.gate import Gate
     from kubectl_sched.framework.status import Status
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -34,8 +35,11 @@ class Cause(Record, frozen=True, kw_only=True):
 def cause_of(explanation: Explanation) -> Cause:
     """Return the cause of one pending pod."""
     result, stage = explanation.result, explanation.stage
+    holders = tuple(dict.fromkeys(map(_holder, explanation.gates)))
     if stage is not None and stage.name in {"NoScheduler", "NotCreated"}:
-        return Cause(outcome=result.outcome.value, plugins=(), reasons=stage.evidence[:1])
+        return Cause(outcome=result.outcome.value, plugins=(), reasons=(*stage.evidence[:1], *filter(None, holders)))
+    if result.outcome is Outcome.GATED and all(holders) and holders:
+        return Cause(outcome=result.outcome.value, plugins=("SchedulingGates",), reasons=tuple(map(str, holders)))
     if result.outcome is Outcome.NO_PROFILE:
         return Cause(
             outcome=result.outcome.value,
@@ -46,6 +50,17 @@ def cause_of(explanation: Explanation) -> Cause:
     plugins = sorted({status.plugin for status in found if status.plugin})
     reasons = sorted({_nameless(reason, result) for status in found for reason in status.reasons})
     return Cause(outcome=result.outcome.value, plugins=tuple(plugins), reasons=tuple(reasons))
+
+
+def _holder(gate: Gate) -> str | None:
+    """`Kueue holds it back in ClusterQueue team-a`; None if nobody is known to."""
+    if gate.owner is None or not (gate.owner.kind or gate.queue):
+        return None
+    queue = gate.queue
+    if queue is None:
+        return f"{gate.owner.controller} holds it back"
+    name = f"ClusterQueue {queue.cluster_queue}" if queue.cluster_queue else f"LocalQueue {queue.local_queue}"
+    return f"{gate.owner.controller} holds it back in {name}"
 
 
 def _keeping_out(result: ScheduleResult) -> Iterable[Status]:

@@ -141,7 +141,8 @@ class Triaging:
         """Return the group with the changes that help its pods, each replayed for all of them."""
         results = [each.result for each in group.explanations]
         schedulers = {self.schedulers.scheduler(result.pod) for result in results}
-        if len(schedulers) != 1 or any(result.unknown for result in results):
+        sets_fields = any(each.sets_fields for each in group.explanations)
+        if len(schedulers) != 1 or sets_fields or any(result.unknown for result in results):
             return structs.replace(group, suggestions=())
         scheduler, outcome = schedulers.pop(), results[0].outcome
         together = pending_together(results, scheduler) if outcome is Outcome.SCHEDULABLE else None

@@ -15,10 +15,14 @@ from kubectl_sched.render.status_sentences import stage_words
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kubectl_sched.queries.explanation import Explanation
+    from kubectl_sched.queries.ungated import Ungated
     from kubectl_sched.scheduler.result import ScheduleResult
 
 
+_CHOICES_SHOWN = 3
 _UNAFFECTED = "every other answer is unaffected"
 
 
@@ -26,12 +30,49 @@ def headline(explanation: Explanation) -> str:
     """Return the sentence for the pod: first who placed it or its stage if no scheduler matters, then the replay."""
     stage, result = explanation.stage, explanation.result
     if stage is not None and stage.name == "NotCreated":
-        return f"{safe(result.pod.key)} was never created: {safe('; '.join(stage.evidence))}"
+        told = f"{safe(result.pod.key)} was never created: {safe('; '.join(stage.evidence))}"
+        return f"{told}; {_held(explanation)}" if explanation.ungated else told
     history = explanation.history
     if history is not None and history.verdict == "NotScheduled":
         return f"{safe(history.message[:1].upper())}{safe(history.message[1:])}. {decision(result)}"
+    if is_held(explanation):
+        return f"{safe(result.pod.key)} is gated: {_held(explanation)}"
     words = stage_words(explanation)
     return f"{words}. {decision(result)}" if words is not None else decision(result)
+
+
+def is_held(explanation: Explanation) -> bool:
+    """Report whether more is known of the pod's gates than their names."""
+    return bool(explanation.ungated) and any(each.says or each.facts or each.set_by for each in explanation.gates)
+
+
+def _held(explanation: Explanation) -> str:
+    """Return who holds the pod back and why, in their own words, and what would become of it without gates."""
+    from kubectl_sched.render.text.gate_text import first_reason, held_by, holders  # most pods have none
+
+    found = ((held_by(each), first_reason(each.gate)) for each in holders(explanation.gates))
+    held = "; ".join(f"{who}: {why}" if why else who for who, why in found)
+    return f"{held}. {ungated_words(explanation.ungated)}" if held else ungated_words(explanation.ungated)
+
+
+def ungated_words(found: Sequence[Ungated]) -> str:
+    """`With the gate lifted and its assigned flavor spot it would land on n1, the only node there is`."""
+    shown = sorted(found, key=lambda each: not each.fits)[:_CHOICES_SHOWN]
+    more = f"; and {count(len(found) - len(shown), 'more choice')} of flavors" if len(found) > len(shown) else ""
+    return f"With the gate lifted {'; '.join(map(_let_go, shown))}{more}"
+
+
+def _let_go(each: Ungated) -> str:
+    flavors, would = each.injection.flavors, f"it would not start: {safe(each.problem or '')}"
+    if each.result is not None:
+        would = f"it {_lands(each.result) if len(each.result.feasible) else _still_fits_nowhere(each.result)}"
+    if not flavors:
+        return would
+    return f"and {'its assigned ' if each.injection.assigned else ''}flavor {listed(flavors)} {would}"
+
+
+def _still_fits_nowhere(result: ScheduleResult) -> str:
+    return f"would still fit nowhere: {_fits_nowhere(result) if result.error is None else safe(result.error)}"
 
 
 def decision(result: ScheduleResult) -> str:

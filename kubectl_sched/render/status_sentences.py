@@ -48,6 +48,11 @@ def status_parts(explanation: Explanation) -> Iterator[Part]:
 
     from kubectl_sched.render.text.screen_fitting import Part
 
+    if explanation.gates:
+        from kubectl_sched.render.text.gate_text import gate_lines  # most pods have none
+
+        lines = tuple(map(Text, gate_lines(explanation.gates)))
+        yield Part(full=lines, rank=4, lean=lines[:2], keep=1)
     history, observed = explanation.history, explanation.observed
     if history is not None and history.verdict != "NotScheduled":
         yield Part(full=(Text(safe(f"{history.message[:1].upper()}{history.message[1:]}.")),), rank=6, keep=1)

@@ -5,7 +5,20 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from kubectl_sched.api import admission, apps, core, karpenter, pod, policy, resource, schedulers, scheduling, storage
+from kubectl_sched.api import (
+    admission,
+    apps,
+    core,
+    gate_holders,
+    karpenter,
+    kueue,
+    pod,
+    policy,
+    resource,
+    schedulers,
+    scheduling,
+    storage,
+)
 
 if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
@@ -28,8 +41,13 @@ class Kind(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The kind as objects spell it."""
+        """A name that no other kind has: that of its type."""
         return self.type.__name__
+
+    @property
+    def spelled(self) -> str:
+        """The kind as objects spell it, which kinds of other groups may share."""
+        return str(self.type.__struct_config__.tag)
 
     @property
     def resource(self) -> str:
@@ -44,6 +62,34 @@ DEVICES = frozenset({"resource.k8s.io"})
 BATCH = frozenset({"batch"})
 SCHEDULING = frozenset({"scheduling.k8s.io"})
 KARPENTER = frozenset({"karpenter.sh"})
+KUEUE = frozenset({"kueue.x-k8s.io"})
+VOLCANO = frozenset({"scheduling.volcano.sh"})
+KAI = frozenset({"scheduling.run.ai"})
+
+
+def _optional(*kinds: Kind) -> tuple[Kind, ...]:
+    """The kinds as ones that few clusters have."""
+    return tuple(kind._replace(served_everywhere=False) for kind in kinds)
+
+
+GATE_KINDS = _optional(
+    Kind(kueue.QueuedWorkload, "workloads", KUEUE),
+    Kind(kueue.LocalQueue, "localqueues", KUEUE),
+    Kind(kueue.ClusterQueue, "clusterqueues", KUEUE, namespaced=False),
+    Kind(kueue.Cohort, "cohorts", KUEUE, namespaced=False),
+    Kind(kueue.ResourceFlavor, "resourceflavors", KUEUE, namespaced=False),
+    Kind(kueue.AdmissionCheck, "admissionchecks", KUEUE, namespaced=False),
+    Kind(kueue.ProvisioningRequest, "provisioningrequests", frozenset({"autoscaling.x-k8s.io"})),
+    Kind(kueue.PendingWorkloadsSummary, "pendingworkloads", frozenset({"visibility.kueue.x-k8s.io"})),
+    Kind(gate_holders.VolcanoPodGroup, "podgroups", VOLCANO),
+    Kind(gate_holders.VolcanoQueue, "queues", VOLCANO, namespaced=False),
+    Kind(gate_holders.CoschedulingPodGroup, "podgroups", frozenset({"scheduling.sigs.k8s.io"})),
+    Kind(gate_holders.KAIPodGroup, "podgroups", KAI),
+    Kind(gate_holders.KAIQueue, "queues", KAI, namespaced=False),
+    Kind(gate_holders.JobSet, "jobsets", frozenset({"jobset.x-k8s.io"})),
+    Kind(gate_holders.LeaderWorkerSet, "leaderworkersets", frozenset({"leaderworkerset.x-k8s.io"})),
+)
+"""The kinds of controllers that hold pods back."""
 
 KINDS: tuple[Kind, ...] = (
     Kind(core.Node, "nodes", CORE, namespaced=False),
@@ -81,6 +127,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(scheduling.CompositePodGroup, "compositepodgroups", SCHEDULING, served_everywhere=False),
     Kind(karpenter.NodePool, "nodepools", KARPENTER, namespaced=False, served_everywhere=False),
     Kind(karpenter.NodeClaim, "nodeclaims", KARPENTER, namespaced=False, served_everywhere=False),
+    *GATE_KINDS,
     Kind(schedulers.Lease, "leases", frozenset({"coordination.k8s.io"})),
     Kind(
         schedulers.Scheduler,
@@ -101,6 +148,9 @@ KINDS: tuple[Kind, ...] = (
 
 BY_NAME: dict[str, Kind] = {kind.name: kind for kind in KINDS}
 BY_TYPE: dict[type[KubernetesObject], Kind] = {kind.type: kind for kind in KINDS}
+BY_SPELLING: dict[str, tuple[Kind, ...]] = {
+    kind.spelled: tuple(other for other in KINDS if other.spelled == kind.spelled) for kind in KINDS
+}
 
 POD_MAKERS = (
     pod.Pod,
@@ -135,5 +185,4 @@ def serves(kind: Kind, api_version: str) -> bool:
 
 def kind_of(api_version: str, name: str) -> Kind | None:
     """The kind of that name, None if it is not read or belongs to another API group."""
-    kind = BY_NAME.get(name)
-    return kind if kind is not None and serves(kind, api_version) else None
+    return next((kind for kind in BY_SPELLING.get(name, ()) if serves(kind, api_version)), None)

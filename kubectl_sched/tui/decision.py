@@ -44,12 +44,15 @@ class Decision:
             observed=None,
             sampling=None,
             suggestions=(),
+            gates=(),
+            ungated=(),
         )
 
     def suggestions(self, explanation: Explanation, node: str | None = None) -> tuple[Suggestion, ...]:
         """Return the changes that would let the pod in, or make it land on a node. It takes as long as some replays."""
         found = explanation.suggestions if node is None else ()
-        found = found or suggest(explanation.result, node)
+        if not found and not explanation.sets_fields:
+            found = suggest(explanation.result, node)
         # The explorer compares nodes row by row, so that none can be added in it.
         return tuple(each for each in found if not each.adds_nodes)
 

@@ -42,7 +42,7 @@ async def test_the_groups_stand_largest_first_with_what_helps() -> None:
 async def test_typing_filters_and_escape_drops_the_filter() -> None:
     async with triage() as screen:
         await screen.type("kueue")
-        assert "gated by" in screen.text
+        assert "Kueue holds it back" in screen.text
         assert "no GPU free" not in screen.text
         await screen.press("escape")
         assert "no GPU free" in screen.text
@@ -89,4 +89,4 @@ async def test_a_group_tries_it_too_and_the_key_goes_on_to_the_next_suggestion()
 async def test_the_cursor_moves_while_the_filter_has_the_focus() -> None:
     async with triage() as screen:
         await screen.press("down", "down", "enter")
-        assert "2 pods of 1 workload: gated by" in screen.lines[0]
+        assert "2 pods of 1 workload: Kueue holds it back" in screen.lines[0]

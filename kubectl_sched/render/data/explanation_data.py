@@ -73,6 +73,7 @@ def explanation_data(
         "suggestions": [suggestion_data(each) for each in explanation.suggestions],
         "sampling": _sampling(explanation.sampling),
         "contrast": _contrast(explanation.contrast),
+        "gates": _gates(explanation),
         "newNodes": _new_nodes(explanation.new_nodes),
         "warnings": list(explanation.warnings),
     }
@@ -198,6 +199,14 @@ def _sampling(sampling: Sampling | None) -> dict[str, Any] | None:
         "wins": [{"node": name, "share": share} for name, share in sampling.wins],
         "failureShare": sampling.failure_share,
     }
+
+
+def _gates(explanation: Explanation) -> list[dict[str, Any]]:
+    if not explanation.gates:
+        return []
+    from kubectl_sched.render.data.gate_data import gates_data  # most pods have none
+
+    return gates_data(explanation)
 
 
 def _new_nodes(found: NewNodes | None) -> dict[str, Any] | None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_sched.framework.interface import BindingAction
+    from kubectl_sched.framework.status import Status
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.shell_commands import ShellCommand
@@ -96,14 +97,14 @@ class AnswerView(Record, frozen=True, kw_only=True):
 
 def answer_view(explanation: Explanation, room: Room, *, node: str | None = None) -> AnswerView:
     """`node` is the one that was asked for: its details are there, and unfolded, however many nodes there are."""
-    result, contrast = explanation.result, explanation.contrast
+    result, contrast = explanation.shown, explanation.contrast
     bars = histogram(result)
     candidates = sorted(_candidates(result), key=lambda each: not each.is_chosen)
     return AnswerView(
         key=result.pod.key,
         name=result.pod.metadata.name,
-        fits=result.fits,
-        outcome=_OUTCOMES[result.outcome],
+        fits=explanation.result.fits,
+        outcome=_OUTCOMES[explanation.result.outcome],
         sentence=f"{headline(explanation)}.",
         lines=(*_lines(explanation), *_about(result, node)),
         asked=node,
@@ -114,7 +115,7 @@ def answer_view(explanation: Explanation, room: Room, *, node: str | None = None
             for each in explanation.suggestions
         ),
         facts=tuple(_facts(explanation)),
-        stops=tuple(_stops(result)),
+        stops=tuple(_stops(result, explanation.result.pre_enqueue)),
         steps=funnel(result),
         bars=bars,
         whole=tuple(each.text for each in result.pre_filter_evidence),
@@ -170,9 +171,8 @@ def _facts(explanation: Explanation) -> Iterator[tuple[str, str]]:
         yield "Scheduled by", history.scheduled_by
 
 
-def _stops(result: ScheduleResult) -> Iterator[Stop]:
+def _stops(result: ScheduleResult, gate: Status) -> Iterator[Stop]:
     """The extension points that the cycle went through, with how many nodes each leaves."""
-    gate = result.pre_enqueue
     yield Stop(point="PreEnqueue", number=None, words="passes" if gate.is_success else f"{gate.plugin} holds it back")
     if result.verdict is None:
         return

@@ -47,7 +47,7 @@ def explanation_markdown(answer: Answer, display: Display) -> str:
     if not answer.is_about_one_pod:
         return _joined([*_several(answer), *_replayed(answer.explanations)])
     explanation = answer.explanations[0]
-    result = explanation.result
+    result = explanation.shown
     notes = list(dict.fromkeys((*explanation.warnings, *answer.notes, *answer.warnings)))
     parts = [*_head(explanation), *_nodes(explanation, display), *_reasons(result), *_event(result)]
     return _joined([*parts, *_notes(notes), *_replayed(answer.explanations)])
@@ -98,7 +98,7 @@ def _head(explanation: Explanation) -> Iterator[str]:
 
 def _nodes(explanation: Explanation, display: Display) -> Iterator[str]:
     """The best by points, the closest of the others; all with --all-nodes, the one that was asked for with --node."""
-    result = explanation.result
+    result = explanation.shown
     if result.verdict is None:
         return
     if display.node is not None:
@@ -121,7 +121,7 @@ def _nodes(explanation: Explanation, display: Display) -> Iterator[str]:
 
 
 def _one_node(explanation: Explanation, row: int) -> Iterator[str]:
-    result = explanation.result
+    result = explanation.shown
     yield f"{code(result.nodes.names[row])}: {text(verdict_in_words(result, row))}."
     if row not in result.total_of:
         yield text(f"{why_not(result, row)}.")

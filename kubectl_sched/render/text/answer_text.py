@@ -53,10 +53,9 @@ _INDENT = "      "
 
 def answer_parts(explanation: Explanation, notes: Sequence[str], width: int, display: Display) -> Iterator[Part]:
     """Yield the answer part by part; `width` is the number of columns."""
-    result, in_full = explanation.result, display.is_wide
-    yield Part(
-        full=(Text(f"{headline(explanation)}.", style="bold green" if result.fits else "bold red"),), rank=8, keep=3
-    )
+    result, in_full = explanation.shown, display.is_wide
+    style = "bold green" if explanation.result.fits else "bold red"
+    yield Part(full=(Text(f"{headline(explanation)}.", style=style),), rank=8, keep=3)
     yield from status_parts(explanation)
     yield from _waterfall(explanation.contrast, width, in_full=in_full)
     wins = sampling_words(explanation)

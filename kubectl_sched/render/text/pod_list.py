@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from kubectl_sched.diagnostics.warnings import NOT_SCORED
-from kubectl_sched.render.headline import decision, headline, landing, unjudged
+from kubectl_sched.render.headline import decision, headline, is_held, landing, unjudged
 from kubectl_sched.render.node_sentences import why_not
 from kubectl_sched.render.reason_clauses import last_first
 from kubectl_sched.render.safe_text import count, listed, safe
@@ -130,9 +130,9 @@ def _why(explanation: Explanation) -> str:
     words, history, result = stage_words(explanation), explanation.history, explanation.result
     if history is not None and history.verdict in {"Different", "WouldReject"}:
         return "; ".join(filter(None, (safe(history.message), words)))
-    if words is not None:
+    if words is not None and not is_held(explanation):
         return words
-    if explanation.stage is not None and explanation.stage.name == "NotCreated":
+    if is_held(explanation) or (explanation.stage is not None and explanation.stage.name == "NotCreated"):
         return _without_name(headline(explanation), result)
     return _why_decided(result.cycle)
 

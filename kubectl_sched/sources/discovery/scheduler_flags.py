@@ -60,8 +60,9 @@ def keep_scheduler_flags(item: KubernetesObject) -> None:
     spec = getattr(item, "spec", None)
     job = getattr(spec, "job_template", None)
     template = getattr(spec if job is None else job.spec, "template", None)
-    if isinstance(template, PodTemplateSpec):
-        _keep(template.spec)
+    for each in (template, *(pod_set.template for pod_set in getattr(spec, "pod_sets", ()))):
+        if isinstance(each, PodTemplateSpec):
+            _keep(each.spec)
 
 
 def _keep(spec: PodSpec) -> None:

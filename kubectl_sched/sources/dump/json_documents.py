@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
 
+from kubectl_sched.api.pod import any_gated
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.sources.budget import Budget, values_in
 from kubectl_sched.sources.dump.json_lists import CHUNK, NotAList, Pieces, find_frame
@@ -20,6 +21,7 @@ from kubectl_sched.sources.kinds import KINDS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.sources.dump.collection import Collection
     from kubectl_sched.sources.kinds import Kind
 
@@ -37,10 +39,18 @@ _RAW_ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 
 @cache
 def _decoder(kinds: tuple[Kind, ...]) -> msgspec.json.Decoder[Any]:
-    """Decodes an array of objects of these kinds."""
-    item: Any = kinds[0].type
-    for other in kinds[1:]:
-        item |= other.type
+    """Decodes an array of objects of these kinds, those of one spelling as namesakes."""
+    of: dict[str, Any] = {}
+    for kind in kinds:
+        if kind.spelled in of:
+            from kubectl_sched.sources.dump.namesakes import namesake
+
+            of[kind.spelled] = namesake(kind.spelled)
+        else:
+            of[kind.spelled] = kind.type
+    item: Any = next(iter(of.values()))
+    for other in of.values():
+        item |= other
     return msgspec.json.Decoder(list[item])
 
 
@@ -49,7 +59,7 @@ def _kinds_in(piece: memoryview) -> tuple[Kind, ...]:
     if len(piece) > _SMALL:
         return KINDS
     named = set(_KIND.findall(piece))
-    return tuple(kind for kind in KINDS if kind.name.encode() in named) or KINDS
+    return tuple(kind for kind in KINDS if kind.spelled.encode() in named) or KINDS
 
 
 def read_list(
@@ -76,8 +86,7 @@ def read_list(
         if len(piece) > 2 * CHUNK:  # one item of this size, which would be made as a whole before it is charged
             collection.budget.check(source, values=values_in(bytes(piece)))
         try:
-            decoder = _decoder(_kinds_in(piece) if kind is None else (kind,))
-            collection.add(decoder.decode(piece), source)
+            collection.add(_objects(_kinds_in(piece) if kind is None else (kind,), piece), source)
             collection.budget.take_in(len(piece), source)
         except (msgspec.ValidationError, UnicodeDecodeError, RecursionError):
             text = utf8(bytes(piece))
@@ -90,6 +99,24 @@ def read_list(
         collection.listed(listed.name)
     if pieces.header.metadata.snapshot:
         collection.take_snapshot(pieces.header.metadata)
+
+
+def _objects(kinds: tuple[Kind, ...], piece: memoryview) -> list[KubernetesObject]:
+    """Decode a piece; of what comes out nothing refers to the piece, which is released afterwards."""
+    found: list[KubernetesObject] = _decoder(kinds).decode(piece)
+    if any_gated(found):
+        from kubectl_sched.sources.gate_managers import note_gate_managers
+
+        note_gate_managers(found, piece)
+    if not _has_namesakes(kinds):
+        return found
+    from kubectl_sched.sources.dump.namesakes import told_apart
+
+    return told_apart(found)
+
+
+def _has_namesakes(kinds: tuple[Kind, ...]) -> bool:
+    return len({kind.spelled for kind in kinds}) < len(kinds)
 
 
 def _items(piece: bytes) -> list[msgspec.Raw]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from kubectl_sched.api.pod import any_gated
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.sources.dump.json_lists import SnapshotMetadata
 from kubectl_sched.sources.dump.raw_values import elements, fields, head, is_mapping, plain, typed
@@ -39,7 +40,10 @@ _GATHERED = pattern(r"(?:^|/)(must-gather[^/]*)/(?:[^/]+/){0,2}(?:cluster-scoped
 _CLUSTER_INFO = pattern(r"(?:^|/)([^/]+)/replication-controllers\.(?:json|yaml)$")
 _DEFAULT_NAMESPACES = 2
 
-_WORDS = {word: kind for kind in KINDS for word in (kind.plural, kind.name.lower(), *kind.also)}
+_WORDS: dict[str, list[Kind]] = {}
+for _kind in KINDS:
+    for _word in {_kind.plural, _kind.spelled.lower(), *_kind.also}:
+        _WORDS.setdefault(_word, []).append(_kind)
 _LONGEST_WORD = 64
 
 
@@ -48,8 +52,8 @@ def kind_of_word(word: str) -> Kind | None:
     if len(word) > _LONGEST_WORD or "/" in word:
         return None
     plural, _, group = word.partition(".")
-    kind = _WORDS.get(_NOISE.sub("", plural.lower()))
-    return kind if kind is not None and (not group or group in kind.groups) else None
+    kinds = _WORDS.get(_NOISE.sub("", plural.lower()), ())
+    return next((kind for kind in kinds if not group or group in kind.groups), None)
 
 
 def kind_of_path(path: str) -> Kind | None:
@@ -156,7 +160,12 @@ def take_object(
     if about.kind is None and about.metadata is None:
         return
     try:
-        collection.add([typed(value, kind.type)], source)
+        item = typed(value, kind.type)
+        if any_gated([item]):
+            from kubectl_sched.sources.gate_managers import note_gate_managers
+
+            note_gate_managers([item], value)
+        collection.add([item], source)
     except (msgspec.ValidationError, RecursionError) as error:
         collection.skip(kind.name, about.key, in_words(error), source)
 

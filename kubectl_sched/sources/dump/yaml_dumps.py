@@ -12,7 +12,7 @@ from kubectl_sched.sources.dump.recordings import final_state, holds_changes
 from kubectl_sched.sources.dump.unusable_input import foreign_text
 from kubectl_sched.sources.dump.yaml_documents import documents
 from kubectl_sched.sources.errors import DumpError
-from kubectl_sched.sources.kinds import BY_NAME
+from kubectl_sched.sources.kinds import BY_SPELLING
 
 if TYPE_CHECKING:
     from kubectl_sched.sources.dump.collection import Collection
@@ -20,13 +20,17 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.kinds import Kind
 
 _KIND = rb"""(?:["']?kind["']?\s*:\s*["']?)"""
-_NAMES = b"|".join([b"List", *(f"{kind}(?:List)?".encode() for kind in (*BY_NAME, *OTHER_KINDS))])
+_NAMES = b"|".join([b"List", *(f"{kind}(?:List)?".encode() for kind in (*BY_SPELLING, *OTHER_KINDS))])
 _MANAGED_FIELDS = pattern(rb"^( *)managedFields:\r?\n(?:\1(?:- |  ).*\n)+", re.MULTILINE)
-"""Often half of a file, and of no use here; replaced by empty lines, they take no time and no line number changes."""
+"""Often half of a file, and of use for gates alone; as empty lines they take no time and no line number changes."""
 
 _ANY_KIND = pattern(_KIND)
 _READ_KIND = pattern(rb"%b(?:%b)\b" % (_KIND, _NAMES))
 _SURELY_READ_KIND = pattern(rb"^(?:- |  )?%b(?:%b)\b" % (_KIND, _NAMES), re.MULTILINE)
+
+
+def _lines_alone(found: re.Match[bytes]) -> bytes:
+    return found[0] if b"f:schedulingGates" in found[0] else b"\n" * found[0].count(b"\n")
 
 
 def read_yaml(data: bytes, source: Source, collection: Collection, hint: Kind | None = None) -> None:
@@ -36,7 +40,7 @@ def read_yaml(data: bytes, source: Source, collection: Collection, hint: Kind | 
     """
     text = without_logs(data)
     if b"managedFields:" in text:
-        text = _MANAGED_FIELDS.sub(lambda match: b"\n" * match[0].count(b"\n"), text)
+        text = _MANAGED_FIELDS.sub(_lines_alone, text)
     if not source.named and not (_READ_KIND.search(text) or (hint is not None and not _ANY_KIND.search(text))):
         return
     foreign = foreign_text(data)

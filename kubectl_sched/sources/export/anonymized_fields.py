@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import structs
 
+from kubectl_sched.api.kueue import TopologyLevelValues, TopologyValueTexts
 from kubectl_sched.api.resource import DEVICE_CLASS_RESOURCE_PREFIX
 from kubectl_sched.sources.export.pseudonyms import Pseudonyms
 
@@ -70,6 +71,25 @@ def _names_as_keys(new: Pseudonyms, times: dict[str, Any]) -> dict[str, Any]:
     return {new.name(name): time for name, time in times.items()}
 
 
+def _names_in(new: Pseudonyms, names: dict[str, str]) -> dict[str, str]:
+    return {key: new.name(name) for key, name in names.items()}
+
+
+def _level_values(new: Pseudonyms, levels: tuple[TopologyLevelValues, ...]) -> tuple[TopologyLevelValues, ...]:
+    """Each value as a whole: a common beginning says nothing under pseudonyms."""
+    return tuple(
+        TopologyLevelValues(
+            universal=new.value(each.universal) if each.universal is not None else None,
+            individual=TopologyValueTexts(
+                roots=tuple(new.value(each.value(index)) for index in range(len(each.individual.roots)))
+                if each.universal is None
+                else ()
+            ),
+        )
+        for each in levels
+    )
+
+
 def _flags(new: Pseudonyms, command: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(_flag(new, each) for each in command)
 
@@ -90,12 +110,23 @@ def _fields(change: Change, *fields: str) -> dict[str, Change]:
 NAMING_FIELDS: dict[str, Change] = {
     **_fields(
         Pseudonyms.name,
+        "AdmissionCheckState.name",
         "AllocatedDeviceStatus.pool",
+        "Annotations.gang_name",
+        "Annotations.group_name",
+        "Annotations.kai_group_name",
+        "Annotations.kueue_workload",
+        "Annotations.volcano_group_name",
+        "Annotations.yunikorn_app",
         "Annotations.beta_storage_class",
         "Annotations.pod_claim_name",
         "Annotations.selected_node",
         "AzureFile.share_name",
         "BasicDevice.node_name",
+        "ClusterQueueSpec.cohort",
+        "ClusterQueueSpec.cohort_name",
+        "CohortSpec.parent",
+        "CohortSpec.parent_name",
         "CSIStorageCapacity.storage_class_name",
         "ConfigMapVolumeSource.name",
         "Container.name",
@@ -107,8 +138,16 @@ NAMING_FIELDS: dict[str, Change] = {
         "DeviceTaintSelector.pool",
         "EventSource.host",
         "ExactDeviceRequest.device_class_name",
+        "FlavorQuotas.name",
+        "FlavorUsage.name",
+        "HolderSpec.parent",
+        "HolderSpec.parent_queue",
+        "HolderSpec.queue",
         "ISCSI.iqn",
         "ISCSI.target_portal",
+        "KueueAdmission.cluster_queue",
+        "KueuePodSet.name",
+        "LocalQueueSpec.cluster_queue",
         "NodeClaimStatus.node_name",
         "NodeClassReference.name",
         "NodeAllocatableResourceClaimStatus.resource_claim_name",
@@ -134,10 +173,14 @@ NAMING_FIELDS: dict[str, Change] = {
         "PodResourceClaimStatus.name",
         "PodResourceClaimStatus.resource_claim_name",
         "PodSchedulingGroup.pod_group_name",
+        "PodSetAssignment.name",
+        "PodSetRequest.name",
+        "PodSetUpdate.name",
         "PodSpec.node_name",
         "PodSpec.priority_class_name",
         "PodSpec.runtime_class_name",
         "PodStatus.nominated_node_name",
+        "QueuedWorkloadSpec.queue_name",
         "RBD.image",
         "RBD.pool",
         "ResourceClaimConsumerReference.name",
@@ -163,6 +206,9 @@ NAMING_FIELDS: dict[str, Change] = {
     **_fields(
         _labels,
         "LabelSelector.match_labels",
+        "PodSetUpdate.labels",
+        "PodSetUpdate.node_selector",
+        "ResourceFlavorSpec.node_labels",
         "NodeClaimTemplateMeta.labels",
         "ObjectMeta.labels",
         "PodSpec.node_selector",
@@ -187,6 +233,7 @@ NAMING_FIELDS: dict[str, Change] = {
     **_fields(
         _each(Pseudonyms.key),
         "CSINodeDriver.topology_keys",
+        "TopologyAssignment.levels",
         "NodePodPreemptionPolicy.disable_resize_preemption",
         "PodAffinityTerm.match_label_keys",
         "PodAffinityTerm.mismatch_label_keys",
@@ -196,6 +243,7 @@ NAMING_FIELDS: dict[str, Change] = {
     **_fields(
         _each(Pseudonyms.value),
         "LabelSelectorRequirement.values",
+        "TopologyDomainAssignment.values",
         "NodeSelectorRequirement.values",
         "NodeSelectorRequirementWithMinValues.values",
         "TopologySelectorLabelRequirement.values",
@@ -212,6 +260,7 @@ NAMING_FIELDS: dict[str, Change] = {
     **_fields(Pseudonyms.image, "Container.image", "ContainerStatus.image", "ImageVolumeSource.reference"),
     **_fields(
         _gone,
+        "AdmissionCheckState.message",
         "Annotations.default_tolerations",
         "Annotations.leader",
         "Annotations.tolerations_whitelist",
@@ -239,6 +288,10 @@ NAMING_FIELDS: dict[str, Change] = {
     ),
     **_fields(_resource, "ContainerExtendedResourceRequest.resource_name", "ContainerResizePolicy.resource_name"),
     "Annotations.namespace_node_selector": _selector_text,
+    "Annotations.kueue_role_hash": Pseudonyms.name,
+    "Annotations.yunikorn_queue": _gone,
+    "PodSetAssignment.flavors": _names_in,
+    "TopologyAssignmentSlice.values_per_level": _level_values,
     "ContainerImage.names": _each(Pseudonyms.image),
     "Container.command": _flags,
     "HostPath.path": _some_path,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from msgspec import structs
@@ -23,7 +23,7 @@ from kubectl_sched.output import safe_json, write_json
 from kubectl_sched.sources.dump.json_lists import SnapshotMetadata
 from kubectl_sched.sources.export.kept_configuration import kept_document, kept_text
 from kubectl_sched.sources.export.kept_texts import condition_text, event_text, pod_text, without_credentials
-from kubectl_sched.sources.kinds import BY_TYPE, KINDS
+from kubectl_sched.sources.kinds import BY_TYPE, GATE_KINDS, KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -135,6 +135,8 @@ def without_secrets(
         elif isinstance(item, ConfigMap):
             keys = configuration_keys(item.data)
             yield structs.replace(item, data={key: kept_text(item.data[key]) for key in keys})
+        elif BY_TYPE[type(item)] in GATE_KINDS:
+            yield texts.holder(item)
         elif isinstance(item, SchedulerConfiguration | SchedulerLog):
             yield structs.replace(item, spec=structs.replace(item.spec, raw_config=kept_text(item.spec.raw_config)))
         else:
@@ -173,6 +175,18 @@ class Texts(NamedTuple):
         """The node with the known texts of its conditions."""
         conditions = tuple(map(self._condition, node.status.conditions))
         return structs.replace(node, status=structs.replace(node.status, conditions=conditions))
+
+    def holder(self, item: KubernetesObject) -> KubernetesObject:
+        """The object with the texts of its controller, which are what it is kept for, without credentials."""
+        status: Any = getattr(item, "status", None)
+        changes = {
+            field: tuple(
+                structs.replace(each, message=without_credentials(each.message)) for each in getattr(status, field)
+            )
+            for field in ("conditions", "scheduling_conditions", "admission_checks")
+            if getattr(status, field, ())
+        }
+        return structs.replace(item, status=structs.replace(status, **changes)) if changes else item
 
     def _condition(self, condition: Condition) -> Condition:
         if not condition.message:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from functools import cached_property
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.selector_text import parse_selector
 from kubectl_sched.api.decoders import decoder
+from kubectl_sched.api.kueue import QUEUE_NAME, PendingWorkloadsSummary
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.errors import SchedError
 from kubectl_sched.sources.dump.collection import Collection
@@ -19,15 +22,17 @@ from kubectl_sched.sources.dump.reader import garbage_collection_paused
 from kubectl_sched.sources.kinds import BY_NAME
 from kubectl_sched.sources.live.client import Server
 from kubectl_sched.sources.live.credentials import Credentials
-from kubectl_sched.sources.live.list_paths import group_of
+from kubectl_sched.sources.live.list_paths import group_of, pending_workload_paths
 from kubectl_sched.sources.live.lister import Listed, Lister, list_meta
 from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
 from kubectl_sched.sources.live.missing_rights import in_words
 from kubectl_sched.sources.live.needed_kinds import (
+    GATES,
     NOT_ENDED,
     SELECTORS,
     Need,
     event_needs,
+    gate_needs,
     lacking_pods,
     needs,
     of_name,
@@ -38,7 +43,7 @@ from kubectl_sched.sources.live.server_refusals import server_name
 from kubectl_sched.sources.pod_selection import select, workloads_named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.sources.live.endpoint import Endpoint
@@ -87,6 +92,14 @@ def read_version(server: Server) -> str | None:
         return None
 
 
+class _Group(msgspec.Struct, frozen=True):
+    name: str = ""
+
+
+class _Groups(msgspec.Struct, frozen=True):
+    groups: tuple[_Group, ...] = ()
+
+
 class _Reading:
     def __init__(self, server: Server, lister: Lister, pool: ThreadPoolExecutor) -> None:
         self._server = server
@@ -104,13 +117,48 @@ class _Reading:
         events = [*event_needs(pods), *_creations(selection), *_refusals(selection)]
         said = self._ask(events if selection.replays else [])
         instead = [] if pods or selection.named or self._everybody else self._of_another_kind(selection)
+        held = [*pods, *context]
+        gates = self._ask(self._served(gate_needs(held)) if selection.replays else [])
         lists: list[Listed] = []
         if not self._forbidden and (pods or context or selection.also or not selection.replays):
             lists = self._replayed(pods, selection)
         told = self._results(said)
         lacking = self._results(self._ask(lacking_pods(told, with_pods=not lists)))
+        holders = self._results(gates, sorted({item.namespace for item in held}))
+        lists = [*lists, *holders, *self._places(held, holders)]
         read = self._together([*lists, *told, *lacking], [*pods, *context, *instead], version.result())
         return replace(read, objects=(*read.objects, *scheduler_logs(read, self._server)))
+
+    def _served(self, wanted: Sequence[Need]) -> list[Need]:
+        """Leave out the kinds of controllers whose API groups the server does not have, which it is asked once."""
+        optional = [need for need in wanted if need.kind in GATES]
+        groups = self._groups if optional else frozenset()
+        return [need for need in wanted if need not in optional or group_of(BY_NAME[need.kind]) in groups]
+
+    @cached_property
+    def _groups(self) -> frozenset[str]:
+        try:
+            found = decoder(_Groups).decode(self._server.get("/apis")).groups
+        except (ResponseError, msgspec.DecodeError):
+            return frozenset()
+        return frozenset(each.name for each in found)
+
+    def _places(self, held: list[KubernetesObject], lists: Iterable[Listed]) -> list[Listed]:
+        """Ask Kueue's visibility API, where it is served, about the LocalQueues of the workloads that wait."""
+        kind = BY_NAME[PendingWorkloadsSummary.__name__]
+        waiting = any(listed.kind.name == "LocalQueue" and listed.objects for listed in lists)
+        if not waiting or group_of(kind) not in self._groups:
+            return []
+        queues = {(item.namespace, name) for item in held if (name := item.metadata.labels.get(QUEUE_NAME))}
+        found: list[KubernetesObject] = []
+        for namespace, name in sorted(queues):
+            for path in pending_workload_paths(namespace, name):
+                with suppress(ResponseError, msgspec.DecodeError):
+                    summary = decoder(PendingWorkloadsSummary).decode(self._server.get(path))
+                    metadata = replace(summary.metadata, name=name, namespace=namespace)
+                    found.append(replace(summary, metadata=metadata))
+                    break
+        return [Listed(kind, found)]
 
     def _state(self) -> str:
         """The present resourceVersion, in which all else is read; asked of the kinds that nothing goes without."""
@@ -142,7 +190,7 @@ class _Reading:
         found: dict[str, KubernetesObject] = {}
         for kind, name in named:
             if kind != "Pod":
-                objects = [*self._pods(namespace), *self._owners(namespace, kind)]
+                objects = [*self._pods(namespace), *self._owners(namespace, kind, name)]
             else:
                 objects = self._pods(namespace, fields=of_name(name)) or self._instead(namespace, name)
             found.update((f"{type(item).__name__}/{item.key}", item) for item in objects)
@@ -185,13 +233,14 @@ class _Reading:
                 f"not allowed to list pods {where} ({error.message}); the missing rule: {rule}"
             ) from None
 
-    def _owners(self, namespace: str, kind: str) -> list[KubernetesObject]:
+    def _owners(self, namespace: str, kind: str, name: str) -> list[KubernetesObject]:
         """Find what makes a workload's pods, and how many; without the right to read it the pods' own names tell."""
         owner = "ReplicaSet" if kind == "Deployment" else kind
-        if owner not in {*SELECTORS, "DaemonSet"}:
+        if owner not in {*SELECTORS, "DaemonSet", "Job"}:
             return []
+        fields = of_name(name) if kind == "Job" else ""
         try:
-            return _in_their_namespace(self._lister.list(BY_NAME[owner], namespace, self._at).objects)
+            return _in_their_namespace(self._lister.list(BY_NAME[owner], namespace, self._at, fields=fields).objects)
         except ResponseError as error:
             if error.status != HTTPStatus.FORBIDDEN:
                 raise
@@ -200,7 +249,8 @@ class _Reading:
     def _replayed(self, pods: list[Pod], selection: Selection) -> list[Listed]:
         """Nodes, pods, what else these pods need and further kinds, side by side; then how schedulers are set up."""
         essential = self._ask([Need("Node")] if self._everybody else [Need("Node"), Need("Pod", fields=NOT_ENDED)])
-        others = self._ask(_whole({*needs(pods), *map(Need, selection.also)} if selection.replays else set()))
+        also = self._served([Need(kind) for kind in selection.also])
+        others = self._ask(_whole({*needs(pods), *also} if selection.replays else set()))
         lists = [*([self._everybody] if self._everybody else []), *self._results(essential)]
         if self._forbidden:
             return lists

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from kubectl_sched.api.decoders import decoder
+from kubectl_sched.api.pod import any_gated
 from kubectl_sched.sources.budget import Budget, values_in
 from kubectl_sched.sources.errors import BombError
 from kubectl_sched.sources.live.list_paths import group_of, list_paths
@@ -180,11 +181,16 @@ def decoded(body: bytes, kind: Kind) -> tuple[list[KubernetesObject], list[tuple
     except BombError as error:
         raise ClusterError(f"the server's list cannot be taken in: {error}") from None
     try:
-        return _decoder(kind).decode(body).items or [], []
+        found = _decoder(kind).decode(body).items or []
     except (msgspec.ValidationError, UnicodeDecodeError):
         return _one_by_one(body, kind)
     except msgspec.DecodeError:
         raise ClusterError(f"the server's list of {kind.plural} is cut off or no JSON; try again") from None
+    if any_gated(found):
+        from kubectl_sched.sources.gate_managers import note_gate_managers
+
+        note_gate_managers(found, body)
+    return found, []
 
 
 def _one_by_one(body: bytes, kind: Kind) -> tuple[list[KubernetesObject], list[tuple[str, str]]]:

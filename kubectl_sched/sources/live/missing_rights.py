@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 _STORAGE = "the volume plugins judge without them and may reject too much"
 _DEVICES = "DynamicResources judges without them and may reject too much"
 _GROUPS = "the pod is judged as if its group were not there"
+_GATES = "what the controller that holds the pod back says of it is not shown"
 _SPREADING = "points for spreading over hosts and zones may be missing"
 
 _MEANINGS = {
@@ -40,6 +41,22 @@ _MEANINGS = {
     "Lease": "which of several schedulers serves is not known",
     "Scheduler": "the profile that OpenShift's scheduler runs is not known; --config gives it",
     "SchedulerConfiguration": "a configuration of AKS's scheduler is not known; --config gives it",
+    "QueuedWorkload": _GATES,
+    "LocalQueue": _GATES,
+    "ClusterQueue": _GATES,
+    "Cohort": "the quotas of the cohort itself are not shown",
+    "ResourceFlavor": "what Kueue would set on the pod is not known, so it is not replayed without its gate",
+    "AdmissionCheck": "the state of the admission checks' controllers is not shown",
+    "ProvisioningRequest": "what cluster-autoscaler says of the room that was asked for is not shown",
+    "PendingWorkloadsSummary": "the place in Kueue's queues is not known",
+    "VolcanoPodGroup": _GATES,
+    "VolcanoQueue": _GATES,
+    "CoschedulingPodGroup": _GATES,
+    "KAIPodGroup": _GATES,
+    "KAIQueue": _GATES,
+    "JobSet": _GATES,
+    "LeaderWorkerSet": _GATES,
+    "Job": "suspended Jobs cannot be explained, and the Workload of a Job's pods may not be found",
     "Event": "what the schedulers said of the pod cannot be shown",
 }
 

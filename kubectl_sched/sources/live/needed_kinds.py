@@ -5,16 +5,21 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from kubectl_sched.api.apps import Job
 from kubectl_sched.api.component_helpers.resource_names import is_dra_extended_resource_name
 from kubectl_sched.api.core import Event
+from kubectl_sched.api.gate_holders import HOLDERS, names_of
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.sources.discovery.kube_schedulers import scheduler_container
 from kubectl_sched.sources.discovery.scheduler_configurations import static_pod_config_maps
 from kubectl_sched.sources.discovery.scheduler_flags import flags
+from kubectl_sched.sources.kinds import GATE_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.sources.live.lister import Listed
 
 ALWAYS = ("Namespace",)
@@ -44,7 +49,13 @@ NOT_ENDED = "status.phase!=Succeeded,status.phase!=Failed"
 _WITHOUT_STORAGE = frozenset({"name", "empty_dir", "host_path", "image", "config_map"})
 
 
+KUEUE = ("ClusterQueue", "Cohort", "ResourceFlavor", "AdmissionCheck")
+KUEUE_OF_NAMESPACE = ("QueuedWorkload", "LocalQueue", "ProvisioningRequest")
+GATES = tuple(kind.name for kind in GATE_KINDS if kind.name != "PendingWorkloadsSummary")
+"""The kinds of controllers that hold pods back. They are asked for only where the server has their groups."""
+
 _SPECIAL = re.compile(r"[\\,=]")
+_KUEUE = "kueue.x-k8s.io/"
 _EVENTS_BY_NAME = 20
 _NAMESPACES_BY_NAME = 5
 _SYSTEM = "kube-system"
@@ -77,6 +88,44 @@ def _of(pod: Pod) -> Iterable[Need]:
         yield from map(Need, DEVICES)
     if pod.spec.scheduling_group is not None or pod.spec.workload_ref is not None:
         yield from (Need(kind, pod.metadata.namespace) for kind in GROUPS)
+
+
+def gate_needs(held: Iterable[KubernetesObject]) -> tuple[Need, ...]:
+    """Return the lists that tell why pods and suspended Jobs are held back; none for those that nothing holds."""
+    wanted: dict[Need, None] = {}
+    for item in held:
+        wanted.update(dict.fromkeys(_of_held(item)))
+    return tuple(wanted)
+
+
+def _of_held(item: KubernetesObject) -> Iterable[Need]:
+    meta, namespace = item.metadata, item.namespace
+    owner = meta.controller
+    if not _may_be_held(item):
+        return
+    if is_of_kueue(item):
+        yield from (Need(kind, namespace) for kind in KUEUE_OF_NAMESPACE)
+        yield from map(Need, KUEUE)
+        if owner is not None and owner.kind == "Job":
+            yield _named("Job", namespace, owner.name)
+    for holder in HOLDERS:
+        if any(names_of(holder, meta)):
+            yield Need(holder.kind.__name__, namespace)
+            yield from (Need(kind.__name__) for kind in (holder.queue,) if kind is not None)
+
+
+def _may_be_held(item: KubernetesObject) -> bool:
+    """Report whether it is a suspended Job, or a pending pod that has gates or is another scheduler's."""
+    if isinstance(item, Job):
+        return item.spec.suspend is True
+    if not isinstance(item, Pod) or item.spec.node_name or item.has_ended:
+        return False
+    return bool(item.spec.scheduling_gates) or item.spec.scheduler_name not in {"", DEFAULT_SCHEDULER_NAME}
+
+
+def is_of_kueue(item: KubernetesObject) -> bool:
+    """Report whether Kueue may hold it: a pod by a gate, a Job by suspending it."""
+    return not isinstance(item, Pod) or any(gate.name.startswith(_KUEUE) for gate in item.spec.scheduling_gates)
 
 
 def _default_selector(pod: Pod) -> Iterable[Need]:

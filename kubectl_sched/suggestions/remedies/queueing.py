@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_sched.api.policy import PriorityClass
-from kubectl_sched.diagnostics.pod_lifecycle import gates_owner
+from kubectl_sched.diagnostics.pod_lifecycle import controller_of
 from kubectl_sched.suggestions.change import Change, Kind
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def ungate(pod: Pod) -> Way:
     if not names:
         return ()
     gates = f"{'gate' if len(names) == 1 else 'gates'} {' and '.join(names)}"
-    owner = gates_owner(pod)
+    owner = controller_of(pod)
     if owner is not None:
         return (Change(kind=Kind.WAIT, text=f"once {owner} lifts the {gates}", pod=_ungated),)
     caution = "whoever put it on takes it off once the pod may start"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.render.headline import headline
 from kubectl_sched.render.preemption_sentence import preemption
+from kubectl_sched.render.text.gate_text import gate_lines
 from kubectl_sched.render.text.suggestion_text import steps_of
 from kubectl_sched.tui.lines.line import BLANK, Tone, line, with_command, wrapped
 from kubectl_sched.tui.lines.what_if_changes import changes, in_words
@@ -25,6 +26,7 @@ def report_lines(view: View, suggestions: Sequence[Suggestion], notes: Iterable[
     """Paragraph by paragraph; those that have nothing to say are left out."""
     result = view.result
     lines = wrapped(f"{headline(view.explanation)}.", width, Tone.GOOD if result.fits else Tone.BAD)
+    lines += _paragraph("Gates and queues", list(gate_lines(view.explanation.gates)), width)
     lines += _edits(view, width)
     would = preemption(result)
     lines += _paragraph("Preemption", [would] if would is not None else [], width)

@@ -55,8 +55,8 @@ def test_namespaced_objects_are_in_default_and_others_in_none(read_text: Callabl
     [
         obj("Service", "s", "x", "serving.knative.dev/v1", spec={"selector": 7}),
         obj("Ingress", "d", "x", "networking.k8s.io/v1"),
-        obj("Workload", "w", "x", "kueue.x-k8s.io/v1beta1", spec={"podGroups": "many"}),
-        obj("PodGroup", "g", "x", "scheduling.volcano.sh/v1beta1"),
+        obj("Workload", "w", "x", "example.com/v1beta1", spec={"podGroups": "many"}),
+        obj("PodGroup", "g", "x", "example.com/v1beta1"),
         obj("NodeMetrics", "n1", "", "metrics.k8s.io/v1beta1"),
     ],
 )

@@ -7,19 +7,23 @@ from kubectl_sched.sources.dump.dump import Forbidden
 from kubectl_sched.sources.kinds import BY_NAME
 from kubectl_sched.sources.live.list_paths import group_of
 from kubectl_sched.sources.live.missing_rights import in_words, meaning
-from kubectl_sched.sources.live.needed_kinds import ALWAYS, DEVICES, GROUPS, SELECTORS, STORAGE
+from kubectl_sched.sources.live.needed_kinds import ALWAYS, DEVICES, GATES, GROUPS, SELECTORS, STORAGE
 
 READER = Path(__file__).parents[3] / "manifests" / "reader.yaml"
 IN_KUBE_SYSTEM = {"ConfigMap", "Lease"}
 READ = {
-    *("Node", "Pod", "Event", "PodDisruptionBudget", "Scheduler", "SchedulerConfiguration"),
-    *(*ALWAYS, *DEVICES, *GROUPS, *SELECTORS, *STORAGE),
+    *("Job", "Node", "Pod", "Event", "PodDisruptionBudget", "Scheduler", "SchedulerConfiguration"),
+    *(*ALWAYS, *DEVICES, *GATES, *GROUPS, *SELECTORS, *STORAGE),
 }
 
 
 def test_the_readers_role_allows_to_list_what_is_read_and_nothing_else() -> None:
     everywhere, in_kube_system = (each for each in yaml.safe_load_all(READER.read_text()) if "rules" in each)
-    assert allowed(everywhere) == {(group_of(BY_NAME[name]), BY_NAME[name].plural, "list") for name in READ}
+    place = ("visibility.kueue.x-k8s.io", "localqueues/pendingworkloads", "get")
+    assert allowed(everywhere) == {
+        place,
+        *((group_of(BY_NAME[name]), BY_NAME[name].plural, "list") for name in READ),
+    }
     assert allowed(in_kube_system) == {
         (group_of(BY_NAME[name]), BY_NAME[name].plural, "list") for name in IN_KUBE_SYSTEM
     }

@@ -1,0 +1,144 @@
+"""Values about what holds a pod back before kube-scheduler sees it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kubectl_sched.api.affinity import Toleration
+    from kubectl_sched.api.meta import Condition, FieldManager, KubernetesObject, Labels
+
+_LONGEST = 500
+_MOST_STATEMENTS = 32
+
+
+class Statement(Record, frozen=True, kw_only=True):
+    """A sentence of a controller, quoted from a condition, a check's state or an annotation of an object."""
+
+    about: str
+    """The object that it stands on: `Workload ml/train`."""
+
+    type: str
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+    since: str | None = None
+
+
+class Owner(Record, frozen=True, kw_only=True):
+    """The controller that lifts a gate, and its object for the pod, whose kind is empty if it is not known."""
+
+    controller: str
+    kind: str = ""
+    namespace: str = ""
+    name: str = ""
+
+    @property
+    def about(self) -> str:
+        """`Workload ml/train`."""
+        return " ".join(filter(None, (self.kind, "/".join(filter(None, (self.namespace, self.name))))))
+
+
+class Quota(Record, frozen=True, kw_only=True):
+    """The quota of one resource in one flavor. Amounts are quantities as they are written; None if not known."""
+
+    flavor: str
+    resource: str
+    nominal: str
+    reserved: str | None = None
+    used: str | None = None
+    borrowed: str | None = None
+    borrowing_limit: str | None = None
+    lending_limit: str | None = None
+    wanted: str | None = None
+
+
+class QueuePlace(Record, frozen=True, kw_only=True):
+    """The place in a queue as its controller tells it, counted from 1."""
+
+    local_queue: int
+    cluster_queue: int
+
+
+class Queue(Record, frozen=True, kw_only=True):
+    """The queues that a pod waits in, and their quotas."""
+
+    local_queue: str
+    cluster_queue: str | None = None
+    cohort: str | None = None
+    place: QueuePlace | None = None
+    priority: int | None = None
+    created: str | None = None
+    pending: int | None = None
+    """The workloads that wait in the ClusterQueue, as its status counts them."""
+
+    waiting: tuple[str, ...] = ()
+    """Other workloads of the LocalQueue without quota."""
+
+    quotas: tuple[Quota, ...] = ()
+    cohort_quotas: tuple[Quota, ...] = ()
+    """The sums over all ClusterQueues of the cohort that were read."""
+
+
+class Injection(Record, frozen=True, kw_only=True):
+    """Fields that a controller sets on a pod when it lets it go, with the flavors that they come from."""
+
+    flavors: tuple[str, ...] = ()
+    assigned: bool = False
+    """True if the controller has chosen the flavors; else this is one of several choices."""
+
+    labels: Labels = {}  # noqa: RUF012 - frozen
+    node_selector: Labels = {}  # noqa: RUF012 - frozen
+    tolerations: tuple[Toleration, ...] = ()
+    unknown: tuple[str, ...] = ()
+    """Sentences about what of it could not be read."""
+
+
+class Gate(Record, frozen=True, kw_only=True):
+    """A gate of a pod, or (None) a controller that holds it back without one."""
+
+    gate: str | None
+    owner: Owner | None = None
+    since: str | None = None
+    set_by: FieldManager | None = None
+    says: tuple[Statement, ...] = ()
+    facts: tuple[str, ...] = ()
+    """Sentences about what is stopped, missing or could not be read."""
+
+    queue: Queue | None = None
+    injections: tuple[Injection, ...] = ()
+
+
+def quoted(text: str) -> str:
+    """Return a controller's text on one line and of bounded length."""
+    line = " ".join(text[: 4 * _LONGEST].split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 3]}..."
+
+
+def about(item: KubernetesObject) -> str:
+    """`Workload ml/train`."""
+    return f"{spelled(item)} {item.key}"
+
+
+def spelled(item: KubernetesObject) -> str:
+    """Return the kind as the object spells it."""
+    return str(type(item).__struct_config__.tag)
+
+
+def conditions_of(item: KubernetesObject, conditions: Iterable[Condition]) -> tuple[Statement, ...]:
+    """Quote the conditions of an object."""
+    return tuple(
+        Statement(
+            about=about(item),
+            type=quoted(each.type),
+            status=quoted(each.status),
+            reason=quoted(each.reason),
+            message=quoted(each.message),
+            since=each.last_transition_time,
+        )
+        for each in list(conditions)[:_MOST_STATEMENTS]
+    )

@@ -1,0 +1,174 @@
+"""The chain from a pod or a Job to its Workload, LocalQueue, ClusterQueue and cohort, as Kueue's objects tell it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+from kubectl_sched.api.core import Namespace
+from kubectl_sched.api.kueue import (
+    QUEUE_NAME,
+    AdmissionCheck,
+    ClusterQueue,
+    Cohort,
+    LocalQueue,
+    PendingWorkloadsSummary,
+    ProvisioningRequest,
+    QueuedWorkload,
+    ResourceFlavor,
+)
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.diagnostics.gates.gate import spelled
+from kubectl_sched.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_sched.api.kueue import PendingWorkload
+    from kubectl_sched.api.meta import KubernetesObject
+
+T = TypeVar("T", bound="KubernetesObject")
+
+GATES = "kueue.x-k8s.io/"
+POD_SET = "kueue.x-k8s.io/podset"
+_NAMING_LABELS = ("kueue.x-k8s.io/pod-group-name", "kueue.x-k8s.io/prebuilt-workload-name")
+_JOB_SET = "jobset.sigs.k8s.io/jobset-name"
+_MOST_OWNERS = 5
+
+
+class KueueChain(Record, frozen=True, kw_only=True):
+    """The objects of the chain, None for each that there is not or that was not read."""
+
+    held: KubernetesObject
+    """The pod or the Job."""
+
+    queue_name: str
+    """The LocalQueue's name; empty if neither the Workload nor a label tells it."""
+
+    workload: QueuedWorkload | None = None
+    local_queue: LocalQueue | None = None
+    cluster_queue: ClusterQueue | None = None
+    cohort: Cohort | None = None
+    queues_of_cohort: tuple[ClusterQueue, ...] = ()
+    place: PendingWorkload | None = None
+    requests: tuple[ProvisioningRequest, ...] = ()
+    namespace: Namespace | None = None
+
+
+class KueueObjects:
+    """Kueue's objects of one cluster, each found by name."""
+
+    def __init__(self, objects: Sequence[KubernetesObject]) -> None:
+        self._objects = objects
+
+    def all(self, kind: type[T]) -> list[T]:
+        """Return all objects of the kind."""
+        return list(self._of(kind).values())
+
+    def named(self, kind: type[T], name: str, namespace: str = "") -> T | None:
+        """Return the object of that name, None if there is none."""
+        return self._of(kind).get((namespace, name))
+
+    def _of(self, kind: type[T]) -> dict[tuple[str, str], T]:
+        return self._by_kind.get(kind, {})  # type: ignore[return-value] # grouped by their type
+
+    @cached_property
+    def _by_kind(self) -> dict[type[KubernetesObject], dict[tuple[str, str], KubernetesObject]]:
+        kinds = {
+            *(QueuedWorkload, LocalQueue, ClusterQueue, Cohort, ResourceFlavor, AdmissionCheck),
+            *(ProvisioningRequest, PendingWorkloadsSummary, Namespace),
+        }
+        found: dict[type[KubernetesObject], dict[tuple[str, str], KubernetesObject]] = {}
+        for item in self._objects:
+            if type(item) in kinds:
+                found.setdefault(type(item), {})[item.namespace, item.name] = item
+        return found
+
+    @cached_property
+    def _by_owner(self) -> dict[tuple[str, str, str], QueuedWorkload]:
+        """Workloads by namespace, and kind and name of each owner; and by UID, with an empty kind."""
+        found: dict[tuple[str, str, str], QueuedWorkload] = {}
+        for each in sorted(self.all(QueuedWorkload), key=_latest_last):
+            for owner in each.metadata.owner_references:
+                found[each.namespace, owner.kind, owner.name] = each
+                if owner.uid:
+                    found[each.namespace, "", owner.uid] = each
+        return found
+
+    @cached_property
+    def _by_key(self) -> dict[tuple[str, str, str], KubernetesObject]:
+        """The objects that own others, by namespace, kind and name."""
+        return {
+            (item.namespace, spelled(item), item.name): item
+            for item in self._objects
+            if item.namespace and type(item) is not Pod
+        }
+
+    def workload_of(self, held: KubernetesObject) -> QueuedWorkload | None:
+        """Return the Workload that an annotation, a label or an owner names; None if there is none."""
+        meta, namespace = held.metadata, held.namespace
+        named = (meta.annotations.kueue_workload, *map(meta.labels.get, _NAMING_LABELS))
+        for name in filter(None, named):
+            found = self.named(QueuedWorkload, name, namespace)
+            if found is not None:
+                return found
+        job_set = meta.labels.get(_JOB_SET)
+        owners = [(namespace, spelled(held), held.name), *([(namespace, "JobSet", job_set)] if job_set else ())]
+        above: KubernetesObject | None = held
+        for _ in range(_MOST_OWNERS):
+            if above is None:
+                break
+            uid, owner = above.metadata.uid, above.metadata.controller
+            owners += [(namespace, "", uid)] if uid else []
+            if owner is None:
+                break
+            owners += [(namespace, "", owner.uid), (namespace, owner.kind, owner.name)]
+            above = self._by_key.get((namespace, owner.kind, owner.name))
+        return next((self._by_owner[owner] for owner in owners if owner in self._by_owner), None)
+
+    def chain(self, held: KubernetesObject) -> KueueChain:
+        """Follow the chain of a pod or a Job as far as it goes."""
+        workload, namespace = self.workload_of(held), held.namespace
+        queue_name = (workload.spec.queue_name if workload else "") or held.metadata.labels.get(QUEUE_NAME, "")
+        local_queue = self.named(LocalQueue, queue_name, namespace)
+        admission = workload.status.admission if workload is not None else None
+        queue = (admission.cluster_queue if admission else "") or (
+            local_queue.spec.cluster_queue if local_queue else ""
+        )
+        cluster_queue = self.named(ClusterQueue, queue)
+        cohort = cluster_queue.cohort if cluster_queue is not None else ""
+        return KueueChain(
+            held=held,
+            queue_name=queue_name,
+            workload=workload,
+            local_queue=local_queue,
+            cluster_queue=cluster_queue,
+            cohort=self.named(Cohort, cohort),
+            queues_of_cohort=tuple(each for each in self.all(ClusterQueue) if cohort and each.cohort == cohort),
+            place=self._place(workload, queue_name),
+            requests=self._requests(workload),
+            namespace=self.named(Namespace, namespace),
+        )
+
+    def _place(self, workload: QueuedWorkload | None, queue_name: str) -> PendingWorkload | None:
+        if workload is None:
+            return None
+        summary = self.named(PendingWorkloadsSummary, queue_name, workload.namespace)
+        return next((each for each in summary.items if each.metadata.name == workload.name), None) if summary else None
+
+    def _requests(self, workload: QueuedWorkload | None) -> tuple[ProvisioningRequest, ...]:
+        """Return the ProvisioningRequests that Kueue made for the workload, which owns them."""
+        if workload is None:
+            return ()
+        return tuple(
+            each
+            for each in self.all(ProvisioningRequest)
+            if each.namespace == workload.namespace
+            and any((owner.kind, owner.name) == ("Workload", workload.name) for owner in each.metadata.owner_references)
+        )
+
+
+def _latest_last(workload: QueuedWorkload) -> tuple[bool, str]:
+    """Order workloads of one owner: those that have finished first, then by age."""
+    has_finished = any(each.type == "Finished" and each.status == "True" for each in workload.status.conditions)
+    return not has_finished, workload.metadata.creation_timestamp or ""

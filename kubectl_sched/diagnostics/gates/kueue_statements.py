@@ -1,0 +1,105 @@
+"""Statements of Kueue about a pod that waits: conditions and checks, quoted, and what is stopped or missing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.api.apimachinery.labels import selector_of
+from kubectl_sched.api.kueue import AdmissionCheck, ClusterQueue, QueuedWorkload
+from kubectl_sched.diagnostics.gates.gate import Queue, QueuePlace, Statement, about, conditions_of, quoted
+from kubectl_sched.diagnostics.gates.kueue_quotas import cohort_quotas, quotas
+from kubectl_sched.errors import SchedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_sched.diagnostics.gates.kueue_chain import KueueChain, KueueObjects
+
+_WAITING_NAMED = 10
+
+
+def statements(chain: KueueChain, objects: KueueObjects) -> Iterator[Statement]:
+    """Quote the Workload's conditions and checks, and what queues, checks and ProvisioningRequests say besides."""
+    workload = chain.workload
+    if workload is not None:
+        yield from conditions_of(workload, workload.status.conditions)
+        for check in workload.status.admission_checks:
+            yield Statement(
+                about=about(workload),
+                type=f"AdmissionCheck {quoted(check.name)}",
+                status=quoted(check.state),
+                message=quoted(check.message),
+                since=check.last_transition_time,
+            )
+            known = objects.named(AdmissionCheck, check.name)
+            if known is not None:
+                yield from (each for each in conditions_of(known, known.status.conditions) if each.status != "True")
+    for queue in (chain.local_queue, chain.cluster_queue):
+        if queue is not None:
+            yield from (each for each in conditions_of(queue, queue.status.conditions) if each.status != "True")
+    for request in chain.requests:
+        yield from conditions_of(request, request.status.conditions)
+
+
+def facts(chain: KueueChain, objects: KueueObjects) -> Iterator[str]:
+    """Yield a sentence for each part of the chain that is stopped, missing or not for this namespace."""
+    held, workload, local_queue, queue = chain.held, chain.workload, chain.local_queue, chain.cluster_queue
+    if workload is None:
+        yield "no Workload of Kueue for it was found"
+    elif not workload.spec.active:
+        yield f"{about(workload)} is not active (spec.active is false)"
+    if chain.queue_name and local_queue is None:
+        yield f"no LocalQueue {held.namespace}/{chain.queue_name} was found"
+    if local_queue is not None and queue is None:
+        yield f"no ClusterQueue {local_queue.spec.cluster_queue} was found"
+    for each in (local_queue, queue):
+        if each is not None and each.spec.stop_policy not in {"", "None"}:
+            yield f"{about(each)} is stopped (stopPolicy {quoted(each.spec.stop_policy)})"
+    if chain.namespace is None:
+        return
+    if queue is not None and not _admits(queue, chain):
+        yield f"namespace {held.namespace} does not match the namespaceSelector of {about(queue)}"
+    queues = objects.all(ClusterQueue)
+    if queues and not any(_admits(each, chain) for each in queues):
+        yield f"namespace {held.namespace} matches the namespaceSelector of no ClusterQueue"
+
+
+def _admits(queue: ClusterQueue, chain: KueueChain) -> bool:
+    """Report whether the queue is for workloads of the namespace; without a selector it is for none."""
+    labels = chain.namespace.metadata.labels if chain.namespace is not None else {}
+    try:
+        return selector_of(queue.spec.namespace_selector).matches(labels)
+    except SchedError:
+        return False
+
+
+def queue_of(chain: KueueChain, objects: KueueObjects) -> Queue:
+    """Describe the queues, the place in them as far as it is known, and the quotas."""
+    workload, queue, place = chain.workload, chain.cluster_queue, chain.place
+    return Queue(
+        local_queue=chain.queue_name,
+        cluster_queue=queue.name if queue is not None else None,
+        cohort=(queue.cohort if queue is not None else "") or None,
+        place=QueuePlace(
+            local_queue=place.position_in_local_queue + 1, cluster_queue=place.position_in_cluster_queue + 1
+        )
+        if place is not None
+        else None,
+        priority=workload.spec.priority if workload is not None else None,
+        created=workload.metadata.creation_timestamp if workload is not None else None,
+        pending=queue.status.pending_workloads if queue is not None else None,
+        waiting=tuple(_waiting(chain, objects))[:_WAITING_NAMED],
+        quotas=quotas(chain),
+        cohort_quotas=cohort_quotas(chain),
+    )
+
+
+def _waiting(chain: KueueChain, objects: KueueObjects) -> Iterator[str]:
+    """Name the other workloads of the LocalQueue that have no quota yet, with the inputs of their order."""
+    if chain.workload is None:
+        return
+    for each in objects.all(QueuedWorkload):
+        is_here = (each.namespace, each.spec.queue_name) == (chain.held.namespace, chain.queue_name)
+        is_over = any(said.type == "Finished" and said.status == "True" for said in each.status.conditions)
+        if each is not chain.workload and is_here and each.status.admission is None and not is_over:
+            yield f"{each.name} (priority {each.spec.priority or 0}, made {each.metadata.creation_timestamp})"

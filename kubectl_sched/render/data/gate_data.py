@@ -1,0 +1,95 @@
+"""The gates of a pod as the JSON that scripts read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kubectl_sched.diagnostics.gates.gate import Gate, Queue, Quota
+    from kubectl_sched.queries.explanation import Explanation
+    from kubectl_sched.queries.ungated import Ungated
+
+
+def gates_data(explanation: Explanation) -> list[dict[str, Any]]:
+    """Return a value for each gate; `fitsUngated` is null where nothing was replayed."""
+    again = explanation.ungated
+    replayed = {
+        "fitsUngated": any(each.fits for each in again) if any(each.result is not None for each in again) else None,
+        "ungated": [_ungated(each) for each in again],
+    }
+    return [{**_gate(each), **replayed} for each in explanation.gates]
+
+
+def _gate(gate: Gate) -> dict[str, Any]:
+    owner, set_by = gate.owner, gate.set_by
+    return {
+        "gate": gate.gate,
+        "owner": None
+        if owner is None
+        else {
+            "kind": owner.kind or None,
+            "namespace": owner.namespace or None,
+            "name": owner.name or None,
+            "controller": owner.controller,
+        },
+        "since": gate.since,
+        "setBy": {"manager": set_by.manager, "lastWrite": set_by.time} if set_by is not None else None,
+        "says": [
+            {
+                "about": each.about,
+                "type": each.type,
+                "status": each.status,
+                "reason": each.reason,
+                "message": each.message,
+                "since": each.since,
+            }
+            for each in gate.says
+        ],
+        "facts": list(gate.facts),
+        "queue": _queue(gate.queue),
+    }
+
+
+def _queue(queue: Queue | None) -> dict[str, Any] | None:
+    if queue is None:
+        return None
+    place = queue.place
+    return {
+        "localQueue": queue.local_queue or None,
+        "clusterQueue": queue.cluster_queue,
+        "cohort": queue.cohort,
+        "position": {"localQueue": place.local_queue, "clusterQueue": place.cluster_queue} if place else None,
+        "priority": queue.priority,
+        "created": queue.created,
+        "pendingWorkloads": queue.pending,
+        "waiting": list(queue.waiting),
+        "quotas": [_quota(each) for each in queue.quotas],
+        "cohortQuotas": [_quota(each) for each in queue.cohort_quotas],
+    }
+
+
+def _quota(quota: Quota) -> dict[str, Any]:
+    return {
+        "flavor": quota.flavor,
+        "resource": quota.resource,
+        "nominal": quota.nominal,
+        "reserved": quota.reserved,
+        "used": quota.used,
+        "borrowed": quota.borrowed,
+        "borrowingLimit": quota.borrowing_limit,
+        "lendingLimit": quota.lending_limit,
+        "wanted": quota.wanted,
+    }
+
+
+def _ungated(each: Ungated) -> dict[str, Any]:
+    result, choice = each.result, each.injection
+    return {
+        "flavors": list(choice.flavors),
+        "assigned": choice.assigned,
+        "nodeSelector": choice.node_selector,
+        "fits": each.fits,
+        "best": list(result.best) if result is not None else [],
+        "message": result.message if result is not None else None,
+        "problem": each.problem,
+    }

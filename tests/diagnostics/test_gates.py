@@ -1,0 +1,453 @@
+"""Gates and queues: who holds the pod back, in that controller's words, and where it would land if it were let go.
+
+Objects are as sigs.k8s.io/kueue v0.16.1 (v1beta1, v1beta2), volcano.sh/apis v1.11.0, jobset v0.8.0, lws v0.6.0 and
+koordinator v1.6.0 define them.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kubectl_sched.diagnostics.messages.own_reasons import own_reasons
+from kubectl_sched.queries.explain import Question, explain
+from kubectl_sched.queries.triage import triage
+from kubectl_sched.render.data.explanation_data import explanation_data
+from kubectl_sched.render.headline import headline
+from kubectl_sched.render.text.gate_text import gate_lines
+from kubectl_sched.sources.discovery.replay_setup import Replay
+from kubectl_sched.sources.export.anonymizer import anonymized
+from kubectl_sched.sources.export.snapshot_file import encoded
+from kubectl_sched.sources.pod_selection import Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kubectl_sched.queries.explanation import Explanation
+    from kubectl_sched.sources import Dump
+
+    Read = Callable[..., Dump]
+
+Json = dict[str, Any]
+AT = "2026-06-01T08:00:00Z"
+NO_QUOTA = "couldn't assign flavors to pod set main: insufficient unused quota for cpu in flavor spot, 2 more needed"
+
+
+def obj(api_version: str, kind: str, name: str, namespace: str | None = "ml", **fields: Any) -> Json:
+    meta = {"name": name, "creationTimestamp": AT, **fields.pop("metadata", {})}
+    if namespace is not None:
+        meta["namespace"] = namespace
+    return {"apiVersion": api_version, "kind": kind, "metadata": meta, **fields}
+
+
+def node(name: str, cpu: str, pool: str, *taints: Json) -> Json:
+    labels = {"pool": pool, "kubernetes.io/hostname": name}
+    status = {"allocatable": {"cpu": cpu, "memory": "16Gi", "pods": "110"}}
+    return obj("v1", "Node", name, None, metadata={"labels": labels}, spec={"taints": list(taints)}, status=status)
+
+
+SPOT = {"key": "spot", "value": "true", "effect": "NoSchedule"}
+NODES = [node("spot-1", "8", "spot", SPOT), node("own-1", "2", "own")]
+NAMESPACE = obj("v1", "Namespace", "ml", None, metadata={"labels": {"team": "a"}})
+
+
+def pod(name: str = "train", *gates: str, **metadata: Any) -> Json:
+    metadata = {"uid": f"uid-{name}", **metadata}
+    spec = {
+        "schedulerName": metadata.pop("scheduler", "default-scheduler"),
+        "schedulingGates": [{"name": each} for each in gates],
+        "nodeSelector": metadata.pop("selector", {}),
+        "containers": [{"name": "c", "resources": {"requests": {"cpu": "4"}}}],
+    }
+    return obj("v1", "Pod", name, metadata=metadata, spec=spec, status={"phase": "Pending"})
+
+
+HELD = pod("train", "kueue.x-k8s.io/admission", labels={"kueue.x-k8s.io/queue-name": "lq"})
+
+
+def condition(kind: str, status: str, reason: str = "Pending", message: str = "") -> Json:
+    return {"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": AT}
+
+
+def workload(version: str = "v1beta2", spec: Json | None = None, owner: Json | None = None, **status: Any) -> Json:
+    """A Workload of one pod, without quota unless the status says otherwise."""
+    template = {"spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "4"}}}]}}
+    pod_set = {"name": "main", "count": 1, "template": template}
+    reference = {"apiVersion": "v1", "kind": "Pod", "name": "train", "uid": "uid-train", "controller": True}
+    return obj(
+        f"kueue.x-k8s.io/{version}",
+        "Workload",
+        "train-1a2b3",
+        metadata={"ownerReferences": [owner or reference]},
+        spec={"queueName": "lq", "podSets": [pod_set], "priority": 7, **(spec or {})},
+        status={"conditions": [condition("QuotaReserved", "False", message=NO_QUOTA)], **status},
+    )
+
+
+def queues(version: str = "v1beta2", local: Json | None = None, **spec: Any) -> list[Json]:
+    kueue = f"kueue.x-k8s.io/{version}"
+    flavors = [
+        {"name": "spot", "resources": [{"name": "cpu", "nominalQuota": 10, "borrowingLimit": "4"}]},
+        {"name": "own", "resources": [{"name": "cpu", "nominalQuota": "5"}]},
+    ]
+    group = {"coveredResources": ["cpu"], "flavors": flavors}
+    cohort = {"cohort": "all"} if version == "v1beta1" else {"cohortName": "all"}
+    usage = [{"name": "spot", "resources": [{"name": "cpu", "total": "12", "borrowed": "2"}]}]
+    status = {"flavorsReservation": usage, "flavorsUsage": usage, "pendingWorkloads": 3}
+    other = {"resourceGroups": [group], **cohort}
+    return [
+        obj(kueue, "LocalQueue", "lq", spec={"clusterQueue": "cq", **(local or {})}),
+        obj(kueue, "ClusterQueue", "cq", None, spec={"namespaceSelector": {}, **other, **spec}, status=status),
+        obj(kueue, "ClusterQueue", "cq2", None, spec={"namespaceSelector": {}, **other}),
+        obj(kueue, "Cohort", "all", None, spec={}),
+        obj(
+            kueue,
+            "ResourceFlavor",
+            "spot",
+            None,
+            spec={"nodeLabels": {"pool": "spot"}, "tolerations": [{"key": "spot", "operator": "Exists"}]},
+        ),
+        obj(kueue, "ResourceFlavor", "own", None, spec={"nodeLabels": {"pool": "own"}}),
+    ]
+
+
+def asked(read: Read, *objects: Json, target: str = "pod/train") -> Explanation:
+    dump = read({"kind": "List", "apiVersion": "v1", "items": [*NODES, NAMESPACE, *objects]})
+    assert dump.warnings == ()
+    selection = Selection(targets=(target,), namespace="ml")
+    return explain(Question(selection=selection, replay=Replay(kube_version="1.36")), dump)[0].explanations[0]
+
+
+def gates_of(explanation: Explanation) -> list[Json]:
+    found: list[Json] = explanation_data(explanation, "")["gates"]
+    return found
+
+
+@pytest.mark.parametrize("version", ["v1beta1", "v1beta2"])
+def test_the_chain_is_followed_and_each_flavor_is_replayed(read_text: Read, version: str) -> None:
+    found = asked(read_text, HELD, workload(version), *queues(version))
+    (gate,) = gates_of(found)
+    assert gate["gate"] == "kueue.x-k8s.io/admission"
+    assert gate["owner"] == {"kind": "Workload", "namespace": "ml", "name": "train-1a2b3", "controller": "Kueue"}
+    assert gate["says"] == [
+        {
+            "about": "Workload ml/train-1a2b3",
+            "type": "QuotaReserved",
+            "status": "False",
+            "reason": "Pending",
+            "message": NO_QUOTA,
+            "since": AT,
+        }
+    ]
+    queue = gate["queue"]
+    assert (queue["localQueue"], queue["clusterQueue"], queue["cohort"]) == ("lq", "cq", "all")
+    assert (queue["position"], queue["priority"], queue["pendingWorkloads"]) == (None, 7, 3)
+    assert queue["quotas"][0] == {
+        "flavor": "spot",
+        "resource": "cpu",
+        "nominal": "10",
+        "reserved": "12",
+        "used": "12",
+        "borrowed": "2",
+        "borrowingLimit": "4",
+        "lendingLimit": None,
+        "wanted": "4",
+    }
+    assert [(each["flavor"], each["nominal"], each["reserved"]) for each in queue["cohortQuotas"]] == [
+        ("spot", "20", "12"),
+        ("own", "10", "0"),
+    ]
+    assert gate["fitsUngated"] is True
+    assert [(each["flavors"], each["fits"], each["best"]) for each in gate["ungated"]] == [
+        (["spot"], True, ["spot-1"]),
+        (["own"], False, []),
+    ]
+    said = headline(found)
+    assert "Kueue holds it back (gate kueue.x-k8s.io/admission) as Workload ml/train-1a2b3 in LocalQueue lq" in said
+    assert f'QuotaReserved is False (Pending) since {AT}: "{NO_QUOTA}"' in said
+    assert "With the gate lifted and flavor spot it would land on spot-1" in said
+    assert found.suggestions == ()
+    assert any("nominal 10, reserved 12" in each for each in gate_lines(found.gates))
+
+
+def admission(flavor: str, **assignment: Any) -> Json:
+    assigned = {"name": "main", "flavors": {"cpu": flavor}, "resourceUsage": {"cpu": "4"}, "count": 1, **assignment}
+    return {"clusterQueue": "cq", "podSetAssignments": [assigned]}
+
+
+RESERVED = condition("QuotaReserved", "True", "QuotaReserved", "Quota reserved in ClusterQueue cq")
+WAITS = {"name": "prov", "state": "Pending", "message": "waiting for capacity", "lastTransitionTime": AT}
+
+
+def test_the_assigned_flavor_alone_is_replayed_with_what_checks_set(read_text: Read) -> None:
+    held = workload(
+        conditions=[RESERVED, condition("Admitted", "False", "NoAdmission")],
+        admission=admission("own"),
+        admissionChecks=[{**WAITS, "podSetUpdates": [{"name": "main", "nodeSelector": {"new": "yes"}}]}],
+    )
+    request = obj(
+        "autoscaling.x-k8s.io/v1",
+        "ProvisioningRequest",
+        "train-prov-1",
+        metadata={"ownerReferences": [{"kind": "Workload", "name": "train-1a2b3", "uid": "w"}]},
+        spec={"provisioningClassName": "check-capacity.autoscaling.x-k8s.io"},
+        status={"conditions": [condition("Provisioned", "False", "CapacityIsNotFound", "no room found")]},
+    )
+    check = obj(
+        "kueue.x-k8s.io/v1beta2",
+        "AdmissionCheck",
+        "prov",
+        None,
+        spec={"controllerName": "kueue.x-k8s.io/provisioning-request"},
+        status={"conditions": [condition("Active", "False", "BadParametersRef", "no such config")]},
+    )
+    found = asked(read_text, HELD, held, request, check, *queues())
+    (gate,) = gates_of(found)
+    assert [(each["flavors"], each["assigned"], each["nodeSelector"]) for each in gate["ungated"]] == [
+        (["own"], True, {"pool": "own", "new": "yes"})
+    ]
+    assert gate["fitsUngated"] is False
+    said = headline(found)
+    assert 'AdmissionCheck prov is Pending since 2026-06-01T08:00:00Z: "waiting for capacity"' in said
+    assert "and its assigned flavor own it would still fit nowhere: " in said
+    types = {(each["about"], each["type"], each["status"]) for each in gate["says"]}
+    assert ("ProvisioningRequest ml/train-prov-1", "Provisioned", "False") in types
+    assert ("AdmissionCheck prov", "Active", "False") in types
+
+
+@pytest.mark.parametrize(
+    "topology",
+    [
+        {"levels": ["kubernetes.io/hostname"], "domains": [{"values": ["spot-1"], "count": 1}]},
+        {
+            "levels": ["kubernetes.io/hostname"],
+            "slices": [{"domainCount": 1, "valuesPerLevel": [{"individual": {"prefix": "spot-", "roots": ["1"]}}]}],
+        },
+        {
+            "levels": ["kubernetes.io/hostname"],
+            "slices": [{"domainCount": 1, "valuesPerLevel": [{"universal": "spot-1"}]}],
+        },
+    ],
+)
+def test_a_topology_gate_is_replayed_in_the_assigned_domain(read_text: Read, topology: Json) -> None:
+    gates = ("kueue.x-k8s.io/topology", "kueue.x-k8s.io/elastic-job")
+    held = pod("train", *gates, annotations={"kueue.x-k8s.io/workload": "train-1a2b3"})
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "gone", "uid": "gone"}
+    admitted = workload(owner=owner, conditions=[RESERVED], admission=admission("spot", topologyAssignment=topology))
+    found = asked(read_text, held, admitted, *queues())
+    assert [each["gate"] for each in gates_of(found)] == list(gates)
+    (again,) = gates_of(found)[0]["ungated"]
+    assert again["nodeSelector"] == {"pool": "spot", "kubernetes.io/hostname": "spot-1"}
+    assert again["best"] == ["spot-1"]
+
+
+def test_a_nodeselector_that_conflicts_with_the_flavor_is_said(read_text: Read) -> None:
+    held = pod("train", "kueue.x-k8s.io/admission", selector={"pool": "gold"})
+    found = asked(read_text, held, workload(conditions=[RESERVED], admission=admission("spot")), *queues())
+    (again,) = gates_of(found)[0]["ungated"]
+    assert again["problem"] == "its own nodeSelector pool=gold conflicts with pool=spot"
+    assert "it would not start: its own nodeSelector pool=gold conflicts" in headline(found)
+
+
+@pytest.mark.parametrize(
+    ("objects", "fact"),
+    [
+        (queues(), "no Workload of Kueue for it was found"),
+        ([workload(spec={"active": False}), *queues()], "Workload ml/train-1a2b3 is not active (spec.active is false)"),
+        ([workload()], "no LocalQueue ml/lq was found"),
+        ([workload(), queues()[0]], "no ClusterQueue cq was found"),
+        ([workload(), *queues(local={"stopPolicy": "Hold"})], "LocalQueue ml/lq is stopped (stopPolicy Hold)"),
+        ([workload(), *queues(stopPolicy="HoldAndDrain")], "ClusterQueue cq is stopped (stopPolicy HoldAndDrain)"),
+        (
+            [workload(), *queues(namespaceSelector={"matchLabels": {"team": "b"}})],
+            "namespace ml does not match the namespaceSelector of ClusterQueue cq",
+        ),
+        (
+            [workload(), *queues(namespaceSelector={"matchLabels": {"team": "b"}})[:2]],
+            "namespace ml matches the namespaceSelector of no ClusterQueue",
+        ),
+    ],
+)
+def test_what_is_stopped_or_missing_is_said_first(read_text: Read, objects: list[Json], fact: str) -> None:
+    found = asked(read_text, HELD, *objects)
+    assert fact in gates_of(found)[0]["facts"]
+    assert fact in headline(found)
+
+
+@pytest.mark.parametrize(
+    ("conditions", "told"),
+    [
+        (
+            [condition("Evicted", "True", "Preempted", "made room")],
+            'Evicted is True (Preempted) since {AT}: "made room"',
+        ),
+        ([condition("Admitted", "False", "NoChecks")], "Admitted is False (NoChecks) since {AT}"),
+    ],
+)
+def test_each_condition_is_quoted(read_text: Read, conditions: list[Json], told: str) -> None:
+    assert told.format(AT=AT) in headline(asked(read_text, HELD, workload(conditions=conditions), *queues()))
+
+
+def test_kueue_tells_the_place_in_its_queues(read_text: Read) -> None:
+    item = {"metadata": {"name": "train-1a2b3"}, "positionInClusterQueue": 4, "positionInLocalQueue": 1}
+    summary = obj("visibility.kueue.x-k8s.io/v1beta2", "PendingWorkloadsSummary", "lq", items=[item])
+    found = asked(read_text, HELD, workload(), summary, *queues())
+    assert gates_of(found)[0]["queue"]["position"] == {"localQueue": 2, "clusterQueue": 5}
+    assert "Its place: 2 in the LocalQueue, 5 in the ClusterQueue" in list(gate_lines(found.gates))
+
+
+def test_a_suspended_job_follows_the_same_chain_without_pods(read_text: Read) -> None:
+    template = {"spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}}
+    labels = {"kueue.x-k8s.io/queue-name": "lq"}
+    job = obj(
+        "batch/v1", "Job", "fit", metadata={"labels": labels, "uid": "j"}, spec={"suspend": True, "template": template}
+    )
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "fit", "uid": "j", "controller": True}
+    found = asked(read_text, job, workload(owner=owner), *queues(), target="job/fit")
+    assert (found.result.outcome.value, found.stage and found.stage.name) == ("Gated", "NotCreated")
+    (gate,) = gates_of(found)
+    assert (gate["gate"], gate["owner"]["name"], gate["fitsUngated"]) == (None, "train-1a2b3", True)
+    assert [each["best"] for each in gate["ungated"]] == [["spot-1"], ["own-1"]]
+    assert headline(found).startswith("ml/fit-? was never created: Job ml/fit is suspended (spec.suspend is true)")
+
+
+OTHERS = {
+    "Volcano": (
+        {"annotations": {"scheduling.k8s.io/group-name": "g"}, "scheduler": "volcano"},
+        obj(
+            "scheduling.volcano.sh/v1beta1",
+            "PodGroup",
+            "g",
+            spec={"minMember": 3, "queue": "default"},
+            status={
+                "phase": "Pending",
+                "conditions": [condition("Unschedulable", "True", "NotEnoughResources", "1/3")],
+            },
+        ),
+        'Unschedulable is True (NotEnoughResources) since 2026-06-01T08:00:00Z: "1/3"',
+    ),
+    "KAI Scheduler": (
+        {"annotations": {"pod-group-name": "g"}, "scheduler": "kai-scheduler"},
+        obj(
+            "scheduling.run.ai/v2alpha2",
+            "PodGroup",
+            "g",
+            spec={"queue": "team-a"},
+            status={"schedulingConditions": [{"type": "UnschedulableOnNodePool", "reason": "Over", "message": "m"}]},
+        ),
+        'UnschedulableOnNodePool (Over): "m"',
+    ),
+    "Koordinator": (
+        {"labels": {"pod-group.scheduling.sigs.k8s.io": "g"}, "scheduler": "koord-scheduler"},
+        obj("scheduling.sigs.k8s.io/v1alpha1", "PodGroup", "g", status={"phase": "PreScheduling"}),
+        "phase is PreScheduling",
+    ),
+    "JobSet": (
+        {"labels": {"jobset.sigs.k8s.io/jobset-name": "g"}, "scheduler": "other"},
+        obj(
+            "jobset.x-k8s.io/v1alpha2",
+            "JobSet",
+            "g",
+            spec={"suspend": True},
+            status={"conditions": [condition("Suspended", "True", "SuspendedJobs", "jobset is suspended")]},
+        ),
+        'Suspended is True (SuspendedJobs) since 2026-06-01T08:00:00Z: "jobset is suspended"',
+    ),
+    "LeaderWorkerSet": (
+        {"labels": {"leaderworkerset.sigs.k8s.io/name": "g"}, "scheduler": "other"},
+        obj(
+            "leaderworkerset.x-k8s.io/v1",
+            "LeaderWorkerSet",
+            "g",
+            status={"conditions": [condition("Available", "False", "GroupsNotReady", "waiting")]},
+        ),
+        'Available is False (GroupsNotReady) since 2026-06-01T08:00:00Z: "waiting"',
+    ),
+}
+
+
+@pytest.mark.parametrize("controller", OTHERS)
+def test_other_controllers_are_quoted_for_pods_that_nobody_here_serves(read_text: Read, controller: str) -> None:
+    metadata, holder, told = OTHERS[controller]
+    found = asked(read_text, pod("train", **metadata), holder)
+    assert found.result.outcome.value == "NoProfile"
+    (gate,) = gates_of(found)
+    assert gate["owner"] == {"kind": holder["kind"], "namespace": "ml", "name": "g", "controller": controller}
+    assert (gate["gate"], gate["fitsUngated"]) == (None, None)
+    assert any(told in each for each in gate_lines(found.gates))
+
+
+def test_yunikorn_is_known_by_the_pods_own_annotations(read_text: Read) -> None:
+    held = pod(
+        "train", scheduler="yunikorn", annotations={"yunikorn.apache.org/app-id": "a1"}, labels={"queue": "root.ml"}
+    )
+    (gate,) = gates_of(asked(read_text, held))
+    assert gate["owner"]["controller"] == "YuniKorn"
+    assert [(each["type"], each["message"]) for each in gate["says"]] == [
+        ("annotation yunikorn.apache.org/app-id", "a1"),
+        ("label queue", "root.ml"),
+    ]
+
+
+@pytest.mark.parametrize("layout", ["List", "PodList", "YAML"])
+def test_an_unknown_gate_names_who_set_it(read_text: Read, layout: str) -> None:
+    fields: Json = {"f:spec": {"f:schedulingGates": {".": {}}}}
+    entries = [
+        {"manager": "kubelet", "time": AT, "fieldsV1": {"f:status": {}}},
+        {"manager": "quota-webhook", "operation": "Update", "time": AT, "fieldsV1": fields},
+    ]
+    held = pod("train", "example.com/hold", managedFields=entries)
+    if layout == "List":
+        found = asked(read_text, held)
+    else:
+        listed = {"kind": "PodList", "apiVersion": "v1", "items": [held]} if layout == "PodList" else held
+        dump = read_text(
+            json.dumps(listed) if layout == "PodList" else _yaml(listed),
+            "pods.yaml" if layout == "YAML" else "pods.json",
+        )
+        selection = Selection(targets=("train",), namespace="ml")
+        found = explain(Question(selection=selection, replay=Replay(kube_version="1.36")), dump)[0].explanations[0]
+    (gate,) = gates_of(found)
+    assert (gate["gate"], gate["owner"], gate["since"]) == ("example.com/hold", None, AT)
+    assert gate["setBy"] == {"manager": "quota-webhook", "lastWrite": AT}
+    assert "quota-webhook set it" in headline(found)
+
+
+def _yaml(value: Json) -> str:
+    import yaml
+
+    return str(yaml.safe_dump(value, sort_keys=False))
+
+
+def test_quoted_texts_are_escaped_and_bounded(read_text: Read) -> None:
+    hostile = condition("QuotaReserved", "False", "\x1b[31mPending", "\x1b]0;owned\x07 [bold]" + "x" * 100_000)
+    found = asked(read_text, HELD, workload(conditions=[hostile] * 1_000), *queues())
+    said = "\n".join((headline(found), *gate_lines(found.gates)))
+    assert "\x1b" not in said
+    assert "\x07" not in said
+    assert all(len(each["message"]) <= 500 for each in gates_of(found)[0]["says"])
+    assert len(gates_of(found)[0]["says"]) <= 32
+
+
+def test_triage_has_a_group_for_each_holder_and_promises_nothing_for_it(read_text: Read) -> None:
+    dump = read_text({"kind": "List", "apiVersion": "v1", "items": [*NODES, HELD, workload(), *queues()]})
+    (group,) = triage(Question(selection=Selection(namespace=None, pending=True)), dump).groups
+    assert group.cause.reasons == ("Kueue holds it back in ClusterQueue cq",)
+    assert group.suggestions == ()
+
+
+@pytest.mark.parametrize("anonymize", [False, True])
+def test_a_snapshot_carries_the_chain(read_text: Read, *, anonymize: bool) -> None:
+    admitted = workload(conditions=[RESERVED], admission=admission("spot"))
+    dump = read_text({"kind": "List", "apiVersion": "v1", "items": [*NODES, NAMESPACE, HELD, admitted, *queues()]})
+    kept = read_text(encoded(anonymized(dump) if anonymize else dump, own_reasons), "kept.json")
+    selection = Selection(namespace=None, pending=True)
+    (found,) = explain(Question(selection=selection, replay=Replay(kube_version="1.36")), kept)[0].explanations
+    (gate,) = gates_of(found)
+    assert gate["owner"]["controller"] == "Kueue"
+    assert gate["facts"] == []
+    assert gate["fitsUngated"] is True
+    assert gate["queue"]["quotas"][0]["nominal"] == "10"
+    assert ("spot" in json.dumps(gate)) is not anonymize
