@@ -1,0 +1,224 @@
+"""Gates on a real API server with Kueue's own CRDs: the chain is read, and a lifted pod lands where it was said."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.e2e.api import Api, Json
+from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
+from tests.e2e.patience import until
+from tests.oracle.build import GoMissingError, go
+
+pytestmark = pytest.mark.e2e
+
+KUEUE = "sigs.k8s.io/kueue@v0.16.1"
+KINDS = ("workloads", "localqueues", "clusterqueues", "cohorts", "resourceflavors", "admissionchecks")
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+PODS = "/api/v1/namespaces/default/pods"
+GATE = "kueue.x-k8s.io/admission"
+CONTAINERS = [{"name": "c", "image": "nginx", "resources": {"requests": {"cpu": "3"}}}]
+
+
+def definitions() -> Iterator[Json]:
+    """Kueue's CRDs, as its module has them."""
+    done = subprocess.run(
+        [go(), "mod", "download", "-json", KUEUE], capture_output=True, text=True, check=False, cwd="/"
+    )
+    folder = json.loads(done.stdout or "{}").get("Dir")
+    if folder is None:
+        pytest.skip(f"the module of Kueue cannot be had: {done.stderr}{done.stdout}")
+    for kind in KINDS:
+        path = Path(folder) / "config" / "components" / "crd" / "bases" / f"kueue.x-k8s.io_{kind}.yaml"
+        yield yaml.load(path.read_text("utf-8"), yaml.CSafeLoader)
+
+
+@pytest.fixture(scope="module")
+def audit_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("audit") / "audit.log"
+
+
+@pytest.fixture(scope="module")
+def control_plane(audit_log: Path) -> Iterator[ControlPlane]:
+    policy = audit_log.with_name("policy.yaml")
+    policy.write_text("apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Metadata}]\n")
+    flags = (f"--audit-policy-file={policy}", f"--audit-log-path={audit_log}", "--audit-log-mode=blocking-strict")
+    try:
+        with ControlPlane(extra_apiserver_flags=flags) as plane:
+            with Api(plane.port, ADMIN_TOKEN) as api:
+                for name, pool in (("own-1", "own"), ("spot-1", "spot")):
+                    node(api, name, pool)
+            plane.start_scheduler()
+            yield plane
+    except GoMissingError as missing:
+        pytest.skip(str(missing))
+
+
+def node(api: Api, name: str, pool: str) -> None:
+    resources = {"cpu": "4", "memory": "8Gi", "pods": "110"}
+    metadata = {"name": name, "labels": {"kubernetes.io/hostname": name, "pool": pool}}
+    api.create("/api/v1/nodes", {"metadata": metadata, "status": {"capacity": resources, "allocatable": resources}})
+    taints = [{"key": "spot", "effect": "NoSchedule"}] if pool == "spot" else None
+    api.merge(f"/api/v1/nodes/{name}", {"spec": {"taints": taints}})
+
+
+def explained(plane: ControlPlane, target: str) -> Json:
+    command = [sys.executable, "-m", "kubectl_sched", "explain", target, "-o", "json"]
+    environment = {**os.environ, "KUBECONFIG": str(plane.kubeconfig)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    answer: Json = json.loads(done.stdout)
+    return answer["items"][0] if answer["kind"] == "ExplanationList" else answer
+
+
+def gated(api: Api, name: str) -> Json:
+    labels = {"kueue.x-k8s.io/queue-name": "lq"}
+    spec = {"containers": CONTAINERS, "schedulingGates": [{"name": GATE}]}
+    return api.create(PODS, {"metadata": {"name": name, "labels": labels}, "spec": spec})
+
+
+def requests_of(audit_log: Path) -> list[tuple[str, int]]:
+    """The tool's requests so far, with the codes of their answers."""
+    events = map(json.loads, audit_log.read_text("utf-8").splitlines())
+    return [
+        (event["requestURI"].partition("?")[0], event["responseStatus"]["code"])
+        for event in events
+        if event["stage"] == "ResponseComplete" and event.get("userAgent", "").startswith("kubectl-sched")
+    ]
+
+
+def test_a_cluster_without_kueue_is_asked_for_its_groups_once_and_for_a_gated_pod_alone(
+    control_plane: ControlPlane, api: Api, audit_log: Path
+) -> None:
+    spec = {"containers": [{"name": "c", "image": "nginx", "resources": {"requests": {"cpu": "9"}}}]}
+    api.create(PODS, {"metadata": {"name": "plain"}, "spec": spec})
+    gated(api, "lonely")
+    explained(control_plane, "plain")
+    asked = requests_of(audit_log)
+    assert asked
+    assert all("kueue" not in path and path != "/apis" for path, _ in asked)
+    (gate,) = explained(control_plane, "lonely")["gates"]
+    assert (gate["owner"]["controller"], gate["facts"][0]) == ("Kueue", "no Workload of Kueue for it was found")
+    more = requests_of(audit_log)[len(asked) :]
+    assert [path for path, _ in more].count("/apis") == 1
+    assert all("kueue" not in path for path, _ in more)
+    assert {path for path, code in more if code >= 400} == {path for path, code in asked if code >= 400}
+
+
+@pytest.fixture(scope="module")
+def kueue(api: Api) -> Api:
+    """The API server with Kueue's kinds, two flavors and a queue."""
+    for definition in definitions():
+        api.create(CRDS, definition)
+        await_established(api, definition["metadata"]["name"])
+    served = "/apis/kueue.x-k8s.io/v1beta2"
+    flavors = {"own": {"nodeLabels": {"pool": "own"}}, "spot": {"nodeLabels": {"pool": "spot"}}}
+    flavors["spot"]["tolerations"] = [{"key": "spot", "operator": "Exists", "effect": "NoSchedule"}]  # type: ignore[assignment]
+    for name, flavor in flavors.items():
+        create(api, f"{served}/resourceflavors", "ResourceFlavor", name, spec=flavor)
+    quotas = [{"name": each, "resources": [{"name": "cpu", "nominalQuota": "4"}]} for each in flavors]
+    group = {"coveredResources": ["cpu"], "flavors": quotas}
+    spec = {"namespaceSelector": {}, "cohortName": "all", "resourceGroups": [group]}
+    create(api, f"{served}/clusterqueues", "ClusterQueue", "cq", spec=spec)
+    create(api, f"{served}/namespaces/default/localqueues", "LocalQueue", "lq", spec={"clusterQueue": "cq"})
+    return api
+
+
+def await_established(api: Api, name: str) -> None:
+    until(lambda: _established(api.get(f"{CRDS}/{name}")))
+
+
+def _established(definition: Json) -> bool:
+    conditions = definition.get("status", {}).get("conditions") or []
+    return any((each["type"], each["status"]) == ("Established", "True") for each in conditions)
+
+
+def create(api: Api, path: str, kind: str, name: str, **fields: Any) -> Json:
+    version = path.removeprefix("/apis/").split("/")[1]
+    metadata = {"name": name, **fields.pop("metadata", {})}
+    body = {"apiVersion": f"kueue.x-k8s.io/{version}", "kind": kind, "metadata": metadata, **fields}
+    return until(lambda: _created(api, path, body))
+
+
+def _created(api: Api, path: str, body: Json) -> Json | None:
+    """A CRD is served a moment after it is established."""
+    from tests.e2e.api import ApiError
+
+    try:
+        return api.create(path, body)
+    except ApiError as error:
+        if error.code != 404:
+            raise
+        return None
+
+
+@pytest.mark.parametrize("version", ["v1beta1", "v1beta2"])
+@pytest.mark.parametrize("flavor", ["own", "spot"])
+def test_the_pod_lands_where_it_would_if_the_gate_were_lifted(
+    control_plane: ControlPlane, kueue: Api, version: str, flavor: str
+) -> None:
+    name = f"train-{flavor}-{version}"
+    pod = gated(kueue, name)
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": name, "uid": pod["metadata"]["uid"], "controller": True}
+    workloads = f"/apis/kueue.x-k8s.io/{version}/namespaces/default/workloads"
+    pod_set = {"name": "main", "count": 1, "template": {"spec": {"containers": CONTAINERS}}}
+    spec = {"queueName": "lq", "podSets": [pod_set]}
+    made = create(kueue, workloads, "Workload", f"pod-{name}", metadata={"ownerReferences": [owner]}, spec=spec)
+    path = f"{workloads}/{made['metadata']['name']}/status"
+    waits = {"type": "QuotaReserved", "status": "False", "reason": "Pending", "message": "insufficient unused quota"}
+    at = {"lastTransitionTime": "2026-06-01T08:00:00Z"}
+    kueue.merge(path, {"status": {"conditions": [{**waits, **at}]}})
+    (gate,) = explained(control_plane, name)["gates"]
+    assert [(each["type"], each["message"]) for each in gate["says"]] == [
+        ("QuotaReserved", "insufficient unused quota")
+    ]
+    assert (gate["queue"]["clusterQueue"], gate["queue"]["cohort"]) == ("cq", "all")
+    assert [(each["flavors"], each["best"]) for each in gate["ungated"]] == [
+        (["own"], ["own-1"]),
+        (["spot"], ["spot-1"]),
+    ]
+
+    assigned = {"name": "main", "flavors": {"cpu": flavor}, "resourceUsage": {"cpu": "3"}, "count": 1}
+    admission = {"clusterQueue": "cq", "podSetAssignments": [assigned]}
+    reserved = {"type": "QuotaReserved", "status": "True", "reason": "QuotaReserved", "message": "reserved", **at}
+    kueue.merge(path, {"status": {"conditions": [reserved], "admission": admission}})
+    (gate,) = explained(control_plane, name)["gates"]
+    (again,) = gate["ungated"]
+    assert (again["flavors"], again["assigned"], gate["fitsUngated"]) == ([flavor], True, True)
+
+    lift(kueue, name, flavor)
+    bound = until(lambda: kueue.get(f"{PODS}/{name}")["spec"].get("nodeName"))
+    assert [bound] == again["best"]
+    kueue.delete(f"{PODS}/{name}", grace_seconds=0)
+
+
+def lift(api: Api, name: str, flavor: str) -> None:
+    """Do to the pod what Kueue does: merge the flavor's node labels and tolerations, and take the gate off."""
+    spec = api.get(f"/apis/kueue.x-k8s.io/v1beta2/resourceflavors/{flavor}")["spec"]
+    stored = api.get(f"{PODS}/{name}")["spec"].get("tolerations", [])
+    tolerations = [*stored, *spec.get("tolerations", [])]
+    api.merge(
+        f"{PODS}/{name}",
+        {"spec": {"schedulingGates": None, "nodeSelector": spec["nodeLabels"], "tolerations": tolerations}},
+    )
+
+
+def test_a_suspended_job_is_explained_by_its_workload(control_plane: ControlPlane, kueue: Api) -> None:
+    template = {"spec": {"containers": CONTAINERS, "restartPolicy": "Never"}}
+    metadata = {"name": "train", "labels": {"kueue.x-k8s.io/queue-name": "lq"}}
+    job = {"metadata": metadata, "spec": {"suspend": True, "template": template}}
+    made = kueue.create("/apis/batch/v1/namespaces/default/jobs", job)
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": made["metadata"]["uid"]}
+    workloads = "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads"
+    spec = {"queueName": "lq", "podSets": [{"name": "main", "count": 1, "template": template}]}
+    create(kueue, workloads, "Workload", "job-train", metadata={"ownerReferences": [owner]}, spec=spec)
+    found = explained(control_plane, "job/train")
+    assert (found["outcome"], found["stage"]["name"]) == ("Gated", "NotCreated")
+    (gate,) = found["gates"]
+    assert (gate["owner"]["name"], gate["fitsUngated"]) == ("job-train", True)
