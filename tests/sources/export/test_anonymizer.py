@@ -171,6 +171,8 @@ KEPT_NAMES = frozenset(
     {
         "AdmissionCheckSpec.controller_name",
         "AdmissionCheckState.state",
+        "Annotations.do_not_disrupt",
+        "Annotations.safe_to_evict",
         "ClusterQueueSpec.queueing_strategy",
         "ClusterQueueSpec.stop_policy",
         "FieldManager.manager",
