@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.utils import canonicalize_name, parse_wheel_filename
+from packaging.version import Version
 
 ROOT = Path(__file__).parent.parent
 MIDNIGHT = 1767225600
@@ -57,3 +59,29 @@ def test_a_zip_bears_the_same_time_and_modes(packing: Any, tmp_path: Path) -> No
         infos = archive.infolist()
     assert {info.date_time for info in infos} == {(2026, 1, 1, 0, 0, 0)}
     assert {info.filename: oct(info.external_attr >> 16) for info in infos}["program"] == "0o100755"
+
+
+def test_no_other_wheel_than_the_one_that_was_pinned_is_packed(packing: Any, tmp_path: Path) -> None:
+    pins = import_module("pins")
+    (tmp_path / "a-1-py3-none-any.whl").write_bytes(b"sound")
+    gathered = pins.Pins(None)
+    gathered.check(tmp_path.glob("*.whl"))
+    assert gathered.met == {"a-1-py3-none-any.whl": packing.sha256(tmp_path / "a-1-py3-none-any.whl")}
+    pinned = pins.Pins(gathered.met)
+    pinned.check(tmp_path.glob("*.whl"))
+    (tmp_path / "a-1-py3-none-any.whl").write_bytes(b"other")
+    with pytest.raises(SystemExit, match=r"a-1-py3-none-any\.whl is not the wheel"):
+        pinned.check(tmp_path.glob("*.whl"))
+    (tmp_path / "b-1-py3-none-any.whl").write_bytes(b"nobody pinned it")
+    with pytest.raises(SystemExit, match=r"b-1-py3-none-any\.whl is not the wheel"):
+        pinned.check([tmp_path / "b-1-py3-none-any.whl"])
+
+
+def test_every_pinned_wheel_is_of_a_pinned_version(packing: Any) -> None:
+    del packing  # Where the next line finds its module.
+    launcher: str = import_module("windows").DISTLIB
+    constraints = (ROOT / ".ci" / "constraints.txt").read_text("utf-8").splitlines()
+    wheels = (ROOT / ".ci" / "archives" / "wheels.sha256").read_text("utf-8").splitlines()
+    of_wheels = {parse_wheel_filename(line.split()[1])[:2] for line in wheels}
+    of_constraints = {tuple(line.split("==")) for line in [*constraints, launcher]}
+    assert of_wheels <= {(canonicalize_name(name), Version(version)) for name, version in of_constraints}

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import krew
+import pins
 import wheels
 import windows
 import yaml
@@ -34,30 +35,41 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=ROOT / "dist", help="the folder to write to")
     parser.add_argument("--platform", action="append", choices=list(wheels.PLATFORMS), help="repeatable; all of them")
     parser.add_argument("--python", action="append", choices=wheels.MINORS, help="repeatable; all of them")
+    parser.add_argument("--pin", action="store_true", help=f"write {pins.FILE.name} anew, for all platforms and minors")
     asked = parser.parse_args()
+    if asked.pin and (asked.platform or asked.python):
+        parser.error("--pin is about all platforms and minors: leave out --platform and --python")
     version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
     os.environ["SOURCE_DATE_EPOCH"] = str(moment())
     asked.output.mkdir(parents=True, exist_ok=True)
     archives = []
+    pinned = pins.Pins(None if asked.pin else pins.read())
     with tempfile.TemporaryDirectory() as folder:
         own = wheels.own_wheel(ROOT, Path(folder))
         for name in asked.platform or wheels.PLATFORMS:
             platform = wheels.PLATFORMS[name]
-            entries = _entries(own, platform, asked.python or wheels.MINORS, Path(folder) / name)
+            entries = _entries(own, platform, asked.python or wheels.MINORS, Path(folder) / name, pinned)
             path = asked.output / f"kubectl-sched-v{version}-{name}.{'zip' if platform.os == 'windows' else 'tar.gz'}"
             (write_zip if platform.os == "windows" else write_tar)(path, entries)
             archives.append(krew.Archive(platform.os, platform.arch, path.name, sha256(path)))
             print(f"{path} {path.stat().st_size:,} bytes", flush=True)  # noqa: T201 - what was built
+    if asked.pin:
+        pins.write(pinned.met)
     words = yaml.safe_load((ROOT / "manifests" / "krew.yaml").read_text("utf-8"))
     (asked.output / "sched.yaml").write_text(krew.as_text(krew.manifest(words, version, archives)), "utf-8")
     print(asked.output / "sched.yaml")  # noqa: T201 - as above
 
 
-def _entries(own: Path, platform: wheels.Platform, minors: Sequence[str], folder: Path) -> list[Entry]:
+def _entries(
+    own: Path, platform: wheels.Platform, minors: Sequence[str], folder: Path, pinned: pins.Pins
+) -> list[Entry]:
     """All files of one archive; the folder is for the wheels."""
     index = {minor: wheels.download(own, platform, minor, CONSTRAINTS, folder) for minor in minors}
+    pinned.check(folder.glob("*.whl"))
     if platform.os == "windows":
-        programs = windows.programs(wheels.fetched(windows.DISTLIB, folder.with_name("launcher")))
+        launcher = wheels.fetched(windows.DISTLIB, folder.with_name("launcher"))
+        pinned.check([launcher])
+        programs = windows.programs(launcher)
     else:
         programs = _scripts(minors)
     return [
