@@ -188,6 +188,9 @@ class PluginsRunner(Protocol):
     def remove_pod(self, state: CycleState, pod: Pod, removed: Pod, row: int, nodes: Snapshot) -> None:
         """Call every PreFilterExtensions.remove_pod."""
 
+    def counts_other_pods(self, state: CycleState) -> bool:
+        """Report whether any plugin of this cycle keeps a state that other pods change."""
+
     def concerns_other_nodes(self, state: CycleState, pod: Pod, other: Pod) -> bool:
         """Report whether `other` can change a verdict on another node than its own."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from kubectl_sched.framework.go_sort import go_sort
 from kubectl_sched.record import Record
@@ -12,12 +13,11 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.pod import Pod
 
-V = TypeVar("V")
-Importance: TypeAlias = tuple[int, int, int, str]
-"""Less is more important: priority, rank and number of pods, each negated, and the earliest start."""
-
-_NOW = "~"
+UNSTARTED = "~"
 """Sorts after every RFC 3339 time: a missing startTime means the time of asking."""
+
+_LONGEST_KEPT = 256
+"""How many victims a node has at most for the order of equal ones to be kept for other nodes."""
 
 _PRIORITY_OFFSET = 2**31
 """Added to each priority in the sum, so that many victims of negative priority do not look cheaper than few."""
@@ -41,27 +41,35 @@ class Choice(Record, frozen=True, kw_only=True):
 
 def start_time(pod: Pod) -> str:
     """When the kubelet took the pod on."""
-    return pod.status.start_time or _NOW
+    return pod.status.start_time or UNSTARTED
 
 
-def by_importance(
-    victims: Sequence[V], importance: Callable[[V], Importance], *, unstarted_keep_their_order: bool
-) -> list[V]:
-    """The most important first, as sort.Slice leaves them (util.MoreImportantPod, since 1.37 MoreImportantVictim).
+def rank(place: int, *, is_unstarted: bool) -> int:
+    """A victim's importance as one number, less for a more important one: odd where no kubelet has taken its pod on."""
+    return 2 * place + is_unstarted
+
+
+def order_of_importance(ranks: Sequence[int], *, unstarted_keep_their_order: bool) -> Sequence[int]:
+    """The positions, the most important victim's first, as sort.Slice leaves them (util.MoreImportantPod).
 
     A pod that never started is given the time of asking. Up to 1.36 it is asked anew for each comparison, so of two
-    such pods the first that a comparison names seems older; later each is asked once, in the order listed.
+    such pods the first that a comparison names seems older; later (MoreImportantVictim) each is asked once, in the
+    order listed.
     """
-    keyed = [(importance(victim), index, victim) for index, victim in enumerate(victims)]
-    if len({key for key, *_ in keyed}) == len(keyed):
-        return [victim for *_, victim in sorted(keyed, key=lambda each: each[0])]
+    if len(set(ranks)) == len(ranks):
+        return sorted(range(len(ranks)), key=ranks.__getitem__)
+    order = _order_of_tied if len(ranks) <= _LONGEST_KEPT else _order_of_tied.__wrapped__
+    return order(tuple(ranks), unstarted_keep_their_order)
 
-    def is_more_important(left: tuple[Importance, int, V], right: tuple[Importance, int, V]) -> bool:
-        if left[0] == right[0] and left[0][-1] == _NOW:
-            return left[1] < right[1] if unstarted_keep_their_order else True
-        return left[0] < right[0]
 
-    return [victim for *_, victim in go_sort(keyed, is_more_important)]
+@lru_cache(maxsize=1024)
+def _order_of_tied(ranks: tuple[int, ...], unstarted_keep_their_order: bool) -> tuple[int, ...]:
+    def is_more_important(left: int, right: int) -> bool:
+        if ranks[left] == ranks[right] and ranks[left] % 2:
+            return left < right if unstarted_keep_their_order else True
+        return ranks[left] < ranks[right]
+
+    return tuple(go_sort(list(range(len(ranks))), is_more_important))
 
 
 def _highest_priority(candidate: Candidate) -> int:

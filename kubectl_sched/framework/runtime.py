@@ -233,6 +233,10 @@ class Framework:
             except PluginError as failure:
                 raise PluginError(f'running RemovePod on PreFilter plugin "{plugin.name}": {failure}') from failure
 
+    def counts_other_pods(self, state: CycleState) -> bool:
+        """Report whether any plugin of this cycle keeps a state that other pods change."""
+        return bool(self._extended(state))
+
     def concerns_other_nodes(self, state: CycleState, pod: Pod, other: Pod) -> bool:
         """Report whether the other pod's coming or going may change a verdict on nodes other than its own."""
         return any(plugin.concerns(state, pod, other) for plugin in self._extended(state))

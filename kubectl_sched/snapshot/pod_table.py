@@ -160,11 +160,11 @@ class PodTable:
         kept[self._size : -1] = False
         return PodTable(store, len(store.pods), kept)
 
-    def without(self, *indices: int) -> PodTable:
-        """The table without the pods of these indices."""
+    def without(self, removed: Rows | Mask) -> PodTable:
+        """The table without these pods: their indices, or bool[m]."""
         kept = np.ones(self._size, dtype=np.bool_) if self._kept is None else self._kept.copy()
         seen = np.arange(self._size) if self._visible is None else np.flatnonzero(self._visible)
-        kept[seen[list(indices)]] = False
+        kept[seen[removed]] = False
         return PodTable(self._store, self._size, kept, self._renumbered)
 
     def _of_one(self, row: int) -> PodTable:

@@ -204,7 +204,7 @@ class Snapshot(CachingRecord, frozen=True, kw_only=True):
         for index in indices:
             pod, row = self.existing_pods.pods[index], int(self.existing_pods.rows[index])
             usage = usage.changed(self.resource_of(pod), row, -1)
-        return replace(self, usage=usage, existing_pods=self.existing_pods.without(*indices))
+        return replace(self, usage=usage, existing_pods=self.existing_pods.without(np.array(indices, dtype=np.intp)))
 
     def evict(self, index: int) -> Snapshot:
         """Without the existing pod of this index, as NodeInfo.RemovePod leaves its node: see `freed_ports`."""
@@ -226,13 +226,13 @@ class Snapshot(CachingRecord, frozen=True, kw_only=True):
 
     def without(self, removed: Mask) -> Snapshot:
         """Without many existing pods at once: bool[m], as `existing_pods` counts them. `freed_ports` stays as it is."""
-        resources = self.existing_pods.column("resource", self.resource_of, key=id).take(removed)
-        rows = self.existing_pods.rows[removed]
-        return replace(
-            self,
-            usage=self.usage.less(Usage.of(resources, rows, len(self))),
-            existing_pods=self.existing_pods.without(*np.flatnonzero(removed)),
-        )
+        usage = self.usage.less(self.usage_of(np.flatnonzero(removed)))
+        return replace(self, usage=usage, existing_pods=self.existing_pods.without(removed))
+
+    def usage_of(self, indices: Rows) -> Usage:
+        """The sums of these existing pods alone, over all nodes."""
+        resources = self.existing_pods.column("resource", self.resource_of, key=id).take(indices)
+        return Usage.of(resources, self.existing_pods.rows[indices], len(self))
 
     def remove_pod(self, namespace: str, name: str) -> Snapshot:
         """Without the existing pod of that name; the same snapshot where there is none."""

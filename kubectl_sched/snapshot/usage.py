@@ -64,6 +64,14 @@ class Usage(Record, frozen=True, kw_only=True):
             pod_count=self.pod_count + times,
         )
 
+    def plus(self, other: Usage) -> Usage:
+        """These sums and the others, over the same nodes."""
+        return Usage(
+            requested=_total(self.requested, other.requested),
+            non_zero=_total(self.non_zero, other.non_zero),
+            pod_count=self.pod_count + other.pod_count,
+        )
+
     def less(self, other: Usage) -> Usage:
         """These sums without the others, over the same nodes."""
         return Usage(
@@ -103,6 +111,10 @@ def _sums(per_value: Sequence[Mapping[str, int]], codes: Codes, rows: Rows, node
 def _plus_everywhere(amounts: Mapping[str, Integers], by: Mapping[str, int], times: int, node_count: int) -> Amounts:
     absent = {name: np.zeros(node_count, dtype=np.int64) for name in by if name not in amounts}
     return {name: each + wrapped(times * by.get(name, 0)) for name, each in {**amounts, **absent}.items()}
+
+
+def _total(amounts: Mapping[str, Integers], added: Mapping[str, Integers]) -> Amounts:
+    return {**added, **{name: each + added[name] if name in added else each for name, each in amounts.items()}}
 
 
 def _difference(amounts: Mapping[str, Integers], subtracted: Mapping[str, Integers]) -> Amounts:

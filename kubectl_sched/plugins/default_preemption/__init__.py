@@ -98,10 +98,12 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin, PodGroupPostFilterPl
             info=info, nodes=nodes, framework=framework, budgets=self._budgets(nodes), trial=cycle.trial
         )
         release, enabled = self._handle.release, self._handle.features.enabled
+        keep = release.unstarted_victims_keep_their_order
         if not release.groups_have_placement_feasible:
             never = any(pod.spec.preemption_policy == "Never" for pod in info.pods)
-            return search.run(GroupVictimsOfPodGroups(nodes).everywhere(), "Never" if never else "")
-        victims = GroupVictims(nodes, trees=enabled("CompositePodGroup"))
+            everywhere = GroupVictimsOfPodGroups(nodes, unstarted_keep_their_order=keep).everywhere()
+            return search.run(everywhere, "Never" if never else "")
+        victims = GroupVictims(nodes, trees=enabled("CompositePodGroup"), unstarted_keep_their_order=keep)
         policies = (
             [info.group.spec.preemption_policy]
             if enabled("PodGroupPreemptionPolicy")
@@ -148,10 +150,11 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin, PodGroupPostFilterPl
     def _victims(self, nodes: Snapshot) -> SingleVictims:
         from kubectl_sched.plugins.default_preemption.victims import GroupVictims, SingleVictims
 
-        enabled = self._handle.features.enabled
-        if self._handle.release.groups_are_victims and enabled("GenericWorkload"):
-            return GroupVictims(nodes, trees=enabled("CompositePodGroup"))
-        return SingleVictims(nodes)
+        release, enabled = self._handle.release, self._handle.features.enabled
+        keep = release.unstarted_victims_keep_their_order
+        if release.groups_are_victims and enabled("GenericWorkload"):
+            return GroupVictims(nodes, trees=enabled("CompositePodGroup"), unstarted_keep_their_order=keep)
+        return SingleVictims(nodes, unstarted_keep_their_order=keep)
 
     def _budgets(self, nodes: Snapshot) -> Budgets:
         from kubectl_sched.plugins.default_preemption.budgets import Budgets

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_sched.api.apimachinery.labels import Selector
+    from kubectl_sched.api.meta import Labels
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.snapshot import Objects
 
@@ -32,6 +33,10 @@ class Budgets:
             [pod for pod, each in zip(pods, violates, strict=True) if not each],
             violated,
         )
+
+    def select(self, namespace: str, labels: Labels) -> bool:
+        """Report whether some budget selects pods like that."""
+        return bool(self._selecting(namespace, labels))
 
     def violating(self, pods: Sequence[Pod]) -> tuple[list[bool], tuple[str, ...]]:
         """Report for each pod whether its eviction in this order violates a budget, and name those budgets."""
@@ -81,18 +86,19 @@ class Budgets:
         return False
 
     def _of(self, pod: Pod) -> tuple[int, ...]:
-        """The budgets that select the pod. A pod without labels is selected by none."""
-        if not pod.metadata.labels:
+        return self._selecting(pod.metadata.namespace, pod.metadata.labels)
+
+    def _selecting(self, namespace: str, labels: Labels) -> tuple[int, ...]:
+        """The budgets that select pods with these labels. A pod without labels is selected by none."""
+        if not labels or not self._budgets:
             return ()
-        key = (pod.metadata.namespace, tuple(pod.metadata.labels.items()))
+        key = (namespace, tuple(labels.items()))
         found = self._matching.get(key)
         if found is None:
             found = self._matching[key] = tuple(
                 index
                 for index, (budget, selector) in enumerate(zip(self._budgets, self._selectors, strict=True))
-                if selector is not None
-                and budget.metadata.namespace == pod.metadata.namespace
-                and selector.matches(pod.metadata.labels)
+                if selector is not None and budget.metadata.namespace == namespace and selector.matches(labels)
             )
         return found
 

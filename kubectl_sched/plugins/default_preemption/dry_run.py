@@ -7,25 +7,27 @@ depend take each of these steps together, and the filters run once a step over a
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from kubectl_sched.framework.cycle_state import PluginError
-from kubectl_sched.framework.preemption import Candidate, by_importance, start_time
+from kubectl_sched.framework.preemption import Candidate
 from kubectl_sched.framework.status import Code, Status, error, passing, unresolvable
-from kubectl_sched.plugins.default_preemption.victims import Victim
 from kubectl_sched.snapshot.host_ports import host_ports
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.interface import PluginsRunner
-    from kubectl_sched.framework.preemption import Importance
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.plugins.default_preemption.budgets import Budgets
-    from kubectl_sched.plugins.default_preemption.victims import SingleVictims
+    from kubectl_sched.plugins.default_preemption.victims import PotentialVictims, SingleVictims
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.arrays import Rows
 
@@ -51,43 +53,69 @@ class _OneNode:
         self.state = state
         self.nodes = cluster.take(np.array([row], dtype=np.intp))
 
-    def remove(self, victim: Victim) -> None:
-        """The victim goes. Of its pods on other nodes only the plugins' states hear."""
-        for pod, row in self._pods_of(victim):
+    def remove(self, unit: tuple[int, ...]) -> None:
+        """The pods go. Of those on other nodes only the plugins' states hear."""
+        for pod, row in self._pods_of(unit):
             if row == self._row:
                 index = self.nodes.existing_pods.find(pod.metadata.namespace, pod.metadata.name)
                 assert index is not None  # noqa: S101 - a potential victim is on the node until it is taken off
                 self.nodes = self.nodes.evict(index)
             self._framework.remove_pod(self.state, self._pod, pod, row, self._cluster)
 
-    def add(self, victim: Victim) -> None:
-        """The victim is given back."""
-        for pod, row in self._pods_of(victim):
+    def add(self, unit: tuple[int, ...]) -> None:
+        """The pods are given back."""
+        for pod, row in self._pods_of(unit):
             if row == self._row:
                 self.nodes = self.nodes.assume(pod, 0)
             self._framework.add_pod(self.state, self._pod, pod, row, self._cluster)
 
-    def _pods_of(self, victim: Victim) -> list[tuple[Pod, int]]:
+    def _pods_of(self, unit: tuple[int, ...]) -> list[tuple[Pod, int]]:
         existing = self._cluster.existing_pods
-        return [(existing.pods[index], int(existing.rows[index])) for index in victim.indices]
+        return [(existing.pods[index], int(existing.rows[index])) for index in unit]
+
+
+class _ManyNodes:
+    """All nodes as they change, one pod a node at a time, when no pod has a say elsewhere."""
+
+    def __init__(self, cluster: Snapshot) -> None:
+        self._cluster = cluster
+        self._usage = cluster.usage
+        self._gone = np.zeros(len(cluster.existing_pods), dtype=np.bool_)
+
+    def remove(self, indices: Rows) -> None:
+        """These pods go."""
+        self._gone[indices] = True
+        self._usage = self._usage.less(self._cluster.usage_of(indices))
+
+    def add(self, indices: Rows) -> None:
+        """These pods are given back."""
+        self._gone[indices] = False
+        self._usage = self._usage.plus(self._cluster.usage_of(indices))
+
+    def take(self, rows: Rows) -> Snapshot:
+        """These nodes as they are now."""
+        existing = self._cluster.existing_pods.without(self._gone)
+        return replace(self._cluster, usage=self._usage, existing_pods=existing).take(rows)
 
 
 class _Trial(Struct, eq=False):
     """One node's part: the pods to give back in this order, and those that turned out to be in the way."""
 
     row: int
-    order: list[Victim]
-    """The potential victims: those whose budget would be violated first."""
-    violating: list[int]
-    """For each of the first pods, the number of victims that violate a budget."""
-    violated_budgets: tuple[str, ...]
-    victims: list[Victim] = field(default_factory=list)
-    violations: int = 0
+    order: list[tuple[int, ...]]
+    """The potential victims, each the indices of its pods: those whose budget would be violated first."""
+    ranks: list[int]
+    """The importance of each."""
+    violating: list[int] = field(default_factory=list)
+    """For each of the first, the number of pods that violate a budget."""
+    violated_budgets: tuple[str, ...] = ()
+    in_the_way: list[int] = field(default_factory=list)
+    """The places in the order of those that did not fit beside the pod."""
+    indices: list[int] = field(default_factory=list)
+    """All pods of the potential victims, in the order."""
 
-    @property
-    def indices(self) -> list[int]:
-        """All pods of the potential victims."""
-        return [index for victim in self.order for index in victim.indices]
+    def __post_init__(self) -> None:
+        self.indices = [index for unit in self.order for index in unit]
 
 
 class DryRun:
@@ -121,7 +149,7 @@ class DryRun:
             except PluginError as failure:
                 self._outcomes.errors.append(str(failure))
                 continue
-            if potential:
+            if potential.units:
                 trials.append(self._trial(row, potential))
             else:
                 self._outcomes.statuses[row] = NO_VICTIMS
@@ -131,7 +159,7 @@ class DryRun:
         for trial in trials:
             is_alone = (
                 not far_reaching.isdisjoint(trial.indices)
-                or any(len(victim.indices) > 1 for victim in trial.order)
+                or len(trial.indices) > len(trial.order)
                 or self._frees_shared_ports(trial)
             )
             (alone if is_alone else together).append(trial)
@@ -143,6 +171,8 @@ class DryRun:
 
     def _far_reaching(self, trials: list[_Trial]) -> set[int]:
         """The potential victims on which verdicts on other nodes, too, may depend."""
+        if not self._framework.counts_other_pods(self._state):
+            return set()
         existing = self._nodes.existing_pods
         pods, codes = existing.pods, existing.identity.codes.tolist()
         answers: dict[int, bool] = {}
@@ -166,44 +196,47 @@ class DryRun:
         used = [port for index in pods.on(trial.row) for port in set(ports[int(index)])]
         return len(used) != len(set(used))
 
-    def _by_importance(self, victims: list[Victim]) -> list[Victim]:
-        release = self._framework.handle.release
-        return by_importance(
-            victims, self._importance, unstarted_keep_their_order=release.unstarted_victims_keep_their_order
+    def _trial(self, row: int, potential: PotentialVictims) -> _Trial:
+        units, ranks = potential
+        trial = _Trial(row, units, ranks)
+        if self._with_budget.isdisjoint(trial.indices):
+            return trial
+        pods = self._nodes.existing_pods.pods
+        flags, violated = self._budgets.violating([pods[index] for index in trial.indices])
+        remaining = iter(flags)
+        counts = [sum(next(remaining) for _ in unit) for unit in units]
+        order = sorted(range(len(units)), key=lambda position: not counts[position])
+        return _Trial(
+            row,
+            [units[position] for position in order],
+            [ranks[position] for position in order],
+            [count for count in counts if count],
+            violated,
         )
 
-    def _importance(self, victim: Victim) -> Importance:
-        pods = self._nodes.existing_pods.pods
-        started = min(start_time(pods[index]) for index in victim.indices)
-        return -victim.priority, -victim.rank, -len(victim.indices), started
-
-    def _trial(self, row: int, potential: list[Victim]) -> _Trial:
-        pods = self._nodes.existing_pods.pods
-        ordered = self._by_importance(potential)
-        flags, violated = self._budgets.violating([pods[index] for victim in ordered for index in victim.indices])
-        remaining = iter(flags)
-        counts = [sum(next(remaining) for _ in victim.indices) for victim in ordered]
-        counted = list(zip(ordered, counts, strict=True))
-        order = [victim for victim, count in counted if count] + [victim for victim, count in counted if not count]
-        return _Trial(row, order, [count for count in counts if count], violated)
+    @cached_property
+    def _with_budget(self) -> frozenset[int]:
+        """The indices of the pods that some budget selects."""
+        identity = self._nodes.existing_pods.identity
+        return frozenset(np.flatnonzero(identity.where(lambda each: self._budgets.select(*each))).tolist())
 
     def _try_together(self, trials: list[_Trial]) -> None:
         """All nodes at once: each step gives one pod back to every node that has one left."""
-        rows = np.array([trial.row for trial in trials], dtype=np.intp)
-        gone = np.zeros(len(self._nodes.existing_pods), dtype=np.bool_)
-        for trial in trials:
-            gone[trial.indices] = True
-        verdict = self._verdict(self._nodes.without(gone).take(rows))
+        nodes = _ManyNodes(self._nodes)
+        nodes.remove(np.array([index for trial in trials for index in trial.indices], dtype=np.intp))
+        verdict = self._verdict(nodes.take(_rows(trials)))
         fitting = [trial for position, trial in enumerate(trials) if self._fits(trial, verdict[position])]
-        for step in range(max((len(trial.order) for trial in fitting), default=0)):
-            stepping = [trial for trial in fitting if step < len(trial.order)]
-            gone[[trial.order[step].indices[0] for trial in stepping]] = False
-            rows = np.array([trial.row for trial in stepping], dtype=np.intp)
-            verdict = self._verdict(self._nodes.without(gone).take(rows))
-            passes = passing(verdict)
-            for position in np.flatnonzero(~passes).tolist():
-                gone[stepping[position].order[step].indices[0]] = True
-                self._in_the_way(stepping[position], step)
+        rows, lengths = _rows(fitting), np.array([len(trial.order) for trial in fitting], dtype=np.intp)
+        indices = np.array([index for trial in fitting for index in trial.indices], dtype=np.intp)
+        starts = np.cumsum(lengths) - lengths
+        for step in range(int(lengths.max(initial=0))):
+            stepping = np.flatnonzero(lengths > step)
+            given_back = indices[starts[stepping] + step]
+            nodes.add(given_back)
+            passes = passing(self._verdict(nodes.take(rows[stepping])))
+            nodes.remove(given_back[~passes])
+            for position in stepping[~passes].tolist():
+                fitting[position].in_the_way.append(step)
         for trial in fitting:
             self._conclude(trial)
 
@@ -211,15 +244,15 @@ class DryRun:
         """One node, with its pods, its ports and the PreFilter states of all plugins changed pod by pod."""
         node = _OneNode(self._framework, self._pod, self._nodes, trial.row, self._state.clone())
         try:
-            for victim in sorted(trial.order, key=lambda victim: victim.indices):
-                node.remove(victim)
+            for unit in sorted(trial.order):
+                node.remove(unit)
             if not self._fits(trial, self._verdict(node.nodes, node.state)[0]):
                 return
-            for step, victim in enumerate(trial.order):
-                node.add(victim)
+            for step, unit in enumerate(trial.order):
+                node.add(unit)
                 if not self._verdict(node.nodes, node.state)[0].is_success:
-                    node.remove(victim)
-                    self._in_the_way(trial, step)
+                    node.remove(unit)
+                    trial.in_the_way.append(step)
         except PluginError as failure:
             self._failed(trial.row, error(str(failure)))
             return
@@ -241,23 +274,26 @@ class DryRun:
         if status.code is Code.ERROR:
             self._outcomes.errors.append(status.message)
 
-    def _in_the_way(self, trial: _Trial, step: int) -> None:
-        trial.victims.append(trial.order[step])
-        trial.violations += trial.violating[step] if step < len(trial.violating) else 0
-
     def _conclude(self, trial: _Trial) -> None:
         name = self._nodes.names[trial.row]
-        if not trial.victims:
+        if not trial.in_the_way:
             self._failed(trial.row, error(f'expected at least one victim pod on node "{name}"'))
             return
-        pods = self._nodes.existing_pods.pods
-        leaving = trial.victims
+        leaving = [trial.order[step] for step in trial.in_the_way]
         if trial.violating and len(trial.violating) < len(trial.order):
-            leaving = self._by_importance(leaving)
-        victims = [pods[index] for victim in leaving for index in victim.indices]
-        violated = trial.violated_budgets if trial.violations else ()
+            leaving = self._victims.in_order(leaving, [trial.ranks[step] for step in trial.in_the_way]).units
+        budgeted = [step for step in trial.in_the_way if step < len(trial.violating)] if trial.violating else ()
+        violations = sum(trial.violating[step] for step in budgeted)
+        pods = self._nodes.existing_pods.pods
         self._outcomes.candidates.append(
             Candidate(
-                node_name=name, victims=tuple(victims), pdb_violations=trial.violations, violated_budgets=violated
+                node_name=name,
+                victims=tuple(pods[index] for unit in leaving for index in unit),
+                pdb_violations=violations,
+                violated_budgets=trial.violated_budgets if violations else (),
             )
         )
+
+
+def _rows(trials: Sequence[_Trial]) -> Rows:
+    return np.array([trial.row for trial in trials], dtype=np.intp)

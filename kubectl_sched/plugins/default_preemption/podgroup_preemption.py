@@ -13,8 +13,9 @@ import numpy as np
 
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.podgroup_info import PodGroupPostFilterResult, ProposedAssignment
-from kubectl_sched.framework.preemption import by_importance, start_time
+from kubectl_sched.framework.preemption import order_of_importance
 from kubectl_sched.framework.status import SUCCESS, Status, error, unresolvable, unschedulable
+from kubectl_sched.plugins.default_preemption.victims import ranks_of
 from kubectl_sched.record import CachingRecord
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.interface import PluginsRunner
     from kubectl_sched.framework.podgroup_info import GroupAttempt, GroupTrial, PodGroupInfo
-    from kubectl_sched.framework.preemption import Importance
     from kubectl_sched.plugins.default_preemption.budgets import Budgets
     from kubectl_sched.plugins.default_preemption.victims import Victim
     from kubectl_sched.snapshot import Snapshot
@@ -129,12 +129,6 @@ class GroupPreemption(CachingRecord, frozen=True, kw_only=True):
         return [victim for victim, each in pairs if each] + [victim for victim, each in pairs if not each]
 
     def _sorted(self, victims: Sequence[Victim]) -> list[Victim]:
-        release = self.framework.handle.release
-        return by_importance(
-            victims, self._importance, unstarted_keep_their_order=release.unstarted_victims_keep_their_order
-        )
-
-    def _importance(self, victim: Victim) -> Importance:
-        pods = self.nodes.existing_pods.pods
-        started = min(start_time(pods[index]) for index in victim.indices)
-        return -victim.priority, -victim.rank, -len(victim.indices), started
+        keep = self.framework.handle.release.unstarted_victims_keep_their_order
+        order = order_of_importance(ranks_of(victims, self.nodes.existing_pods.pods), unstarted_keep_their_order=keep)
+        return [victims[position] for position in order]

@@ -6,12 +6,13 @@ Answers to getCrossNodesVictims and GetPodPriority of pkg/scheduler/framework/pr
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from kubectl_sched.api.scheduling import CompositePodGroup, PodGroup
 from kubectl_sched.framework.cycle_state import PluginError
+from kubectl_sched.framework.preemption import UNSTARTED, order_of_importance, rank, start_time
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
@@ -36,11 +37,19 @@ class Victim(Record, frozen=True, kw_only=True):
     rank: int = _POD
 
 
+class PotentialVictims(NamedTuple):
+    """Of one node, the most important first: the indices of the pods of each, and its rank in importance."""
+
+    units: list[tuple[int, ...]]
+    ranks: list[int]
+
+
 class SingleVictims:
     """Every pod for itself, by its own priority."""
 
-    def __init__(self, nodes: Snapshot) -> None:
+    def __init__(self, nodes: Snapshot, *, unstarted_keep_their_order: bool) -> None:
         self._nodes = nodes
+        self.unstarted_keep_their_order = unstarted_keep_their_order
 
     def priority(self, pod: Pod) -> int:
         """The priority that the preemptor's must exceed."""
@@ -51,27 +60,36 @@ class SingleVictims:
         rows = self._nodes.existing_pods.rows[self._priorities < priority]
         return np.bincount(rows, minlength=node_count) > 0
 
-    def below(self, priority: int, row: int) -> list[Victim]:
-        """The victims of lower priority that a node has, in the order their pods were listed."""
-        existing = self._nodes.existing_pods
-        indices = existing.on(row)
-        priorities = self._priorities
-        return [
-            Victim(indices=(index,), priority=own)
-            for index, own in zip(indices.tolist(), priorities[indices].tolist(), strict=True)
-            if own < priority
-        ]
+    def below(self, priority: int, row: int) -> PotentialVictims:
+        """The victims of lower priority that a node has; of equal importance, as Go's sort leaves the order listed."""
+        listed = self._nodes.existing_pods.on(row)
+        listed = listed[self._priorities[listed] < priority]
+        return self.in_order(list(zip(listed.tolist(), strict=True)), self._ranks[listed].tolist())
+
+    def in_order(self, units: Sequence[tuple[int, ...]], ranks: Sequence[int]) -> PotentialVictims:
+        """The most important first."""
+        order = order_of_importance(ranks, unstarted_keep_their_order=self.unstarted_keep_their_order)
+        return PotentialVictims([units[each] for each in order], [ranks[each] for each in order])
 
     @cached_property
     def _priorities(self) -> Integers:
         return self._nodes.existing_pods.column("priority", lambda pod: pod.priority).numbers(lambda priority: priority)
 
+    @cached_property
+    def _ranks(self) -> Integers:
+        """int64[m]: the importance of each pod."""
+        started = self._nodes.existing_pods.column("start_time", start_time)
+        place_of = {time: place for place, time in enumerate(sorted(started.values))}
+        _, priorities = np.unique(-self._priorities, return_inverse=True)
+        of_time = started.numbers(lambda time: rank(place_of[time], is_unstarted=time == UNSTARTED))
+        return priorities * rank(len(place_of), is_unstarted=False) + of_time
+
 
 class GroupVictims(SingleVictims):
     """Pods of a group have the group's priority; where its disruption mode is `all`, they go together."""
 
-    def __init__(self, nodes: Snapshot, *, trees: bool) -> None:
-        super().__init__(nodes)
+    def __init__(self, nodes: Snapshot, *, trees: bool, unstarted_keep_their_order: bool) -> None:
+        super().__init__(nodes, unstarted_keep_their_order=unstarted_keep_their_order)
         self._trees = trees
 
     def priority(self, pod: Pod) -> int:
@@ -86,9 +104,10 @@ class GroupVictims(SingleVictims):
         del priority
         return np.ones(node_count, dtype=np.bool_)
 
-    def below(self, priority: int, row: int) -> list[Victim]:
+    def below(self, priority: int, row: int) -> PotentialVictims:
         """The same, and with pods of the node those of others that go together with them."""
-        return [victim for victim in self._on(row) if victim.priority < priority]
+        found = [victim for victim in self._on(row) if victim.priority < priority]
+        return self.in_order([victim.indices for victim in found], ranks_of(found, self._nodes.existing_pods.pods))
 
     def everywhere(self) -> list[Victim]:
         """All victims of the cluster, each once, in the order of the nodes."""
@@ -165,8 +184,8 @@ class GroupVictims(SingleVictims):
 class GroupVictimsOfPodGroups(GroupVictims):
     """1.36: a pod keeps its own priority, unless the disruption mode of its group is the word `PodGroup`."""
 
-    def __init__(self, nodes: Snapshot) -> None:
-        super().__init__(nodes, trees=False)
+    def __init__(self, nodes: Snapshot, *, unstarted_keep_their_order: bool) -> None:
+        super().__init__(nodes, trees=False, unstarted_keep_their_order=unstarted_keep_their_order)
 
     def priority(self, pod: Pod) -> int:
         """That of the group where it goes as a whole, else the pod's own."""
@@ -175,6 +194,16 @@ class GroupVictimsOfPodGroups(GroupVictims):
 
     def _members(self, group: Group) -> tuple[int, ...]:
         return tuple(index for index, key in self._placed if key == (group.namespace, group.name))
+
+
+def ranks_of(victims: Sequence[Victim], pods: Sequence[Pod]) -> list[int]:
+    """The importance of each, of all pods of the cluster."""
+    keys = []
+    for victim in victims:
+        started = min(start_time(pods[index]) for index in victim.indices)
+        keys.append((-victim.priority, -victim.rank, -len(victim.indices), started))
+    place_of = {key: place for place, key in enumerate(sorted(set(keys)))}
+    return [rank(place_of[key], is_unstarted=key[-1] == UNSTARTED) for key in keys]
 
 
 def _group_name(pod: Pod) -> str | None:
