@@ -17,7 +17,7 @@ UNSTARTED = "~"
 """Sorts after every RFC 3339 time: a missing startTime means the time of asking."""
 
 _LONGEST_KEPT = 256
-"""How many victims a node has at most for the order of equal ones to be kept for other nodes."""
+"""The most victims of a node whose order is kept for other nodes with victims as important."""
 
 _PRIORITY_OFFSET = 2**31
 """Added to each priority in the sum, so that many victims of negative priority do not look cheaper than few."""

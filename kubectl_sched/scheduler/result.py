@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.interface import BindingAction, PostFilterResult
     from kubectl_sched.framework.runtime import Framework, PluginScores
     from kubectl_sched.framework.status import NodeToStatus, Status
-    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot import Column, Snapshot
     from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
 
 
@@ -197,7 +197,8 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
 
     def unjudged_by(self, row: int) -> tuple[str, ...]:
         """The plugins that a bug kept from judging one node."""
-        return tuple(plugin for plugin, mask in self.unjudged_masks.items() if mask[row])
+        masks = self.unjudged_masks
+        return tuple(plugin for plugin, mask in masks.items() if mask[row]) if masks else ()
 
     @cached_property
     def unknown(self) -> tuple[Unknown, ...]:
@@ -233,8 +234,16 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
 
     def rejections(self, row: int) -> tuple[Status, ...]:
         """Every filter plugin's rejection of one node, in run order."""
-        found = ((plugin, column[row]) for plugin, column in self.verdicts.items())
-        return tuple(status.by(plugin) for plugin, status in found if _keeps_out(status))
+        return tuple([status for column in self._rejections if (status := column[row]) is not None])
+
+    @cached_property
+    def _rejections(self) -> tuple[Column[Status | None], ...]:
+        """For each plugin that rejects any node its rejections, in run order."""
+        return tuple(
+            column.map(partial(_rejection_by, plugin))
+            for plugin, column in self.verdicts.items()
+            if any(map(_keeps_out, column.values))
+        )
 
     @property
     def pre_filter_evidence(self) -> tuple[Evidence, ...]:
@@ -298,6 +307,10 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
                     if action.extension_point == point
                 )
         return tuple(actions)
+
+
+def _rejection_by(plugin: str, status: Status) -> Status | None:
+    return status.by(plugin) if _keeps_out(status) else None
 
 
 def _keeps_out(status: Status) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 from operator import eq
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kubectl_sched.api.affinity import PreferredSchedulingTerm
+    from kubectl_sched.api.component_helpers.node_affinity import Term
     from kubectl_sched.framework.evidence import JSON
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
@@ -181,18 +182,24 @@ def _of_selector(selector: NodeSelector | None, source: str, title: str, nodes: 
     return _evidence(source, title, results, nodes, row)
 
 
+@lru_cache(maxsize=1024)
+def _parsed(term: NodeSelectorTerm) -> Term | None:
+    """None for an empty one."""
+    terms = parse_node_selector(NodeSelector(node_selector_terms=(term,))).terms
+    return terms[0] if terms else None
+
+
 def _result(term: NodeSelectorTerm, nodes: Snapshot, row: int) -> _TermResult:
-    parsed = parse_node_selector(NodeSelector(node_selector_terms=(term,))).terms
+    parsed = _parsed(term)
     size = len(term.match_expressions) + len(term.match_fields)
-    if not parsed or parsed[0].errors:
-        return _TermResult((), (), size, parsed[0].errors if parsed else ())
-    name = nodes.names[row]
-    fields = tuple(
-        requirement
-        for requirement, field in zip(term.match_fields, parsed[0].fields, strict=True)
-        if not field.matches(name)
-    )
-    return _TermResult(_unmet_labels(term.match_expressions, nodes, row), fields, size, ())
+    if parsed is None or parsed.errors:
+        return _TermResult((), (), size, parsed.errors if parsed is not None else ())
+    unmet: tuple[NodeSelectorRequirement, ...] = ()
+    if term.match_fields:
+        name = nodes.names[row]
+        pairs = zip(term.match_fields, parsed.fields, strict=True)
+        unmet = tuple([requirement for requirement, field in pairs if not field.matches(name)])
+    return _TermResult(_unmet_labels(term.match_expressions, nodes, row), unmet, size, ())
 
 
 def _unmet_labels(
@@ -245,6 +252,7 @@ def _has_text(key: str, labels: Mapping[str, str]) -> str:
     return f"the node has {key}={labels[key]}" if key in labels else f"the node has no {key}"
 
 
+@lru_cache(maxsize=1024)
 def _requirement_text(requirement: NodeSelectorRequirement) -> str:
     key, operator, values = requirement.key, requirement.operator, ", ".join(requirement.values)
     texts = {
@@ -277,12 +285,12 @@ def _requirement_facts(requirement: NodeSelectorRequirement, has: str | None) ->
 
 
 def _hints(results: list[_TermResult], nodes: Snapshot, row: int) -> tuple[str, ...]:
-    from kubectl_sched.framework.label_hints import label_hints
-
     hints: list[str] = []
     for result in results:
         for each in result.unmet:
             if each.operator in {"In", "Exists"}:
+                from kubectl_sched.framework.label_hints import label_hints
+
                 hints += label_hints(each.key, each.values, nodes, row)
             elif each.operator in {"Gt", "Lt"}:
                 hints += _number_hints(each, nodes, row)
@@ -306,11 +314,10 @@ def _name_hints(field: NodeSelectorRequirement, nodes: Snapshot) -> list[str]:
     if field.key != METADATA_NAME or field.operator != "In":
         return []
     hints: list[str] = []
-
-    from kubectl_sched.framework.near_miss import nearest
-
     for name in field.values:
         if name not in nodes.whole.row_of:
+            from kubectl_sched.framework.near_miss import nearest
+
             near = nearest(name, nodes.whole.names)
             hints.append(f"no node is named {name}" + (f"; there is {near}" if near is not None else ""))
     return hints

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 from rich.cells import cell_len
-from rich.text import Span, Text
+from rich.text import Text
 
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.table import without_common_prefix
@@ -159,13 +159,19 @@ def _row(
     columns = [folded(cell, width) for cell, width in zip(cells, widths, strict=False)]
     styles = [_STYLES.get(tone, "") for tone in tones] if tones is not None else [""] * len(kinds)
     for index in range(max(map(len, columns))):
-        texts, spans, end = [], [], 0
-        for column, width, kind, style in zip(columns, widths, kinds, styles, strict=False):
-            text = column[index] if index < len(column) else ""
-            blanks = " " * (width - _length(text))
-            texts.append(blanks + text if kind == "number" else text + blanks)
-            start, end = end, end + len(texts[-1]) + len(_GAP)
-            spans += [Span(start, end - len(_GAP), style)] if style else []
-        line = Text(_GAP.join(texts), "bold" if tones is None else "", overflow="fold", spans=spans)
-        line.rstrip()
+        texts = [
+            _padded(column[index] if index < len(column) else "", width, kind)
+            for column, width, kind in zip(columns, widths, kinds, strict=False)
+        ]
+        line = Text(_GAP.join(texts).rstrip(), "bold" if tones is None else "", overflow="fold")
+        end = 0
+        for text, style in zip(texts, styles, strict=False):
+            if style:
+                line.stylize(style, end, end + len(text))
+            end += len(text) + len(_GAP)
         yield line
+
+
+def _padded(text: str, width: int, kind: Kind) -> str:
+    blanks = " " * (width - _length(text))
+    return blanks + text if kind == "number" else text + blanks

@@ -74,9 +74,11 @@ def _keep(spec: PodSpec) -> None:
         if container.command or container.args:
             force_setattr(container, "command", ())
             force_setattr(container, "args", ())
-    mounts = any(volume.config_map is not None for volume in spec.volumes)
-    if mounts and not any(map(is_scheduler, spec.containers)):
-        force_setattr(spec, "volumes", tuple(replace(volume, config_map=None) for volume in spec.volumes))
+    for volume in spec.volumes:
+        if volume.config_map is not None:
+            if not any(map(is_scheduler, spec.containers)):
+                force_setattr(spec, "volumes", tuple([replace(each, config_map=None) for each in spec.volumes]))
+            return
 
 
 def is_scheduler(container: Container) -> bool:
@@ -93,10 +95,10 @@ def flags(container: Container) -> Mapping[str, str]:
 
 
 def _kept(container: Container) -> Iterator[str]:
-    text = "\n".join((*container.command, *container.args)).translate(_QUOTES)
-    if "kube" not in text and "kube" not in container.image:
+    text = "\n".join((*container.command, *container.args))
+    if "kube" not in text and "kube" not in container.image and "'" not in text and '"' not in text:
         return
-    words = text.split()
+    words = text.translate(_QUOTES).split()
     if _runs_scheduler(container, words):
         yield NAME
         for name, value in _flags(words):
