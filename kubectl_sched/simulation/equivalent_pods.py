@@ -17,12 +17,14 @@ from kubectl_sched.framework.runtime import normalized_scores
 from kubectl_sched.framework.status import Code, passing
 from kubectl_sched.scheduler.num_feasible_nodes import num_feasible_nodes_to_find
 from kubectl_sched.scheduler.result import Outcome
+from kubectl_sched.simulation.ordinal_labels import unasked_ordinals
 from kubectl_sched.simulation.plain_pods import counts_nobody, is_plain
 from kubectl_sched.simulation.usage_levels import UsageLevels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kubectl_sched.api.meta import Labels
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.runtime import Framework
@@ -32,22 +34,29 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
 
 
-def are_equal(one: Pod, other: Pod) -> bool:
+def are_equal(one: Pod, other: Pod, unasked: frozenset[str] = frozenset()) -> bool:
     """Report whether no plugin can tell the pods apart: they differ in name, uid and creation time at most.
 
-    Claims are called after their pods, which the reasons that tell of them then name.
+    And in labels that no selector asks for. Claims are called after their pods, which the reasons that tell of them
+    then name.
     """
     mine, theirs = one.metadata, other.metadata
     return (
         not one.spec.resource_claims
         and not any(volume.ephemeral is not None for volume in one.spec.volumes)
         and (one.spec is other.spec or one.spec == other.spec)
-        and mine.labels == theirs.labels
+        and (mine.labels == theirs.labels or _are_equal_but_for(unasked, mine.labels, theirs.labels))
         and mine.namespace == theirs.namespace
         and mine.owner_references == theirs.owner_references
         and mine.deletion_timestamp == theirs.deletion_timestamp
         and one.status == other.status
     )
+
+
+def _are_equal_but_for(unasked: frozenset[str], mine: Labels, theirs: Labels) -> bool:
+    if not unasked or mine.keys() != theirs.keys():
+        return False
+    return all(key in unasked or theirs[key] == value for key, value in mine.items())
 
 
 class EqualPods:
@@ -58,6 +67,7 @@ class EqualPods:
         self.nodes = result.nodes
         self._framework = framework
         self._state = state.clone()
+        self._unasked = unasked_ordinals(result.pod, result.nodes)
         self._in_name_order = _in_name_order(result.nodes.names)
         self._filters = [each for each in framework.filter_plugins if each.name in result.verdicts]
         self._passes = {name: passing(column) for name, column in result.verdicts.items()}
@@ -109,6 +119,10 @@ class EqualPods:
                 scorer.weigh(self._state, self.pod, self.nodes, self._rows)
             scorers.append(scorer)
         return scorers
+
+    def stands_for(self, pod: Pod) -> bool:
+        """Report whether the pod is one of them."""
+        return are_equal(self.pod, pod, self._unasked)
 
     @property
     def has_feasible(self) -> bool:

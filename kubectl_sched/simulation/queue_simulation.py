@@ -152,7 +152,7 @@ class Simulation:
     def _schedule(self, queued: QueuedPod) -> Placement:
         pod = queued.pod
         equal = self._equal
-        if equal is not None and equal.nodes is self.nodes and are_equal(equal.pod, pod) and equal.has_feasible:
+        if equal is not None and equal.nodes is self.nodes and equal.stands_for(pod) and equal.has_feasible:
             return self._placed_equally(queued, equal)
         if self._unplaced is not None:
             other, nodes, placement = self._unplaced

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
+from kubectl_sched.api.core import Service
 from kubectl_sched.config import KubeVersion, load_configuration
 from kubectl_sched.scheduler.schedule_one import cycle
 from kubectl_sched.scheduler.scheduler import Scheduler
@@ -100,6 +102,75 @@ def test_equal_pods_that_look_at_their_neighbours(seed: int, sized: bool, versio
     replay = scheduler(where.nodes, version)
     pods = copies(template)
     assert simulated(replay, pods) == one_by_one(replay, pods)
+
+
+POD_NAME = "statefulset.kubernetes.io/pod-name"
+
+
+def numbered(template: Pod, count: int = REPLICAS) -> list[Pod]:
+    """Replicas as a StatefulSet labels them."""
+    return [
+        structs.replace(
+            each, metadata=structs.replace(each.metadata, labels={**each.metadata.labels, POD_NAME: each.metadata.name})
+        )
+        for each in copies(template, count)
+    ]
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), version=st.sampled_from(["1.33", "1.36", "1.37"]))
+def test_pods_of_a_stateful_set_that_look_at_their_neighbours(seed: int, version: str) -> None:
+    where = neighbourhood(seed)
+    replay = scheduler(where.nodes, version)
+    pods = numbered(where.incoming)
+    assert simulated(replay, pods) == one_by_one(replay, pods)
+
+
+def spreading_by(labels: dict[str, str]) -> dict[str, Any]:
+    return {"topologySpreadConstraints": [{**SPREAD, "labelSelector": {"matchLabels": labels}}]}
+
+
+def kept_away_by(labels: dict[str, str]) -> dict[str, Any]:
+    term = {"topologyKey": "zone", "labelSelector": {"matchLabels": labels}}
+    return {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}
+
+
+def service(labels: dict[str, str]) -> Service:
+    return msgspec.convert({"metadata": {"name": "web", "namespace": "default"}, "spec": {"selector": labels}}, Service)
+
+
+ONE_OF_THEM = {POD_NAME: "new-1"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "beside"),
+    [
+        (spreading_by(ONE_OF_THEM), []),
+        (kept_away_by(ONE_OF_THEM), []),
+        ({}, [pod("guard", on="n0", **kept_away_by(ONE_OF_THEM))]),
+        ({}, [service(ONE_OF_THEM)]),
+    ],
+)
+def test_replicas_that_a_selector_tells_apart(spec: dict[str, Any], beside: list[Any]) -> None:
+    nodes = snapshot(*(node(f"n{index}", labels={"zone": f"z{index % 2}"}) for index in range(4)), *beside)
+    pods = numbered(pod("new", metadata={"labels": {"app": "web"}}, **spec))
+    replay = scheduler(nodes)
+    framework = replay.framework("default-scheduler")
+    assert framework is not None
+    equal = EqualPods.after(cycle(pods[0], nodes, framework))
+    assert equal is None or not equal.stands_for(pods[1])
+    assert simulated(replay, pods) == one_by_one(replay, pods)
+
+
+@pytest.mark.parametrize("spec", [{}, spreading_by({"app": "web"}), kept_away_by({"app": "web"})])
+def test_replicas_that_no_selector_tells_apart_are_placed_without_whole_cycles(spec: dict[str, Any]) -> None:
+    nodes = snapshot(*(node(f"n{index}", labels={"zone": f"z{index % 2}"}) for index in range(4)))
+    pods = numbered(pod("new", metadata={"labels": {"app": "web"}}, **spec))
+    framework = scheduler(nodes).framework("default-scheduler")
+    assert framework is not None
+    equal = EqualPods.after(cycle(pods[0], nodes, framework))
+    assert equal is not None
+    assert equal.stands_for(pods[1])
 
 
 @settings(max_examples=examples(150), deadline=None)
