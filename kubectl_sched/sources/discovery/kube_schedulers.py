@@ -106,7 +106,10 @@ def find_schedulers(dump: Dump) -> tuple[FoundScheduler, ...]:
 
 def scheduler_container(pod: Pod) -> Container | None:
     """The container that is a kube-scheduler, None if there is none."""
-    return next((container for container in pod.spec.containers if is_scheduler(container)), None)
+    for container in pod.spec.containers:
+        if is_scheduler(container):
+            return container
+    return None
 
 
 def _group(pod: Pod) -> tuple[str, str, str]:

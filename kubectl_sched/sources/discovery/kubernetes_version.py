@@ -20,7 +20,12 @@ _VERSION = pattern(r"v?\d+\.\d+")
 
 def detect_version(objects: Sequence[KubernetesObject], server: str | None = None) -> KubeVersion | None:
     """kube-scheduler's own version where a pod shows its image, else the server's, else the newest kubelet's."""
-    schedulers = {version for item in objects if isinstance(item, Pod) for version in _scheduler_versions(item)}
+    schedulers = {
+        version
+        for item in objects
+        if isinstance(item, Pod) and "kube-scheduler" in item.metadata.name
+        for version in _versions(item)
+    }
     if schedulers:
         return max(schedulers)
     if server is not None and _VERSION.match(server):
@@ -29,8 +34,6 @@ def detect_version(objects: Sequence[KubernetesObject], server: str | None = Non
     return max((KubeVersion.parse(text) for text in kubelets if _VERSION.match(text)), default=None)
 
 
-def _scheduler_versions(pod: Pod) -> list[KubeVersion]:
-    if "kube-scheduler" not in pod.metadata.name:
-        return []
+def _versions(pod: Pod) -> list[KubeVersion]:
     images = (_SCHEDULER_IMAGE.search(container.image) for container in pod.spec.containers)
     return [KubeVersion.parse(found[1]) for found in images if found]

@@ -68,7 +68,9 @@ def keep_scheduler_flags(item: KubernetesObject) -> None:
 def _keep(spec: PodSpec) -> None:
     for container in spec.containers:
         if container.command or container.args:
-            force_setattr(container, "command", tuple(_kept(container)))
+            text = "\n".join((*container.command, *container.args))
+            is_plain = "kube" not in text and "kube" not in container.image and "'" not in text and '"' not in text
+            force_setattr(container, "command", () if is_plain else tuple(_kept(container, text)))
             force_setattr(container, "args", ())
     for container in (*spec.init_containers, *spec.ephemeral_containers):
         if container.command or container.args:
@@ -94,10 +96,7 @@ def flags(container: Container) -> Mapping[str, str]:
     return found
 
 
-def _kept(container: Container) -> Iterator[str]:
-    text = "\n".join((*container.command, *container.args))
-    if "kube" not in text and "kube" not in container.image and "'" not in text and '"' not in text:
-        return
+def _kept(container: Container, text: str) -> Iterator[str]:
     words = text.translate(_QUOTES).split()
     if _runs_scheduler(container, words):
         yield NAME

@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import io
+import os
+import signal
 import zlib
 from contextlib import suppress
 from importlib import import_module
-from queue import Empty, Full, Queue
-from threading import Event, Thread
-from typing import TYPE_CHECKING, Any, BinaryIO
+from itertools import count
+from mmap import mmap
+from threading import active_count
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, cast
 
 from kubectl_sched.sources.dump.magic_numbers import compression_of
 from kubectl_sched.sources.errors import DumpError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from typing_extensions import Buffer
 
     from kubectl_sched.sources.budget import Budget
 
-_AHEAD = 8 << 20
+LEAST_BESIDE = 1 << 20
+"""Compressed files of so many bytes are expanded by a process of their own."""
+
 _COMPRESSED_STEP = 4 << 20
 _GZIP = 16 + zlib.MAX_WBITS
-_PATIENCE_SECONDS = 0.05
+_CHUNKS, _CHUNK_BYTES = 4, 8 << 20
+_COUNT_BYTES = 8
 _SUFFIXES = (".gz", ".xz", ".bz2", ".zst")
 
 
@@ -89,61 +97,172 @@ class _Gzip:
                 raise EOFError
 
 
-class ExpandedAhead(io.RawIOBase):
-    """The same content as of the stream, which a thread reads ahead: zlib and its like let other threads run."""
+def expanded(content: BinaryIO, source: str, budget: Budget) -> Expanded | ExpandedBeside:
+    """The content from its start, expanded by a process beside this one where that may be had and is worth it."""
+    content.seek(0)
+    is_worth_it = content.seek(0, io.SEEK_END) >= LEAST_BESIDE
+    content.seek(0)
+    # A child of a process with several threads has one of them, and all their locks.
+    if is_worth_it and hasattr(os, "fork") and active_count() == 1:
+        with suppress(OSError):
+            return ExpandedBeside(content, source, budget)
+    return Expanded(content, source, budget)
 
-    def __init__(self, stream: Expanded) -> None:
+
+class ExpandedBeside(io.RawIOBase):
+    """The same as of Expanded, by a process beside this one, which can decode meanwhile.
+
+    If that process ends before its time, the rest is expanded here; so all errors are raised here, too.
+    """
+
+    def __init__(self, content: BinaryIO, source: str, budget: Budget) -> None:
         super().__init__()
-        self._stream = stream
-        self._chunks: Queue[memoryview | Exception] = Queue(maxsize=2)
-        self._is_over = Event()
+        descriptor = content.fileno()
+        self._content, self._source, self._budget = content, source, budget
+        self.expanded = 0
+        """The bytes that came out of it so far."""
+        self._here: Expanded | None = None
+        self._chunks = _SharedChunks()
         self._chunk = memoryview(b"")
-        self._thread = Thread(target=self._read_ahead, daemon=True)
-        self._thread.start()
+        self._exit_status: int | None = None
+        try:
+            self.worker = os.fork()
+        except OSError:
+            self._chunks.only_read()
+            self._chunks.close()
+            raise
+        if self.worker == 0:
+            _expand_into(self._chunks, descriptor, source, budget)
+        self._chunks.only_read()
 
     def readable(self) -> bool:
         """It is."""
         return True
 
     def readinto(self, buffer: Buffer, /) -> int:
-        """Fill as much of the buffer as there is; 0 at the end. Raises what the stream raises."""
-        if not self._chunk and not self._is_over.is_set():
-            chunk = self._chunks.get()
-            if isinstance(chunk, Exception) or not chunk:
-                self._is_over.set()
-            if isinstance(chunk, Exception):
-                raise chunk
-            self._chunk = chunk
-        view = memoryview(buffer)
-        count = min(len(view), len(self._chunk))
-        view[:count] = self._chunk[:count]
-        self._chunk = self._chunk[count:]
+        """Fills as much of the buffer as there is; 0 at the end."""
+        if self._here is None and not self._chunk:
+            self._chunk = self._chunks.take()
+            if not self._chunk and self._ended() != 0:
+                self._here = self._caught_up()
+        if self._here is None:
+            view = memoryview(buffer)
+            count = min(len(view), len(self._chunk))
+            view[:count] = self._chunk[:count]
+            self._chunk = self._chunk[count:]
+            self._budget.expand(count, self._source)
+        else:
+            count = self._here.readinto(buffer)
+        self.expanded += count
         return count
 
     def close(self) -> None:
-        """Stop reading ahead."""
-        self._is_over.set()
-        with suppress(Empty):
-            self._chunks.get_nowait()
-        self._thread.join()
+        """End the process."""
+        if not self.closed:
+            if self._exit_status is None:
+                os.kill(self.worker, signal.SIGKILL)
+                self._ended()
+            self._chunk.release()
+            self._chunks.close()
         super().close()
 
-    def _read_ahead(self) -> None:
-        try:
-            while not self._is_over.is_set():
-                chunk = memoryview(bytearray(_AHEAD))
-                count = self._stream.readinto(chunk)
-                self._hand_over(chunk[:count])
-                if not count:
-                    return
-        except Exception as failure:  # noqa: BLE001 - raised again by whoever reads
-            self._hand_over(failure)
+    def _ended(self) -> int:
+        if self._exit_status is None:
+            self._exit_status = os.waitstatus_to_exitcode(os.waitpid(self.worker, 0)[1])
+        return self._exit_status
 
-    def _hand_over(self, chunk: memoryview | Exception) -> None:
-        while not self._is_over.is_set():
-            with suppress(Full):
-                self._chunks.put(chunk, timeout=_PATIENCE_SECONDS)
+    def _caught_up(self) -> Expanded:
+        """The content as far as it has been read already."""
+        self._content.seek(0)
+        self._budget.expand(-self.expanded, self._source)
+        here = Expanded(self._content, self._source, self._budget)
+        passed_over = memoryview(bytearray(_COMPRESSED_STEP))
+        while here.expanded < self.expanded:
+            here.readinto(passed_over[: self.expanded - here.expanded])
+        return here
+
+
+class _SharedChunks:
+    """Memory of two processes, one of which fills chunk after chunk, and waits while the other has not taken them."""
+
+    def __init__(self) -> None:
+        self._memory = memoryview(mmap(-1, _CHUNKS * _CHUNK_BYTES))
+        self._filled, self._free = os.pipe(), os.pipe()
+        self._taken = 0
+
+    def fill(self, readinto: Callable[[memoryview], int]) -> None:
+        """Fill one after the other until nothing more comes."""
+        for index in count():
+            if index >= _CHUNKS and not os.read(self._free[0], 1):
                 return
+            chunk, filled = self._at(index), 0
+            while filled < len(chunk) and (more := readinto(chunk[filled:])):
+                filled += more
+            os.write(self._filled[1], filled.to_bytes(_COUNT_BYTES))
+            if filled < len(chunk):
+                return
+
+    def take(self) -> memoryview:
+        """The next one, which is valid until the one after it is taken; empty at the end."""
+        if self._taken:
+            with suppress(BrokenPipeError):
+                os.write(self._free[1], b"\0")
+        filled = int.from_bytes(os.read(self._filled[0], _COUNT_BYTES))
+        self._taken += 1
+        return self._at(self._taken - 1)[:filled]
+
+    def _at(self, index: int) -> memoryview:
+        start = index % _CHUNKS * _CHUNK_BYTES
+        return self._memory[start : start + _CHUNK_BYTES]
+
+    def only_read(self) -> None:
+        """Leave the other ends to the process that fills."""
+        os.close(self._filled[1])
+        os.close(self._free[0])
+
+    def close(self) -> None:
+        """Give back what is left after `only_read`."""
+        os.close(self._filled[0])
+        os.close(self._free[1])
+        self._memory.release()
+
+
+def _expand_into(chunks: _SharedChunks, descriptor: int, source: str, budget: Budget) -> NoReturn:
+    """The process beside."""
+    code = 1
+    try:
+        chunks.fill(Expanded(cast("BinaryIO", io.BufferedReader(_FileAt(descriptor))), source, budget).readinto)
+        code = 0
+    finally:
+        os._exit(code)
+
+
+class _FileAt(io.RawIOBase):
+    """An open file from its start, whatever its position, which the other process shares."""
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__()
+        self._descriptor = descriptor
+        self._position = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        del whence  # the start is all that is asked for
+        self._position = offset
+        return offset
+
+    def tell(self) -> int:
+        return self._position
+
+    def readinto(self, buffer: Buffer, /) -> int:
+        count = os.preadv(self._descriptor, [buffer], self._position)
+        self._position += count
+        return count
 
 
 def _open(file: BinaryIO, name: str, source: str) -> tuple[Any, tuple[type[Exception], ...]]:

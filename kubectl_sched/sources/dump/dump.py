@@ -13,7 +13,7 @@ from kubectl_sched.api.schedulers import Lease
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping
 
     from kubectl_sched.api.meta import KubernetesObject
 
@@ -67,16 +67,16 @@ class Dump(Record, frozen=True, kw_only=True, dict=True):
     @cached_property
     def taken_at(self) -> str | None:
         """The newest time (RFC 3339) at which the cluster wrote anything that was read: the dump is no older."""
-        return max(_times(self.objects), default="") or None
-
-
-def _times(objects: Sequence[KubernetesObject]) -> Iterator[str]:
-    yield from [item.metadata.creation_timestamp for item in objects if item.metadata.creation_timestamp]
-    yield from [item.last_seen for item in objects if isinstance(item, Event)]
-    yield from [item.spec.renew_time or "" for item in objects if isinstance(item, Lease)]
-    yield from [
-        condition.last_heartbeat_time or condition.last_transition_time or ""
-        for item in objects
-        if isinstance(item, Node | Pod)
-        for condition in item.status.conditions
-    ]
+        objects = self.objects
+        statuses = [item.status for item in objects if isinstance(item, Node | Pod)]
+        times = (
+            [item.metadata.creation_timestamp or "" for item in objects],
+            [item.last_seen for item in objects if isinstance(item, Event)],
+            [item.spec.renew_time or "" for item in objects if isinstance(item, Lease)],
+            [
+                condition.last_heartbeat_time or condition.last_transition_time or ""
+                for status in statuses
+                for condition in status.conditions
+            ],
+        )
+        return max(max(each, default="") for each in times) or None

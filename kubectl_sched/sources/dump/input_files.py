@@ -151,22 +151,20 @@ class Walk:
 
     def _expanded_ahead(self, content: BinaryIO, source: Source) -> Iterator[Source]:
         """Yield a probable list, expanded while it is decoded; if it proves to be something else, from the start."""
-        from kubectl_sched.sources.dump.compression import Expanded, ExpandedAhead
+        from kubectl_sched.sources.dump.compression import Expanded, expanded
 
-        content.seek(0)
-        once = Expanded(content, source.name, self._budget)
-        ahead = ExpandedAhead(once)
+        once = expanded(content, source.name, self._budget)
 
         def from_start() -> BinaryIO:
-            ahead.close()
+            once.close()
             self._budget.expand(-once.expanded, source.name)
             content.seek(0)
             return _all_of(io.BufferedReader(Expanded(content, source.name, self._budget), _STEP), source.name)
 
         try:
-            yield source._replace(content=io.BufferedReader(ahead, HEAD_BYTES), from_start=from_start)
+            yield source._replace(content=io.BufferedReader(once, HEAD_BYTES), from_start=from_start)
         finally:
-            ahead.close()
+            once.close()
 
     def _members(self, members: Iterator[Member], source: Source, depth: int) -> Iterator[Source]:
         for path, content in members:
@@ -206,6 +204,9 @@ class _Counted(io.RawIOBase):
 
     def seekable(self) -> bool:
         return self._file.seekable()
+
+    def fileno(self) -> int:
+        return self._file.fileno()
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
         return self._file.seek(offset, whence)

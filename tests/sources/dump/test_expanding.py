@@ -1,0 +1,78 @@
+"""What is compressed comes out the same, whether this process expands it or one beside it."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from signal import SIGKILL
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_sched.sources.budget import Budget
+from kubectl_sched.sources.dump import compression
+from kubectl_sched.sources.dump.compression import Expanded, ExpandedBeside, expanded
+from kubectl_sched.sources.errors import BombError, DumpError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import BinaryIO
+
+CONTENT = b"".join(b"%d\n" % number for number in range(200_000))
+
+
+@pytest.fixture
+def compressed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[BinaryIO]:
+    monkeypatch.setattr(compression, "LEAST_BESIDE", 0)
+    monkeypatch.setattr(compression, "active_count", lambda: 1)
+    monkeypatch.setattr(compression, "_CHUNK_BYTES", 1 << 16)
+    path = tmp_path / "numbers.gz"
+    path.write_bytes(gzip.compress(CONTENT))
+    with path.open("r+b") as file:
+        yield file
+
+
+def beside(file: BinaryIO, budget: Budget | None = None) -> ExpandedBeside:
+    stream = expanded(file, "numbers.gz", budget or Budget())
+    assert isinstance(stream, ExpandedBeside)
+    return stream
+
+
+def test_the_content_is_the_same(compressed: BinaryIO) -> None:
+    with beside(compressed) as stream:
+        assert stream.readall() == CONTENT
+        assert stream.expanded == len(CONTENT)
+
+
+@pytest.mark.parametrize("read_before", [0, 1, 300_000])
+def test_nothing_is_lost_if_the_process_dies(compressed: BinaryIO, read_before: int) -> None:
+    with beside(compressed) as stream:
+        start = stream.read(read_before) or b""
+        os.kill(stream.worker, SIGKILL)
+        assert start + stream.readall() == CONTENT
+
+
+def test_damage_is_told_as_this_process_would_tell_it(compressed: BinaryIO) -> None:
+    compressed.seek(-len(gzip.compress(CONTENT)) // 2, os.SEEK_END)
+    compressed.write(b"\xff" * 64)
+    compressed.flush()
+    compressed.seek(0)
+    with pytest.raises(DumpError) as here:
+        Expanded(compressed, "numbers.gz", Budget()).readall()
+    with beside(compressed) as stream, pytest.raises(DumpError) as there:
+        stream.readall()
+    assert str(there.value) == str(here.value)
+
+
+def test_a_bomb_is_refused(compressed: BinaryIO, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kubectl_sched.sources.budget.LEAST_BYTES", len(CONTENT) - 1)
+    with beside(compressed, Budget()) as stream, pytest.raises(BombError, match="expands to over"):
+        stream.readall()
+
+
+def test_the_process_ends_with_the_stream(compressed: BinaryIO) -> None:
+    with beside(compressed) as stream:
+        stream.read(1)
+    with pytest.raises(ChildProcessError):
+        os.waitpid(stream.worker, os.WNOHANG)
