@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from kubectl_sched.api.kueue import JOB_SET
 from kubectl_sched.api.meta import Condition, KubernetesObject, Part
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ HOLDERS = (
         labels=("pod-group.scheduling.sigs.k8s.io", "pod-group.scheduling.sigs.k8s.io/name"),
         queue_labels=("quota.scheduling.koordinator.sh/name",),
     ),
-    HolderKind(controller="JobSet", kind=JobSet, labels=("jobset.sigs.k8s.io/jobset-name",)),
+    HolderKind(controller="JobSet", kind=JobSet, labels=(JOB_SET,)),
     HolderKind(controller="LeaderWorkerSet", kind=LeaderWorkerSet, labels=("leaderworkerset.sigs.k8s.io/name",)),
 )
 
@@ -111,4 +112,13 @@ def names_of(holder: HolderKind, meta: ObjectMeta) -> Iterator[tuple[str, str, s
         name = getattr(meta.annotations, field)
         if name:
             yield "annotation", key, name
-    yield from (("label", key, meta.labels[key]) for key in holder.labels if meta.labels.get(key))
+    yield from _labels(holder.labels, meta)
+
+
+def queues_of(holder: HolderKind, meta: ObjectMeta) -> Iterator[tuple[str, str, str]]:
+    """Yield each queue that the object's labels name, as `names_of` does."""
+    yield from _labels(holder.queue_labels, meta)
+
+
+def _labels(keys: tuple[str, ...], meta: ObjectMeta) -> Iterator[tuple[str, str, str]]:
+    yield from (("label", key, meta.labels[key]) for key in keys if meta.labels.get(key))

@@ -10,6 +10,9 @@ from kubectl_sched.api.meta import Condition, Int32, KubernetesObject, Labels, L
 QUEUE_NAME = "kueue.x-k8s.io/queue-name"
 """The label that names the LocalQueue of a pod or a Job."""
 
+JOB_SET = "jobset.sigs.k8s.io/jobset-name"
+"""The label that names the JobSet of a pod or a Job."""
+
 
 class KueuePodSet(Part, frozen=True):
     """Equal pods of a workload."""
@@ -113,6 +116,13 @@ class PodSetRequest(Part, frozen=True):
     resources: ResourceList = {}
 
 
+class RequeueState(Part, frozen=True):
+    """The time before which an evicted workload is not put back into its queue, and how often it was evicted so."""
+
+    count: Int32 = 0
+    requeue_at: str | None = None
+
+
 class QueuedWorkloadStatus(Part, frozen=True):
     """The decisions of Kueue about a workload."""
 
@@ -120,6 +130,7 @@ class QueuedWorkloadStatus(Part, frozen=True):
     admission: KueueAdmission | None = None
     admission_checks: tuple[AdmissionCheckState, ...] = ()
     resource_requests: tuple[PodSetRequest, ...] = ()
+    requeue_state: RequeueState | None = None
 
 
 class QueuedWorkload(KubernetesObject, frozen=True, tag_field="kind", tag="Workload"):

@@ -64,11 +64,13 @@ class Annotations(Part, frozen=True, rename=None):
     leader: str | None = msgspec.field(name="control-plane.alpha.kubernetes.io/leader", default=None)
     kueue_workload: str | None = msgspec.field(name="kueue.x-k8s.io/workload", default=None)
     kueue_role_hash: str | None = msgspec.field(name="kueue.x-k8s.io/role-hash", default=None)
+    kueue_group_size: str | None = msgspec.field(name="kueue.x-k8s.io/pod-group-total-count", default=None)
     group_name: str | None = msgspec.field(name="scheduling.k8s.io/group-name", default=None)
     volcano_group_name: str | None = msgspec.field(name="scheduling.volcano.sh/group-name", default=None)
     kai_group_name: str | None = msgspec.field(name="pod-group-name", default=None)
     gang_name: str | None = msgspec.field(name="gang.scheduling.koordinator.sh/name", default=None)
     yunikorn_app: str | None = msgspec.field(name="yunikorn.apache.org/app-id", default=None)
+    yunikorn_task_group: str | None = msgspec.field(name="yunikorn.apache.org/task-group-name", default=None)
     yunikorn_queue: str | None = msgspec.field(name="yunikorn.apache.org/queue", default=None)
 
 

@@ -18,7 +18,6 @@ from kubectl_sched.queries.explanation import Explanation
 from kubectl_sched.queries.ungated import ungated
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.sources.pod_selection import workloads_named
-from kubectl_sched.suggestions.change import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -53,13 +52,14 @@ class HeldPods:
         return lambda pod: self._cycles.schedule_one(pod, scheduler)
 
     def suggestions(self, found: Explanation, node: str | None) -> tuple[Suggestion, ...]:
-        """Return changes of nodes after which the pod would fit as its controller would let it go."""
+        """Return changes after which the pod would fit as its controller would let it go, none of them to the pod."""
         from kubectl_sched.suggestions.search import suggest
 
         results = [each.result for each in found.ungated if each.result is not None]
         if not results or any(each.fits for each in results):
             return ()
-        return tuple(each for each in suggest(results[0], node) if each.scope >= Scope.NODE)
+        suggestions = suggest(results[0], node)
+        return tuple(each for each in suggestions if all(change.pod is None for change in each.changes))
 
     def suspended_jobs(self, selection: Selection) -> Iterator[Explanation]:
         """Explain each suspended Job that was named by a pod of its template, held back as the Job is."""

@@ -35,7 +35,7 @@ class Cause(Record, frozen=True, kw_only=True):
 def cause_of(explanation: Explanation) -> Cause:
     """Return the cause of one pending pod."""
     result, stage = explanation.result, explanation.stage
-    holders = tuple(dict.fromkeys(map(_holder, explanation.gates)))
+    holders = tuple(dict.fromkeys(_holder(gate) for gate in explanation.gates if gate.gate or gate.queue))
     if stage is not None and stage.name in {"NoScheduler", "NotCreated"}:
         return Cause(outcome=result.outcome.value, plugins=(), reasons=(*stage.evidence[:1], *filter(None, holders)))
     if result.outcome is Outcome.GATED and all(holders) and holders:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from kubectl_sched.diagnostics.gates.gate import Injection
+from kubectl_sched.diagnostics.gates.gate import Injection, quoted
 from kubectl_sched.record import CachingRecord
 
 if TYPE_CHECKING:
@@ -66,7 +66,13 @@ def lifted(pod: Pod, choice: Injection) -> Pod:
 
 
 def _conflict(pod: Pod, choice: Injection) -> str | None:
-    """Return the node selector on which the pod and the choice differ, which Kueue refuses to merge."""
-    own = pod.spec.node_selector or {}
-    key = next((key for key, value in choice.node_selector.items() if own.get(key, value) != value), None)
-    return f"its own nodeSelector {key}={own[key]} conflicts with {key}={choice.node_selector[key]}" if key else None
+    """Return the node selector or the label on which the pod and the choice differ, which Kueue refuses to merge."""
+    fields = (
+        ("nodeSelector", pod.spec.node_selector or {}, choice.node_selector),
+        ("label", pod.metadata.labels, choice.labels),
+    )
+    for field, own, new in fields:
+        for key, value in new.items():
+            if own.get(key, value) != value:
+                return quoted(f"its own {field} {key}={own[key]} conflicts with {key}={value}")
+    return None

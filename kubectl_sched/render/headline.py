@@ -15,8 +15,6 @@ from kubectl_sched.render.status_sentences import stage_words
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.queries.ungated import Ungated
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -52,20 +50,29 @@ def _held(explanation: Explanation) -> str:
 
     found = ((held_by(each), first_reason(each.gate)) for each in holders(explanation.gates))
     held = "; ".join(f"{who}: {why}" if why else who for who, why in found)
-    return f"{held}. {ungated_words(explanation.ungated)}" if held else ungated_words(explanation.ungated)
+    return ". ".join(filter(None, (held, _ungated(explanation))))
 
 
-def ungated_words(found: Sequence[Ungated]) -> str:
+def _ungated(explanation: Explanation) -> str:
     """`With the gate lifted and its assigned flavor spot it would land on n1, the only node there is`."""
+    found, gates = explanation.ungated, len(explanation.pod.spec.scheduling_gates)
+    start = f"With the {'gate' if gates == 1 else 'gates'} lifted" if gates else "With the Job started"
     shown = sorted(found, key=lambda each: not each.fits)[:_CHOICES_SHOWN]
     more = f"; and {count(len(found) - len(shown), 'more choice')} of flavors" if len(found) > len(shown) else ""
-    return f"With the gate lifted {'; '.join(map(_let_go, shown))}{more}"
+    return f"{start} {'; '.join(map(_let_go, shown))}{more}"
 
 
 def _let_go(each: Ungated) -> str:
-    flavors, would = each.injection.flavors, f"it would not start: {safe(each.problem or '')}"
+    flavors, domain, would = (
+        each.injection.flavors,
+        each.injection.domain,
+        f"it would not start: {safe(each.problem or '')}",
+    )
     if each.result is not None:
         would = f"it {_lands(each.result) if len(each.result.feasible) else _still_fits_nowhere(each.result)}"
+    if domain:
+        where = ", ".join(f"{key}={value}" for key, value in domain.items())
+        would = f"in the topology domain {safe(where)} {would}"
     if not flavors:
         return would
     return f"and {'its assigned ' if each.injection.assigned else ''}flavor {listed(flavors)} {would}"

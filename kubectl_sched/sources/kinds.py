@@ -80,7 +80,7 @@ GATE_KINDS = _optional(
     Kind(kueue.ResourceFlavor, "resourceflavors", KUEUE, namespaced=False),
     Kind(kueue.AdmissionCheck, "admissionchecks", KUEUE, namespaced=False),
     Kind(kueue.ProvisioningRequest, "provisioningrequests", frozenset({"autoscaling.x-k8s.io"})),
-    Kind(kueue.PendingWorkloadsSummary, "pendingworkloads", frozenset({"visibility.kueue.x-k8s.io"})),
+    Kind(kueue.PendingWorkloadsSummary, "localqueues/pendingworkloads", frozenset({"visibility.kueue.x-k8s.io"})),
     Kind(gate_holders.VolcanoPodGroup, "podgroups", VOLCANO),
     Kind(gate_holders.VolcanoQueue, "queues", VOLCANO, namespaced=False),
     Kind(gate_holders.CoschedulingPodGroup, "podgroups", frozenset({"scheduling.sigs.k8s.io"})),

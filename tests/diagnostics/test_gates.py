@@ -15,8 +15,11 @@ from kubectl_sched.diagnostics.messages.own_reasons import own_reasons
 from kubectl_sched.queries.explain import Question, explain
 from kubectl_sched.queries.triage import triage
 from kubectl_sched.render.data.explanation_data import explanation_data
+from kubectl_sched.render.display import Display
 from kubectl_sched.render.headline import headline
+from kubectl_sched.render.markdown.markdown_answer import explanation_markdown
 from kubectl_sched.render.text.gate_text import gate_lines
+from kubectl_sched.render.text.pod_list import pods_parts
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.export.anonymizer import anonymized
 from kubectl_sched.sources.export.snapshot_file import encoded
@@ -290,6 +293,51 @@ def test_each_condition_is_quoted(read_text: Read, conditions: list[Json], told:
     assert told.format(AT=AT) in headline(asked(read_text, HELD, workload(conditions=conditions), *queues()))
 
 
+def test_an_evicted_workload_tells_why_it_waits_now_why_it_was_evicted_and_when_it_is_put_back(read_text: Read) -> None:
+    evicted = condition("Evicted", "True", "PodsReadyTimeout", "Exceeded the PodsReady timeout ml/train-1a2b3")
+    again = {"count": 2, "requeueAt": "2026-06-01T08:04:00Z"}
+    waiting = condition("QuotaReserved", "False", message=NO_QUOTA)
+    found = asked(read_text, HELD, workload(conditions=[evicted, waiting], requeueState=again), *queues())
+    told = (
+        f'QuotaReserved is False (Pending) since {AT}: "{NO_QUOTA}"; Evicted is True (PodsReadyTimeout) since {AT}: "'
+    )
+    assert told in headline(found)
+    assert 'Workload ml/train-1a2b3: requeueState: "count 2, requeueAt 2026-06-01T08:04:00Z"' in gate_lines(found.gates)
+
+
+def test_a_pod_group_that_is_not_complete_has_no_workload(read_text: Read) -> None:
+    group = {"labels": {"kueue.x-k8s.io/queue-name": "lq", "kueue.x-k8s.io/pod-group-name": "g"}}
+    group["annotations"] = {"kueue.x-k8s.io/pod-group-total-count": "3"}
+    pods = [pod(name, "kueue.x-k8s.io/admission", **group) for name in ("train", "other")]
+    found = asked(read_text, *pods, *queues())
+    assert "its pod group is of 3 pods, of which 2 were found" in gates_of(found)[0]["facts"]
+
+
+def test_the_pods_of_a_group_have_the_workload_of_its_name(read_text: Read) -> None:
+    held = pod("train", "kueue.x-k8s.io/admission", labels={"kueue.x-k8s.io/pod-group-name": "train-1a2b3"})
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": "first", "uid": "uid-first"}
+    assert gates_of(asked(read_text, held, workload(owner=owner), *queues()))[0]["owner"]["name"] == "train-1a2b3"
+
+
+def test_cohorts_within_cohorts_share_the_quota_of_the_uppermost(read_text: Read) -> None:
+    kueue = "kueue.x-k8s.io/v1beta2"
+    quota = {"name": "spot", "resources": [{"name": "cpu", "nominalQuota": "3"}]}
+    cohorts = [
+        obj(kueue, "Cohort", "all", None, spec={"parentName": "org"}),
+        obj(kueue, "Cohort", "org", None, spec={"resourceGroups": [{"coveredResources": ["cpu"], "flavors": [quota]}]}),
+        obj(kueue, "Cohort", "loop", None, spec={"parentName": "loop"}),
+    ]
+    others = [each for each in queues() if each["kind"] != "Cohort"]
+    found = asked(read_text, HELD, workload(), *others, *cohorts)
+    queue = gates_of(found)[0]["queue"]
+    assert (queue["cohort"], queue["parentCohorts"]) == ("all", ["org"])
+    assert (queue["cohortQuotas"][0]["nominal"], queue["cohortQuotas"][0]["wanted"]) == ("23", "4")
+    assert "of cohort all of cohort org: " in headline(found)
+    assert any(
+        each.startswith("Quota of cohort org: flavor spot, cpu: nominal 23, ") for each in gate_lines(found.gates)
+    )
+
+
 def test_kueue_tells_the_place_in_its_queues(read_text: Read) -> None:
     item = {"metadata": {"name": "train-1a2b3"}, "positionInClusterQueue": 4, "positionInLocalQueue": 1}
     summary = obj("visibility.kueue.x-k8s.io/v1beta2", "PendingWorkloadsSummary", "lq", items=[item])
@@ -298,19 +346,39 @@ def test_kueue_tells_the_place_in_its_queues(read_text: Read) -> None:
     assert "Its place: 2 in the LocalQueue, 5 in the ClusterQueue" in list(gate_lines(found.gates))
 
 
+JOB = obj(
+    "batch/v1",
+    "Job",
+    "fit",
+    metadata={"labels": {"kueue.x-k8s.io/queue-name": "lq"}, "uid": "j"},
+    spec={
+        "suspend": True,
+        "template": {"spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}},
+    },
+)
+
+
 def test_a_suspended_job_follows_the_same_chain_without_pods(read_text: Read) -> None:
-    template = {"spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}}
-    labels = {"kueue.x-k8s.io/queue-name": "lq"}
-    job = obj(
-        "batch/v1", "Job", "fit", metadata={"labels": labels, "uid": "j"}, spec={"suspend": True, "template": template}
-    )
     owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "fit", "uid": "j", "controller": True}
-    found = asked(read_text, job, workload(owner=owner), *queues(), target="job/fit")
+    found = asked(read_text, JOB, workload(owner=owner), *queues(), target="job/fit")
     assert (found.result.outcome.value, found.stage and found.stage.name) == ("Gated", "NotCreated")
     (gate,) = gates_of(found)
     assert (gate["gate"], gate["owner"]["name"], gate["fitsUngated"]) == (None, "train-1a2b3", True)
     assert [each["best"] for each in gate["ungated"]] == [["spot-1"], ["own-1"]]
     assert headline(found).startswith("ml/fit-? was never created: Job ml/fit is suspended (spec.suspend is true)")
+
+
+def test_a_list_with_a_suspended_job_tells_what_the_one_pods_answer_tells(read_text: Read) -> None:
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "fit", "uid": "j", "controller": True}
+    dump = read_text(
+        {"kind": "List", "apiVersion": "v1", "items": [*NODES, NAMESPACE, JOB, workload(owner=owner), *queues()]}
+    )
+    question = Question(selection=Selection(targets=("job/fit",), namespace="ml"))
+    answer, _ = explain(question, dump)
+    wanted = "Quota of cq: flavor spot, cpu: nominal 10"
+    display = Display()
+    assert wanted in explanation_markdown(answer, display)
+    assert any(wanted in str(line) for part in pods_parts(answer, (), 200, display) for line in part.full)
 
 
 OTHERS = {
@@ -422,13 +490,18 @@ def _yaml(value: Json) -> str:
 
 
 def test_quoted_texts_are_escaped_and_bounded(read_text: Read) -> None:
-    hostile = condition("QuotaReserved", "False", "\x1b[31mPending", "\x1b]0;owned\x07 [bold]" + "x" * 100_000)
-    found = asked(read_text, HELD, workload(conditions=[hostile] * 1_000), *queues())
+    long = "x" * 1_000_000
+    hostile = condition("QuotaReserved", "False", "\x1b[31mPending", "\x1b]0;owned\x07 [bold]" + long)
+    hostile["lastTransitionTime"] = f"\x1b{long}"
+    check = {"name": long, "state": f"\x07{long}", "message": long}
+    held = workload(conditions=[hostile] * 1_000, admissionChecks=[check] * 100, requeueState={"requeueAt": long})
+    found = asked(read_text, HELD, held, *queues(local={"stopPolicy": long}))
+    assert len(json.dumps(gates_of(found))) < 200_000
     said = "\n".join((headline(found), *gate_lines(found.gates)))
     assert "\x1b" not in said
     assert "\x07" not in said
     assert all(len(each["message"]) <= 500 for each in gates_of(found)[0]["says"])
-    assert len(gates_of(found)[0]["says"]) <= 32
+    assert len(gates_of(found)[0]["says"]) <= 64
 
 
 def test_triage_has_a_group_for_each_holder_and_promises_nothing_for_it(read_text: Read) -> None:

@@ -68,8 +68,8 @@ def node(api: Api, name: str, pool: str) -> None:
     api.merge(f"/api/v1/nodes/{name}", {"spec": {"taints": taints}})
 
 
-def explained(plane: ControlPlane, target: str) -> Json:
-    command = [sys.executable, "-m", "kubectl_sched", "explain", target, "-o", "json"]
+def explained(plane: ControlPlane, target: str, *flags: str) -> Json:
+    command = [sys.executable, "-m", "kubectl_sched", "explain", target, "-o", "json", *flags]
     environment = {**os.environ, "KUBECONFIG": str(plane.kubeconfig)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stderr
@@ -222,3 +222,55 @@ def test_a_suspended_job_is_explained_by_its_workload(control_plane: ControlPlan
     assert (found["outcome"], found["stage"]["name"]) == ("Gated", "NotCreated")
     (gate,) = found["gates"]
     assert (gate["owner"]["name"], gate["fitsUngated"]) == ("job-train", True)
+
+
+def test_where_kueue_is_served_no_request_fails_and_the_least_role_suffices(
+    control_plane: ControlPlane, kueue: Api, audit_log: Path
+) -> None:
+    pod = gated(kueue, "asked")
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": "asked", "uid": pod["metadata"]["uid"], "controller": True}
+    pod_set = {"name": "main", "count": 1, "template": {"spec": {"containers": CONTAINERS}}}
+    spec = {"queueName": "lq", "podSets": [pod_set]}
+    workloads = "/apis/kueue.x-k8s.io/v1beta1/namespaces/default/workloads"
+    create(kueue, workloads, "Workload", "pod-asked", metadata={"ownerReferences": [owner]}, spec=spec)
+    rules = role()["rules"]
+    for user, allowed in (
+        ("ann", rules),
+        ("bob", [each for each in rules if "kueue.x-k8s.io" not in each["apiGroups"]]),
+    ):
+        may_read(kueue, user, allowed)
+    seen = len(requests_of(audit_log))
+    (gate,) = explained(control_plane, "asked")["gates"]
+    asked = requests_of(audit_log)[seen:]
+    assert sum("/kueue.x-k8s.io/v1beta2/" in path for path, _ in asked) == len(KINDS)
+    assert {path for path, code in asked if code >= 400 and "kueue" in path} == set()
+
+    found = explained(control_plane, "asked", "--as", "ann")
+    assert found["gates"] == [gate]
+    assert not any("kueue" in each for each in found["warnings"])
+    found = explained(control_plane, "asked", "--as", "bob")
+    missing = "{apiGroups: [kueue.x-k8s.io], resources: [workloads], verbs: [list]}"
+    assert any(missing in each for each in found["warnings"])
+    kueue.delete(f"{PODS}/asked", grace_seconds=0)
+
+
+def role() -> Json:
+    documents = yaml.safe_load_all((Path(__file__).parents[2] / "manifests" / "reader.yaml").read_text("utf-8"))
+    found: Json = next(each for each in documents if each["kind"] == "ClusterRole")
+    return found
+
+
+def may_read(api: Api, user: str, rules: list[Json]) -> None:
+    rbac = "/apis/rbac.authorization.k8s.io/v1"
+    api.create(f"{rbac}/clusterroles", {"metadata": {"name": user}, "rules": rules})
+    subject = {"kind": "User", "name": user, "apiGroup": "rbac.authorization.k8s.io"}
+    reference = {"kind": "ClusterRole", "name": user, "apiGroup": "rbac.authorization.k8s.io"}
+    api.create(f"{rbac}/clusterrolebindings", {"metadata": {"name": user}, "roleRef": reference, "subjects": [subject]})
+
+
+def test_who_set_an_unknown_gate_is_told_by_managed_fields(control_plane: ControlPlane, api: Api) -> None:
+    spec = {"containers": CONTAINERS, "schedulingGates": [{"name": "example.com/hold"}]}
+    made = api.create(f"{PODS}?fieldManager=quota-webhook", {"metadata": {"name": "unknown"}, "spec": spec})
+    (gate,) = explained(control_plane, "unknown")["gates"]
+    assert (gate["gate"], gate["owner"]) == ("example.com/hold", None)
+    assert gate["setBy"] == {"manager": "quota-webhook", "lastWrite": made["metadata"]["creationTimestamp"]}

@@ -34,12 +34,11 @@ class FencedServer(Server):
         path: str,
         query: Mapping[str, str] | None = None,
         tell: Callable[[int], None] | None = None,
-        *,
-        only_seconds: float | None = None,
+        **how: Any,
     ) -> bytes:
         """As Server.get. Raises NotLeadingError where we do not lead."""
         with self._slots:
-            return super().get(path, query, tell, only_seconds=only_seconds)
+            return super().get(path, query, tell, **how)
 
     def write(self, method: str, path: str, body: bytes, **how: Any) -> bytes:
         """As Server.write. Raises NotLeadingError where we do not lead, or no longer when it would be sent again."""

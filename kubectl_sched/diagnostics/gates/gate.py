@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubectl_sched.record import Record
 
@@ -12,8 +15,11 @@ if TYPE_CHECKING:
     from kubectl_sched.api.affinity import Toleration
     from kubectl_sched.api.meta import Condition, FieldManager, KubernetesObject, Labels
 
+T = TypeVar("T")
+
 _LONGEST = 500
-_MOST_STATEMENTS = 32
+_MOST = 64
+_MOST_CONDITIONS = 32
 
 
 class Statement(Record, frozen=True, kw_only=True):
@@ -69,7 +75,9 @@ class Queue(Record, frozen=True, kw_only=True):
 
     local_queue: str
     cluster_queue: str | None = None
-    cohort: str | None = None
+    cohorts: tuple[str, ...] = ()
+    """The cohort of the ClusterQueue, and those above it."""
+
     place: QueuePlace | None = None
     priority: int | None = None
     created: str | None = None
@@ -81,7 +89,7 @@ class Queue(Record, frozen=True, kw_only=True):
 
     quotas: tuple[Quota, ...] = ()
     cohort_quotas: tuple[Quota, ...] = ()
-    """The sums over all ClusterQueues of the cohort that were read."""
+    """The sums over all that was read of the uppermost cohort."""
 
 
 class Injection(Record, frozen=True, kw_only=True):
@@ -94,6 +102,9 @@ class Injection(Record, frozen=True, kw_only=True):
     labels: Labels = {}  # noqa: RUF012 - frozen
     node_selector: Labels = {}  # noqa: RUF012 - frozen
     tolerations: tuple[Toleration, ...] = ()
+    domain: Labels = {}  # noqa: RUF012 - frozen
+    """The labels of the topology domain that is assigned, which the node selector has, too."""
+
     unknown: tuple[str, ...] = ()
     """Sentences about what of it could not be read."""
 
@@ -119,6 +130,22 @@ def quoted(text: str) -> str:
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 3]}..."
 
 
+def bounded(value: T) -> T:
+    """Return the value with every text in it quoted, and no more than some of many."""
+    return _bounded(value)  # type: ignore[no-any-return] # of the same type
+
+
+def _bounded(value: Any) -> Any:
+    match value:
+        case str():
+            return quoted(value)
+        case tuple():
+            return tuple(map(_bounded, value[:_MOST]))
+        case Struct():
+            return replace(value, **{name: _bounded(getattr(value, name)) for name in value.__struct_fields__})
+    return value
+
+
 def about(item: KubernetesObject) -> str:
     """`Workload ml/train`."""
     return f"{spelled(item)} {item.key}"
@@ -134,11 +161,11 @@ def conditions_of(item: KubernetesObject, conditions: Iterable[Condition]) -> tu
     return tuple(
         Statement(
             about=about(item),
-            type=quoted(each.type),
-            status=quoted(each.status),
-            reason=quoted(each.reason),
-            message=quoted(each.message),
+            type=each.type,
+            status=each.status,
+            reason=each.reason,
+            message=each.message,
             since=each.last_transition_time,
         )
-        for each in list(conditions)[:_MOST_STATEMENTS]
+        for each in list(conditions)[:_MOST_CONDITIONS]
     )

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_sched.api.gate_holders import GateHolder
 from kubectl_sched.api.kueue import QUEUE_NAME
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.diagnostics.gates.gate import Gate, Owner, quoted
+from kubectl_sched.diagnostics.gates.gate import Gate, Owner, bounded
 from kubectl_sched.diagnostics.gates.kueue_chain import GATES, KueueObjects
 from kubectl_sched.diagnostics.gates.kueue_injection import injections
 from kubectl_sched.diagnostics.gates.kueue_statements import facts, queue_of, statements
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
 
 KUEUE = "Kueue"
+_MOST = 64
 
 
 class Gates:
@@ -44,12 +45,12 @@ class Gates:
 
         One without a gate is held by whom it names if nobody serves it, as it is another scheduler's.
         """
-        gates = [gate.name for gate in held.spec.scheduling_gates] if isinstance(held, Pod) else [None]
+        gates = [gate.name for gate in held.spec.scheduling_gates[:_MOST]] if isinstance(held, Pod) else [None]
         kueue = self._of_kueue(held) if self._is_of_kueue(held) else None
         found = [self._gate(held, gate, kueue) for gate in gates if gate is not None or kueue is not None]
         if kueue is None and (found or not is_served):
             found += holders_of(held, self._holders)
-        return tuple(found)
+        return tuple(replace(bounded(replace(each, injections=())), injections=each.injections) for each in found)
 
     def _is_of_kueue(self, held: KubernetesObject) -> bool:
         """Report whether Kueue holds the pod by a gate, or the Job by suspending it."""
@@ -79,7 +80,7 @@ class Gates:
             since=since(held),
             set_by=held.metadata.gates_set_by,
             says=tuple(statements(chain, self._objects)),
-            facts=tuple(map(quoted, facts(chain, self._objects))),
+            facts=tuple(facts(chain, self._objects)),
             queue=queue_of(chain, self._objects),
             injections=injections(chain, self._objects),
         )

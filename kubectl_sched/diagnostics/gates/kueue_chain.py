@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from kubectl_sched.api.core import Namespace
 from kubectl_sched.api.kueue import (
+    JOB_SET,
     QUEUE_NAME,
     AdmissionCheck,
     ClusterQueue,
@@ -31,8 +33,8 @@ T = TypeVar("T", bound="KubernetesObject")
 
 GATES = "kueue.x-k8s.io/"
 POD_SET = "kueue.x-k8s.io/podset"
-_NAMING_LABELS = ("kueue.x-k8s.io/pod-group-name", "kueue.x-k8s.io/prebuilt-workload-name")
-_JOB_SET = "jobset.sigs.k8s.io/jobset-name"
+_GROUP = "kueue.x-k8s.io/pod-group-name"
+_NAMING_LABELS = (_GROUP, "kueue.x-k8s.io/prebuilt-workload-name")
 _MOST_OWNERS = 5
 
 
@@ -48,8 +50,12 @@ class KueueChain(Record, frozen=True, kw_only=True):
     workload: QueuedWorkload | None = None
     local_queue: LocalQueue | None = None
     cluster_queue: ClusterQueue | None = None
-    cohort: Cohort | None = None
-    queues_of_cohort: tuple[ClusterQueue, ...] = ()
+    cohorts: tuple[str, ...] = ()
+    """The names of the ClusterQueue's cohort and of those above it."""
+
+    shared: tuple[Cohort | ClusterQueue, ...] = ()
+    """Whatever is in the uppermost cohort: its quotas are shared."""
+
     place: PendingWorkload | None = None
     requests: tuple[ProvisioningRequest, ...] = ()
     namespace: Namespace | None = None
@@ -112,7 +118,7 @@ class KueueObjects:
             found = self.named(QueuedWorkload, name, namespace)
             if found is not None:
                 return found
-        job_set = meta.labels.get(_JOB_SET)
+        job_set = meta.labels.get(JOB_SET)
         owners = [(namespace, spelled(held), held.name), *([(namespace, "JobSet", job_set)] if job_set else ())]
         above: KubernetesObject | None = held
         for _ in range(_MOST_OWNERS):
@@ -126,6 +132,17 @@ class KueueObjects:
             above = self._by_key.get((namespace, owner.kind, owner.name))
         return next((self._by_owner[owner] for owner in owners if owner in self._by_owner), None)
 
+    def group_size(self, held: KubernetesObject) -> int:
+        """Return the number of pods of the pod's group that were read."""
+        return self._group_sizes[held.namespace, held.metadata.labels.get(_GROUP, "")]
+
+    @cached_property
+    def _group_sizes(self) -> Counter[tuple[str, str]]:
+        pods = (each for each in self._objects if isinstance(each, Pod))
+        return Counter(
+            (each.namespace, each.metadata.labels[_GROUP]) for each in pods if _GROUP in each.metadata.labels
+        )
+
     def chain(self, held: KubernetesObject) -> KueueChain:
         """Follow the chain of a pod or a Job as far as it goes."""
         workload, namespace = self.workload_of(held), held.namespace
@@ -136,19 +153,38 @@ class KueueObjects:
             local_queue.spec.cluster_queue if local_queue else ""
         )
         cluster_queue = self.named(ClusterQueue, queue)
-        cohort = cluster_queue.cohort if cluster_queue is not None else ""
+        cohorts = self._cohorts(cluster_queue.cohort) if cluster_queue is not None else ()
         return KueueChain(
             held=held,
             queue_name=queue_name,
             workload=workload,
             local_queue=local_queue,
             cluster_queue=cluster_queue,
-            cohort=self.named(Cohort, cohort),
-            queues_of_cohort=tuple(each for each in self.all(ClusterQueue) if cohort and each.cohort == cohort),
+            cohorts=cohorts,
+            shared=self._in_cohort[cohorts[-1]] if cohorts else (),
             place=self._place(workload, queue_name),
             requests=self._requests(workload),
             namespace=self.named(Namespace, namespace),
         )
+
+    def _cohorts(self, name: str) -> tuple[str, ...]:
+        """Return the name of a cohort and of those above it."""
+        found: dict[str, None] = {}
+        while name and name not in found:
+            found[name] = None
+            cohort = self.named(Cohort, name)
+            name = cohort.parent if cohort is not None else ""
+        return tuple(found)
+
+    @cached_property
+    def _in_cohort(self) -> dict[str, tuple[Cohort | ClusterQueue, ...]]:
+        """Cohorts and ClusterQueues, by the uppermost cohort that they are in."""
+        found: dict[str, list[Cohort | ClusterQueue]] = {}
+        members: tuple[Cohort | ClusterQueue, ...] = (*self.all(Cohort), *self.all(ClusterQueue))
+        for each in members:
+            for uppermost in self._cohorts(each.name if isinstance(each, Cohort) else each.cohort)[-1:]:
+                found.setdefault(uppermost, []).append(each)
+        return {name: tuple(each) for name, each in found.items()}
 
     def _place(self, workload: QueuedWorkload | None, queue_name: str) -> PendingWorkload | None:
         if workload is None:

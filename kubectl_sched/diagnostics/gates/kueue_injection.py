@@ -6,7 +6,7 @@ from itertools import islice, product
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.kueue import PodSetAssignment, ResourceFlavor
-from kubectl_sched.diagnostics.gates.gate import Injection
+from kubectl_sched.diagnostics.gates.gate import Injection, bounded
 from kubectl_sched.diagnostics.gates.kueue_chain import POD_SET
 from kubectl_sched.diagnostics.gates.kueue_quotas import wanted_by
 
@@ -81,12 +81,13 @@ def _of_flavors(
     selectors = [*(each.node_labels for each in flavors), *(each.node_selector for each in updates), domain or {}]
     tolerations = [*(each.tolerations for each in flavors), *(each.tolerations for each in updates)]
     return Injection(
-        flavors=names,
+        flavors=bounded(names),
         assigned=assigned,
         labels={key: value for each in updates for key, value in each.labels.items()},
         node_selector={key: value for each in selectors for key, value in each.items()},
         tolerations=tuple(each for some in tolerations for each in some),
-        unknown=tuple(f"the ResourceFlavor {name} is not known" for name, flavor in found if flavor is None),
+        domain=domain or {},
+        unknown=bounded(tuple(f"the ResourceFlavor {name} is not known" for name, flavor in found if flavor is None)),
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.labels import selector_of
 from kubectl_sched.api.kueue import AdmissionCheck, ClusterQueue, QueuedWorkload
-from kubectl_sched.diagnostics.gates.gate import Queue, QueuePlace, Statement, about, conditions_of, quoted
+from kubectl_sched.diagnostics.gates.gate import Queue, QueuePlace, Statement, about, conditions_of
 from kubectl_sched.diagnostics.gates.kueue_quotas import cohort_quotas, quotas
 from kubectl_sched.errors import SchedError
 
@@ -23,12 +23,16 @@ def statements(chain: KueueChain, objects: KueueObjects) -> Iterator[Statement]:
     workload = chain.workload
     if workload is not None:
         yield from conditions_of(workload, workload.status.conditions)
+        requeue = workload.status.requeue_state
+        if requeue is not None:
+            said = f"count {requeue.count}, requeueAt {requeue.requeue_at or 'not set'}"
+            yield Statement(about=about(workload), type="requeueState", message=said)
         for check in workload.status.admission_checks:
             yield Statement(
                 about=about(workload),
-                type=f"AdmissionCheck {quoted(check.name)}",
-                status=quoted(check.state),
-                message=quoted(check.message),
+                type=f"AdmissionCheck {check.name}",
+                status=check.state,
+                message=check.message,
                 since=check.last_transition_time,
             )
             known = objects.named(AdmissionCheck, check.name)
@@ -43,18 +47,15 @@ def statements(chain: KueueChain, objects: KueueObjects) -> Iterator[Statement]:
 
 def facts(chain: KueueChain, objects: KueueObjects) -> Iterator[str]:
     """Yield a sentence for each part of the chain that is stopped, missing or not for this namespace."""
-    held, workload, local_queue, queue = chain.held, chain.workload, chain.local_queue, chain.cluster_queue
-    if workload is None:
-        yield "no Workload of Kueue for it was found"
-    elif not workload.spec.active:
-        yield f"{about(workload)} is not active (spec.active is false)"
+    held, local_queue, queue = chain.held, chain.local_queue, chain.cluster_queue
+    yield from _about_workload(chain, objects)
     if chain.queue_name and local_queue is None:
         yield f"no LocalQueue {held.namespace}/{chain.queue_name} was found"
     if local_queue is not None and queue is None:
         yield f"no ClusterQueue {local_queue.spec.cluster_queue} was found"
     for each in (local_queue, queue):
         if each is not None and each.spec.stop_policy not in {"", "None"}:
-            yield f"{about(each)} is stopped (stopPolicy {quoted(each.spec.stop_policy)})"
+            yield f"{about(each)} is stopped (stopPolicy {each.spec.stop_policy})"
     if chain.namespace is None:
         return
     if queue is not None and not _admits(queue, chain):
@@ -62,6 +63,16 @@ def facts(chain: KueueChain, objects: KueueObjects) -> Iterator[str]:
     queues = objects.all(ClusterQueue)
     if queues and not any(_admits(each, chain) for each in queues):
         yield f"namespace {held.namespace} matches the namespaceSelector of no ClusterQueue"
+
+
+def _about_workload(chain: KueueChain, objects: KueueObjects) -> Iterator[str]:
+    if chain.workload is None:
+        yield "no Workload of Kueue for it was found"
+        total = chain.held.metadata.annotations.kueue_group_size
+        if total:
+            yield f"its pod group is of {total} pods, of which {objects.group_size(chain.held):,} were found"
+    elif not chain.workload.spec.active:
+        yield f"{about(chain.workload)} is not active (spec.active is false)"
 
 
 def _admits(queue: ClusterQueue, chain: KueueChain) -> bool:
@@ -79,7 +90,7 @@ def queue_of(chain: KueueChain, objects: KueueObjects) -> Queue:
     return Queue(
         local_queue=chain.queue_name,
         cluster_queue=queue.name if queue is not None else None,
-        cohort=(queue.cohort if queue is not None else "") or None,
+        cohorts=chain.cohorts,
         place=QueuePlace(
             local_queue=place.position_in_local_queue + 1, cluster_queue=place.position_in_cluster_queue + 1
         )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from kubectl_sched.api.gate_holders import HOLDERS, GateHolder, names_of
-from kubectl_sched.diagnostics.gates.gate import Gate, Owner, Statement, about, conditions_of, quoted, spelled
+from msgspec.structs import replace
+
+from kubectl_sched.api.gate_holders import HOLDERS, GateHolder, names_of, queues_of
+from kubectl_sched.diagnostics.gates.gate import Gate, Owner, Statement, about, conditions_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
-    from kubectl_sched.api.gate_holders import HolderKind
     from kubectl_sched.api.meta import KubernetesObject
 
 Holders: TypeAlias = "Mapping[tuple[type[KubernetesObject], str], GateHolder]"
@@ -18,29 +19,35 @@ Holders: TypeAlias = "Mapping[tuple[type[KubernetesObject], str], GateHolder]"
 
 
 _YUNIKORN = "YuniKorn"
-_YUNIKORN_SAYS = (("yunikorn.apache.org/app-id", "yunikorn_app"), ("yunikorn.apache.org/queue", "yunikorn_queue"))
-_YUNIKORN_LABELS = ("yunikorn.apache.org/app-id", "applicationId", "yunikorn.apache.org/queue", "queue")
+_YUNIKORN_SAYS = (
+    ("yunikorn.apache.org/app-id", "yunikorn_app"),
+    ("yunikorn.apache.org/queue", "yunikorn_queue"),
+    ("yunikorn.apache.org/task-group-name", "yunikorn_task_group"),
+)
+_YUNIKORN_APPLICATIONS = ("yunikorn.apache.org/app-id", "applicationId")
+_YUNIKORN_LABELS = (*_YUNIKORN_APPLICATIONS, "yunikorn.apache.org/queue", "queue")
 
 
 def holders_of(held: KubernetesObject, objects: Holders) -> Iterator[Gate]:
     """Yield what each controller that the object names says of it, where it holds it without a gate of its own."""
     meta = held.metadata
     for holder in HOLDERS:
-        named = list(names_of(holder, meta))
-        queues = [("label", key, meta.labels[key]) for key in holder.queue_labels if meta.labels.get(key)]
-        if not named:
+        named, queues = list(names_of(holder, meta)), list(queues_of(holder, meta))
+        if not (named or queues):
             continue
-        name = named[0][2]
-        found = objects.get((holder.kind, f"{held.namespace}/{name}"))
-        owner = Owner(
-            controller=holder.controller, kind=_spelled(holder.kind), namespace=held.namespace, name=quoted(name)
-        )
+        owner, found = Owner(controller=holder.controller), None
+        if named:
+            name = named[0][2]
+            found = objects.get((holder.kind, f"{held.namespace}/{name}"))
+            owner = replace(owner, kind=_spelled(holder.kind), namespace=held.namespace, name=name)
+        absent = [f"no {owner.about} was found"] if named and found is None else []
         says = [_annotation(held, *each) for each in (*named, *queues)]
-        if found is not None:
-            says += _of_holder(found)
-            says += _of_queue(holder, found, [queue for *_, queue in queues], objects)
-        absent = () if found is not None else (f"no {owner.about} was found",)
-        yield Gate(gate=None, owner=owner, since=meta.creation_timestamp, says=tuple(says), facts=absent)
+        says += _of_holder(found) if found is not None else ()
+        for queue in dict.fromkeys(filter(None, (found.spec.queue if found else "", *(name for *_, name in queues)))):
+            above = objects.get((holder.queue, queue)) if holder.queue is not None else None
+            says += _of_holder(above) if above is not None else ()
+            absent += [f"no {_spelled(holder.queue)} {queue} was found"] if holder.queue and above is None else []
+        yield Gate(gate=None, owner=owner, since=meta.creation_timestamp, says=tuple(says), facts=tuple(absent))
     yield from _yunikorn(held)
 
 
@@ -51,31 +58,25 @@ def _yunikorn(held: KubernetesObject) -> Iterator[Gate]:
         return
     said = [("annotation", key, value) for key, field in _YUNIKORN_SAYS if (value := getattr(meta.annotations, field))]
     said += [("label", key, meta.labels[key]) for key in _YUNIKORN_LABELS if meta.labels.get(key)]
-    owner = Owner(controller=_YUNIKORN, kind=spelled(held), namespace=held.namespace, name=held.name)
+    name = meta.annotations.yunikorn_app or next(filter(None, map(meta.labels.get, _YUNIKORN_APPLICATIONS)), "")
+    kind, namespace = ("Application", held.namespace) if name else ("", "")
+    owner = Owner(controller=_YUNIKORN, kind=kind, namespace=namespace, name=name)
     says = tuple(_annotation(held, *each) for each in said)
     yield Gate(gate=None, owner=owner, since=meta.creation_timestamp, says=says)
 
 
 def _annotation(held: KubernetesObject, what: str, key: str, value: str) -> Statement:
-    return Statement(about=about(held), type=f"{what} {key}", message=quoted(value))
+    return Statement(about=about(held), type=f"{what} {key}", message=value)
 
 
 def _of_holder(found: GateHolder) -> tuple[Statement, ...]:
-    """Quote phase, state, suspension and conditions."""
+    """Quote the queue above, phase, state, suspension and conditions."""
     status = found.status
-    fields = (("phase", status.phase), ("state", status.state), ("suspend", "true" if found.spec.suspend else ""))
-    plain = [Statement(about=about(found), type=name, status=quoted(value)) for name, value in fields if value]
+    spec = found.spec
+    above = (("queue", spec.queue), ("parent", spec.parent), ("parentQueue", spec.parent_queue))
+    fields = (*above, ("phase", status.phase), ("state", status.state), ("suspend", "true" if spec.suspend else ""))
+    plain = [Statement(about=about(found), type=name, status=value) for name, value in fields if value]
     return (*plain, *conditions_of(found, (*status.conditions, *status.scheduling_conditions)))
-
-
-def _of_queue(holder: HolderKind, group: GateHolder, named: Sequence[str], objects: Holders) -> Iterator[Statement]:
-    """Quote the queue that a group waits in."""
-    if holder.queue is None:
-        return
-    for name in dict.fromkeys(filter(None, (group.spec.queue, *named))):
-        queue = objects.get((holder.queue, name))
-        if queue is not None:
-            yield from _of_holder(queue)
 
 
 def _spelled(kind: type[GateHolder]) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kubectl_sched.diagnostics.gates.gate import quoted
+
 if TYPE_CHECKING:
     from kubectl_sched.diagnostics.gates.gate import Gate, Queue, Quota
     from kubectl_sched.queries.explanation import Explanation
@@ -57,7 +59,8 @@ def _queue(queue: Queue | None) -> dict[str, Any] | None:
     return {
         "localQueue": queue.local_queue or None,
         "clusterQueue": queue.cluster_queue,
-        "cohort": queue.cohort,
+        "cohort": queue.cohorts[0] if queue.cohorts else None,
+        "parentCohorts": list(queue.cohorts[1:]),
         "position": {"localQueue": place.local_queue, "clusterQueue": place.cluster_queue} if place else None,
         "priority": queue.priority,
         "created": queue.created,
@@ -87,7 +90,7 @@ def _ungated(each: Ungated) -> dict[str, Any]:
     return {
         "flavors": list(choice.flavors),
         "assigned": choice.assigned,
-        "nodeSelector": choice.node_selector,
+        "nodeSelector": {quoted(key): quoted(value) for key, value in choice.node_selector.items()},
         "fits": each.fits,
         "best": list(result.best) if result is not None else [],
         "message": result.message if result is not None else None,

@@ -14,6 +14,7 @@ from kubectl_sched.render.preemption_sentence import preemption
 from kubectl_sched.render.safe_text import count
 from kubectl_sched.render.sampling_sentence import sampling_words
 from kubectl_sched.render.status_sentences import status_parts
+from kubectl_sched.render.text.gate_text import lines_of_jobs
 from kubectl_sched.render.text.pod_list import in_sum, pod_notes, pods_table
 from kubectl_sched.render.text.what_if_text import (
     about_chance,
@@ -157,6 +158,7 @@ def _several(answer: Answer) -> Iterator[str]:
         return
     yield f"**{text(in_sum(explanations, answer.together))}**"
     yield table(pods_table(explanations))
+    yield from map(text, lines_of_jobs(explanations))
     yield from _notes([*pod_notes(explanations), *dict.fromkeys((*answer.notes, *answer.warnings))])
 
 

@@ -10,11 +10,12 @@ from kubectl_sched.render.safe_text import listed, safe
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kubectl_sched.diagnostics.gates.gate import Gate, Queue, Quota, Statement
+    from kubectl_sched.diagnostics.gates.gate import Gate, Owner, Queue, Quota, Statement
+    from kubectl_sched.queries.explanation import Explanation
 
 _TELLING = (
-    ("Evicted", "True"),
     ("QuotaReserved", "False"),
+    ("Evicted", "True"),
     ("Admitted", "False"),
     ("Unschedulable", "True"),
     ("UnschedulableOnNodePool", "True"),
@@ -47,9 +48,18 @@ def held_by(holder: Holder) -> str:
     if gate.owner is None:
         since = f" since {safe(gate.since)}" if gate.since else ""
         return f"{gates} holds it back{since}{_set_by(gate)}"
+    if not holder.names and gate.queue is None:
+        return f"it belongs to {_of_whom(gate.owner)}"
     named = f" as {safe(gate.owner.about)}" if gate.owner.name else ""
     said = f"{gate.owner.controller} holds it back{f' ({gates})' if gates else ''}{named}"
     return f"{said}{_in_queue(gate.queue)}" if gate.queue is not None else said
+
+
+def _of_whom(owner: Owner) -> str:
+    """`PodGroup ml/g of Volcano`, `JobSet ml/g`."""
+    if owner.kind == owner.controller:
+        return safe(owner.about)
+    return f"{safe(owner.about)} of {owner.controller}" if owner.name else owner.controller
 
 
 def _set_by(gate: Gate) -> str:
@@ -60,24 +70,27 @@ def _set_by(gate: Gate) -> str:
 
 
 def _in_queue(queue: Queue) -> str:
-    parts = (("LocalQueue", queue.local_queue), ("ClusterQueue", queue.cluster_queue), ("cohort", queue.cohort))
+    parts = (
+        ("LocalQueue", queue.local_queue),
+        ("ClusterQueue", queue.cluster_queue),
+        *(("cohort", name) for name in queue.cohorts),
+    )
     said = " of ".join(f"{kind} {safe(name)}" for kind, name in parts if name)
     return f" in {said}" if said else ""
 
 
 def first_reason(gate: Gate) -> str:
-    """Return what is stopped or missing, else the statement that says most; empty if there is none."""
-    statement = main_statement(gate)
-    return "; ".join((*map(safe, gate.facts), *([statement_words(statement)] if statement is not None else ())))
+    """Return what is stopped or missing, and the statements that say most; empty if there is none."""
+    return "; ".join((*map(safe, gate.facts), *map(statement_words, main_statements(gate))))
 
 
-def main_statement(gate: Gate) -> Statement | None:
-    """Return the statement that says most of why the pod waits."""
+def main_statements(gate: Gate) -> tuple[Statement, ...]:
+    """Return the statement that says most of why the pod waits, and that of its eviction."""
     checks = [each for each in gate.says if each.type.startswith(_CHECK) and each.status != "Ready"]
     told = [each for known in _TELLING for each in gate.says if (each.type, each.status) == known]
     has_quota = any((each.type, each.status) == ("QuotaReserved", "True") for each in gate.says)
     found = (*checks, *told) if has_quota else (*told, *checks)
-    return found[0] if found else None
+    return tuple(dict.fromkeys((*found[:1], *(each for each in told if each.type == "Evicted"))))
 
 
 def statement_words(statement: Statement) -> str:
@@ -93,15 +106,24 @@ def gate_lines(gates: Sequence[Gate]) -> Iterator[str]:
     """Yield the lines below the sentence: statements, the place in the queue, and quotas."""
     for holder in holders(gates):
         gate = holder.gate
-        if not holder.names:
-            yield f"{held_by(holder)}{''.join(f'; {safe(fact)}' for fact in gate.facts)}."
-        in_headline = main_statement(gate) if holder.names else None
+        is_in_headline = bool(holder.names or gate.queue is not None)
+        if not is_in_headline:
+            words = held_by(holder)
+            yield f"{words[:1].upper()}{words[1:]}{''.join(f'; {safe(fact)}' for fact in gate.facts)}."
+        in_headline = main_statements(gate) if is_in_headline else ()
         for statement in gate.says:
-            if statement == in_headline:
+            if statement in in_headline:
                 continue
             yield f"{safe(statement.about)}: {statement_words(statement)}"
         if gate.queue is not None:
             yield from _queue_lines(gate.queue)
+
+
+def lines_of_jobs(explanations: Sequence[Explanation]) -> Iterator[str]:
+    """Yield the same for each suspended Job of a list, whose first column has the sentence."""
+    for each in explanations:
+        if each.stage is not None and each.stage.name == "NotCreated":
+            yield from gate_lines(each.gates)
 
 
 def _queue_lines(queue: Queue) -> Iterator[str]:
@@ -112,7 +134,7 @@ def _queue_lines(queue: Queue) -> Iterator[str]:
         others = f", others in the LocalQueue: {listed(queue.waiting)}" if queue.waiting else ""
         yield f"Its priority: {queue.priority or 0}, made {safe(queue.created)}{pending}{others}"
     yield from (f"Quota of {safe(queue.cluster_queue or '')}: {_quota(each)}" for each in queue.quotas)
-    yield from (f"Quota of cohort {safe(queue.cohort or '')}: {_quota(each)}" for each in queue.cohort_quotas)
+    yield from (f"Quota of cohort {safe(queue.cohorts[-1])}: {_quota(each)}" for each in queue.cohort_quotas)
 
 
 def _quota(quota: Quota) -> str:

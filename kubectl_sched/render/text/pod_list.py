@@ -14,6 +14,7 @@ from kubectl_sched.render.reason_clauses import last_first
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.status_sentences import stage_words
 from kubectl_sched.render.table import Column, Table
+from kubectl_sched.render.text.gate_text import lines_of_jobs
 from kubectl_sched.render.text.note_lines import note_parts
 from kubectl_sched.render.text.screen_fitting import BLANK, Part
 from kubectl_sched.render.text.table_lines import table_lines
@@ -38,6 +39,10 @@ def pods_parts(answer: Answer, notes: Sequence[str], width: int, display: Displa
     yield Part(full=table_lines(pods_table(explanations), width), rank=9)
     yield BLANK
     yield Part(full=(Text(in_sum(explanations, answer.together)),), rank=9)
+    lines = tuple(map(Text, lines_of_jobs(explanations)))
+    if lines:
+        yield BLANK
+        yield Part(full=lines, rank=4)
     yield from note_parts((*pod_notes(explanations), *notes), width, display)
 
 

@@ -34,7 +34,8 @@ class Forbidden(NamedTuple):
     def rule(self) -> str:
         """The RBAC rule that is missing, as YAML."""
         group = self.group or '""'
-        return f"{{apiGroups: [{group}], resources: [{self.plural}], verbs: [list]}}"
+        verb = "get" if "/" in self.plural else "list"
+        return f"{{apiGroups: [{group}], resources: [{self.plural}], verbs: [{verb}]}}"
 
 
 class Dump(Record, frozen=True, kw_only=True, dict=True):

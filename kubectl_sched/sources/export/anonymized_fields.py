@@ -32,6 +32,10 @@ def _gone(_: Pseudonyms, __: str) -> str:
     return ""
 
 
+def _number(_: Pseudonyms, text: str) -> str:
+    return text if text.isdecimal() else ""
+
+
 def _resources(new: Pseudonyms, amounts: dict[str, Any]) -> dict[str, Any]:
     """Resources keep their names, except those that are a DeviceClass's."""
     prefix = DEVICE_CLASS_RESOURCE_PREFIX
@@ -118,6 +122,7 @@ NAMING_FIELDS: dict[str, Change] = {
         "Annotations.kueue_workload",
         "Annotations.volcano_group_name",
         "Annotations.yunikorn_app",
+        "Annotations.yunikorn_task_group",
         "Annotations.beta_storage_class",
         "Annotations.pod_claim_name",
         "Annotations.selected_node",
@@ -288,6 +293,7 @@ NAMING_FIELDS: dict[str, Change] = {
     ),
     **_fields(_resource, "ContainerExtendedResourceRequest.resource_name", "ContainerResizePolicy.resource_name"),
     "Annotations.namespace_node_selector": _selector_text,
+    "Annotations.kueue_group_size": _number,
     "Annotations.kueue_role_hash": Pseudonyms.name,
     "Annotations.yunikorn_queue": _gone,
     "PodSetAssignment.flavors": _names_in,

@@ -67,6 +67,7 @@ class _Request(NamedTuple):
     method: str = "GET"
     body: bytes | None = None
     content: str = ""
+    accept: str = JSON
 
 
 class Server:
@@ -96,13 +97,14 @@ class Server:
         tell: Callable[[int], None] | None = None,
         *,
         only_seconds: float | None = None,
+        accept: str = JSON,
     ) -> bytes:
         """The body of a 200. `tell` is told how many bytes have come with each part.
 
         What can be done without may be asked for once only, and for so many seconds. Raises ResponseError for any other
         answer, ClusterError where there is none.
         """
-        request = _Request(self._url(path, query))
+        request = _Request(self._url(path, query), accept=accept)
         deadline = Deadline(only_seconds or self.endpoint.timeout)
         attempts = self._attempts if only_seconds is None else 1
         renewed = False
@@ -265,7 +267,7 @@ class Server:
                     request.method,
                     request.url,
                     body=request.body,
-                    headers=self._headers(shown, request.content),
+                    headers=self._headers(shown, request.content, request.accept),
                     timeout=timeout,
                     retries=False,
                     redirect=False,
@@ -285,8 +287,8 @@ class Server:
             raise _BrokenError(os_reason(error)) from None
         return Answer(response.status, response.headers, body)
 
-    def _headers(self, shown: Shown, content: str = "") -> urllib3.HTTPHeaderDict:
-        headers = urllib3.HTTPHeaderDict({"Accept": JSON, "User-Agent": "kubectl-sched"})
+    def _headers(self, shown: Shown, content: str = "", accept: str = JSON) -> urllib3.HTTPHeaderDict:
+        headers = urllib3.HTTPHeaderDict({"Accept": accept, "User-Agent": "kubectl-sched"})
         if content:
             headers["Content-Type"] = content
         if self.endpoint.compression:

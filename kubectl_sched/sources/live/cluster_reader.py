@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from functools import cached_property
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -13,7 +12,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.selector_text import parse_selector
 from kubectl_sched.api.decoders import decoder
-from kubectl_sched.api.kueue import QUEUE_NAME, PendingWorkloadsSummary
+from kubectl_sched.api.kueue import PendingWorkloadsSummary
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.errors import SchedError
 from kubectl_sched.sources.dump.collection import Collection
@@ -22,7 +21,7 @@ from kubectl_sched.sources.dump.reader import garbage_collection_paused
 from kubectl_sched.sources.kinds import BY_NAME
 from kubectl_sched.sources.live.client import Server
 from kubectl_sched.sources.live.credentials import Credentials
-from kubectl_sched.sources.live.list_paths import group_of, pending_workload_paths
+from kubectl_sched.sources.live.list_paths import DISCOVERY, group_of, pending_workloads_path, served_in
 from kubectl_sched.sources.live.lister import Listed, Lister, list_meta
 from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
 from kubectl_sched.sources.live.missing_rights import in_words
@@ -34,6 +33,7 @@ from kubectl_sched.sources.live.needed_kinds import (
     event_needs,
     gate_needs,
     lacking_pods,
+    local_queues,
     needs,
     of_name,
     scheduler_needs,
@@ -46,7 +46,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.sources.kinds import Kind
     from kubectl_sched.sources.live.endpoint import Endpoint
+    from kubectl_sched.sources.live.list_paths import Served
     from kubectl_sched.sources.pod_selection import Selection
 
 _BY_KUBELETS = "source=kubelet,type=Warning"
@@ -92,14 +94,6 @@ def read_version(server: Server) -> str | None:
         return None
 
 
-class _Group(msgspec.Struct, frozen=True):
-    name: str = ""
-
-
-class _Groups(msgspec.Struct, frozen=True):
-    groups: tuple[_Group, ...] = ()
-
-
 class _Reading:
     def __init__(self, server: Server, lister: Lister, pool: ThreadPoolExecutor) -> None:
         self._server = server
@@ -131,33 +125,39 @@ class _Reading:
 
     def _served(self, wanted: Sequence[Need]) -> list[Need]:
         """Leave out the kinds of controllers whose API groups the server does not have, which it is asked once."""
-        optional = [need for need in wanted if need.kind in GATES]
-        groups = self._groups if optional else frozenset()
-        return [need for need in wanted if need not in optional or group_of(BY_NAME[need.kind]) in groups]
+        return [need for need in wanted if need.kind not in GATES or self._versions(BY_NAME[need.kind])]
+
+    def _versions(self, kind: Kind) -> tuple[str, ...]:
+        """Return the versions in which the server has a kind of a controller; none if it has not."""
+        group, plural = group_of(kind), kind.plural.partition("/")[0]
+        return self._discovered.get((group, plural)) or self._discovered.get((group, ""), ())
 
     @cached_property
-    def _groups(self) -> frozenset[str]:
+    def _discovered(self) -> Served:
         try:
-            found = decoder(_Groups).decode(self._server.get("/apis")).groups
+            return served_in(self._server.get("/apis", accept=DISCOVERY))
         except (ResponseError, msgspec.DecodeError):
-            return frozenset()
-        return frozenset(each.name for each in found)
+            return {}
 
     def _places(self, held: list[KubernetesObject], lists: Iterable[Listed]) -> list[Listed]:
         """Ask Kueue's visibility API, where it is served, about the LocalQueues of the workloads that wait."""
         kind = BY_NAME[PendingWorkloadsSummary.__name__]
         waiting = any(listed.kind.name == "LocalQueue" and listed.objects for listed in lists)
-        if not waiting or group_of(kind) not in self._groups:
+        served = self._versions(kind) if waiting else ()
+        if not served:
             return []
-        queues = {(item.namespace, name) for item in held if (name := item.metadata.labels.get(QUEUE_NAME))}
         found: list[KubernetesObject] = []
-        for namespace, name in sorted(queues):
-            for path in pending_workload_paths(namespace, name):
-                with suppress(ResponseError, msgspec.DecodeError):
-                    summary = decoder(PendingWorkloadsSummary).decode(self._server.get(path))
-                    metadata = replace(summary.metadata, name=name, namespace=namespace)
-                    found.append(replace(summary, metadata=metadata))
-                    break
+        for namespace, name in sorted(local_queues(held, [item for listed in lists for item in listed.objects])):
+            path = pending_workloads_path(namespace, name, served)
+            try:
+                summary = decoder(PendingWorkloadsSummary).decode(self._server.get(path))
+            except msgspec.DecodeError:
+                continue
+            except ResponseError as error:
+                if error.status == HTTPStatus.FORBIDDEN:
+                    self._refused(Need(kind.name, namespace), error)
+                continue
+            found.append(replace(summary, metadata=replace(summary.metadata, name=name, namespace=namespace)))
         return [Listed(kind, found)]
 
     def _state(self) -> str:
@@ -269,6 +269,7 @@ class _Reading:
                     BY_NAME[need.kind],
                     need.namespace,
                     "" if need.kind == "Event" else self._at,
+                    self._versions(BY_NAME[need.kind]) if need.kind in GATES else (),
                     fields=need.fields,
                 ),
             )

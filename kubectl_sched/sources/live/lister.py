@@ -19,7 +19,7 @@ from kubectl_sched.sources.live.list_paths import group_of, list_paths
 from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.sources.kinds import Kind
@@ -76,13 +76,15 @@ class Lister:
         self._server.stop()
         self._ahead.shutdown(wait=False, cancel_futures=True)
 
-    def list(self, kind: Kind, namespace: str = "", at: str = "", **selectors: str) -> Listed:
+    def list(
+        self, kind: Kind, namespace: str = "", at: str = "", served: Sequence[str] = (), **selectors: str
+    ) -> Listed:
         """The kind's objects, in all namespaces or one. `at` is a resourceVersion to read exactly, where that can be.
 
-        A kind that the server does not serve has none. Raises ResponseError where it is forbidden, ClusterError where
-        the server fails.
+        `served` are the versions that the server is known to have. A kind that it does not serve has none. Raises
+        ResponseError where it is forbidden, ClusterError where the server fails.
         """
-        for path in list_paths(kind, namespace):
+        for path in list_paths(kind, namespace, served):
             try:
                 return self._restarting(kind, path, at, _selecting(selectors))._replace(path=path)
             except ResponseError as error:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from kubectl_sched.api.apps import Job
 from kubectl_sched.api.component_helpers.resource_names import is_dra_extended_resource_name
 from kubectl_sched.api.core import Event
-from kubectl_sched.api.gate_holders import HOLDERS, names_of
+from kubectl_sched.api.gate_holders import HOLDERS, names_of, queues_of
+from kubectl_sched.api.kueue import JOB_SET, QUEUE_NAME, QueuedWorkload
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.sources.discovery.kube_schedulers import scheduler_container
@@ -109,7 +110,7 @@ def _of_held(item: KubernetesObject) -> Iterable[Need]:
         if owner is not None and owner.kind == "Job":
             yield _named("Job", namespace, owner.name)
     for holder in HOLDERS:
-        if any(names_of(holder, meta)):
+        if any(names_of(holder, meta)) or any(queues_of(holder, meta)):
             yield Need(holder.kind.__name__, namespace)
             yield from (Need(kind.__name__) for kind in (holder.queue,) if kind is not None)
 
@@ -126,6 +127,20 @@ def _may_be_held(item: KubernetesObject) -> bool:
 def is_of_kueue(item: KubernetesObject) -> bool:
     """Report whether Kueue may hold it: a pod by a gate, a Job by suspending it."""
     return not isinstance(item, Pod) or any(gate.name.startswith(_KUEUE) for gate in item.spec.scheduling_gates)
+
+
+def local_queues(held: Iterable[KubernetesObject], read: Iterable[KubernetesObject]) -> set[tuple[str, str]]:
+    """Return namespace and name of the LocalQueues that labels name, or the Workloads of the pods, Jobs and JobSets."""
+    meta = [item.metadata for item in held]
+    uids = {uid for each in meta for uid in (each.uid, *(owner.uid for owner in each.owner_references))} - {""}
+    sets = {(each.namespace, name) for each in meta if (name := each.labels.get(JOB_SET))}
+    found = {(each.namespace, name) for each in meta if (name := each.labels.get(QUEUE_NAME))}
+    for item in read:
+        if isinstance(item, QueuedWorkload) and item.spec.queue_name:
+            owners = item.metadata.owner_references
+            if any(each.uid in uids or (item.namespace, each.name) in sets for each in owners):
+                found.add((item.namespace, item.spec.queue_name))
+    return found
 
 
 def _default_selector(pod: Pod) -> Iterable[Need]:
