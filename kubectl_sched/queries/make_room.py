@@ -20,7 +20,7 @@ from kubectl_sched.sources.discovery.replay_setup import Replay, snapshot_of
 from kubectl_sched.sources.dump.completeness import completeness
 from kubectl_sched.suggestions.room_candidates import Bounds
 from kubectl_sched.suggestions.room_search import RoomSearch
-from kubectl_sched.suggestions.tie_pins import TiePins
+from kubectl_sched.suggestions.tie_pins import TiePins, pinned_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -259,6 +259,9 @@ def _why_not(result: ScheduleResult) -> Iterator[str]:
 
 
 def _about_chance(steps: Sequence[Step], placed: Sequence[Placed]) -> Iterator[str]:
+    pins = dict.fromkeys(pinned_nodes(steps, {each.tied[0] for each in placed}))
+    if pins:
+        yield f"the plan depends on ties, so that it cordons {', '.join(pins)} while a pod lands elsewhere"
     tied = [step for step in steps if len(step.tied) > 1]
     if tied or any(len(each.tied) > 1 for each in placed):
         yield "where nodes are tied kube-scheduler takes any of them: the plan goes on from each, or cordons the others"

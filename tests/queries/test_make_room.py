@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.core import Node
     from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.simulation.relocation import Step
     from kubectl_sched.snapshot import Snapshot
 
 GPUS = "fixtures/room/gpus.yaml"
@@ -94,6 +95,54 @@ def test_every_pod_that_moves_lands_again_and_no_budget_is_violated_at_any_step(
     assert landing is not None
     assert landing.tied == answer.placed[0].tied
     assert not nodes.unschedulable.any()
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(st.integers(0, 10**6))
+def test_wherever_tied_pods_land_the_rest_of_the_plan_goes_through(seed: int) -> None:
+    objects = fragmented(seed)
+    nodes, relocation = world(objects)
+    answer = plan(*objects)
+    for after in ends(relocation, nodes, answer.steps) if answer.found else ():
+        assert after is not None
+        assert relocation.landing(waiting(objects), after) is not None
+
+
+def test_a_tie_after_a_tie_is_followed_too() -> None:
+    """Each pod fits on two of three nodes: whichever the first takes, the second must leave the third one a node."""
+    pairs = {"a": ("w2", "w3"), "b": ("w3", "w4"), "c": ("w4", "w2")}
+    free = [
+        node(
+            name,
+            labels={app: "" for app, names in pairs.items() if name in names},
+            allocatable={"cpu": "2", "memory": "16Gi", "pods": "9"},
+        )
+        for name in ("w2", "w3", "w4")
+    ]
+    movers = [owned(app, "w1", nodeSelector={app: ""}) for app in pairs]
+    objects = (small("w1", "6"), *free, *movers, pod("waiting", **requests(cpu="6")))
+    nodes, relocation = world(objects)
+    answer = plan(*objects)
+    assert answer.found
+    assert None not in list(ends(relocation, nodes, answer.steps))
+
+
+def ends(relocation: Relocation, nodes: Snapshot, steps: Sequence[Step]) -> Iterator[Snapshot | None]:
+    """Yield how the plan ends for each choice among tied nodes, None where a pod lands nowhere."""
+    if not steps:
+        yield nodes
+        return
+    step, *rest = steps
+    if step.pod is None:
+        edited = (with_cordon if step.action == CORDON else without_cordon)(nodes, step.node)
+        yield from ends(relocation, edited, rest)
+        return
+    moved = relocation.evicted(nodes, step.pod)
+    if moved.landing is None:
+        yield None
+        return
+    for name in moved.landing.tied:
+        yield from ends(relocation, relocation.placed(moved.nodes, moved.landing, name), rest)
 
 
 @settings(max_examples=examples(60), deadline=None)
@@ -234,20 +283,25 @@ def test_a_budget_is_used_up_by_the_plan_itself() -> None:
     assert not plan(*cluster(1)).found
 
 
-def test_a_plan_that_depends_on_a_tie_pins_it_with_cordons() -> None:
-    objects = (
-        small("w1", "4"),
-        node("w2", labels={"kind": "x"}, allocatable={"cpu": "2", "memory": "16Gi", "pods": "9"}),
-        node("w3", labels={"kind": "x", "only": "b"}, allocatable={"cpu": "2", "memory": "16Gi", "pods": "9"}),
-        owned("a", "w1", nodeSelector={"kind": "x"}, **requests(cpu="1")),
-        owned("b", "w1", nodeSelector={"only": "b"}, **requests(cpu="2")),
-        pod("waiting", **requests(cpu="4")),
+def test_a_plan_that_depends_on_a_tie_pins_it_with_cordons_and_says_so() -> None:
+    """The pod that moves is tied between two nodes, and one of them is in the zone that the waiting pod keeps off."""
+    apart = {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "a"}}}
+    affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [apart]}}
+    zones = (("w1", "x", "4"), ("w2", "x", "2"), ("w3", "y", "2"))
+    nodes = (
+        node(name, labels={"zone": zone}, allocatable={"cpu": cpu, "memory": "16Gi", "pods": "9"})
+        for name, zone, cpu in zones
     )
-    answer = plan(*objects)
-    assert answer.found
-    for step in answer.steps:
-        assert len(step.tied) <= 1 or step.lands == step.tied[0]
-    assert evictions(answer)[0].name in {"a", "b"}
+    mover = owned("a", "w1", labels={"app": "a"})
+    answer = plan(*nodes, mover, pod("waiting", affinity=affinity, **requests(cpu="4")))
+    assert [(step.action, step.node, step.lands) for step in answer.steps] == [
+        ("cordon", "w1", None),
+        ("cordon", "w2", None),
+        ("evict", "w1", "w3"),
+        ("uncordon", "w2", None),
+        ("uncordon", "w1", None),
+    ]
+    assert "the plan depends on ties, so that it cordons w2 while a pod lands elsewhere" in answer.notes
 
 
 def test_preemption_is_named_as_the_alternative_with_those_who_would_not_land_again() -> None:
