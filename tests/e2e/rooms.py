@@ -22,6 +22,7 @@ from kubectl_sched.queries.make_room import Answer, Question, make_room
 from kubectl_sched.simulation.relocation import CORDON, EVICT, UNCORDON, Step
 from kubectl_sched.sources import read
 from kubectl_sched.sources.discovery.replay_setup import Replay
+from kubectl_sched.suggestions.tie_pins import pinned_nodes
 from tests.e2e import kubelet
 from tests.e2e.api import Api, ApiError, Json
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
@@ -50,7 +51,7 @@ class Room(NamedTuple):
 
 
 class Landed(NamedTuple):
-    """What became of a plan: evictions, those with tied nodes, and those that landed on another tied node."""
+    """What became of a plan: evictions, those with tied nodes, on another of these, cordons for ties."""
 
     seed: int
     evictions: int
@@ -58,6 +59,7 @@ class Landed(NamedTuple):
     elsewhere: int
     chained: bool
     pods: int
+    pins: int
 
 
 def room_of(seed: int) -> Room:
@@ -242,7 +244,8 @@ def carry_out(server: Api, seed: int, folder: Path) -> Landed:
     assert elsewhere or tied_for.issuperset(nodes), f"seed {seed}: the target landed on {nodes}"
     assert not any(each["spec"].get("unschedulable") for each in server.get(NODES)["items"])
     tied = sum(len(step.tied) > 1 for step, _ in landed)
-    return Landed(seed, len(landed), tied, elsewhere, len({step.node for step, _ in landed}) > 1, len(nodes))
+    pins = list(pinned_nodes(answer.steps, {each.tied[0] for each in answer.placed}))
+    return Landed(seed, len(landed), tied, elsewhere, len({step.node for step, _ in landed}) > 1, len(nodes), len(pins))
 
 
 def _nodes_of_all(pods: Sequence[Json]) -> list[str]:
@@ -333,6 +336,7 @@ def main() -> None:
         "that evict from several nodes": sum(each.chained for each in done),
         "evictions with tied nodes": sum(each.tied for each in done),
         "that landed on another of these": sum(each.elsewhere for each in done),
+        "plans that pin ties by cordons": sum(each.pins > 0 for each in done),
     }
     sys.stdout.writelines(f"{name}: {value}\n" for name, value in figures.items())
 
