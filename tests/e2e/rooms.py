@@ -29,6 +29,7 @@ from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
 from tests.e2e.patience import until
 
 HOSTNAME = "kubernetes.io/hostname"
+ZONE = "topology.kubernetes.io/zone"
 PODS = "/api/v1/namespaces/default/pods"
 SETS = {kind: f"/apis/apps/v1/namespaces/default/{kind.lower()}s" for kind in ("ReplicaSet", "StatefulSet")}
 BUDGETS = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
@@ -65,6 +66,8 @@ class Landed(NamedTuple):
 def room_of(seed: int) -> Room:
     """The cluster of a seed."""
     chance = random.Random(seed)  # noqa: S311 - each seed is one cluster
+    if seed % 40 == 0:
+        return _room_of_ties(chance)
     alone = chance.random() < 0.75
     nodes = [_node(f"n{index}", chance) for index in range(chance.randint(3, 6) if alone else 9)]
     free = {each["metadata"]["name"]: int(each["status"]["allocatable"]["cpu"]) for each in nodes}
@@ -102,10 +105,30 @@ def room_of(seed: int) -> Room:
     return Room(nodes, sets, pods, budgets, waiting, f"replicaset/{WAITING}")
 
 
+def _room_of_ties(chance: random.Random) -> Room:
+    """What moves fits equally well on all other nodes, but the waiting pod keeps off its zone."""
+    nodes = [_node(f"n{index}", chance) | {"status": _status(6)} for index in range(chance.randint(3, 6))]
+    mover, filler = _template("a", chance)["metadata"], _spec(4)
+    pods = [{"metadata": {"name": "a-0", "namespace": "default", **mover}, "spec": {**_spec(2), "nodeName": "n0"}}]
+    for node in nodes[1:]:
+        name = node["metadata"]["name"]
+        metadata = {"name": f"filler-{name}", "namespace": "default", "labels": {"app": "filler"}}
+        pods.append({"metadata": metadata, "spec": {**filler, "nodeName": name}})
+    apart = {"topologyKey": ZONE, "labelSelector": {"matchLabels": {"app": "a"}}}
+    affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [apart]}}
+    metadata = {"name": WAITING, "namespace": "default", "labels": {"app": WAITING}}
+    sets = [_set("ReplicaSet", "a", {"metadata": mover, "spec": _spec(2)}, 1)]
+    waiting = {"metadata": metadata, "spec": {**_spec(6), "affinity": affinity}}
+    return Room(nodes, sets, pods, [], [waiting], f"pod/{WAITING}")
+
+
+def _status(cpu: int) -> Json:
+    return {"allocatable": {"cpu": str(cpu), "memory": "16Gi", "pods": "20"}}
+
+
 def _node(name: str, chance: random.Random) -> Json:
-    labels = {HOSTNAME: name, "disk": chance.choice(["ssd", "hdd"])}
-    status = {"allocatable": {"cpu": str(chance.choice([4, 6, 6, 6, 8])), "memory": "16Gi", "pods": "20"}}
-    return {"metadata": {"name": name, "labels": labels}, "status": status}
+    labels = {HOSTNAME: name, ZONE: chance.choice("xy"), "disk": chance.choice(["ssd", "hdd"])}
+    return {"metadata": {"name": name, "labels": labels}, "status": _status(chance.choice([4, 6, 6, 6, 8]))}
 
 
 def _spec(cpu: int) -> Json:
@@ -188,7 +211,12 @@ def make(server: Api, room: Room) -> None:
     for budget in room.budgets:
         server.create(BUDGETS, budget)
     owned = {each["metadata"]["name"] for each in room.sets}
-    kubelet.meanwhile(server, lambda: all(_is_settled(pod, owned) for pod in kubelet.pods(server)))
+
+    def settled() -> bool:
+        there = server.get(PODS)["items"]
+        return len(there) == len(room.pods) and all(_is_settled(pod, owned) for pod in there)
+
+    kubelet.meanwhile(server, settled)
     kubelet.meanwhile(server, lambda: all(_is_counted(each, room) for each in server.get(BUDGETS)["items"]))
     if room.target == f"pod/{WAITING}":
         server.create(PODS, room.waiting[0])
@@ -204,9 +232,9 @@ def make(server: Api, room: Room) -> None:
 
 
 def _is_settled(pod: Json, owned: set[str]) -> bool:
-    return kubelet.is_ready(pod) and (pod["metadata"]["labels"]["app"] in owned) == (
-        "ownerReferences" in pod["metadata"]
-    )
+    is_owned = pod["metadata"]["labels"]["app"] in owned
+    metadata = pod["metadata"]
+    return kubelet.is_ready(pod) and "deletionTimestamp" not in metadata and is_owned == ("ownerReferences" in metadata)
 
 
 def _is_counted(budget: Json, room: Room) -> bool:
@@ -272,7 +300,8 @@ def _evicted(server: Api, step: Step) -> str:
         return next((each["spec"].get("nodeName") for each in new), None)
 
     node: str = kubelet.meanwhile(server, again)
-    kubelet.meanwhile(server, lambda: len(server.get(PODS)["items"]) == len(known))
+    gone = pod.metadata.uid
+    kubelet.meanwhile(server, lambda: gone not in {each["metadata"]["uid"] for each in server.get(PODS)["items"]})
     return node
 
 
