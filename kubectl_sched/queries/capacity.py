@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,11 +21,10 @@ from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Integers, Mask
+    from kubectl_sched.snapshot.arrays import Floats, Integers, Mask
     from kubectl_sched.sources.dump.dump import Dump
 
 _CONDITION_TAINT = "node.kubernetes.io/"
@@ -53,8 +53,6 @@ class Stranded(Record, frozen=True, kw_only=True):
 
     resource: str
     free: int
-    """On all nodes."""
-
     stranded: int
     blocked_by: tuple[Blocked, ...]
 
@@ -68,7 +66,7 @@ class ShapeCapacity(CachingRecord, frozen=True, kw_only=True):
     stranded: tuple[Stranded, ...]
 
 
-class Resource(Record, frozen=True, kw_only=True):
+class Resource(CachingRecord, frozen=True, kw_only=True):
     """Amounts of one resource over the nodes of a pool, in the scheduler's units."""
 
     name: str
@@ -83,14 +81,34 @@ class Resource(Record, frozen=True, kw_only=True):
     """The most that one pod can request, if it tolerates the pool's taints and requests nothing else."""
 
     largest_on: str | None
+    shares: Floats
+    """The part of each node's amount that is requested, from 0 to 1."""
+
+    is_stranded: Mask
+    """bool[n]: the nodes whose free amount is stranded."""
+
+
+class PoolShape(CachingRecord, frozen=True, kw_only=True):
+    """The number of further pods of a shape that fit on the nodes of a pool, and what is out of their reach there."""
+
+    name: str
+    fits: int
+    stranded: tuple[Stranded, ...]
 
 
 class Pool(CachingRecord, frozen=True, kw_only=True):
-    """Nodes of one pool, and how full each of them is: the highest share of any resource, from 0 to 1, by name."""
+    """Nodes of one pool, their resources, and the shapes in the order of the answer."""
 
     name: str
+    nodes: tuple[str, ...]
     resources: tuple[Resource, ...]
-    fullness: Mapping[str, float]
+    shapes: tuple[PoolShape, ...]
+
+    @cached_property
+    def fullness(self) -> Floats:
+        """The highest share of any resource that is requested of each node."""
+        shares: Floats = np.max([each.shares for each in self.resources], axis=0, initial=0.0)
+        return shares
 
 
 class Answer(CachingRecord, frozen=True, kw_only=True):
@@ -143,8 +161,7 @@ def _shape_capacity(shape: Shape, schedulers: ClusterSchedulers) -> ShapeCapacit
     capacity = pod_capacity(shape.pod, scheduler, schedulers.profile)
     nodes = scheduler.nodes
     requests = {name: amount for name, amount in nodes.resource_of(shape.pod).requested.items() if amount}
-    unfit = _unfit(capacity)
-    stranded = tuple(_stranded(name, nodes, unfit, capacity.first.verdict) for name in requests)
+    stranded = _all_stranded(requests, capacity, np.arange(len(nodes)))
     return ShapeCapacity(shape=shape, requests=requests, capacity=capacity, stranded=stranded)
 
 
@@ -164,18 +181,24 @@ def _requested(nodes: Snapshot, resource: str) -> Integers:
     return nodes.pod_count if resource == PODS else nodes.requested(resource)
 
 
-def _stranded(resource: str, nodes: Snapshot, unfit: Mask, verdict: NodeToStatus | None) -> Stranded:
-    free = _free(nodes, resource)
+def _all_stranded(requests: Iterable[str], capacity: PodCapacity, rows: Integers) -> tuple[Stranded, ...]:
+    return tuple(_stranded(name, capacity, rows) for name in requests)
+
+
+def _stranded(resource: str, capacity: PodCapacity, rows: Integers) -> Stranded:
+    free, verdict = _free(capacity.first.nodes, resource)[rows], capacity.first.verdict
+    unfit = _unfit(capacity)[rows] & (free > 0)
     blocked: dict[tuple[str, ...], Blocked] = {}
-    for code, status in enumerate(verdict.values if verdict is not None else ()):
-        assert verdict is not None  # noqa: S101 - it has values
-        mask = unfit & (verdict.codes == code) & (free > 0)
-        if mask.any():
-            before = blocked.get(status.reasons, Blocked(reasons=status.reasons, nodes=0, free=0))
-            blocked[status.reasons] = Blocked(
-                reasons=status.reasons,
-                nodes=before.nodes + int(mask.sum()),
-                free=before.free + int(free[mask].sum()),
+    if verdict is not None:
+        codes = verdict.codes[rows][unfit]
+        amounts = np.zeros(len(verdict.values), dtype=np.int64)
+        np.add.at(amounts, codes, free[unfit])
+        numbers = np.bincount(codes, minlength=len(amounts))
+        for code in np.flatnonzero(numbers).tolist():
+            reasons = verdict.values[code].reasons
+            before = blocked.get(reasons, Blocked(reasons=reasons, nodes=0, free=0))
+            blocked[reasons] = Blocked(
+                reasons=reasons, nodes=before.nodes + int(numbers[code]), free=before.free + int(amounts[code])
             )
     by_amount = sorted(blocked.values(), key=lambda each: (-each.free, each.reasons))
     return Stranded(
@@ -201,14 +224,19 @@ def _pool(name: str, rows: Sequence[int], nodes: Snapshot, shapes: Sequence[Shap
     of_pool = np.array(rows, dtype=np.intp)
     names = [each for each in _resource_names(nodes) if nodes.allocatable(each)[of_pool].any()]
     names += [each for each in _resource_names(nodes) if each not in names and _requested(nodes, each)[of_pool].any()]
-    resources = tuple(_resource(each, of_pool, nodes, shapes, reachable) for each in names)
-    shares = np.zeros(len(of_pool))
-    for each in names:
-        allocatable = nodes.allocatable(each)[of_pool]
-        share = _requested(nodes, each)[of_pool] / np.maximum(allocatable, 1)
-        shares = np.maximum(shares, np.where(allocatable > 0, share, 0.0))
-    fullness = {nodes.names[row]: min(1.0, float(share)) for row, share in zip(rows, shares, strict=True)}
-    return Pool(name=name, resources=resources, fullness=fullness)
+    return Pool(
+        name=name,
+        nodes=tuple(nodes.names[row] for row in rows),
+        resources=tuple(_resource(each, of_pool, nodes, shapes, reachable) for each in names),
+        shapes=tuple(
+            PoolShape(
+                name=each.shape.name,
+                fits=int(each.capacity.per_node[of_pool].sum()),
+                stranded=_all_stranded(each.requests, each.capacity, of_pool),
+            )
+            for each in shapes
+        ),
+    )
 
 
 def _resource_names(nodes: Snapshot) -> list[str]:
@@ -235,6 +263,8 @@ def _resource(name: str, rows: Integers, nodes: Snapshot, shapes: Sequence[Shape
         overcommitted=int(np.maximum(requested - allocatable, 0).sum()),
         largest=int(usable[largest]),
         largest_on=nodes.names[rows[largest]] if usable[largest] else None,
+        shares=np.where(allocatable > 0, np.minimum(requested / np.maximum(allocatable, 1), 1.0), 0.0),
+        is_stranded=unfit & (free > 0),
     )
 
 

@@ -80,7 +80,15 @@ def _stranded(found: Stranded) -> dict[str, Any]:
 
 
 def _pool(pool: Pool) -> dict[str, Any]:
-    return {"name": pool.name, "nodes": len(pool.fullness), "resources": [_resource(each) for each in pool.resources]}
+    return {
+        "name": pool.name,
+        "nodes": len(pool.nodes),
+        "resources": [_resource(each) for each in pool.resources],
+        "shapes": [
+            {"name": each.name, "fits": each.fits, "stranded": [_stranded(part) for part in each.stranded]}
+            for each in pool.shapes
+        ],
+    }
 
 
 def _resource(found: Resource) -> dict[str, Any]:

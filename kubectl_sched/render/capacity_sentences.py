@@ -19,7 +19,7 @@ _ALWAYS_SHOWN = frozenset({"cpu", "memory"})
 
 def capacity_sentence(answer: Answer) -> str:
     """Return the sentence with the number of nodes and of the shapes that fit."""
-    nodes = count(sum(len(pool.fullness) for pool in answer.pools), "node")
+    nodes = count(sum(len(pool.nodes) for pool in answer.pools), "node")
     if not answer.shapes:
         return f"{nodes}, and no pods whose shape could be tried: name one with --shape."
     fitting = sum(each.capacity.total > 0 for each in answer.shapes)
@@ -86,7 +86,7 @@ def bar(found: Resource, length: int) -> str:
 
 def pool_text(pool: Pool) -> str:
     """Return the pool with the number of its nodes."""
-    return f"{safe(pool.name)} ({len(pool.fullness):,})"
+    return f"{safe(pool.name)} ({len(pool.nodes):,})"
 
 
 def shape_table(answer: Answer) -> Table[ShapeCapacity]:
@@ -102,24 +102,39 @@ def shape_table(answer: Answer) -> Table[ShapeCapacity]:
     )
 
 
-def pool_table(pools: Sequence[tuple[Pool, Sequence[Resource]]], bar_length: int = 0) -> Table[tuple[Pool, Resource]]:
-    """The resources of each pool, after bars of some length; the pool's name stands before the first."""
-    first = [resources[0] for _, resources in pools if resources]
+def about_pool(pool: Pool) -> str:
+    """Return how many more pods of each shape fit in the pool, the most first."""
+    fitting = sorted((each for each in pool.shapes if each.fits), key=lambda each: -each.fits)
+    named = ", ".join(f"{each.fits:,} of {safe(each.name)}" for each in fitting)
+    return f"In {safe(pool.name)} fit {named}." if named else f"In {safe(pool.name)} fits no pod of the shapes."
 
-    def name(row: tuple[Pool, Resource]) -> str:
-        return pool_text(row[0]) if any(row[1] is each for each in first) else ""
 
-    def amount(index: int) -> Callable[[tuple[Pool, Resource]], str]:
-        return lambda row: resource_texts(row[1])[index]
+def pool_table(
+    pools: Sequence[tuple[Pool, Sequence[Resource]]], bar_length: int = 0
+) -> Table[tuple[Pool, Resource | None]]:
+    """Each pool, and below it its resources after bars of some length."""
+
+    def name(row: tuple[Pool, Resource | None]) -> str:
+        return pool_text(row[0]) if row[1] is None else f"  {row[1].name}"
+
+    def amount(index: int) -> Callable[[tuple[Pool, Resource | None]], str]:
+        return lambda row: "" if row[1] is None else resource_texts(row[1])[index]
+
+    def requested(row: tuple[Pool, Resource | None]) -> str:
+        return "" if row[1] is None else f"{bar(row[1], bar_length)} {amount(0)(row)}".lstrip()
 
     return Table(
         columns=(
             Column(heading="Pool (nodes)", cell=name, kind="name"),
-            Column(heading="Resource", cell=lambda row: row[1].name, kind="name"),
-            Column(heading="Requested", cell=lambda row: f"{bar(row[1], bar_length)} {amount(0)(row)}".lstrip()),
+            Column(heading="Requested", cell=requested),
             Column(heading="Free", cell=amount(1), kind="number"),
-            Column(heading="Stranded", cell=amount(2), kind="number"),
-            Column(heading="Largest pod", cell=amount(3), kind="words"),
+            Column(
+                heading="Stranded",
+                cell=amount(2),
+                kind="number",
+                tone=lambda row: "bad" if row[1] is not None and row[1].stranded else "",
+            ),
+            Column(heading="Largest pod", cell=amount(3), kind="name"),
         ),
-        rows=[(pool, resource) for pool, resources in pools for resource in resources],
+        rows=[(pool, each) for pool, resources in pools for each in (None, *resources)],
     )

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from kubectl_sched.suggestions.room_candidates import Candidate
 
     Branch = tuple[tuple[Step, ...], Snapshot]
+    _Places = dict[bytes | str, frozenset[int]]
 
 _ORDERED = 3
 """The number of pods up to which they are evicted in every order; more go in two."""
@@ -84,7 +85,7 @@ class RoomSearch:
         self._evicted = tuple(evicted)
         self._fixed = fixed
         self._left = bounds.evictions
-        self._places: dict[bytes | str, frozenset[int]] = {}
+        self._places: _Places = {}
 
     def find(self, result: ScheduleResult) -> Found:
         """Return the shortest plan within the bounds; `result` is the cycle in which the pod fits nowhere."""
@@ -114,7 +115,7 @@ class RoomSearch:
         """Yield plans that evict these pods from the node, and so many further ones to make room for them."""
         if not self._rules.allows((*self._evicted, *victims)):
             return
-        homeless = sum(not self._has_place(victim, nodes, {candidate.row}) for victim in victims)
+        homeless = sum(not self._has_place(victim, nodes, {candidate.row}, self._places) for victim in victims)
         if homeless > chained or (candidate.beyond_resources and not self._lets_in(pod, nodes, candidate, victims)):
             return
         first = (Step(action=CORDON, node=candidate.name),)
@@ -144,18 +145,18 @@ class RoomSearch:
             raise _SpentError
         self._left -= 1
 
-    def _has_place(self, victim: Pod, nodes: Snapshot, closed: AbstractSet[int]) -> bool:
-        """Report whether the pod fits on another node as things are. Equal pods share an answer."""
+    def _has_place(self, victim: Pod, nodes: Snapshot, closed: AbstractSet[int], places: _Places) -> bool:
+        """Report whether the pod fits on another node as things are. Equal pods share an answer in `places`."""
         key = msgspec.json.encode(decisive_fields(victim))
-        places = self._places.get(victim.key, self._places.get(key))
-        if places is None:
+        found = places.get(victim.key, places.get(key))
+        if found is None:
             again = recreated(victim)
             result = self._relocation.cycle(again, nodes)
             alone = _looks_around(result)
             if alone:
                 result = self._relocation.cycle(again, without_pod(nodes, victim, again))
-            places = self._places[victim.key if alone else key] = frozenset(result.feasible.tolist())
-        return bool(places - closed - {nodes.row_of[victim.spec.node_name]})
+            found = places[victim.key if alone else key] = frozenset(result.feasible.tolist())
+        return bool(found - closed - {nodes.row_of[victim.spec.node_name]})
 
     def _moved(
         self,
@@ -191,12 +192,13 @@ class RoomSearch:
         """Yield the ways to make room for a pod that has none, with at most so many evictions from one node."""
         result = self._relocation.cycle(again, without)
         near = closest(result, self._refusal, replace(self._bounds, moves=most)).candidates
+        places: _Places = {}
         for number in range(1, most + 1):
             for candidate in near:
                 if candidate.row in closed or candidate.least > number:
                     continue
                 for victims in candidate.victims(number, self._bounds.pods):
-                    if not all(self._has_place(each, nodes, {*closed, candidate.row}) for each in victims):
+                    if not all(self._has_place(each, nodes, {*closed, candidate.row}, places) for each in victims):
                         continue
                     shut = with_cordon(nodes, candidate.name)
                     first = (Step(action=CORDON, node=candidate.name),)

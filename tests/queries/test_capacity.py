@@ -40,7 +40,7 @@ def resources(found: Any) -> dict[tuple[str, str], Any]:
 def test_the_pools_add_up_to_the_cluster(cluster: tuple[list[Node], list[Pod]]) -> None:
     nodes = snapshot(*cluster[0], *cluster[1])
     found = capacity(Question(shapes=("cpu=1",)), Dump(objects=(*cluster[0], *cluster[1])))
-    assert sorted(name for pool in found.pools for name in pool.fullness) == sorted(nodes.names)
+    assert sorted(name for pool in found.pools for name in pool.nodes) == sorted(nodes.names)
     for name in ("cpu", "memory", "pods"):
         of_pools = [each for (_, resource), each in resources(found).items() if resource == name]
         requested = nodes.pod_count if name == "pods" else nodes.requested(name)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.record import Record
 from kubectl_sched.render.capacity_sentences import (
+    about_pool,
     about_stranded,
     capacity_sentence,
     fits_text,
@@ -13,20 +14,31 @@ from kubectl_sched.render.capacity_sentences import (
     pool_text,
     requests_text,
     resource_texts,
+    resources_asked_for,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from kubectl_sched.queries.capacity import Answer, Pool, Resource
 
 _LEVELS = 10
 
 
 class NodeHeat(Record, frozen=True, kw_only=True):
-    """A node, how full it is in percent, and the same in steps from 0 to 10."""
+    """A node, the part of a resource that is requested there in percent, the same in tenths, and the stranded rest."""
 
     name: str
     percent: int
     level: int
+    is_stranded: bool
+
+
+class ResourceHeat(Record, frozen=True, kw_only=True):
+    """A cell of the heat map for each node."""
+
+    resource: str
+    nodes: tuple[NodeHeat, ...]
 
 
 class ResourceView(Record, frozen=True, kw_only=True):
@@ -41,11 +53,12 @@ class ResourceView(Record, frozen=True, kw_only=True):
 
 
 class PoolView(Record, frozen=True, kw_only=True):
-    """A pool with its resources and a cell of the heat map for each node, the fullest first."""
+    """A pool with its resources, the shapes that fit, and a heat map by resource of its nodes, the fullest first."""
 
     name: str
     resources: tuple[ResourceView, ...]
-    nodes: tuple[NodeHeat, ...]
+    fits: str
+    heat: tuple[ResourceHeat, ...]
     hidden: int
 
 
@@ -70,18 +83,32 @@ def capacity_view(answer: Answer, most_nodes: int) -> CapacityView:
             (each.shape.name, pods_text(each), fits_text(each), requests_text(each.requests)) for each in answer.shapes
         ),
         stranded=tuple(line for each in answer.shapes for line in about_stranded(each)),
-        pools=tuple(_pool(each, share) for each in answer.pools),
+        pools=tuple(_pool(each, resources_asked_for(each, answer), share) for each in answer.pools),
         notes=tuple(dict.fromkeys(answer.notes)),
     )
 
 
-def _pool(pool: Pool, most: int) -> PoolView:
-    fullest = sorted(pool.fullness.items(), key=lambda item: (-item[1], item[0]))
-    cells = tuple(
-        NodeHeat(name=name, percent=round(100 * share), level=round(_LEVELS * share)) for name, share in fullest[:most]
+def _pool(pool: Pool, shown: Sequence[Resource], most: int) -> PoolView:
+    fullest = sorted(range(len(pool.nodes)), key=lambda node: (-pool.fullness[node], pool.nodes[node]))
+    cells = fullest[: max(1, most // max(len(shown), 1))]
+    return PoolView(
+        name=pool_text(pool),
+        resources=tuple(map(_resource, pool.resources)),
+        fits=about_pool(pool),
+        heat=tuple(ResourceHeat(resource=each.name, nodes=tuple(_heat(pool, each, cells))) for each in shown),
+        hidden=len(fullest) - len(cells),
     )
-    resources = tuple(map(_resource, pool.resources))
-    return PoolView(name=pool_text(pool), resources=resources, nodes=cells, hidden=max(0, len(fullest) - most))
+
+
+def _heat(pool: Pool, resource: Resource, nodes: Sequence[int]) -> Iterator[NodeHeat]:
+    for node in nodes:
+        share = float(resource.shares[node])
+        yield NodeHeat(
+            name=pool.nodes[node],
+            percent=round(100 * share),
+            level=round(_LEVELS * share),
+            is_stranded=bool(resource.is_stranded[node]),
+        )
 
 
 def _resource(found: Resource) -> ResourceView:

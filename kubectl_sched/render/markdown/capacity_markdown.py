@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.render.capacity_sentences import (
+    about_pool,
     about_stranded,
     capacity_sentence,
     pool_table,
@@ -24,5 +25,6 @@ def capacity_markdown(answer: Answer) -> str:
     stranded = [line for each in answer.shapes for line in about_stranded(each)]
     parts += [bullets(stranded)] if stranded else []
     parts.append(table(pool_table([(pool, resources_asked_for(pool, answer)) for pool in answer.pools])))
+    parts.append(bullets(list(map(about_pool, answer.pools))))
     parts += [bullets(answer.notes)] if answer.notes else []
     return "\n\n".join([*parts, f"Replayed as kube-scheduler {answer.kubernetes_version}."]) + "\n"

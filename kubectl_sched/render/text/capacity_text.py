@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from kubectl_sched.render.capacity_sentences import (
+    about_pool,
     about_stranded,
     capacity_sentence,
     pool_table,
@@ -50,5 +51,7 @@ def _pools(answer: Answer, width: int, *, everything: bool) -> Iterator[Text]:
     tables = [pool_table(pools, length) for length in _BARS]
     yield from table_lines(next((each for each in tables if fits(each, width)), tables[-1]), width)
     yield Text("Bars: # requested, x stranded, . free.")
+    if everything:
+        yield from (Text(about_pool(pool)) for pool in shown)
     if len(answer.pools) > len(shown):
         yield Text(f"and {count(len(answer.pools) - len(shown), 'more pool')} (-o wide has all)")
