@@ -120,13 +120,14 @@ def pool_table(
     def amount(index: int) -> Callable[[tuple[Pool, Resource | None]], str]:
         return lambda row: "" if row[1] is None else resource_texts(row[1])[index]
 
-    def requested(row: tuple[Pool, Resource | None]) -> str:
-        return "" if row[1] is None else f"{bar(row[1], bar_length)} {amount(0)(row)}".lstrip()
+    def bar_of(row: tuple[Pool, Resource | None]) -> str:
+        return "" if row[1] is None else bar(row[1], bar_length)
 
     return Table(
         columns=(
             Column(heading="Pool (nodes)", cell=name, kind="name"),
-            Column(heading="Requested", cell=requested),
+            *([Column(heading="", cell=bar_of, kind="number")] if bar_length else []),
+            Column(heading="Requested", cell=amount(0), kind="number"),
             Column(heading="Free", cell=amount(1), kind="number"),
             Column(
                 heading="Stranded",

@@ -107,12 +107,25 @@ def test_capacity_has_both(run: Any) -> None:
     page = read(out)
     assert code == 0
     assert page.every("p", "sentence")[0].words == sentence
-    cells = [cell.words for heat in page.every("ul", "heat") for cell in heat.every("li")]
-    assert cells == ["gpu-3: 75%", "gpu-2: 38%", "gpu-1: 25%", "general-1: 25%", "general-2: 25%"]
+    heats = [[cell.words for cell in heat.every("li")] for heat in page.every("ul", "heat")]
+    assert len(heats) == len(["cpu", "memory", "nvidia.com/gpu"]) + len(["cpu", "memory"])
+    assert heats[2:4] == [["gpu-3: 50%", "gpu-2: 38%", "gpu-1: 25%"], ["general-1: 25%", "general-2: 25%"]]
+    assert page.every("ul", "heat")[0].every("li", "stranded") == []
     code, out, _ = run(*arguments, "markdown")
     assert code == 0
     assert out.startswith(f"**{sentence}**\n")
     assert "| `ml/Job/train` | 1, 1 pending | 0 |" in out
+
+
+def test_the_heat_map_marks_where_what_is_free_is_stranded(run: Any) -> None:
+    arguments = ("capacity", "--shape", "train=cpu=16,nvidia.com/gpu=4", "--from", "fixtures/room/stranded.yaml")
+    _, out, _ = run(*arguments, "-o", "html")
+    gpus = read(out).every("ul", "heat")[-1]
+    assert [cell.words for cell in gpus.every("li", "stranded")] == [
+        "gpu-1: 38%, the rest stranded",
+        "gpu-2: 62%, the rest stranded",
+        "gpu-3: 62%, the rest stranded",
+    ]
 
 
 def test_no_pods_are_said_to_be_none(run: Any) -> None:

@@ -52,6 +52,35 @@ def test_the_pools_add_up_to_the_cluster(cluster: tuple[list[Node], list[Pod]]) 
             assert each.largest <= each.free
 
 
+@settings(max_examples=examples(60), deadline=None)
+@given(clusters())
+def test_what_fits_and_what_is_stranded_in_the_pools_adds_up_to_the_shape(
+    cluster: tuple[list[Node], list[Pod]],
+) -> None:
+    found = answer(*cluster[0], *cluster[1], shapes=("a=cpu=1,memory=1Gi", "b=cpu=7"))
+    for index, shape in enumerate(found.shapes):
+        parts = [pool.shapes[index] for pool in found.pools]
+        assert sum(part.fits for part in parts) == shape.capacity.total
+        for which, stranded in enumerate(shape.stranded):
+            of_pools = [part.stranded[which] for part in parts]
+            assert sum(each.stranded for each in of_pools) == stranded.stranded
+            assert sum(each.free for each in of_pools) == stranded.free
+            for each in (stranded, *of_pools):
+                assert sum(blocked.free for blocked in each.blocked_by) == each.stranded
+
+
+def test_eleven_of_24_free_gpus_do_not_help_for_three_reasons() -> None:
+    found = ks.read("fixtures/room/stranded.yaml").capacity(f"train=cpu=16,{GPU}=4").to_dict()
+    ((of_pool,),) = [pool["shapes"] for pool in found["pools"]]
+    gpus = of_pool["stranded"][1]
+    assert (of_pool["fits"], gpus["resource"], gpus["free"], gpus["stranded"]) == (3, GPU, 24, 11)
+    assert gpus["blockedBy"] == [
+        {"reasons": ["Insufficient cpu"], "nodes": 1, "free": 5},
+        {"reasons": [f"Insufficient {GPU}"], "nodes": 1, "free": 3},
+        {"reasons": ["node(s) were unschedulable"], "nodes": 1, "free": 3},
+    ]
+
+
 def test_what_no_pod_of_the_shape_can_use_is_stranded_for_reasons_that_add_up() -> None:
     found = ks.read(GPUS).capacity().to_dict()
     train = next(each for each in found["shapes"] if each["name"] == "ml/Job/train")

@@ -220,6 +220,20 @@ def test_room_is_made_for_a_pod_that_moves_by_moving_another() -> None:
     ]
 
 
+def test_a_chain_looks_for_places_in_the_cluster_as_it_is_by_then() -> None:
+    """A pod that had no place while another plan was tried has one in the next."""
+    nodes = [small(f"n{index}", cpu) for index, cpu in enumerate("88666")]
+    stay = {"a-0": ("n2", "2"), "a-1": ("n0", "2"), "b-0": ("n3", "3"), "b-1": ("n4", "3"), "e-0": ("n0", "1")}
+    move = {"c-0": ("n1", "3"), "c-1": ("n0", "3"), "d-0": ("n4", "2"), "d-1": ("n1", "2"), "d-2": ("n3", "2")}
+    pods = [owned(name, on, kind="Job", **requests(cpu=cpu)) for name, (on, cpu) in stay.items()]
+    pods += [owned(name, on, **requests(cpu=cpu)) for name, (on, cpu) in move.items()]
+    last = owned("f-0", "n1", kind="StatefulSet", **requests(cpu="2"))
+    answer = plan(
+        *nodes, *pods, last, owned("e-1", "n4", kind="Job", **requests(cpu="1")), pod("waiting", **requests(cpu="7"))
+    )
+    assert [each.name for each in evictions(answer)] == ["d-1", "d-2", "c-0", "f-0"]
+
+
 def test_what_fits_already_needs_no_plan() -> None:
     answer = plan(small("w1"), pod("waiting", **requests(cpu="4")))
     assert (answer.found, answer.steps, answer.placed[0].tied) == (True, (), ("w1",))

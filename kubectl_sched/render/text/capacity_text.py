@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kubectl_sched.render.display import Display
 
 _POOLS_SHOWN = 10
-_BARS = (20, 12, 8, 4, 0)
+_BARS = (40, 20, 16, 12, 10, 8, 6, 4, 0)
 
 
 def page(answer: Answer, display: Display, width: int) -> Iterator[Text]:
