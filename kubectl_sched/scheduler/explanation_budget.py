@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from typing import Self
 
     from kubectl_sched.api.core import Node
     from kubectl_sched.api.pod import Pod
@@ -27,28 +26,31 @@ class ExplanationBudget:
         self.warnings: tuple[str, ...] = ()
         self._seconds = seconds
         self._used = 0.0
-        self._since: float | None = None
+        self._since = 0.0
+        self._depth = 0
         if len(msgspec.json.encode(pod.spec)) > LARGEST:
             self._seconds = 0.0
             self._warn(f"no evidence and no suggestion is searched: the pod's spec is over {LARGEST >> 10} KiB")
 
-    @contextmanager
-    def running(self) -> Iterator[None]:
+    def running(self) -> Self:
         """Count the time of what happens within, once if it is nested."""
-        if self._since is not None:
-            yield
-            return
-        self._since = time.monotonic()
-        try:
-            yield
-        finally:
+        return self
+
+    def __enter__(self) -> Self:
+        if self._depth == 0:
+            self._since = time.monotonic()
+        self._depth += 1
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._depth -= 1
+        if self._depth == 0:
             self._used += time.monotonic() - self._since
-            self._since = None
 
     def is_over(self) -> bool:
         """Report whether nothing is left."""
-        now = time.monotonic()
-        if self._used + now - (self._since or now) < self._seconds:
+        running = time.monotonic() - self._since if self._depth else 0.0
+        if self._used + running < self._seconds:
             return False
         if self._seconds:
             self._warn(f"the search for evidence and suggestions was stopped after {self._seconds:g} s")
