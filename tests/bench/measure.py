@@ -25,8 +25,9 @@ import msgspec
 from tests.bench import clusters, make_dump
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+_WAITING = 100
 PODS = ["explain", "pods", "-A"]
 IMPORTS = [sys.executable, "-c", "import typer, rich.table, msgspec, numpy"]
 _PEAK = "import resource, sys; print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
@@ -169,6 +170,64 @@ def preemption() -> None:
     row("PostFilter over 5,000 full nodes with 150,000 pods, every node dry-run", f"{seconds:.2f} s", "at most 0.3 s")
 
 
+def distinct(folder: Path) -> None:
+    """Twice as much of what has nothing in common: every pod its own labels, every node its own taints and labels."""
+    manifest = folder / "manifest.json"
+    manifest.write_bytes(msgspec.json.encode(stranger("new", "", {"app": "new"}, "100m")))
+    whatif = ["whatif", str(manifest), "--replicas", "50"]
+    for command in (["explain", "pod", "waits-0"], ["explain", "--pending"], [], ["capacity"], whatif):
+        twice_as_long(folder, command, "4,000 nodes against 2,000", [(4000, 10), (2000, 10)])
+    # Each pod is judged on all nodes, so this is linear in either of the two.
+    diff = ["diff", "-A", "--to-kube-version", "1.37"]
+    twice_as_long(folder, diff, "20 pods on each of 100 nodes against 10", [(100, 20), (100, 10)])
+
+
+def twice_as_long(folder: Path, command: Sequence[str], what: str, sizes: Sequence[tuple[int, int]]) -> None:
+    """Measure a command on a larger and a smaller cluster: nodes, and pods on each."""
+    dumps = [folder / f"{nodes}-{pods}.json" for nodes, pods in sizes]
+    for path, (nodes, pods) in zip(dumps, sizes, strict=True):
+        path.write_bytes(
+            msgspec.json.encode({"apiVersion": "v1", "kind": "List", "items": list(strangers(nodes, pods))})
+        )
+    asked = [sys.executable, "-m", "kubectl_sched", *command, "--from"]
+    twice, once = paired([*asked, str(dumps[0])], [*asked, str(dumps[1])], 3)
+    name = " ".join(["kubectl sched", *(word for word in command[:2] if "/" not in word)])
+    row(f"`{name}` where nothing is alike, {what}", f"{twice:.2f} s / {once:.2f} s = {twice / once:.2f}", "about 2")
+
+
+def strangers(nodes: int, pods: int) -> Iterator[object]:
+    """Nodes without anything in common, so many pods on each, and up to 100 that wait."""
+    for index in range(nodes):
+        name = f"node-{index}"
+        yield {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": name, "labels": {f"label-{index}": name, clusters.HOSTNAME: name}},
+            "spec": {"taints": [{"key": f"taint-{index}", "effect": "PreferNoSchedule"}]},
+            "status": {"allocatable": {"cpu": "16", "memory": f"{64 + index}Gi", "pods": "110"}},
+        }
+        for number in range(pods):
+            pod = f"pod-{index}-{number}"
+            yield stranger(pod, name, {f"key-{pod}": pod}, f"{10 + index % 500 + number}m")
+        if index < _WAITING:
+            yield stranger(f"waits-{index}", "", {f"key-{index}": "waits"}, f"{20_000 + index}m")
+
+
+def stranger(name: str, node: str, labels: dict[str, str], cpu: str) -> object:
+    """A pod that asks for an amount of cpu."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": "default", "uid": name, "labels": labels},
+        "spec": {
+            "schedulerName": "default-scheduler",
+            **({"nodeName": node} if node else {}),
+            "containers": [{"name": "main", "image": name, "resources": {"requests": {"cpu": cpu}}}],
+        },
+        "status": {"phase": "Running" if node else "Pending"},
+    }
+
+
 def write_dump(path: Path, nodes: int, pods: int) -> None:
     """The synthetic dump of make_dump.py."""
     with path.open("w", encoding="utf-8") as file:
@@ -179,6 +238,7 @@ BENCHES: dict[str, Callable[[Path], None]] = {
     "small": small,
     "large": large,
     "lists": lists,
+    "distinct": distinct,
     "cycle": lambda _: cycle(),
     "preemption": lambda _: preemption(),
 }
