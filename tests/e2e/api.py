@@ -59,9 +59,11 @@ class Api:
         """Merge the body into the object."""
         return self._ask("PATCH", path, body, "application/merge-patch+json")
 
-    def delete(self, path: str, *, grace_seconds: int | None = None) -> Json:
-        """Delete the object."""
-        body = {} if grace_seconds is None else {"gracePeriodSeconds": grace_seconds}
+    def delete(self, path: str, *, grace_seconds: int | None = None, uid: str = "") -> Json:
+        """Delete the object, or only the one with this uid."""
+        body: Json = {} if grace_seconds is None else {"gracePeriodSeconds": grace_seconds}
+        if uid:
+            body["preconditions"] = {"uid": uid}
         return self._ask("DELETE", path, {"kind": "DeleteOptions", "apiVersion": "v1"} | body)
 
     def everything(self) -> list[Json]:

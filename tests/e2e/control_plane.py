@@ -135,11 +135,13 @@ class ControlPlane:
         *,
         scheduler: bool = False,
         controller_manager: bool = False,
+        controllers: str = CONTROLLERS,
         feature_gates: str = "",
         extra_apiserver_flags: tuple[str, ...] = (),
     ) -> None:
         self._wants_scheduler = scheduler
         self._wants_controller_manager = controller_manager
+        self._controllers = controllers
         self._gates = [f"--feature-gates={feature_gates}"] if feature_gates else []
         self._extra_apiserver_flags = extra_apiserver_flags
         self._servers: list[Server] = []
@@ -213,7 +215,7 @@ class ControlPlane:
         if self._wants_controller_manager:
             key = self.folder / "service-account.pem"
             flags = [f"--kubeconfig={self.kubeconfig}", "--secure-port=0", "--leader-elect=false"]
-            flags += [f"--controllers={CONTROLLERS}", f"--service-account-private-key-file={key}"]
+            flags += [f"--controllers={self._controllers}", f"--service-account-private-key-file={key}"]
             self._launch("kube-controller-manager", flags + self._gates)
         if self._wants_scheduler:
             self.start_scheduler()

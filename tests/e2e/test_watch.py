@@ -13,7 +13,7 @@ import pytest
 from tests.e2e.api import Api, ApiError, Json
 from tests.e2e.binding_cluster import PODS, STORAGE_CLASSES, claim, node, node_of
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
-from tests.e2e.faults import Fault, FaultyServer, Handler, expired, hang_up, late, status
+from tests.e2e.faults import Fault, FaultyServer, Handler, PassError, expired, hang_up, late, status
 from tests.e2e.patience import until
 from tests.e2e.watchers import (
     WatcherProcess,
@@ -116,6 +116,33 @@ def test_a_victim_that_waits_in_pre_bind_is_not_deleted(control_plane: ControlPl
         assert not is_going(waits)
         assert "nodeName" not in waits["spec"]
         assert watcher.stop() == 0
+
+
+def test_a_rejection_that_is_written_late_does_not_stand_in_the_status_of_a_bound_pod(
+    control_plane: ControlPlane, api: Api
+) -> None:
+    node(api, "n1", "1m")
+    asked, passed_on = threading.Event(), threading.Event()
+
+    def held(_: Handler) -> None:
+        asked.set()
+        time.sleep(3.0)
+        passed_on.set()
+        raise PassError
+
+    with FaultyServer(control_plane.port, control_plane.folder / "certificates") as proxy:
+        proxy.inject("/pods/waiting/status", held)
+        with bind_watch(control_plane, f"--server={proxy.url}", "--leader-elect=false") as watcher:
+            watcher.until_ready()
+            create_pods(control_plane, [plain_pod("waiting", OURS, "100m")])
+            until(asked.is_set)
+            node(api, "n2")
+            until(lambda: node_of(api, "waiting") and passed_on.is_set())
+            create_pods(control_plane, [plain_pod("later", OURS, "100m")])
+            until(lambda: node_of(api, "later"))  # by then what was passed on has arrived
+            assert watcher.stop() == 0
+    conditions = api.get(f"{PODS}/waiting")["status"]["conditions"]
+    assert [each["status"] for each in conditions if each["type"] == "PodScheduled"] == ["True"]
 
 
 def is_going(pod: Json) -> bool:

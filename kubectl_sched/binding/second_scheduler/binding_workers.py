@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +21,7 @@ from kubectl_sched.framework.status import error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from concurrent.futures import Future
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.binding.second_scheduler.loop_messages import Message
@@ -36,7 +38,11 @@ _REPORTING_THREADS: Final = 4
 
 
 class Binder:
-    """`bind` and `report` return at once; what comes of them is told with `tell`."""
+    """`bind` and `report` return at once; what comes of them is told with `tell`. One thread calls them.
+
+    What is written about one pod is written in the order of the calls: a rejection that is written late must not stand
+    in the status of a pod that has its node.
+    """
 
     def __init__(self, writer: Writer, tell: Callable[[Message], None], *, may_preempt: bool = False) -> None:
         self.may_preempt = may_preempt
@@ -50,6 +56,7 @@ class Binder:
         self._binding = ThreadPoolExecutor(_BINDING_THREADS, thread_name_prefix="bind")
         self._waiting = ThreadPoolExecutor(_WAITING_THREADS, thread_name_prefix="bind-waiting")
         self._reporting = ThreadPoolExecutor(_REPORTING_THREADS, thread_name_prefix="report")
+        self._reports: dict[str, Future[None]] = {}
 
     def bind(
         self, queued: QueuedPod, result: ScheduleResult, node: str, reservations: Sequence[Reservation], began: float
@@ -59,11 +66,15 @@ class Binder:
         if reservations:
             self._in_pre_bind[result.pod.metadata.uid] = stop
         pool = self._waiting if reservations else self._binding
-        pool.submit(self._bind, queued, result, node, reservations, began, stop)
+        earlier = self._reports.pop(result.pod.metadata.uid, None)
+        pool.submit(self._bind, queued, result, node, reservations, began, stop, earlier)
 
     def report(self, result: ScheduleResult, failed: Failed | None = None) -> None:
         """Write why the pod has no node, then preempt its victims if it has any."""
-        self._reporting.submit(self._report, result, failed)
+        for uid in [uid for uid, report in self._reports.items() if report.done()]:
+            del self._reports[uid]
+        uid = result.pod.metadata.uid
+        self._reports[uid] = self._reporting.submit(self._report, result, failed, self._reports.get(uid))
 
     def tell_of(self, bound: Sequence[Pod]) -> None:
         """Write the Scheduled events that these pods lack."""
@@ -91,7 +102,9 @@ class Binder:
         reservations: Sequence[Reservation],
         began: float,
         stop: PodInPreBind,
+        earlier: Future[None] | None,
     ) -> None:
+        _await(earlier)
         try:
             outcome = self._cycle.run(result, node, stop, reservations)
         except SchedError as failure:
@@ -103,7 +116,8 @@ class Binder:
             self._in_pre_bind.pop(result.pod.metadata.uid, None)
         self._tell(Finished(queued, result, node, outcome, began))
 
-    def _report(self, result: ScheduleResult, failed: Failed | None) -> None:
+    def _report(self, result: ScheduleResult, failed: Failed | None, earlier: Future[None] | None) -> None:
+        _await(earlier)
         try:
             said = self._written(result, failed)
         except Exception as failure:  # else nobody would hear of it
@@ -141,6 +155,13 @@ class Binder:
 
 def _crashed(failure: Exception) -> Failed:
     return Failed(status=error(f"{type(failure).__name__}: {failure}"))
+
+
+def _await(earlier: Future[None] | None) -> None:
+    """Wait until an earlier report is written, or given up."""
+    if earlier is not None:
+        with suppress(CancelledError):
+            earlier.exception()
 
 
 def _unwritten(result: ScheduleResult, why: str) -> str:

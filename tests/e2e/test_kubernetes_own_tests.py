@@ -1,0 +1,126 @@
+"""Kubernetes' own end-to-end tests of scheduling and devices: `bind --watch` passes what kube-scheduler passes.
+
+Each part of them runs twice at the same time, in a cluster of its own with fake kubelets: with kube-scheduler, and with
+`bind --watch` as the only scheduler.
+"""
+
+import subprocess
+import xml.etree.ElementTree as ET
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.e2e.api import Api
+from tests.e2e.control_plane import ADMIN_TOKEN, CONTROLLERS, ControlPlane
+from tests.e2e.fake_kubelets import FakeKubelets
+from tests.e2e.kubernetes_programs import suite
+from tests.e2e.watchers import WatcherProcess
+
+pytestmark = pytest.mark.kubernetes
+
+ALSO_CONTROLLED = (
+    "device-taint-eviction-controller,pod-garbage-collector-controller,replicationcontroller-controller,"
+    "resourcequota-controller,root-ca-certificate-publisher-controller,taint-eviction-controller"
+)
+
+NODES = 4
+
+AS_IF_COMPLETE = "kube-proxy-fluentd-elasticsearch-node-problem-detector"
+"""The tests wait a minute for pods of these names on each node; one pod with all of them will do."""
+
+
+class Part(NamedTuple):
+    """Some of the tests: those whose names match `focus` and not `skip`, and how many that are at least."""
+
+    focus: str
+    skip: str
+    at_least: int
+
+
+PARTS = {
+    "filters": Part("SchedulerPredicates", "", 14),
+    "preemption": Part("SchedulerPreemption|SchedulerPriorities|Multi-AZ", "", 11),
+    "devices": Part("DRA.*control plane|LimitRange", "OffByDefault", 24),
+}
+"""LimitRange's pods have no scheduler and would be in the way of the filters' tests."""
+
+
+def add_nodes(api: Api) -> None:
+    """Nodes as kubelets would have them, with a pod each that the tests look for."""
+    for number in range(NODES):
+        name = f"node-{number}"
+        labels = {
+            "kubernetes.io/hostname": name,
+            "kubernetes.io/os": "linux",
+            "topology.kubernetes.io/zone": f"zone-{number % 2}",
+        }
+        resources = {"cpu": "4", "memory": "16Gi", "pods": "110", "ephemeral-storage": "100Gi"}
+        status = {"capacity": resources, "allocatable": resources}
+        api.create("/api/v1/nodes", {"metadata": {"name": name, "labels": labels}, "status": status})
+        api.merge(f"/api/v1/nodes/{name}", {"spec": {"taints": None}})
+        spec = {
+            "nodeName": name,
+            "containers": [{"name": "c", "image": "pause"}],
+            "tolerations": [{"operator": "Exists"}],
+        }
+        body = {"metadata": {"name": f"{AS_IF_COMPLETE}-{number}"}, "spec": spec}
+        api.create("/api/v1/namespaces/kube-system/pods", body)
+
+
+def run(part: Part, folder: Path, *, ours: bool) -> dict[str, str]:
+    """What became of each test: "passed", "failed" or "skipped"."""
+    report = folder / f"{'ours' if ours else 'theirs'}.xml"
+    with ExitStack() as stack:
+        plane = stack.enter_context(
+            ControlPlane(controller_manager=True, controllers=f"{CONTROLLERS},{ALSO_CONTROLLED}")
+        )
+        with Api(plane.port, ADMIN_TOKEN) as api:
+            add_nodes(api)
+        stack.enter_context(FakeKubelets(plane))
+        if ours:
+            flags = ("--scheduler-name", "default-scheduler", "--take-over", "--preempt", "--leader-elect=false")
+            stack.enter_context(WatcherProcess(plane.kubeconfig, *flags))
+        else:
+            plane.start_scheduler()
+        chosen = [f"--ginkgo.focus={part.focus}", *([f"--ginkgo.skip={part.skip}"] if part.skip else [])]
+        with report.with_suffix(".log").open("wb") as log:
+            subprocess.run(
+                [
+                    str(suite()),
+                    f"--kubeconfig={plane.kubeconfig}",
+                    "--provider=skeleton",
+                    "--ginkgo.v",
+                    "--ginkgo.no-color",
+                    f"--ginkgo.junit-report={report}",
+                    *chosen,
+                ],
+                cwd=folder,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                check=False,
+            )
+    return outcomes(report)
+
+
+def outcomes(report: Path) -> dict[str, str]:
+    """The tests of a report of Ginkgo's that ran, by name."""
+    cases = ET.parse(report).getroot().iter("testcase")  # noqa: S314 - written by the program above
+    found = {case.attrib["name"]: case.attrib["status"] for case in cases}
+    return {name: status for name, status in found.items() if status != "skipped" and name.startswith("[It]")}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_what_passes_with_kube_scheduler_passes_with_ours(name: str, tmp_path: Path) -> None:
+    part = PARTS[name]
+    with ThreadPoolExecutor() as pool:
+        theirs, ours = pool.map(lambda ours: run(part, tmp_path, ours=ours), (False, True))
+    passed = {test for test, outcome in theirs.items() if outcome == "passed"}
+    failed = sorted(test for test in passed if ours.get(test) != "passed")
+    print(
+        f"{name}: of {len(theirs)} kube-scheduler passes {len(passed)}, and ours {len(passed) - len(failed)} of these"
+    )
+    assert not failed, f"see {tmp_path}"
+    assert len(passed) >= part.at_least
