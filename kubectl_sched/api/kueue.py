@@ -131,6 +131,10 @@ class QueuedWorkloadStatus(Part, frozen=True):
     admission_checks: tuple[AdmissionCheckState, ...] = ()
     resource_requests: tuple[PodSetRequest, ...] = ()
     requeue_state: RequeueState | None = None
+    cluster_name: str | None = None
+    """The cluster that MultiKueue has sent it to."""
+
+    nominated_cluster_names: tuple[str, ...] = ()
 
 
 class QueuedWorkload(KubernetesObject, frozen=True, tag_field="kind", tag="Workload"):
@@ -138,6 +142,11 @@ class QueuedWorkload(KubernetesObject, frozen=True, tag_field="kind", tag="Workl
 
     spec: QueuedWorkloadSpec = QueuedWorkloadSpec()
     status: QueuedWorkloadStatus = QueuedWorkloadStatus()
+
+    @property
+    def has_finished(self) -> bool:
+        """Report whether all its pods have ended."""
+        return any((each.type, each.status) == ("Finished", "True") for each in self.status.conditions)
 
 
 class KueueConditions(Part, frozen=True):

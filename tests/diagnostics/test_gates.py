@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kubectl_sched.diagnostics.messages.own_reasons import own_reasons
-from kubectl_sched.queries.explain import Question, explain
+from kubectl_sched.queries.explain import Answer, Question, explain
 from kubectl_sched.queries.triage import triage
 from kubectl_sched.render.data.explanation_data import explanation_data
 from kubectl_sched.render.display import Display
 from kubectl_sched.render.headline import headline
+from kubectl_sched.render.html.page import explanation_page
 from kubectl_sched.render.markdown.markdown_answer import explanation_markdown
+from kubectl_sched.render.text.answer_text import answer_parts
 from kubectl_sched.render.text.gate_text import gate_lines
 from kubectl_sched.render.text.pod_list import pods_parts
 from kubectl_sched.sources.discovery.replay_setup import Replay
@@ -305,6 +307,26 @@ def test_an_evicted_workload_tells_why_it_waits_now_why_it_was_evicted_and_when_
     assert 'Workload ml/train-1a2b3: requeueState: "count 2, requeueAt 2026-06-01T08:04:00Z"' in gate_lines(found.gates)
 
 
+def test_a_workload_that_multikueue_has_sent_elsewhere_names_the_cluster(read_text: Read) -> None:
+    found = asked(read_text, HELD, workload(nominatedClusterNames=["a", "b"], clusterName="a"), *queues())
+    assert {(each["type"], each["message"]) for each in gates_of(found)[0]["says"]} > {
+        ("clusterName", "a"),
+        ("nominatedClusterNames", "a, b"),
+    }
+
+
+def test_others_in_the_queue_are_named_in_its_order(read_text: Read) -> None:
+    others = []
+    for name, priority in (("low", 1), ("high", 9), ("done", 5), ("next", 5)):
+        other = workload(spec={"priority": priority}, owner={"kind": "Job", "name": name, "uid": name})
+        other["metadata"]["name"] = name
+        others.append(other)
+    others[2]["status"]["conditions"] = [condition("Finished", "True")]
+    found = asked(read_text, HELD, workload(), *others, *queues())
+    waiting = gates_of(found)[0]["queue"]["waiting"]
+    assert [each.partition(" ")[0] for each in waiting] == ["high", "next", "low"]
+
+
 def test_a_pod_group_that_is_not_complete_has_no_workload(read_text: Read) -> None:
     group = {"labels": {"kueue.x-k8s.io/queue-name": "lq", "kueue.x-k8s.io/pod-group-name": "g"}}
     group["annotations"] = {"kueue.x-k8s.io/pod-group-total-count": "3"}
@@ -491,15 +513,28 @@ def _yaml(value: Json) -> str:
 
 def test_quoted_texts_are_escaped_and_bounded(read_text: Read) -> None:
     long = "x" * 1_000_000
-    hostile = condition("QuotaReserved", "False", "\x1b[31mPending", "\x1b]0;owned\x07 [bold]" + long)
+    markup = "\x1b]0;owned\x07 [bold] <script>alert(1)</script> [x](http://e.example.com) **b** | c\n# h"
+    hostile = condition("QuotaReserved", "False", "\x1b[31mPending", markup + long)
     hostile["lastTransitionTime"] = f"\x1b{long}"
     check = {"name": long, "state": f"\x07{long}", "message": long}
-    held = workload(conditions=[hostile] * 1_000, admissionChecks=[check] * 100, requeueState={"requeueAt": long})
+    held = workload(
+        conditions=[hostile, *[RESERVED] * 1_000],
+        admissionChecks=[check, *[WAITS] * 100],
+        requeueState={"requeueAt": long},
+    )
     found = asked(read_text, HELD, held, *queues(local={"stopPolicy": long}))
     assert len(json.dumps(gates_of(found))) < 200_000
+    answer, display = Answer(explanations=(found,)), Display()
     said = "\n".join((headline(found), *gate_lines(found.gates)))
-    assert "\x1b" not in said
-    assert "\x07" not in said
+    screen = "\n".join(str(line) for part in answer_parts(found, (), 120, display) for line in part.full)
+    page, markdown = explanation_page(answer, display), explanation_markdown(answer, display)
+    for output in (said, screen, page, markdown):
+        assert "\x1b" not in output
+        assert "\x07" not in output
+        assert len(output) < 500_000
+    assert "<script>alert" not in page + markdown.replace("\\<", "")
+    assert "**b**" not in markdown
+    assert "[x](" not in markdown
     assert all(len(each["message"]) <= 500 for each in gates_of(found)[0]["says"])
     assert len(gates_of(found)[0]["says"]) <= 64
 

@@ -68,10 +68,14 @@ def node(api: Api, name: str, pool: str) -> None:
     api.merge(f"/api/v1/nodes/{name}", {"spec": {"taints": taints}})
 
 
-def explained(plane: ControlPlane, target: str, *flags: str) -> Json:
-    command = [sys.executable, "-m", "kubectl_sched", "explain", target, "-o", "json", *flags]
+def program(plane: ControlPlane, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "kubectl_sched", *arguments]
     environment = {**os.environ, "KUBECONFIG": str(plane.kubeconfig)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(command, env=environment, input=stdin, capture_output=True, text=True, check=False)
+
+
+def explained(plane: ControlPlane, target: str, *flags: str) -> Json:
+    done = program(plane, "explain", target, "-o", "json", *flags)
     assert done.returncode == 1, done.stderr
     answer: Json = json.loads(done.stdout)
     return answer["items"][0] if answer["kind"] == "ExplanationList" else answer
@@ -251,6 +255,10 @@ def test_where_kueue_is_served_no_request_fails_and_the_least_role_suffices(
     found = explained(control_plane, "asked", "--as", "bob")
     missing = "{apiGroups: [kueue.x-k8s.io], resources: [workloads], verbs: [list]}"
     assert any(missing in each for each in found["warnings"])
+
+    saved = program(control_plane, "snapshot", "-").stdout
+    done = program(control_plane, "explain", "asked", "-o", "json", "--from", "-", stdin=saved)
+    assert json.loads(done.stdout)["gates"] == [gate]
     kueue.delete(f"{PODS}/asked", grace_seconds=0)
 
 
@@ -274,3 +282,27 @@ def test_who_set_an_unknown_gate_is_told_by_managed_fields(control_plane: Contro
     (gate,) = explained(control_plane, "unknown")["gates"]
     assert (gate["gate"], gate["owner"]) == ("example.com/hold", None)
     assert gate["setBy"] == {"manager": "quota-webhook", "lastWrite": made["metadata"]["creationTimestamp"]}
+
+
+def test_kueue_takes_the_objects_of_the_fixtures(kueue: Api) -> None:
+    scenarios = sorted((Path(__file__).parents[2] / "fixtures" / "gates").glob("*.yaml"))
+    kueue.create("/api/v1/namespaces", {"metadata": {"name": "team-a"}})
+    stored = 0
+    for path in scenarios:
+        objects = yaml.load(path.read_text("utf-8"), yaml.CSafeLoader).get("items", ())
+        for item in objects:
+            group, _, version = item["apiVersion"].partition("/")
+            if group != "kueue.x-k8s.io":
+                continue
+            meta = item["metadata"]
+            within = f"namespaces/{meta['namespace']}/" if "namespace" in meta else ""
+            base = f"/apis/{group}/{version}/{within}{item['kind'].lower()}s"
+            meta = {**meta, "ownerReferences": [], "name": f"of-{meta['name']}"}
+            strict = "?fieldValidation=Strict"  # a field that their CRDs do not describe is an error
+            kueue.create(f"{base}{strict}", {**item, "metadata": meta})
+            one = f"{base}/{meta['name']}"
+            if "status" in item:
+                kueue.merge(f"{one}/status{strict}", {"status": item["status"]})
+            kueue.delete(one)
+            stored += 1
+    assert stored > 4 * (len(scenarios) - 1)

@@ -86,7 +86,8 @@ def _in_format(outcome: Outcome, arguments: Sequence[str]) -> Iterator[str]:
     elif form == "html" and "<script>alert" in text:
         yield "markup: text of the input is markup of the page"
     elif form == "html":
-        yield from _unbuilt([html.unescape(found) for found in _HTML_COMMAND.findall(text)], outcome)
+        shown = map(html.unescape, _HTML_COMMAND.findall(text))
+        yield from _unbuilt([each for each in shown if _COMMAND_LINE.match(each)], outcome)  # else it is a patch
     elif form in {"table", "wide"}:
         unfolded = text.replace(" \\\n", " ")
         lines = [line for line in unfolded.split("\n") if _COMMAND_LINE.match(line)]

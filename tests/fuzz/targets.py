@@ -322,6 +322,34 @@ def _new_nodes(chance: Random) -> Case:
     return Case((*arguments, *more), {"dump.json": as_json(cluster, chance), "types.json": as_json(types, chance)})
 
 
+@cache
+def _scenarios() -> list[tuple[str, bytes]]:
+    """The clusters of fixtures/gates, each with the pod or the Job that is held."""
+    folder = Path(__file__).parents[2] / "fixtures" / "gates"
+    expected = yaml.safe_load((folder / "expected.yaml").read_text("utf-8"))
+    found = ((each["target"], (folder / f"{name}.yaml").read_bytes()) for name, each in expected.items())
+    return [(target, msgspec.json.encode(yaml.safe_load(data))) for target, data in found]
+
+
+def _gates(chance: Random) -> Case:
+    """Who holds a pod or a Job back, of mutated pods, Workloads, queues and flavors?"""
+    target, data = chance.choice(_scenarios())
+    cluster = msgspec.json.decode(data)
+    for item in chance.sample(cluster["items"], chance.choice([1, 1, 2, 3])):
+        mutated(item, chance, 3)
+    form = ("-o", chance.choice(_FORMATS))
+    command = chance.choices(
+        [
+            ("explain", target, "-n", "team-a", *form),
+            ("explain", "--pending", "-A", *form),
+            ("triage", "-A", "-o", chance.choice(_FORMATS[:5])),
+            ("snapshot", "-", *(["--anonymize"] if chance.random() < 0.5 else [])),
+        ],
+        [70, 10, 10, 10],
+    )[0]
+    return Case((*command, "--from", "dump.json"), {"dump.json": as_json(cluster, chance)})
+
+
 TARGETS: dict[str, Callable[[Random], Case]] = {
     "message": _message,
     "json": _json,
@@ -332,10 +360,11 @@ TARGETS: dict[str, Callable[[Random], Case]] = {
     "manifest": _manifest,
     "whole": _whole,
     "new-nodes": _new_nodes,
+    "gates": _gates,
 }
 
 SHARES: dict[str, int] = {
-    "message": 35,
+    "message": 34,
     "json": 20,
     "yaml": 12,
     "archive": 16,
@@ -344,5 +373,6 @@ SHARES: dict[str, int] = {
     "manifest": 2,
     "whole": 4,
     "new-nodes": 1,
+    "gates": 1,
 }
 """The cases of each target among a hundred: what is quick is asked more often."""

@@ -6,6 +6,7 @@ from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
+from kubectl_sched.api.apimachinery.labels import selector_of
 from kubectl_sched.api.core import Namespace
 from kubectl_sched.api.kueue import (
     JOB_SET,
@@ -21,6 +22,7 @@ from kubectl_sched.api.kueue import (
 )
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.diagnostics.gates.gate import spelled
+from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
@@ -66,6 +68,7 @@ class KueueObjects:
 
     def __init__(self, objects: Sequence[KubernetesObject]) -> None:
         self._objects = objects
+        self._admitted: dict[tuple[str, str], bool] = {}
 
     def all(self, kind: type[T]) -> list[T]:
         """Return all objects of the kind."""
@@ -132,6 +135,33 @@ class KueueObjects:
             above = self._by_key.get((namespace, owner.kind, owner.name))
         return next((self._by_owner[owner] for owner in owners if owner in self._by_owner), None)
 
+    def waiting(self, namespace: str, queue_name: str) -> Sequence[QueuedWorkload]:
+        """Return the workloads of a LocalQueue that have no quota, by priority and age."""
+        return self._waiting.get((namespace, queue_name), ())
+
+    @cached_property
+    def _waiting(self) -> dict[tuple[str, str], list[QueuedWorkload]]:
+        found: dict[tuple[str, str], list[QueuedWorkload]] = {}
+        for each in sorted(self.all(QueuedWorkload), key=_first_in_queue):
+            if each.status.admission is None and not each.has_finished:
+                found.setdefault((each.namespace, each.spec.queue_name), []).append(each)
+        return found
+
+    def admits(self, queue: ClusterQueue, namespace: Namespace) -> bool:
+        """Report whether the queue is for workloads of the namespace; without a selector it is for none."""
+        key = queue.name, namespace.name
+        if key not in self._admitted:
+            try:
+                self._admitted[key] = selector_of(queue.spec.namespace_selector).matches(namespace.metadata.labels)
+            except SchedError:
+                self._admitted[key] = False
+        return self._admitted[key]
+
+    def no_queue_admits(self, namespace: Namespace) -> bool:
+        """Report whether there are ClusterQueues, and none of them is for workloads of the namespace."""
+        queues = self._of(ClusterQueue).values()
+        return bool(queues) and not any(self.admits(each, namespace) for each in queues)
+
     def group_size(self, held: KubernetesObject) -> int:
         """Return the number of pods of the pod's group that were read."""
         return self._group_sizes[held.namespace, held.metadata.labels.get(_GROUP, "")]
@@ -196,15 +226,22 @@ class KueueObjects:
         """Return the ProvisioningRequests that Kueue made for the workload, which owns them."""
         if workload is None:
             return ()
-        return tuple(
-            each
-            for each in self.all(ProvisioningRequest)
-            if each.namespace == workload.namespace
-            and any((owner.kind, owner.name) == ("Workload", workload.name) for owner in each.metadata.owner_references)
-        )
+        return tuple(self._requests_of.get((workload.namespace, workload.name), ()))
+
+    @cached_property
+    def _requests_of(self) -> dict[tuple[str, str], list[ProvisioningRequest]]:
+        found: dict[tuple[str, str], list[ProvisioningRequest]] = {}
+        for each in self.all(ProvisioningRequest):
+            for name in {owner.name for owner in each.metadata.owner_references if owner.kind == "Workload"}:
+                found.setdefault((each.namespace, name), []).append(each)
+        return found
 
 
 def _latest_last(workload: QueuedWorkload) -> tuple[bool, str]:
     """Order workloads of one owner: those that have finished first, then by age."""
-    has_finished = any(each.type == "Finished" and each.status == "True" for each in workload.status.conditions)
-    return not has_finished, workload.metadata.creation_timestamp or ""
+    return not workload.has_finished, workload.metadata.creation_timestamp or ""
+
+
+def _first_in_queue(workload: QueuedWorkload) -> tuple[int, str]:
+    """Order workloads as Kueue does unless told otherwise: by priority, then by age."""
+    return -(workload.spec.priority or 0), workload.metadata.creation_timestamp or ""

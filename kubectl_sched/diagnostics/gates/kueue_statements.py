@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from kubectl_sched.api.apimachinery.labels import selector_of
-from kubectl_sched.api.kueue import AdmissionCheck, ClusterQueue, QueuedWorkload
+from kubectl_sched.api.kueue import AdmissionCheck
 from kubectl_sched.diagnostics.gates.gate import Queue, QueuePlace, Statement, about, conditions_of
 from kubectl_sched.diagnostics.gates.kueue_quotas import cohort_quotas, quotas
-from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kubectl_sched.api.kueue import QueuedWorkloadStatus
     from kubectl_sched.diagnostics.gates.kueue_chain import KueueChain, KueueObjects
 
-_WAITING_NAMED = 10
+_NAMED = 10
 
 
 def statements(chain: KueueChain, objects: KueueObjects) -> Iterator[Statement]:
@@ -23,10 +23,8 @@ def statements(chain: KueueChain, objects: KueueObjects) -> Iterator[Statement]:
     workload = chain.workload
     if workload is not None:
         yield from conditions_of(workload, workload.status.conditions)
-        requeue = workload.status.requeue_state
-        if requeue is not None:
-            said = f"count {requeue.count}, requeueAt {requeue.requeue_at or 'not set'}"
-            yield Statement(about=about(workload), type="requeueState", message=said)
+        for field, said in _fields(workload.status):
+            yield Statement(about=about(workload), type=field, message=said)
         for check in workload.status.admission_checks:
             yield Statement(
                 about=about(workload),
@@ -45,6 +43,17 @@ def statements(chain: KueueChain, objects: KueueObjects) -> Iterator[Statement]:
         yield from conditions_of(request, request.status.conditions)
 
 
+def _fields(status: QueuedWorkloadStatus) -> Iterator[tuple[str, str]]:
+    """Yield fields of a Workload's status that say where it is beside its conditions."""
+    if status.requeue_state is not None:
+        again = status.requeue_state
+        yield "requeueState", f"count {again.count}, requeueAt {again.requeue_at or 'not set'}"
+    if status.cluster_name:
+        yield "clusterName", status.cluster_name
+    if status.nominated_cluster_names:
+        yield "nominatedClusterNames", ", ".join(status.nominated_cluster_names[:_NAMED])
+
+
 def facts(chain: KueueChain, objects: KueueObjects) -> Iterator[str]:
     """Yield a sentence for each part of the chain that is stopped, missing or not for this namespace."""
     held, local_queue, queue = chain.held, chain.local_queue, chain.cluster_queue
@@ -58,10 +67,9 @@ def facts(chain: KueueChain, objects: KueueObjects) -> Iterator[str]:
             yield f"{about(each)} is stopped (stopPolicy {each.spec.stop_policy})"
     if chain.namespace is None:
         return
-    if queue is not None and not _admits(queue, chain):
+    if queue is not None and not objects.admits(queue, chain.namespace):
         yield f"namespace {held.namespace} does not match the namespaceSelector of {about(queue)}"
-    queues = objects.all(ClusterQueue)
-    if queues and not any(_admits(each, chain) for each in queues):
+    if objects.no_queue_admits(chain.namespace):
         yield f"namespace {held.namespace} matches the namespaceSelector of no ClusterQueue"
 
 
@@ -73,15 +81,6 @@ def _about_workload(chain: KueueChain, objects: KueueObjects) -> Iterator[str]:
             yield f"its pod group is of {total} pods, of which {objects.group_size(chain.held):,} were found"
     elif not chain.workload.spec.active:
         yield f"{about(chain.workload)} is not active (spec.active is false)"
-
-
-def _admits(queue: ClusterQueue, chain: KueueChain) -> bool:
-    """Report whether the queue is for workloads of the namespace; without a selector it is for none."""
-    labels = chain.namespace.metadata.labels if chain.namespace is not None else {}
-    try:
-        return selector_of(queue.spec.namespace_selector).matches(labels)
-    except SchedError:
-        return False
 
 
 def queue_of(chain: KueueChain, objects: KueueObjects) -> Queue:
@@ -99,7 +98,7 @@ def queue_of(chain: KueueChain, objects: KueueObjects) -> Queue:
         priority=workload.spec.priority if workload is not None else None,
         created=workload.metadata.creation_timestamp if workload is not None else None,
         pending=queue.status.pending_workloads if queue is not None else None,
-        waiting=tuple(_waiting(chain, objects))[:_WAITING_NAMED],
+        waiting=tuple(islice(_waiting(chain, objects), _NAMED)),
         quotas=quotas(chain),
         cohort_quotas=cohort_quotas(chain),
     )
@@ -107,10 +106,6 @@ def queue_of(chain: KueueChain, objects: KueueObjects) -> Queue:
 
 def _waiting(chain: KueueChain, objects: KueueObjects) -> Iterator[str]:
     """Name the other workloads of the LocalQueue that have no quota yet, with the inputs of their order."""
-    if chain.workload is None:
-        return
-    for each in objects.all(QueuedWorkload):
-        is_here = (each.namespace, each.spec.queue_name) == (chain.held.namespace, chain.queue_name)
-        is_over = any(said.type == "Finished" and said.status == "True" for said in each.status.conditions)
-        if each is not chain.workload and is_here and each.status.admission is None and not is_over:
+    for each in objects.waiting(chain.held.namespace, chain.queue_name) if chain.workload is not None else ():
+        if each is not chain.workload:
             yield f"{each.name} (priority {each.spec.priority or 0}, made {each.metadata.creation_timestamp})"
