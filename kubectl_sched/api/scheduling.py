@@ -58,10 +58,24 @@ class DisruptionMode(Part, frozen=True):
     all: AllDisruptionMode | None = None
 
 
+class WorkloadReference(Part, frozen=True):
+    """The Workload whose template a group was made from."""
+
+    workload_name: str = ""
+
+
+class PodGroupTemplateReference(Part, frozen=True):
+    """The same in 1.36."""
+
+    workload: WorkloadReference | None = None
+
+
 class PodGroupSpec(Part, frozen=True):
     """The scheduling policy of the group, and the claims that its pods share."""
 
     parent_composite_pod_group_name: str | None = None
+    pod_group_template_ref: PodGroupTemplateReference | None = None
+    workload_ref: WorkloadReference | None = None
     scheduling_policy: PodGroupSchedulingPolicy = PodGroupSchedulingPolicy()
     scheduling_constraints: PodGroupSchedulingConstraints | None = None
     resource_claims: tuple[PodResourceClaim, ...] = ()
@@ -88,6 +102,13 @@ class PodGroup(KubernetesObject, frozen=True, tag_field="kind", tag="PodGroup"):
     def priority(self) -> int:
         """Return the priority, 0 where none is set."""
         return self.spec.priority or 0
+
+    @property
+    def workload(self) -> str | None:
+        """The name of the Workload whose template the group was made from."""
+        template = self.spec.pod_group_template_ref
+        found = self.spec.workload_ref or (template.workload if template is not None else None)
+        return found.workload_name if found is not None else None
 
 
 class CompositePodGroup(KubernetesObject, frozen=True, tag_field="kind", tag="CompositePodGroup"):

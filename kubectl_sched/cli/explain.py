@@ -95,11 +95,18 @@ def explain(
         explain_message(targets[1:], display)
         return
     if is_about_groups(targets or ()):
-        if interactive or watch or selection.selector is not None or node is not None or scheduler.profile is not None:
-            raise SchedError(
-                "--interactive, --watch, --selector, --node and --profile are about pods: a group is explained without"
+        if watch or selection.selector is not None or node is not None or scheduler.profile is not None:
+            raise SchedError("--watch, --selector, --node and --profile are about pods: a group is explained without")
+        if interactive:
+            _check_interactive(display.output, watch=False)
+        from kubectl_sched.render.display import Display
+
+        shown = Display(output=display.output.value, color=display.color.value, all_nodes=all_nodes)
+        sys.exit(
+            explain_groups(
+                targets or (), selection, scheduler.replay, source, connection, shown, interactive=interactive
             )
-        sys.exit(explain_groups(targets or (), selection, scheduler.replay, source, connection, display))
+        )
     if sampling and start_index is not None:
         raise SchedError("--sampling replays every start and --start-index one: give one of them")
     if drifted and selection.pending:

@@ -1,4 +1,4 @@
-"""`explain podgroup NAME` and `explain podgroups --pending`: the cycle of groups."""
+"""`explain podgroup NAME`, `explain podgroups --pending` and `explain workload NAME`: the cycle of groups."""
 
 from __future__ import annotations
 
@@ -9,23 +9,27 @@ from kubectl_sched.errors import SchedError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_sched.cli.options import PageableOutput, PodSelection, StateSource
+    from kubectl_sched.cli.options import PodSelection, StateSource
     from kubectl_sched.cli.options.connection import ConnectionOptions
+    from kubectl_sched.render.display import Display
     from kubectl_sched.sources.discovery.replay_setup import Replay
 
-_WORDS = frozenset({"podgroup", "podgroups"})
+_GROUPS = frozenset({"podgroup", "podgroups"})
+_WORKLOADS = frozenset({"workload", "workloads"})
 
 
 def is_about_groups(targets: Sequence[str]) -> bool:
-    """Report whether the targets of `explain` name groups: `podgroup train`, `podgroups`, `podgroup/train`."""
-    return bool(targets) and targets[0].partition("/")[0].partition(".")[0].lower() in _WORDS
+    """Report whether the targets of `explain` name groups: `podgroup train`, `podgroups`, `workload/train`."""
+    return bool(targets) and _word(targets[0]) in _GROUPS | _WORKLOADS
+
+
+def _word(target: str) -> str:
+    return target.partition("/")[0].partition(".")[0].lower()
 
 
 def group_names(targets: Sequence[str], *, pending: bool) -> tuple[str, ...]:
-    """Return the names of the groups; none if all pending ones are meant."""
-    head, slash, _ = targets[0].partition("/")
-    del head
-    named = tuple(targets) if slash else tuple(targets[1:])
+    """Return the names of the groups or workloads; none if all pending ones are meant."""
+    named = tuple(targets) if "/" in targets[0] else tuple(targets[1:])
     names = tuple(target.partition("/")[2] if "/" in target else target for target in named)
     if pending and names:
         raise SchedError("--pending is of all groups with a pending pod: name none, or leave it out")
@@ -42,15 +46,29 @@ def explain_groups(
     replay: Replay,
     source: StateSource,
     connection: ConnectionOptions,
-    display: PageableOutput,
+    display: Display,
+    *,
+    interactive: bool,
 ) -> int:
-    """Read, replay, print, and return the exit code."""
+    """Read, replay, print or explore, and return the exit code."""
     from kubectl_sched.cli.state_source import read_whole
     from kubectl_sched.queries.podgroups import PodGroupQuestion, explain_podgroups
-    from kubectl_sched.render.podgroup_output import show_podgroups
 
     names = group_names(targets, pending=selection.pending)
     dump, own = read_whole(source, connection)
     namespace = own if selection.in_namespace == "" else selection.in_namespace
-    answer = explain_podgroups(PodGroupQuestion(names=names, namespace=namespace, replay=replay), dump)
-    return show_podgroups(answer, display.output.value, display.color.value)
+    are_workloads = _word(targets[0]) in _WORKLOADS
+    question = PodGroupQuestion(names=names, namespace=namespace, are_workloads=are_workloads, replay=replay)
+    answer = explain_podgroups(question, dump)
+    if interactive and any(result.members for result in answer.results):
+        from kubectl_sched.cli.options import PageOutput
+        from kubectl_sched.queries.podgroups import explain_members
+        from kubectl_sched.render.podgroup_output import podgroups_exit_code, sentences
+        from kubectl_sched.tui.explore import explore
+
+        members, schedulers = explain_members(answer, question, dump, tuple(sentences(answer)))
+        code = explore(members, schedulers.scheduler, display, [each.value for each in PageOutput])
+        return code if code > 1 else podgroups_exit_code(answer)
+    from kubectl_sched.render.podgroup_output import show_podgroups
+
+    return show_podgroups(answer, display)

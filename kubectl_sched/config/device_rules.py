@@ -112,6 +112,8 @@ class DeviceRules(msgspec.Struct, frozen=True, kw_only=True):
     """Without DRAPrioritizedList every node scores 0."""
     score_counts_allocated: bool = False
     """Claims that were allocated before count in the score."""
+    pending_claims_have_nodes: bool = False
+    """A claim that got devices earlier in a group's cycle is used where these are; 1.36 does not look."""
     configs_are_merged: bool = False
     """A claim's configuration for several requests is written once, and without naming them where they are all."""
 
@@ -232,5 +234,6 @@ RULES_OF_1_37: Final = msgspec.structs.replace(
     device_limit_counts_requests=True,
     selectors_read_lists=True,
     selector_errors_name_device=True,
+    pending_claims_have_nodes=True,
     configs_are_merged=True,
 )

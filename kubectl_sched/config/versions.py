@@ -174,6 +174,9 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     groups_wait_for_gated: bool = False
     """A member that a PreEnqueue plugin holds back holds back its whole group."""
 
+    groups_are_queued: bool = False
+    """A group stands in the queue as one, by its own priority, and its members do not."""
+
     groups_are_victims: bool = False
     """With GenericWorkload, DefaultPreemption takes pods by the priority of their group, and groups as a whole where
     their disruptionMode is `all`."""
@@ -348,6 +351,7 @@ def _table() -> dict[KubeVersion, Release]:
             "groups_are_victims": True,
             "groups_have_placement_feasible": True,
             "groups_wait_for_gated": True,
+            "groups_are_queued": True,
             "pod_group_condition": "PodGroupInitiallyScheduled",
             "one_violated_budget_is_enough": True,
             "unstarted_victims_keep_their_order": True,

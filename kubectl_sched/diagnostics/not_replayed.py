@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.config.types import DynamicResourcesArgs
+from kubectl_sched.scheduler.member_result import MemberResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,10 +43,14 @@ def _group_cycle(result: ScheduleResult) -> Iterator[str]:
 
 
 def _how_scheduled(result: ScheduleResult) -> str:
+    if isinstance(result, MemberResult):
+        return "kube-scheduler places them in one cycle, and this is the pod's part of it"
     handle = result.framework.handle if result.framework is not None else None
     if handle is None or not (handle.release.groups_have_cycle and handle.features.enabled("GenericWorkload")):
         return "kube-scheduler schedules them one by one"
-    return "kube-scheduler places them in one cycle, which `explain podgroup` replays; this is the pod by itself"
+    if result.current_node:
+        return "kube-scheduler places them in one cycle; a pod that has a node is replayed by itself"
+    return "kube-scheduler places them in one cycle, and this is the pod by itself"
 
 
 def _group_of(pod: Pod) -> str | None:

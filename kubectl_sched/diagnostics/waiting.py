@@ -15,6 +15,8 @@ _SCALES_UP = {"TriggeredScaleUp": "cluster-autoscaler", "Nominated": "Karpenter"
 def waiting_for(result: ScheduleResult, stage: Stage | None, observed: Observed | None) -> str | None:
     """Return what the pod waits for, as a noun; None if nothing is under way."""
     if stage is not None and stage.name == "Gated":
+        if not result.pod.spec.scheduling_gates:
+            return "the pods of its group"
         gates = " and ".join(gate.name for gate in result.pod.spec.scheduling_gates)
         return f"{stage.known_by} to lift the gate {gates}" if stage.known_by else f"the gate {gates} to be removed"
     if stage is not None and stage.name == "Nominated":

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.api.scheduling import PodGroup
     from kubectl_sched.framework.cycle_state import CycleState
-    from kubectl_sched.framework.status import Status
+    from kubectl_sched.framework.status import NodeToStatus, Status
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.arrays import Integers, Rows
 
@@ -80,10 +80,19 @@ class GroupTrial(Record, frozen=True, kw_only=True):
     attempts: tuple[GroupAttempt, ...] = ()
 
 
-class GroupCycle(Record, frozen=True, kw_only=True):
-    """The cycle that failed: the states of its members' attempts, and its algorithm, to be run on a changed cluster."""
+class TriedMember(Record, frozen=True, kw_only=True):
+    """One member's attempt: the state and the cluster of it, and the verdict on each node if Filter ran."""
 
-    states: tuple[CycleState, ...]
+    pod: Pod
+    nodes: Snapshot
+    state: CycleState
+    verdict: NodeToStatus | None
+
+
+class GroupCycle(Record, frozen=True, kw_only=True):
+    """The cycle that failed: its members' attempts, and its algorithm, to be run on a changed cluster."""
+
+    tried: tuple[TriedMember, ...]
     trial: Callable[[Snapshot], GroupTrial]
 
 

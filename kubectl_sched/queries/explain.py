@@ -17,6 +17,8 @@ from kubectl_sched.own_error import HOW_TO_REPORT, error_in_one_line, note_error
 from kubectl_sched.queries.contrast import contrast_of
 from kubectl_sched.queries.explanation import Explanation, explanation_of
 from kubectl_sched.record import CachingRecord, Record
+from kubectl_sched.scheduler.member_result import MemberResult, part_of_cycle
+from kubectl_sched.scheduler.podgroup_members import explain_podgroup, group_with_cycle
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.schedule_one import no_profile
 from kubectl_sched.simulation.equivalence_cache import EquivalenceCache
@@ -34,7 +36,9 @@ if TYPE_CHECKING:
     from kubectl_sched.diagnostics.kubelet_refusals import Refusals
     from kubectl_sched.framework.handle import ExtenderClient
     from kubectl_sched.queries.held_pods import HeldPods
+    from kubectl_sched.scheduler.podgroup_result import PodGroupResult
     from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.scheduler.scheduler import Scheduler
     from kubectl_sched.simulation.pending_together import Together
     from kubectl_sched.sources.dump.dump import Dump
 
@@ -130,6 +134,7 @@ class PodExplainer:
         self._suggesting = suggesting and question.suggesting and question.is_about_one_pod
         self._around = Surroundings(dump.objects, schedulers.missing_scheduler)
         self._cycles = EquivalenceCache(schedulers.profile)
+        self._groups: dict[tuple[Scheduler, str], PodGroupResult] = {}
 
     def explanations(self) -> tuple[list[Explanation], list[str]]:
         """Explain each pod, then each workload whose pods were never created; and name the pods that are unreadable."""
@@ -191,7 +196,7 @@ class PodExplainer:
         scheduler = self._schedulers.scheduler(pod)
         if self._question.at_decision:
             scheduler = self._schedulers.scheduler_at_decision(pod, self._around)
-        result = self._cycles.schedule_one(pod, scheduler)
+        result = self._in_group(self._cycles.schedule_one(pod, scheduler), scheduler)
         found = explanation_of(result, scheduler)
         another = placed_by_another(result, self._around)
         refusing = [each.text for each in self.refusals if each.node in landing_nodes(result)]
@@ -212,7 +217,8 @@ class PodExplainer:
         found = self._sampled(found, scheduler.configuration)
         if self._question.is_about_one_pod:
             found = replace(found, contrast=contrast_of(found.result, self._question.node))
-        if not self._suggesting or found.result.unknown or self._is_as_asked(found.result):
+        is_alone = not isinstance(found.result, MemberResult)
+        if not (self._suggesting and is_alone) or found.result.unknown or self._is_as_asked(found.result):
             return found
         from kubectl_sched.diagnostics.waiting import adding_a_node
         from kubectl_sched.suggestions.search import suggest  # several pods at once are explained without
@@ -223,6 +229,16 @@ class PodExplainer:
         if found.stage is not None and found.stage.name == "NoScheduler":
             suggestions = tuple(each for each in suggestions if not each.comes_by_itself)  # nobody would do it
         return replace(found, suggestions=suggestions, warnings=(*found.warnings, *found.result.budget.warnings))
+
+    def _in_group(self, alone: ScheduleResult, scheduler: Scheduler) -> ScheduleResult:
+        """Return the pod's part of its group's cycle where it has one, which is run once for all members."""
+        group = group_with_cycle(alone.pod, scheduler) if not alone.current_node else None
+        if group is None:
+            return alone
+        key = scheduler, group.key
+        if key not in self._groups:
+            self._groups[key] = explain_podgroup(group, scheduler)
+        return part_of_cycle(alone, self._groups[key])
 
     def _is_as_asked(self, result: ScheduleResult) -> bool:
         """Report whether the pod fits and no node was asked about, so that there is nothing to suggest."""
@@ -289,6 +305,7 @@ def _together(explanations: Sequence[Explanation], schedulers: ClusterSchedulers
         and not each.pod.has_ended
         and (each.stage is None or each.stage.name != "NotCreated")
         and each.result.failure is None
+        and not isinstance(each.result, MemberResult)
     ]
     serving = {schedulers.scheduler(result.pod) for result in pending}
     if len(pending) < 2 or len(serving) != 1:

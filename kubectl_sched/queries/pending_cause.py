@@ -9,6 +9,7 @@ import numpy as np
 
 from kubectl_sched.framework.status import error
 from kubectl_sched.record import Record
+from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.suggestions.nearest_nodes import last_rows
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from kubectl_sched.diagnostics.gates.gate import Gate
     from kubectl_sched.framework.status import Status
     from kubectl_sched.queries.explanation import Explanation
+    from kubectl_sched.scheduler.podgroup_result import PodGroupResult
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot.arrays import Rows
 
@@ -46,6 +48,8 @@ def cause_of(explanation: Explanation) -> Cause:
             plugins=(),
             reasons=(f"no profile has the schedulerName {result.pod.spec.scheduler_name}",),
         )
+    if isinstance(result, MemberResult) and result.pre_enqueue.is_success:
+        return _of_group(result.podgroup)
     found = list(_keeping_out(result))
     plugins = sorted({status.plugin for status in found if status.plugin})
     reasons = sorted({_nameless(reason, result) for status in found for reason in status.reasons})
@@ -61,6 +65,14 @@ def _holder(gate: Gate) -> str | None:
         return f"{gate.owner.controller} holds it back"
     name = f"ClusterQueue {queue.cluster_queue}" if queue.cluster_queue else f"LocalQueue {queue.local_queue}"
     return f"{gate.owner.controller} holds it back in {name}"
+
+
+def _of_group(cycle: PodGroupResult) -> Cause:
+    """The cause that keeps a whole group pending: all of its members share it."""
+    outcome = cycle.outcome.value
+    if cycle.outcome is Outcome.SCHEDULABLE:
+        return Cause(outcome=outcome)
+    return Cause(outcome=outcome, reasons=(f"PodGroup {cycle.info.group.key}: {cycle.status.message}",))
 
 
 def _keeping_out(result: ScheduleResult) -> Iterable[Status]:

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.api.scheduling import PodGroup
+from kubectl_sched.api.scheduling import PodGroup, Workload
 from kubectl_sched.errors import SchedError
 from kubectl_sched.near_names import near_hint
+from kubectl_sched.queries.explain import Answer, PodExplainer, Question
 from kubectl_sched.record import CachingRecord, Record
-from kubectl_sched.scheduler.podgroup_members import explain_podgroup, is_member
+from kubectl_sched.scheduler.podgroup_members import (
+    GENERIC_WORKLOAD,
+    explain_podgroup,
+    is_member,
+    tree_above,
+)
+from kubectl_sched.scheduler.workload_gang import explain_workload
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
+from kubectl_sched.sources.pod_selection import Selection
+from kubectl_sched.suggestions.podgroup_suggestions import PodGroupSuggestion, suggest_for_podgroup
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from kubectl_sched.config import Configuration
     from kubectl_sched.scheduler.podgroup_result import PodGroupResult
     from kubectl_sched.scheduler.scheduler import Scheduler
     from kubectl_sched.sources.dump.dump import Dump
-
-_GATE = "GenericWorkload"
 
 
 class PodGroupQuestion(Record, frozen=True, kw_only=True):
@@ -31,6 +38,9 @@ class PodGroupQuestion(Record, frozen=True, kw_only=True):
     namespace: str | None = None
     """None means all namespaces."""
 
+    are_workloads: bool = False
+    """The names are those of Workloads, whose groups are meant."""
+
     replay: Replay = Replay()
 
 
@@ -39,6 +49,9 @@ class PodGroupAnswer(CachingRecord, frozen=True, kw_only=True):
 
     results: tuple[PodGroupResult, ...]
     is_about_one: bool
+    suggestions: tuple[PodGroupSuggestion, ...] = ()
+    """The changes after which the group fits, searched if one was named that does not."""
+
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -47,35 +60,78 @@ def explain_podgroups(question: PodGroupQuestion, dump: Dump) -> PodGroupAnswer:
     """Run the cycle of each group. Raises SchedError if a group is not there, or if this version has no such cycle."""
     schedulers = ClusterSchedulers(dump, question.replay)
     pods = [item for item in dump.objects if isinstance(item, Pod)]
-    groups = _selected(question, dump, pods)
-    results = tuple(_explained(group, pods, schedulers) for group in groups)
+    if question.are_workloads and schedulers.default_scheduler.configuration.release.gangs_are_of_workloads:
+        results = tuple(_of_workloads(question, dump, schedulers))
+    else:
+        results = tuple(_explained(group, pods, schedulers) for group in _selected(question, dump, pods))
+    is_about_one = len(question.names) == 1 and len(results) == 1
+    suggestions: tuple[PodGroupSuggestion, ...] = ()
+    if is_about_one and results[0].chosen is not None:
+        group = results[0].info.group
+        suggestions = suggest_for_podgroup(results[0], _scheduler_of(group, pods, schedulers))
     return PodGroupAnswer(
         results=results,
-        is_about_one=len(question.names) == 1,
+        is_about_one=is_about_one,
+        suggestions=suggestions,
         notes=tuple(schedulers.notes),
         warnings=(*schedulers.warnings, *dump.warnings),
     )
 
 
+def explain_members(
+    answer: PodGroupAnswer, question: PodGroupQuestion, dump: Dump, sentences: tuple[str, ...]
+) -> tuple[Answer, ClusterSchedulers]:
+    """Explain each member of the groups, to go through them; the sentences say what is known of the groups."""
+    pods = [member.pod for result in answer.results for member in result.members]
+    schedulers = ClusterSchedulers(dump, question.replay)
+    asked = Question(selection=Selection(namespace=question.namespace), replay=question.replay)
+    explainer = PodExplainer(asked, dump, schedulers, suggesting=False)
+    explanations = tuple(map(explainer.explained, pods))
+    notes = (*sentences, *answer.notes)
+    return Answer(explanations=explanations, is_about_one_pod=False, notes=notes, warnings=answer.warnings), schedulers
+
+
 def _selected(question: PodGroupQuestion, dump: Dump, pods: Sequence[Pod]) -> list[PodGroup]:
-    groups = [
-        item
-        for item in dump.objects
-        if isinstance(item, PodGroup) and question.namespace in {None, item.metadata.namespace}
-    ]
+    groups = _inside(question, dump, PodGroup)
+    if question.are_workloads:
+        groups = [group for group in groups if group.workload is not None]
     if not question.names:
         waiting = [pod for pod in pods if not pod.spec.node_name and not pod.has_ended]
         return [group for group in groups if any(is_member(pod, group) for pod in waiting)]
-    return [_named(name, groups, question.namespace) for name in question.names]
+    if not question.are_workloads:
+        return [_named(name, groups, question.namespace) for name in question.names]
+    workloads = [
+        _named(name, _inside(question, dump, Workload), question.namespace, "Workload") for name in question.names
+    ]
+    keys = {each.key for each in workloads}
+    return [group for group in groups if f"{group.metadata.namespace}/{group.workload}" in keys]
 
 
-def _named(name: str, groups: Sequence[PodGroup], namespace: str | None) -> PodGroup:
+def _of_workloads(question: PodGroupQuestion, dump: Dump, schedulers: ClusterSchedulers) -> Iterator[PodGroupResult]:
+    workloads = _inside(question, dump, Workload)
+    if question.names:
+        workloads = [_named(name, workloads, question.namespace, "Workload") for name in question.names]
+    for workload in workloads:
+        results = explain_workload(workload, schedulers.default_scheduler)
+        yield from (result for result in results if question.names or result.members)
+
+
+_Kind = TypeVar("_Kind", PodGroup, Workload)
+
+
+def _inside(question: PodGroupQuestion, dump: Dump, kind: type[_Kind]) -> list[_Kind]:
+    """The objects of the kind in the question's namespace."""
+    found = (item for item in dump.objects if isinstance(item, kind))
+    return [item for item in found if question.namespace in {None, item.metadata.namespace}]
+
+
+def _named(name: str, groups: Sequence[_Kind], namespace: str | None, kind: str = "PodGroup") -> _Kind:
     found = next((group for group in groups if group.metadata.name == name), None)
     if found is not None:
         return found
     hint = near_hint(name, [group.metadata.name for group in groups])
     place = f"in namespace {namespace}" if namespace else "in any namespace"
-    raise SchedError(f"there is no PodGroup {name} {place}{hint}")
+    raise SchedError(f"there is no {kind} {name} {place}{hint}")
 
 
 def _explained(group: PodGroup, pods: Sequence[Pod], schedulers: ClusterSchedulers) -> PodGroupResult:
@@ -95,13 +151,13 @@ def _check_has_cycle(group: PodGroup, configuration: Configuration) -> None:
             f"Kubernetes {configuration.version} schedules the pods of a group one by one: `explain pod` replays each "
             "(--kube-version 1.36 has a cycle of the group)"
         )
-    if not configuration.features.enabled(_GATE):
+    if not configuration.features.enabled(GENERIC_WORKLOAD):
         raise SchedError(
-            f"the feature gate {_GATE} is off, so the pods of a group are scheduled one by one: `explain pod` replays "
-            f"each (--feature-gates {_GATE}=true turns it on)"
+            f"the feature gate {GENERIC_WORKLOAD} is off, so the pods of a group are scheduled one by one: `explain "
+            f"pod` replays each (--feature-gates {GENERIC_WORKLOAD}=true turns it on)"
         )
-    parent = group.spec.parent_composite_pod_group_name
-    if parent is not None and configuration.features.enabled("CompositePodGroup"):
+    parent = tree_above(group, configuration)
+    if parent is not None:
         raise SchedError(
             f"PodGroup {group.key} belongs to the CompositePodGroup {parent}, and the cycle of a tree of groups is not "
             "replayed (--feature-gates CompositePodGroup=false replays the group alone)"

@@ -14,6 +14,7 @@ from kubectl_sched.diagnostics.waiting import waiting_for
 from kubectl_sched.queries.explain import PodExplainer, Question
 from kubectl_sched.queries.pending_cause import Cause, cause_of
 from kubectl_sched.record import Record
+from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.simulation.pending_together import together as pending_together
 from kubectl_sched.simulation.queue_simulation import owner_of
@@ -142,7 +143,8 @@ class Triaging:
         results = [each.result for each in group.explanations]
         schedulers = {self.schedulers.scheduler(result.pod) for result in results}
         sets_fields = any(each.sets_fields for each in group.explanations)
-        if len(schedulers) != 1 or sets_fields or any(result.unknown for result in results):
+        in_groups = any(isinstance(result, MemberResult) for result in results)
+        if len(schedulers) != 1 or sets_fields or in_groups or any(result.unknown for result in results):
             return structs.replace(group, suggestions=())
         scheduler, outcome = schedulers.pop(), results[0].outcome
         together = pending_together(results, scheduler) if outcome is Outcome.SCHEDULABLE else None

@@ -9,9 +9,11 @@ import numpy as np
 from kubectl_sched.api.apimachinery.timestamps import to_the_second
 from kubectl_sched.framework.unjudged import could_not_judge, unknown_nodes
 from kubectl_sched.own_error import HOW_TO_REPORT
+from kubectl_sched.render.podgroup_headline import podgroup_headline
 from kubectl_sched.render.reason_clauses import clauses
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.status_sentences import stage_words
+from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
@@ -89,7 +91,11 @@ def decision(result: ScheduleResult) -> str:
         return f"{name} could not be explained: {safe(result.failure)}; {HOW_TO_REPORT}; {_UNAFFECTED}"
     if result.outcome is Outcome.ERROR and result.unknown:
         return f"{name} is not known to fit anywhere: {safe(result.error or '')}; {_UNAFFECTED}"
-    return "; ".join(filter(None, (_decision(result), unjudged(result))))
+    if isinstance(result, MemberResult):
+        decided = f"{name} {_in_group(result)}; its group {safe(podgroup_headline(result.podgroup))}"
+    else:
+        decided = _decision(result)
+    return "; ".join(filter(None, (decided, unjudged(result))))
 
 
 def unjudged(result: ScheduleResult) -> str:
@@ -118,6 +124,23 @@ def _decision(result: ScheduleResult) -> str:
             return f"{name} {_lands(result)}"
         case Outcome.UNSCHEDULABLE:
             return f"{_preempting(result, name)}{_fits_nowhere(result)}"
+
+
+def _in_group(result: ScheduleResult) -> str:
+    """Return what becomes of the pod in the cycle of its group."""
+    match result.outcome:
+        case Outcome.SCHEDULABLE:
+            return _lands(result)
+        case Outcome.UNSCHEDULABLE if not len(result.feasible):
+            return _fits_nowhere(result)
+        case Outcome.UNSCHEDULABLE:
+            return "finds a node, but goes back to the queue"
+        case Outcome.ERROR:
+            return f"fails with its group: {safe(result.error or '')}"
+        case Outcome.DELETING:
+            return "is being deleted, so kube-scheduler leaves it alone"
+        case _:
+            return "waits with its group" if result.pre_enqueue.is_success else f"is gated by {_gate(result)}"
 
 
 def _scheduler(result: ScheduleResult) -> str:

@@ -147,6 +147,7 @@ def assume(result: ScheduleResult, nodes: Snapshot, node_name: str) -> Snapshot:
     """The cluster with the pod on the node, and with what Reserve set aside for it."""
     taken = reserved(result, node_name)
     pod = result.pod
+    nodes = replace(nodes, before_group=nodes.before_group or nodes)
     return after(without_nomination(nodes, pod), taken).assume(reserved_pod(pod, taken), nodes.row_of[node_name])
 
 

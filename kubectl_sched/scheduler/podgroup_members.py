@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.meta import ObjectMeta
 from kubectl_sched.api.pod import Pod
+from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.framework.podgroup_info import PodGroupInfo
 from kubectl_sched.scheduler.podgroup_result import Member, PodGroupResult
@@ -17,9 +18,12 @@ from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.schedule_one_podgroup import schedule_one_podgroup
 
 if TYPE_CHECKING:
-    from kubectl_sched.api.scheduling import PodGroup
+    from kubectl_sched.config import Configuration
     from kubectl_sched.scheduler.scheduler import Scheduler
     from kubectl_sched.snapshot import Snapshot
+
+GENERIC_WORKLOAD = "GenericWorkload"
+"""The feature gate of the cycle of groups."""
 
 
 def explain_podgroup(group: PodGroup, scheduler: Scheduler) -> PodGroupResult:
@@ -27,7 +31,7 @@ def explain_podgroup(group: PodGroup, scheduler: Scheduler) -> PodGroupResult:
     nodes = scheduler.nodes
     queued: list[Pod] = []
     outside: list[Member] = []
-    for pod in sorted((pod for pod in nodes.pending if is_member(pod, group)), key=_queue_key):
+    for pod in sorted((pod for pod in nodes.pending if is_member(pod, group)), key=queue_key):
         framework = scheduler.framework(scheduler_name_of(pod))
         if framework is None:
             outside.append(Member(pod=pod, outcome=Outcome.NO_PROFILE))
@@ -76,6 +80,26 @@ def _name_alone(pod: Pod) -> Pod:
     return Pod(metadata=ObjectMeta(name=meta.name, namespace=meta.namespace, uid=meta.uid))
 
 
+def group_with_cycle(pod: Pod, scheduler: Scheduler) -> PodGroup | None:
+    """Return the group in whose cycle the pod is scheduled; None if it is scheduled by itself."""
+    configuration, named = scheduler.configuration, pod.spec.scheduling_group
+    if named is None or not named.pod_group_name or not has_group_cycles(configuration):
+        return None
+    group = scheduler.nodes.objects.get(PodGroup, named.pod_group_name, pod.metadata.namespace)
+    return None if group is None or tree_above(group, configuration) is not None else group
+
+
+def has_group_cycles(configuration: Configuration) -> bool:
+    """Report whether this version schedules groups in cycles of their own, with these feature gates."""
+    return configuration.release.groups_have_cycle and configuration.features.enabled(GENERIC_WORKLOAD)
+
+
+def tree_above(group: PodGroup, configuration: Configuration) -> str | None:
+    """Return the name of the CompositePodGroup that the group belongs to, None if it is scheduled as itself."""
+    of_trees = configuration.features.enabled("CompositePodGroup")
+    return group.spec.parent_composite_pod_group_name if of_trees else None
+
+
 def is_member(pod: Pod, group: PodGroup) -> bool:
     """Report whether the pod names the group."""
     named = pod.spec.scheduling_group
@@ -92,7 +116,7 @@ def scheduled_members(group: PodGroup, nodes: Snapshot) -> tuple[Pod, ...]:
     return tuple(pod for pod in placed if is_member(pod, group))
 
 
-def _queue_key(pod: Pod) -> tuple[int, bool, str, str]:
+def queue_key(pod: Pod) -> tuple[int, bool, str, str]:
     """Priority, and then the first attempt, which no object holds: creation and name stand for it."""
     created = pod.metadata.creation_timestamp
     return -pod.priority, created is None, created or "", pod.metadata.name

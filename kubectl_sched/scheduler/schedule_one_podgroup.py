@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_sched.framework.cycle_state import PluginError
-from kubectl_sched.framework.podgroup_info import GroupAttempt, GroupCycle, GroupTrial, Placement, PodGroupInfo
+from kubectl_sched.framework.podgroup_info import (
+    GroupAttempt,
+    GroupCycle,
+    GroupTrial,
+    Placement,
+    PodGroupInfo,
+    TriedMember,
+)
 from kubectl_sched.framework.status import Code, Status, error, unschedulable
 from kubectl_sched.scheduler.placement_scores import score_placements
 from kubectl_sched.scheduler.podgroup_algorithm import Algorithm, all_rows
@@ -23,7 +30,6 @@ from kubectl_sched.scheduler.result import Outcome
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.podgroup_result import PlacementResult
     from kubectl_sched.snapshot import Snapshot
@@ -110,7 +116,7 @@ def _post_filter(algorithm: Algorithm, nodes: Snapshot, result: PodGroupResult) 
         return GroupTrial(status=tried.status, attempts=_found(tried.chosen))
 
     result = replace(result, untried=result.status)
-    cycle = GroupCycle(states=tuple(_states(result)), trial=trial)
+    cycle = GroupCycle(tried=tuple(_tried(result)), trial=trial)
     found = run_pod_group_post_filter(algorithm.info, nodes, algorithm.framework, cycle)
     if found is None:
         return result
@@ -122,9 +128,13 @@ def _post_filter(algorithm: Algorithm, nodes: Snapshot, result: PodGroupResult) 
     return replace(result, status=status, post_filter=found)
 
 
-def _states(result: PodGroupResult) -> Iterator[CycleState]:
-    attempts = (attempt for placement in result.placements for attempt in placement.attempts)
-    return (attempt.result.state for attempt in attempts if attempt.result.state is not None)
+def _tried(result: PodGroupResult) -> Iterator[TriedMember]:
+    cycles = (attempt.result for placement in result.placements for attempt in placement.attempts)
+    return (
+        TriedMember(pod=each.pod, nodes=each.nodes, state=each.state, verdict=each.verdict)
+        for each in cycles
+        if each.state is not None
+    )
 
 
 def _found(chosen: PlacementResult | None) -> tuple[GroupAttempt, ...]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.framework.handle import Handle
@@ -70,9 +71,17 @@ class Scheduler:
             return None
         for plugin in result.framework.queue_sort_plugins[:1]:
             if plugin not in self._orders:
-                self._orders[plugin] = QueueOrder(self.waiting, plugin)
-            return self._orders[plugin].place(result.pod)
+                self._orders[plugin] = QueueOrder([self._as_queued(pod) for pod in self.waiting], plugin)
+            return self._orders[plugin].place(self._as_queued(result.pod))
         return None
+
+    def _as_queued(self, pod: Pod) -> Pod:
+        """Return the pod with the priority by which it is queued: since 1.37 that of its group."""
+        named, of = pod.spec.scheduling_group, self.configuration
+        if named is None or not (of.release.groups_are_queued and of.features.enabled("GenericWorkload")):
+            return pod
+        group = self.nodes.objects.get(PodGroup, named.pod_group_name or "", pod.namespace)
+        return pod if group is None else replace(pod, spec=replace(pod.spec, priority=group.priority))
 
     def _with_nominated(self, nodes: Snapshot) -> Snapshot:
         """The snapshot with the pods that earlier cycles nominated (pkg/scheduler/backend/queue/nominator.go).

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kubectl_sched.cli.app import app
 from kubectl_sched.errors import SchedError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 GATES = "GenericWorkload=true,GangScheduling=true,TopologyAwareWorkloadScheduling=true"
 VERSION = ("--kube-version", "1.36")
@@ -91,7 +89,8 @@ def test_markdown_and_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         (["podgroup", "trian", "-n", "ml"], GATES, "there is no PodGroup trian in namespace ml; near it: train"),
         (["podgroup"], GATES, "which group?"),
         (["podgroup", "train", "-n", "ml"], "GangScheduling=false", "the feature gate GenericWorkload is off"),
-        (["podgroup", "train", "-n", "ml", "-o", "html"], GATES, "-o html is for pods"),
+        (["podgroup", "train", "-n", "ml", "--node", "a1"], GATES, "a group is explained without"),
+        (["workload", "trian", "-n", "ml"], GATES, "there is no Workload trian in namespace ml"),
     ],
 )
 def test_a_question_without_an_answer_is_one_sentence(
@@ -100,3 +99,115 @@ def test_a_question_without_an_answer_is_one_sentence(
     command = ["explain", *arguments, "--from", _dump(tmp_path, 2), *VERSION, "--feature-gates", gates]
     with pytest.raises(SchedError, match=sentence.replace("?", "\\?")):
         app(command, standalone_mode=False)
+
+
+def test_a_pod_is_told_with_its_part_of_the_cycle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dump = _dump(tmp_path, 3)
+    assert run(dump, "pod", "m0", "-n", "ml", "-o", "json") == 1
+    data = json.loads(capsys.readouterr().out)
+    assert data["summary"] == (
+        "ml/m0 finds a node, but goes back to the queue; its group train does not fit: it needs 3 pods at once, 2 of 3 "
+        "tried fit in zone=a"
+    )
+    assert (data["podGroup"]["name"], data["outcome"], data["best"]) == ("train", "Unschedulable", [])
+    assert data["event"].startswith("pod group is unschedulable")
+    run(dump, "pod", "m2", "-n", "ml", "-o", "json")
+    data = json.loads(capsys.readouterr().out)
+    assert data["preFilterNodes"] == ["a1", "a2"]
+    assert data["message"] == "0/2 nodes are available: 2 Insufficient cpu."
+    assert not any("not replayed" in warning for warning in data["warnings"])
+
+
+def test_a_pod_whose_group_fits_has_the_node_of_the_cycle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(_dump(tmp_path, 2), "pod", "m1", "-n", "ml", "-o", "name") == 0
+    assert capsys.readouterr().out == "node/a2\n"
+
+
+def test_the_page_and_the_wide_table_have_members_and_domains(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dump = _dump(tmp_path, 1)
+    run(dump, "podgroup", "train", "-n", "ml", "-o", "html")
+    page = capsys.readouterr().out
+    assert "<bdi>ml/m0</bdi>" in page
+    assert "Domain of zone" in page
+    run(dump, "podgroup", "train", "-n", "ml", "-o", "wide")
+    assert "PodGroupPodsCount" in capsys.readouterr().out
+
+
+def test_triage_takes_a_group_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--from", _dump(tmp_path, 3), *VERSION, "--feature-gates", GATES, "-o", "json"]
+    with pytest.raises(SystemExit):
+        app(arguments, standalone_mode=False)
+    (group,) = json.loads(capsys.readouterr().out)["groups"]
+    assert len(group["pods"]) == 3
+    assert "group train does not fit: it needs 3 pods at once" in group["summary"]
+
+
+@pytest.mark.parametrize(("minimum", "code"), [(2, 0), (3, 1)])
+def test_a_workload_of_1_35_is_scheduled_pod_by_pod(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], minimum: int, code: int
+) -> None:
+    pods = [_pod(f"m{index}") for index in range(3)]
+    for pod in pods:
+        pod["spec"] = {"containers": pod["spec"]["containers"], "workloadRef": {"name": "train", "podGroup": "w"}}
+    workload = {
+        "apiVersion": "scheduling.k8s.io/v1alpha1",
+        "kind": "Workload",
+        "metadata": {"name": "train", "namespace": "ml"},
+        "spec": {"podGroups": [{"name": "w", "policy": {"gang": {"minCount": minimum}}}]},
+    }
+    path = tmp_path / "workload.json"
+    items = [_node("a1", "a"), _node("a2", "a"), workload, *pods]
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    gates = ("--feature-gates", "GenericWorkload=true,GangScheduling=true")
+    command = ["explain", "workload/train", "-n", "ml", "--from", str(path), "--kube-version", "1.35", *gates]
+    with pytest.raises(SystemExit) as ended:
+        app([*command, "-o", "json"], standalone_mode=False)
+    data = json.loads(capsys.readouterr().out)
+    assert (ended.value.code, data["minCount"]) == (code, minimum)
+    assert [each["node"] for each in data["members"]] == (["a1", "a2", None] if code == 0 else [None] * 3)
+    assert data["members"][2]["event"].startswith("0/2 nodes are available: 2 Insufficient cpu.")
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [{"podGroupTemplateRef": {"workload": {"workloadName": "job"}}}, {"workloadRef": {"workloadName": "job"}}],
+)
+def test_the_groups_of_a_workload_are_those_made_from_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], reference: dict[str, Any]
+) -> None:
+    path = Path(_dump(tmp_path, 2))
+    dump = json.loads(path.read_text())
+    next(each for each in dump["items"] if each["kind"] == "PodGroup")["spec"] |= reference
+    metadata = {"name": "job", "namespace": "ml"}
+    dump["items"].append({"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "Workload", "metadata": metadata})
+    path.write_text(json.dumps(dump))
+    assert run(str(path), "workload", "job", "-n", "ml", "-o", "json") == 0
+    assert json.loads(capsys.readouterr().out)["podGroup"]["name"] == "train"
+
+
+def test_what_helps_the_group_is_replayed_as_a_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = Path(_dump(tmp_path, 3))
+    dump = json.loads(path.read_text())
+    batch = {
+        "apiVersion": "scheduling.k8s.io/v1alpha2",
+        "kind": "PodGroup",
+        "metadata": {"name": "batch", "namespace": "ml"},
+        "spec": {"schedulingPolicy": {"basic": {}}},
+    }
+    running = _pod("batch-0")
+    running["spec"] |= {"schedulingGroup": {"podGroupName": "batch"}, "nodeName": "c1"}
+    dump["items"] += [_node("c1", "c"), _node("c2", "c"), _node("c3", "c"), batch, running]
+    path.write_text(json.dumps(dump))
+    run(str(path), "podgroup", "train", "-n", "ml", "-o", "json")
+    suggestions = json.loads(capsys.readouterr().out)["suggestions"]
+    assert [each["text"] for each in suggestions] == [
+        "one more node like a1 makes room for it",
+        "minCount 2 fits now",
+        "evicting group ml/batch makes room in zone=c",
+    ]
+    assert [each["node"] for each in suggestions[2]["members"]] == ["c1", "c2", "c3"]
+    assert sorted(each["node"] for each in suggestions[0]["members"]) == ["a1", "a1-add-1", "a2"]
+    run(str(path), "podgroup", "train", "-n", "ml")
+    assert "train fits with this change: minCount 2 fits now" in capsys.readouterr().out

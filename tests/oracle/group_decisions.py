@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.framework.fit_error import event_note
+from kubectl_sched.framework.status import Code
 from kubectl_sched.scheduler.podgroup_members import explain_podgroup
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.sources import read
 from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kubectl_sched.scheduler.podgroup_result import Member, PodGroupResult
 
 Json = dict[str, Any]
@@ -103,7 +106,8 @@ def differences(answer: Json, result: PodGroupResult) -> Json:
     if result.totals is None and result.post_filter is not None:
         real["totals"] = said["totals"]
     real["attempts"] = real["attempts"][: len(said["attempts"])]
-    real, said = _without_chance(real), _without_chance(said)
+    errors = set(_errors(result))
+    real, said = _without_chance(real, errors), _without_chance(said, errors)
     return {aspect: (real[aspect], said[aspect]) for aspect in real if real[aspect] != said[aspect]}
 
 
@@ -111,9 +115,20 @@ _BY_CHANCE = re.compile(r"(?<=cannot determine domain for already scheduled pods
 """Which of the scheduled members an error names: kube-scheduler goes through a Go map."""
 
 
-def _without_chance(value: Any) -> Any:
+def _errors(result: PodGroupResult) -> Iterator[str]:
+    """The errors on single nodes: where several nodes fail, chance decides which error kube-scheduler tells."""
+    for placement in result.placements:
+        for attempt in placement.attempts:
+            verdict = attempt.result.verdict
+            yield from (each.message for each in (verdict.values if verdict else ()) if each.code is Code.ERROR)
+
+
+def _without_chance(value: Any, errors: set[str]) -> Any:
     if isinstance(value, dict):
-        return {key: _without_chance(each) for key, each in value.items()}
+        return {key: _without_chance(each, errors) for key, each in value.items()}
     if isinstance(value, list):
-        return [_without_chance(each) for each in value]
-    return _BY_CHANCE.sub("", value) if isinstance(value, str) else value
+        return [_without_chance(each, errors) for each in value]
+    if not isinstance(value, str):
+        return value
+    told = next((error for error in errors if value.endswith(error)), None)
+    return _BY_CHANCE.sub("", value.removesuffix(told) + "an error" if told else value)

@@ -181,3 +181,14 @@ def test_a_group_that_was_scheduled_once_keeps_its_condition(minor: str) -> None
     kind = "PodGroupScheduled" if minor == "1.36" else "PodGroupInitiallyScheduled"
     asked = group(4, status={"conditions": [{"type": kind, "status": "True"}]})
     assert run(minor, asked, *zones(), *members(4)).condition is None
+
+
+def test_a_member_is_queued_by_the_priority_of_its_group_since_1_37() -> None:
+    urgent = group(1, priority=100)
+    objects = (*zones(), urgent, pod("other", priority=50), *members(1))
+    for minor, position in (("1.36", 2), ("1.37", 1)):
+        configuration = load_configuration(None, KubeVersion.parse(minor), {"GenericWorkload": True})
+        scheduler = Scheduler(configuration, snapshot(*objects, version=minor))
+        place = scheduler.queue_place(scheduler.schedule_one(members(1)[0]))
+        assert place is not None
+        assert place.position == position

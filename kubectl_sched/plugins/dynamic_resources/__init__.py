@@ -31,7 +31,7 @@ from kubectl_sched.plugins.dynamic_resources.state import STATE, PreFilterState
 from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.api.resource import ResourceClaim
@@ -40,7 +40,12 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.interface import PluginsRunner
-    from kubectl_sched.framework.podgroup_info import GroupCycle, PodGroupInfo, PodGroupPostFilterResult
+    from kubectl_sched.framework.podgroup_info import (
+        GroupCycle,
+        PodGroupInfo,
+        PodGroupPostFilterResult,
+        TriedMember,
+    )
     from kubectl_sched.framework.reservation import Reservation
     from kubectl_sched.plugins.dynamic_resources.filtering import Filtering
     from kubectl_sched.snapshot import Snapshot
@@ -162,19 +167,41 @@ class DynamicResources(
     def pod_group_post_filter(
         self, info: PodGroupInfo, nodes: Snapshot, framework: PluginsRunner, cycle: GroupCycle
     ) -> PodGroupPostFilterResult:
-        """Give up claims of members that did not fit; it never helps in the same cycle.
+        """Give up claims of members that did not fit, else those of the group; it never helps in the same cycle.
 
         It fails if no member's PreFilter came as far as this plugin.
         """
         from kubectl_sched.framework.podgroup_info import PodGroupPostFilterResult
 
-        del nodes, framework
+        del framework
         constrained = info.group.spec.scheduling_constraints is not None
         if not self._on or (constrained and self._enabled("TopologyAwareWorkloadScheduling")):
             return PodGroupPostFilterResult(status=unschedulable())
-        if all(state.get(STATE) is None for state in cycle.states):
+        known = [(each.state.get(STATE), each) for each in cycle.tried]
+        tried = [(state, each) for state, each in known if state is not None]
+        if not tried:
             return PodGroupPostFilterResult(status=error("not found"))
+        if self._enabled("DRAWorkloadResourceClaims") and any(
+            _earlier_claim(state) is None and next(self._deallocatable(state, *_as_tried(each)), None) is None
+            for state, each in tried
+        ):
+            status = self._given_up_by_group(info, tried, nodes)
+            if status is not None:
+                return PodGroupPostFilterResult(status=status)
         return PodGroupPostFilterResult(status=unschedulable("deallocation and deletion of ResourceClaims completed"))
+
+    def _given_up_by_group(
+        self, info: PodGroupInfo, tried: Sequence[tuple[PreFilterState, TriedMember]], nodes: Snapshot
+    ) -> Status | None:
+        """Devices or a reservation that the group gives up while none of its members has a node."""
+        if info.scheduled:
+            return None
+        for state, each in tried:
+            for claim in self._unavailable(state, *_as_tried(each)):
+                users = claim.status.reserved_for
+                if not users or (len(users) == 1 and users[0].uid == info.group.metadata.uid):
+                    return unschedulable("deallocation of PodGroup ResourceClaim completed")
+        return unreserved_for_group(info.pods[0], nodes)
 
     def _given_up(
         self, known: PreFilterState, pod: Pod, nodes: Snapshot, statuses: NodeToStatus
@@ -183,8 +210,8 @@ class DynamicResources(
         if given_up is not None:
             note = f"the devices of claim {given_up.key} are given up, so that others can be tried"
             return PostFilterResult(status=unschedulable("deallocation of ResourceClaim completed"), notes=(note,))
-        extended = known.claims.extended
-        if extended is not None and extended.name != SPECIAL_NAME:
+        extended = _earlier_claim(known)
+        if extended is not None:
             note = f"claim {extended.key}, which an earlier attempt made, is deleted"
             return PostFilterResult(status=unschedulable("deletion of ResourceClaim completed"), notes=(note,))
         if self._enabled("DRAWorkloadResourceClaims") and not self._rules.post_filter_is_silent:
@@ -197,17 +224,23 @@ class DynamicResources(
         return PostFilterResult(status=unschedulable(*(() if self._rules.post_filter_is_silent else (reason,))))
 
     def _deallocatable(
-        self, known: PreFilterState, pod: Pod, nodes: Snapshot, statuses: NodeToStatus
+        self, known: PreFilterState, pod: Pod, nodes: Snapshot, statuses: NodeToStatus | None
     ) -> Iterator[ResourceClaim]:
-        """Claims that some node could not use and nobody else does; only nodes that Filter came to count."""
-        for row, status in enumerate(statuses):
+        """Claims that some node could not use and nobody else does."""
+        for claim in self._unavailable(known, pod, nodes, statuses):
+            users = claim.status.reserved_for
+            if claim is not known.claims.extended and (
+                not users or (len(users) == 1 and users[0].uid == pod.metadata.uid)
+            ):
+                yield claim
+
+    def _unavailable(
+        self, known: PreFilterState, pod: Pod, nodes: Snapshot, statuses: NodeToStatus | None
+    ) -> Iterator[ResourceClaim]:
+        """Claims that some node could not use; only nodes that Filter came to count."""
+        for row, status in enumerate(statuses or ()):
             if status.plugin == self.name and _NOT_AVAILABLE in status.reasons:
-                for claim in self._filtering.outcome(known, pod, nodes.node(row)).unavailable:
-                    users = claim.status.reserved_for
-                    if claim is not known.claims.extended and (
-                        not users or (len(users) == 1 and users[0].uid == pod.metadata.uid)
-                    ):
-                        yield claim
+                yield from self._filtering.outcome(known, pod, nodes.node(row)).unavailable
 
     def score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
         """More for alternatives that a prioritized list names earlier."""
@@ -222,7 +255,7 @@ class DynamicResources(
         for place, row in enumerate(rows):
             outcome = self._filtering.outcome(known, pod, nodes.node(int(row)))
             if outcome.status.is_success and (outcome.allocations or known.claims.user_owned):
-                scores[place] = node_score(known.claims.claims, outcome.allocations, self._rules)
+                scores[place] = node_score(known, outcome.allocations, self._rules)
         return scores
 
     def normalize_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows, scores: Integers) -> Integers:
@@ -266,3 +299,13 @@ class DynamicResources(
                 state=known, pod=pod, node=node, outcome=outcome, filtering=self._filtering, nodes=nodes, now=now
             ).reservations()
         )
+
+
+def _earlier_claim(known: PreFilterState) -> ResourceClaim | None:
+    """The claim for extended resources that an earlier attempt made."""
+    extended = known.claims.extended
+    return extended if extended is not None and extended.name != SPECIAL_NAME else None
+
+
+def _as_tried(member: TriedMember) -> tuple[Pod, Snapshot, NodeToStatus | None]:
+    return member.pod, member.nodes, member.verdict

@@ -135,8 +135,20 @@ def is_reserved_for(pod: Pod, claim: ResourceClaim, *, groups_reserve: bool) -> 
     )
 
 
+def is_pending(claim: ResourceClaim, nodes: Snapshot) -> bool:
+    """Report whether the claim got its devices in the present cycle of a group, so that nothing has written them."""
+    if nodes.before_group is None or claim.status.allocation is None:
+        return False
+    before = nodes.before_group.objects.get(ResourceClaim, claim.name, claim.namespace)
+    return before is None or before.status.allocation is None
+
+
 def unreserved_for_group(pod: Pod, nodes: Snapshot) -> Status | None:
-    """PostFilter's answer where a claim is no longer reserved for the pod's group, none of whose pods has a node."""
+    """PostFilter's answer where a claim is no longer reserved for the pod's group, none of whose pods has a node.
+
+    What the present cycle of the group gave to other members does not count.
+    """
+    nodes = nodes.before_group or nodes
     name, namespace = group_name(pod), pod.metadata.namespace
     if name is None or any(
         group_name(other) == name and other.metadata.namespace == namespace for other in nodes.whole.existing_pods.pods

@@ -30,6 +30,7 @@ from kubectl_sched.plugins.dynamic_resources.claims import (
     ClaimProblem,
     ClaimStore,
     check_bindings,
+    is_pending,
     pod_claims,
 )
 from kubectl_sched.plugins.dynamic_resources.counters import CounterLedger
@@ -133,11 +134,13 @@ class Filtering:
             if refusal is not None:
                 return refusal, PreFilterState()
             available_on.append(selector)
-        allocator = self._allocator(nodes) if claims.to_allocate else None
+        pending = tuple(claim for claim in claims.claims if is_pending(claim, nodes))
+        allocator = self._allocator(nodes) if claims.to_allocate or pending else None
         slices = allocator.slices.slices if allocator is not None else self._slices(nodes)
         return SUCCESS, PreFilterState(
             claims=claims,
             available_on=tuple(available_on),
+            pending=pending,
             allocator=allocator,
             extended=extended,
             node_allocatable=self._node_allocatable(slices),
@@ -149,7 +152,8 @@ class Filtering:
         """Return why the claim ends the cycle, or the nodes where an allocated one can be used."""
         allocation = claim.status.allocation
         if allocation is not None:
-            if allocation.node_selector is None:
+            is_anywhere = is_pending(claim, nodes) and not self.rules.pending_claims_have_nodes
+            if allocation.node_selector is None or is_anywhere:
                 return None, None
             try:
                 return None, strict_node_selector(allocation.node_selector)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.framework.amounts import amount_text
 from kubectl_sched.framework.status import Code
+from kubectl_sched.render.podgroup_headline import podgroup_headline
+from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.suggestions.change import Kind, Promise
 from kubectl_sched.suggestions.ranking import advice_of
@@ -66,6 +68,7 @@ def explanation_data(
             {"extensionPoint": action.extension_point, "plugin": action.plugin, "action": action.action}
             for action in result.binding
         ],
+        "podGroup": _podgroup(result),
         "queue": _queue(explanation.queue_place),
         "stage": stage_data(explanation.stage),
         "history": _history(explanation.history),
@@ -119,6 +122,19 @@ def _observed(observed: Observed | None) -> dict[str, Any] | None:
 
 def _event(event: Event) -> dict[str, Any]:
     return {"reason": event.reason, "component": event.component, "lastSeen": event.last_seen, "message": event.text}
+
+
+def _podgroup(result: ScheduleResult) -> dict[str, Any] | None:
+    if not isinstance(result, MemberResult):
+        return None
+    cycle = result.podgroup
+    group = cycle.info.group.metadata
+    return {
+        "namespace": group.namespace,
+        "name": group.name,
+        "outcome": cycle.outcome.value,
+        "summary": podgroup_headline(cycle),
+    }
 
 
 def _queue(place: QueuePlace | None) -> dict[str, Any] | None:

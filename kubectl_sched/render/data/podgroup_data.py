@@ -26,7 +26,7 @@ def podgroup_data(result: PodGroupResult) -> dict[str, Any]:
         "summary": podgroup_headline(result),
         "minCount": result.info.min_count,
         "scheduled": [pod.key for pod in result.info.scheduled],
-        "members": [_member(each) for each in result.members],
+        "members": members_data(result),
         "placements": _placements(result),
         "best": list(result.best) if result.info.topology_key is not None else [],
         "children": [],
@@ -46,8 +46,14 @@ def podgroup_data(result: PodGroupResult) -> dict[str, Any]:
             "message": condition.message,
         },
         "event": None,
+        "suggestions": [],
         "warnings": list(podgroup_warnings(result)),
     }
+
+
+def members_data(result: PodGroupResult) -> list[dict[str, Any]]:
+    """The members in the order of the cycle."""
+    return [_member(each) for each in result.members]
 
 
 def _member(member: Member) -> dict[str, Any]:

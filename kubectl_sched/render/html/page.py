@@ -6,13 +6,16 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from kubectl_sched.diagnostics.podgroup_warnings import podgroup_warnings
 from kubectl_sched.record import Record
 from kubectl_sched.render.html.answer_view import AnswerView, answer_view
 from kubectl_sched.render.html.capacity_view import capacity_view
 from kubectl_sched.render.html.make_room_view import plan_view
 from kubectl_sched.render.html.node_details import EXAMINED_ALL
 from kubectl_sched.render.html.node_section import Room
+from kubectl_sched.render.html.podgroup_view import podgroup_view
 from kubectl_sched.render.html.what_if_view import what_if_view
+from kubectl_sched.render.podgroup_tables import suggested
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.text.pod_list import group_name, grouped, in_sum, why
 
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.capacity import Answer as CapacityAnswer
     from kubectl_sched.queries.explain import Answer
     from kubectl_sched.queries.make_room import Answer as PlanAnswer
+    from kubectl_sched.queries.podgroups import PodGroupAnswer
     from kubectl_sched.render.display import Display
     from kubectl_sched.simulation.what_if_result import WhatIfResult
 
@@ -87,6 +91,14 @@ def capacity_html(answer: CapacityAnswer) -> str:
 def plan_html(answer: PlanAnswer) -> str:
     """Return the page of a plan that makes room."""
     return _rendered("make_room.html.jinja", view=plan_view(answer))
+
+
+def podgroup_html(answer: PodGroupAnswer) -> str:
+    """Return the page about groups: members, topology domains and the condition of each."""
+    warnings = (each for result in answer.results for each in podgroup_warnings(result))
+    notes = tuple(dict.fromkeys((*warnings, *answer.notes, *answer.warnings)))
+    groups = tuple(map(podgroup_view, answer.results))
+    return _rendered("podgroup.html.jinja", groups=groups, suggested=tuple(suggested(answer)), notes=notes)
 
 
 def _room(parts: int, display: Display) -> Room:

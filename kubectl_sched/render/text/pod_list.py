@@ -18,6 +18,7 @@ from kubectl_sched.render.text.gate_text import lines_of_jobs
 from kubectl_sched.render.text.note_lines import note_parts
 from kubectl_sched.render.text.screen_fitting import BLANK, Part
 from kubectl_sched.render.text.table_lines import table_lines
+from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
@@ -147,7 +148,8 @@ def _why_decided(result: ScheduleResult) -> str:
     """Return the reason for the decision alone, once for all equal pods."""
     if result.fits and len(result.best) > 1 and result.nominated_first is None:
         return f"tied between {listed(result.best)}"
-    if result.outcome is Outcome.UNSCHEDULABLE and result.pre_filter.is_success and len(result.nodes):
+    fits_nowhere = result.outcome is Outcome.UNSCHEDULABLE and not isinstance(result, MemberResult)
+    if fits_nowhere and result.pre_filter.is_success and len(result.nodes):
         node = result.post_filter.nominated_node if result.post_filter is not None else None
         return "; ".join((*([f"preemption makes room on {safe(node)}"] if node else []), *last_first(result)))
     if result.outcome is Outcome.SCHEDULABLE:

@@ -6,7 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from kubectl_sched.diagnostics.messages.reasons import meaning
+from kubectl_sched.render.podgroup_headline import podgroup_headline
 from kubectl_sched.render.safe_text import count, safe
+from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.suggestions.change import Promise
 from kubectl_sched.suggestions.nearest_nodes import last_rows
@@ -43,6 +45,9 @@ def cause_in_words(group: Group) -> str:
         return "being deleted"
     if not cause.reasons:
         return "there are no nodes" if not len(group.explanations[0].result.nodes) else "rejected without a reason"
+    first = group.explanations[0].result
+    if isinstance(first, MemberResult) and first.pre_enqueue.is_success:
+        return f"group {safe(podgroup_headline(first.podgroup))}"
     said = list(dict.fromkeys(_in_words(group, reason) for reason in cause.reasons))
     more = f" and {len(said) - _REASONS_SHOWN} more reasons" if len(said) > _REASONS_SHOWN else ""
     told = ", ".join(said[:_REASONS_SHOWN])

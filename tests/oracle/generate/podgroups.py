@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from tests.oracle.generate.clusters import budgets, namespace_objects
+from tests.oracle.generate.devices import allocated, claim_spec, inventory, resource
 from tests.oracle.generate.nodes import nodes
 from tests.oracle.generate.pods import pod, specs
 from tests.oracle.generate.values import HOSTNAME, ZONE, Json, labels, metadata, without_nothing
@@ -16,13 +17,20 @@ TOPICS: dict[str, frozenset[str]] = {
     "group-interpod": frozenset({"interpod", "topology", "ports"}),
     "group-preemption": frozenset({"resources", "budgets", "victims"}),
     "group-victims": frozenset({"budgets", "victims"}),
+    "group-claims": frozenset({"claims", "topology"}),
     "group-mixed": frozenset({"resources", "taints", "topology", "spread", "interpod", "ports", "images", "victims"}),
 }
 
 GROUP, OTHER, NAMESPACE = "train", "batch", "default"
 
 _ON = ("GenericWorkload", "GangScheduling")
-_SOMETIMES = ("TopologyAwareWorkloadScheduling", "WorkloadAwarePreemption", "PodGroupPreemptionPolicy")
+_SOMETIMES = (
+    "TopologyAwareWorkloadScheduling",
+    "WorkloadAwarePreemption",
+    "PodGroupPreemptionPolicy",
+    "DRAWorkloadResourceClaims",
+)
+_CLAIM_KINDS = ("resourceClaimName", "resourceClaimTemplateName")
 
 
 def _policies(members: int) -> st.SearchStrategy[Json]:
@@ -51,8 +59,13 @@ def group_requests(draw: st.DrawFn, topic: str, gates: frozenset[str]) -> Json:
     running = range(draw(st.integers(0, 8 if "victims" in about else 3)))
     objects += [draw(_running(about, names, index, priority, is_newer=is_newer)) for index in running]
     # Up to 1.36 a member that came before the gang was complete loses its nomination, which chance decides.
-    gang = objects[-2 - len(running)]["spec"]["schedulingPolicy"].get("gang", {"minCount": 1})
-    objects += draw(_members(about, names, priority, count, may_be_nominated=is_newer or gang["minCount"] == 1))
+    group = objects[-2 - len(running)]
+    gang = group["spec"]["schedulingPolicy"].get("gang", {"minCount": 1})
+    members = draw(_members(about, names, priority, count, may_be_nominated=is_newer or gang["minCount"] == 1))
+    if "claims" in about:
+        objects += draw(inventory(cluster))
+        objects += draw(_with_claims(group, members, names))
+    objects += members
     return {
         "id": topic,
         "objects": objects,
@@ -74,6 +87,9 @@ def _group(draw: st.DrawFn, name: str, priority: int, members: int, *, is_newer:
             "schedulingConstraints": {"topology": [{"key": key}]} if key is not None else None,
             "disruptionMode": draw(st.sampled_from([None, whole, whole, single])),
             "priority": priority or None,
+            "preemptionPolicy": draw(st.sampled_from([None, None, None, "Never", "PreemptLowerPriority"]))
+            if is_newer
+            else None,
         }
     )
     kind = "PodGroupInitiallyScheduled" if is_newer else "PodGroupScheduled"
@@ -99,6 +115,54 @@ def _running(
     own = priority if member == GROUP and (is_newer or draw(st.booleans())) else draw(st.sampled_from([0, 0, 50]))
     status = {"phase": "Running", "startTime": f"2026-01-01T00:0{0 if member == OTHER else index + 1}:00Z"}
     return pod(f"run-{index}", NAMESPACE, draw(labels), {**spec, "priority": own}, status)
+
+
+@st.composite
+def _with_claims(draw: st.DrawFn, group: Json, members: list[Json], names: list[str]) -> list[Json]:
+    """Claims of the group, which most members use, and of single members."""
+    made = [draw(_claim(group, "PodGroup", index, names)) for index in range(draw(st.integers(0, 2)))]
+    group["spec"]["resourceClaims"] = [reference for _, reference in made]
+    _refer(group, made)
+    found = [claim for claim, _ in made]
+    for member in members:
+        own = [draw(_claim(member, "Pod", 2, names))] if draw(st.integers(0, 3)) == 0 else []
+        used = [*(made if draw(st.integers(0, 7)) else made[:1]), *own]
+        member["spec"]["resourceClaims"] = [reference for _, reference in used]
+        _refer(member, used)
+        found += [claim for claim, _ in own]
+    return [claim for claim in found if draw(st.integers(0, 30))]
+
+
+def _refer(owner: Json, claims: list[tuple[Json, Json]]) -> None:
+    """Name the claims that were made from templates in the owner's status."""
+    named = [
+        {"name": reference["name"], "resourceClaimName": claim["metadata"]["name"]}
+        for claim, reference in claims
+        if _CLAIM_KINDS[1] in reference
+    ]
+    if named:
+        owner["status"] = owner["status"] | {"resourceClaimStatuses": named}
+
+
+@st.composite
+def _claim(draw: st.DrawFn, owner: Json, kind: str, index: int, names: list[str]) -> tuple[Json, Json]:
+    """A claim, and how its owner refers to it; now and then it has devices and is reserved for somebody."""
+    about = owner["metadata"]
+    name = f"{about['name']}-claim{index}"
+    claim = resource("ResourceClaim", name, draw(claim_spec()), about["namespace"])
+    how = draw(st.sampled_from(_CLAIM_KINDS))
+    if how == _CLAIM_KINDS[1]:
+        version = owner["apiVersion"] if kind == "PodGroup" else "v1"
+        controller = {"apiVersion": version, "kind": kind, "name": about["name"], "uid": about["uid"]}
+        claim["metadata"] = claim["metadata"] | {"ownerReferences": [controller | {"controller": True}]}
+    claim["status"] = {}
+    if draw(st.integers(0, 5)) == 0:
+        claim["status"] = allocated(draw(st.sampled_from(names)), index)
+        group = {"apiGroup": "scheduling.k8s.io", "resource": "podgroups", "name": about["name"], "uid": about["uid"]}
+        user = group if kind == "PodGroup" else {"resource": "pods", "name": about["name"], "uid": about["uid"]}
+        if draw(st.booleans()):
+            claim["status"] = claim["status"] | {"reservedFor": [user]}
+    return claim, {"name": f"d{index}", how: name if how == _CLAIM_KINDS[0] else "template"}
 
 
 def _specs(about: frozenset[str]) -> st.SearchStrategy[Json]:
