@@ -66,7 +66,9 @@ class Situation(Record, frozen=True, kw_only=True):
 
 def situation_of(dump: Dump, selection: Selection, order: Order) -> Situation:
     """Explain the one selected pod. Raises SchedError for one that is not there or a --profile that is not."""
-    question = Question(selection=selection, replay=order.replay, profile=order.profile, suggesting=False)
+    question = Question(
+        selection=selection, replay=order.replay, profile=order.profile, in_groups=False, suggesting=False
+    )
     answer, schedulers = explain(question, dump)
     result = answer.explanations[0].result
     notes: tuple[str, ...] = ()

@@ -62,6 +62,9 @@ class Question(Record, frozen=True, kw_only=True):
     instance_types: tuple[bytes, str] | None = None
     """The content and the path of a file that names all instance types; None for those that nodes show."""
 
+    in_groups: bool = True
+    """Tell a pod of a group with its part of the group's cycle; else each pod is judged by itself."""
+
     suggesting: bool = True
     """Search for changes that would help. This is for one pod alone, since each takes replays."""
 
@@ -232,7 +235,8 @@ class PodExplainer:
 
     def _in_group(self, alone: ScheduleResult, scheduler: Scheduler) -> ScheduleResult:
         """Return the pod's part of its group's cycle where it has one, which is run once for all members."""
-        group = group_with_cycle(alone.pod, scheduler) if not alone.current_node else None
+        by_itself = alone.current_node or not self._question.in_groups
+        group = None if by_itself else group_with_cycle(alone.pod, scheduler)
         if group is None:
             return alone
         key = scheduler, group.key
