@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.framework.amounts import amount_text
 from kubectl_sched.framework.status import Code
-from kubectl_sched.render.podgroup_headline import podgroup_headline
+from kubectl_sched.render.podgroups.podgroup_headline import podgroup_headline
 from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.suggestions.change import Kind, Promise

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.diagnostics.podgroup_warnings import podgroup_warnings
 from kubectl_sched.render.data.explanation_data import API_VERSION
-from kubectl_sched.render.podgroup_headline import podgroup_headline
+from kubectl_sched.render.podgroups.podgroup_headline import podgroup_headline
 
 if TYPE_CHECKING:
     from kubectl_sched.scheduler.podgroup_result import Member, PodGroupResult

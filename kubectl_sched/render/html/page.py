@@ -15,7 +15,7 @@ from kubectl_sched.render.html.node_details import EXAMINED_ALL
 from kubectl_sched.render.html.node_section import Room
 from kubectl_sched.render.html.podgroup_view import podgroup_view
 from kubectl_sched.render.html.what_if_view import what_if_view
-from kubectl_sched.render.podgroup_tables import suggested
+from kubectl_sched.render.podgroups.podgroup_tables import suggested
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.text.pod_list import group_name, grouped, in_sum, why
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.record import Record
-from kubectl_sched.render.podgroup_headline import podgroup_headline
-from kubectl_sched.render.podgroup_tables import lines, tables
+from kubectl_sched.render.podgroups.podgroup_headline import podgroup_headline
+from kubectl_sched.render.podgroups.podgroup_tables import lines, tables
 
 if TYPE_CHECKING:
     from kubectl_sched.render.table import Table

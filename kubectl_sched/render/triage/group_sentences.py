@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from kubectl_sched.diagnostics.messages.reasons import meaning
-from kubectl_sched.render.podgroup_headline import podgroup_headline
+from kubectl_sched.render.podgroups.podgroup_headline import podgroup_headline
 from kubectl_sched.render.safe_text import count, safe
 from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.result import Outcome

@@ -11,8 +11,8 @@ from kubectl_sched.render.data.explanation_data import API_VERSION
 from kubectl_sched.render.data.podgroup_data import members_data, podgroup_data
 from kubectl_sched.render.data.writers import warn, write_data, write_names
 from kubectl_sched.render.markdown import markdown_text as md
-from kubectl_sched.render.podgroup_headline import podgroup_headline
-from kubectl_sched.render.podgroup_tables import lines, suggested, tables
+from kubectl_sched.render.podgroups.podgroup_headline import podgroup_headline
+from kubectl_sched.render.podgroups.podgroup_tables import lines, suggested, tables
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.scheduler.result import Outcome
 

@@ -1,0 +1,1 @@
+"""The answer about groups of pods: its sentence, its tables, and every output."""
