@@ -8,7 +8,6 @@ from kubectl_sched.api.apimachinery.quantity import milli_value
 from kubectl_sched.api.component_helpers.pod_qos import pod_qos
 from kubectl_sched.api.component_helpers.resource_names import is_extended_resource_name
 from kubectl_sched.diagnostics.not_replayed import not_replayed
-from kubectl_sched.diagnostics.podgroup_warnings import podgroup_warnings
 from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.num_feasible_nodes import num_feasible_nodes_to_find
 
@@ -45,6 +44,8 @@ def _all(result: ScheduleResult, configuration: Configuration) -> Iterator[str]:
         yield f"extenders are not asked in a replay, so what they would filter and score is not shown: {names}"
     yield from not_replayed(result)
     if isinstance(result, MemberResult):
+        from kubectl_sched.diagnostics.podgroup_warnings import podgroup_warnings
+
         yield from podgroup_warnings(result.podgroup)
     yield from _beyond_the_search(result)
     if result.post_filter is not None:

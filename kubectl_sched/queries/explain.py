@@ -18,7 +18,6 @@ from kubectl_sched.queries.contrast import contrast_of
 from kubectl_sched.queries.explanation import Explanation, explanation_of
 from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.scheduler.member_result import MemberResult, part_of_cycle
-from kubectl_sched.scheduler.podgroup_members import explain_podgroup, group_with_cycle
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.schedule_one import no_profile
 from kubectl_sched.simulation.equivalence_cache import EquivalenceCache
@@ -235,8 +234,12 @@ class PodExplainer:
 
     def _in_group(self, alone: ScheduleResult, scheduler: Scheduler) -> ScheduleResult:
         """Return the pod's part of its group's cycle where it has one, which is run once for all members."""
-        by_itself = alone.current_node or not self._question.in_groups
-        group = None if by_itself else group_with_cycle(alone.pod, scheduler)
+        if alone.current_node or not self._question.in_groups or alone.pod.spec.scheduling_group is None:
+            return alone
+
+        from kubectl_sched.scheduler.podgroup_members import explain_podgroup, group_with_cycle
+
+        group = group_with_cycle(alone.pod, scheduler)
         if group is None:
             return alone
         key = scheduler, group.key

@@ -9,7 +9,6 @@ import numpy as np
 from kubectl_sched.api.apimachinery.timestamps import to_the_second
 from kubectl_sched.framework.unjudged import could_not_judge, unknown_nodes
 from kubectl_sched.own_error import HOW_TO_REPORT
-from kubectl_sched.render.podgroups.podgroup_headline import podgroup_headline
 from kubectl_sched.render.reason_clauses import clauses
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.status_sentences import stage_words
@@ -92,6 +91,8 @@ def decision(result: ScheduleResult) -> str:
     if result.outcome is Outcome.ERROR and result.unknown:
         return f"{name} is not known to fit anywhere: {safe(result.error or '')}; {_UNAFFECTED}"
     if isinstance(result, MemberResult):
+        from kubectl_sched.render.podgroups.podgroup_headline import podgroup_headline
+
         decided = f"{name} {_in_group(result)}; its group {safe(podgroup_headline(result.podgroup))}"
     else:
         decided = _decision(result)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from kubectl_sched.plugins.topology_placement_generator import TopologyPlacementGenerator
 from kubectl_sched.scheduler.result import Outcome, ScheduleResult
 
 if TYPE_CHECKING:
@@ -34,6 +33,8 @@ def part_of_cycle(alone: ScheduleResult, cycle: PodGroupResult) -> ScheduleResul
     own = alone if member.result is None else member.result
     fields: dict[str, Any] = {name: getattr(own, name) for name in own.__struct_fields__}
     if own.placement is not None:
+        from kubectl_sched.plugins.topology_placement_generator import TopologyPlacementGenerator
+
         # The topology domain shows as the nodes that are left to the pod.
         inside = frozenset(own.nodes.names[row] for row in own.placement.tolist())
         fields["pre_filter_nodes"] = inside if own.pre_filter_nodes is None else inside & own.pre_filter_nodes

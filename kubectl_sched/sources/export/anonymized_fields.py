@@ -201,6 +201,7 @@ NAMING_FIELDS: dict[str, Change] = {
         "WorkloadReference.name",
         "WorkloadReference.pod_group",
         "WorkloadReference.pod_group_replica_key",
+        "WorkloadReference.workload_name",
     ),
     **_fields(
         _each(Pseudonyms.name),
