@@ -70,35 +70,89 @@ class Candidate(CachingRecord, frozen=True, kw_only=True):
 
 
 class Closest(CachingRecord, frozen=True, kw_only=True):
-    """The candidates, the closest first, and the number of pods that may not move, by reason."""
+    """The candidates, the closest first, and bool[n]: the nodes on which pods that go may help at all."""
 
     candidates: tuple[Candidate, ...]
-    refused: Mapping[str, int]
+    curable: Mask
 
 
-def closest(result: ScheduleResult, refusal: Callable[[Pod], str | None], bounds: Bounds) -> Closest:
-    """Return the nodes on which evictions may make room for the pod, from the cycle in which it fits nowhere."""
+class MovablePods:
+    """The pods of a version of the cluster that may move, and how much the largest of them free on each node."""
+
+    def __init__(self, nodes: Snapshot, refusal: Callable[[Pod], str | None], most: int) -> None:
+        self._nodes = nodes
+        self._refusal = refusal
+        self._most = most
+        self._reasons = list(map(refusal, nodes.existing_pods.pods))
+        self._movable = np.array([reason is None for reason in self._reasons], dtype=np.bool_)
+        self._freed: dict[str, Integers] = {}
+        self.by_name = np.argsort(np.argsort(np.array(nodes.names, dtype=np.str_)))
+        """int64[n]: the place of each node in the order of names."""
+
+    def refused(self, curable: Mask) -> Counter[str]:
+        """Count the pods on these nodes that may not move, by reason."""
+        on_these = curable[self._nodes.existing_pods.rows].tolist()
+        return Counter(why for why, here in zip(self._reasons, on_these, strict=True) if here and why is not None)
+
+    def on(self, row: int, nodes: Snapshot | None = None) -> list[tuple[Pod, Mapping[str, int]]]:
+        """Return the pods of the node that may move, and what each frees, as of another version if it is given."""
+        nodes = nodes or self._nodes
+        pods = (nodes.existing_pods.pods[index] for index in nodes.existing_pods.on(row).tolist())
+        return [(pod, {**nodes.resource_of(pod).requested, PODS: 1}) for pod in pods if self._refusal(pod) is None]
+
+    def freed(self, resource: str) -> Integers:
+        """int64[n, most]: what the largest pod of each node frees, the two largest, and so on."""
+        if resource not in self._freed:
+            table = self._nodes.existing_pods
+            column = table.column("resource", self._nodes.resource_of, key=id)
+            amounts = np.array([each.requested.get(resource, 0) for each in column.values], dtype=np.int64)
+            of_pods = np.ones(len(table), dtype=np.int64) if resource == PODS else amounts[column.codes]
+            rows, of_pods = table.rows[self._movable], of_pods[self._movable]
+            order = np.lexsort((-of_pods, rows))
+            rows, of_pods = rows[order], of_pods[order]
+            place = np.arange(len(rows)) - np.searchsorted(rows, rows)
+            largest = np.zeros((len(self._nodes), self._most), dtype=np.int64)
+            first = place < self._most
+            largest[rows[first], place[first]] = of_pods[first]
+            self._freed[resource] = largest.cumsum(axis=1)
+        return self._freed[resource]
+
+
+def closest(result: ScheduleResult, movable: MovablePods, bounds: Bounds, touched: Sequence[int] = ()) -> Closest:
+    """Return the nodes on which evictions may make room for the pod, from the cycle in which it fits nowhere.
+
+    On the rows `touched` are other pods than `movable` knows of.
+    """
     nodes = result.nodes
     curable = _curable(result)
-    missing = _missing(result.pod, nodes)
     beyond = _rejected_beyond_resources(result)
-    refused: Counter[str] = Counter()
-    movable: dict[int, list[Pod]] = {row: [] for row in np.flatnonzero(curable).tolist()}
-    for pod, row in zip(nodes.existing_pods.pods, nodes.existing_pods.rows.tolist(), strict=True):
-        if row in movable:
-            why = refusal(pod)
-            if why is None:
-                movable[row].append(pod)
-            else:
-                refused[why] += 1
-    found = []
-    for row, pods in movable.items():
-        lacks = {name: int(amounts[row]) for name, amounts in missing.items() if amounts[row] > 0}
-        candidate = _candidate(nodes, row, lacks, pods, beyond_resources=bool(beyond[row]))
-        if candidate is not None and candidate.least <= bounds.moves:
-            found.append(candidate)
-    found.sort(key=lambda each: (each.least, _distance(each, nodes), each.name))
-    return Closest(candidates=tuple(found[: bounds.nodes]), refused=refused)
+    missing = _missing(result.pod, nodes)
+    now = {row: movable.on(row, nodes) for row in touched}
+    least = beyond.astype(np.int64)
+    distance = np.zeros(len(nodes))
+    for name, amounts in missing.items():
+        freed = movable.freed(name)
+        if now:
+            freed = freed.copy()
+            for row, pods in now.items():
+                largest = sorted((frees.get(name, 0) for _, frees in pods), reverse=True)[: freed.shape[1]]
+                freed[row] = np.cumsum([*largest, *([0] * (freed.shape[1] - len(largest)))])
+        least = np.maximum(least, np.where(amounts > 0, 1 + (freed < amounts[:, None]).sum(axis=1), 0))
+        distance += np.where(amounts > 0, amounts / np.maximum(nodes.allocatable(name), 1), 0.0)
+    rows = np.flatnonzero(curable & (least >= 1) & (least <= bounds.moves))
+    order = np.lexsort((movable.by_name[rows], distance[rows], least[rows]))
+    found = [
+        _candidate(
+            nodes,
+            row,
+            {name: int(amounts[row]) for name, amounts in missing.items() if amounts[row] > 0},
+            now[row] if row in now else movable.on(row),
+            int(least[row]),
+            beyond_resources=bool(beyond[row]),
+        )
+        for row in rows[order][: bounds.nodes].tolist()
+    ]
+    return Closest(candidates=tuple(found), curable=curable)
 
 
 def _curable(result: ScheduleResult) -> Mask:
@@ -124,26 +178,18 @@ def _missing(pod: Pod, nodes: Snapshot) -> dict[str, Integers]:
 
 
 def _candidate(
-    nodes: Snapshot, row: int, missing: Mapping[str, int], pods: Sequence[Pod], *, beyond_resources: bool
-) -> Candidate | None:
-    freed = [(pod, {**nodes.resource_of(pod).requested, PODS: 1}) for pod in pods]
-    least = 1 if beyond_resources else 0
-    for name, amount in missing.items():
-        amounts = sorted((frees.get(name, 0) for _, frees in freed), reverse=True)
-        total = number = 0
-        while total < amount and number < len(amounts) and amounts[number]:
-            total += amounts[number]
-            number += 1
-        if total < amount:
-            return None
-        least = max(least, number)
-    if least == 0:
-        return None
-
+    nodes: Snapshot,
+    row: int,
+    missing: Mapping[str, int],
+    pods: Sequence[tuple[Pod, Mapping[str, int]]],
+    least: int,
+    *,
+    beyond_resources: bool,
+) -> Candidate:
     def use(each: tuple[Pod, Mapping[str, int]]) -> float:
         return sum(min(each[1].get(name, 0) / amount, 1.0) for name, amount in missing.items())
 
-    useful = [each for each in freed if beyond_resources or use(each) > 0]
+    useful = [each for each in pods if beyond_resources or use(each) > 0]
     useful.sort(key=lambda each: (-use(each), each[0].priority, each[0].key))
     return Candidate(
         row=row,
@@ -152,11 +198,4 @@ def _candidate(
         pods=tuple(useful),
         least=least,
         beyond_resources=beyond_resources,
-    )
-
-
-def _distance(candidate: Candidate, nodes: Snapshot) -> float:
-    """Return the sum of what is missing, each resource as a share of the node."""
-    return sum(
-        amount / max(int(nodes.allocatable(name)[candidate.row]), 1) for name, amount in candidate.missing.items()
     )

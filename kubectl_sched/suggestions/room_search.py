@@ -26,7 +26,7 @@ from kubectl_sched.simulation.relocation import (
     with_cordon,
     without_cordon,
 )
-from kubectl_sched.suggestions.room_candidates import Bounds, closest
+from kubectl_sched.suggestions.room_candidates import Bounds, MovablePods, closest
 from kubectl_sched.suggestions.tie_pins import TiePins
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from kubectl_sched.suggestions.room_candidates import Candidate
 
     Branch = tuple[tuple[Step, ...], Snapshot]
-    _Places = dict[bytes | str, frozenset[int]]
 
 _ORDERED = 3
 """The number of pods up to which they are evicted in every order; more go in two."""
@@ -85,18 +84,21 @@ class RoomSearch:
         self._evicted = tuple(evicted)
         self._fixed = fixed
         self._left = bounds.evictions
-        self._places: _Places = {}
+        self._places: dict[bytes | str, frozenset[int]] = {}
 
     def find(self, result: ScheduleResult) -> Found:
         """Return the shortest plan within the bounds; `result` is the cycle in which the pod fits nowhere."""
-        near = closest(result, self._refusal, self._bounds)
+        self._nodes = result.nodes
+        self._movable = MovablePods(result.nodes, self._refusal, self._bounds.moves)
+        near = closest(result, self._movable, self._bounds)
         found: Outcome | None = None
         complete = True
         try:
             found = next(self._plans(result.pod, result.nodes, near.candidates), None)
         except _SpentError:
             complete = False
-        return Found(plan=found, nodes=len(near.candidates), complete=complete, refused=near.refused)
+        refused = self._movable.refused(near.curable)
+        return Found(plan=found, nodes=len(near.candidates), complete=complete, refused=refused)
 
     def _refusal(self, pod: Pod) -> str | None:
         is_placed_here = not pod.spec.node_name or pod.key in self._fixed
@@ -115,7 +117,7 @@ class RoomSearch:
         """Yield plans that evict these pods from the node, and so many further ones to make room for them."""
         if not self._rules.allows((*self._evicted, *victims)):
             return
-        homeless = sum(not self._has_place(victim, nodes, {candidate.row}, self._places) for victim in victims)
+        homeless = sum(not self._has_place(victim, {candidate.row}) for victim in victims)
         if homeless > chained or (candidate.beyond_resources and not self._lets_in(pod, nodes, candidate, victims)):
             return
         first = (Step(action=CORDON, node=candidate.name),)
@@ -145,18 +147,18 @@ class RoomSearch:
             raise _SpentError
         self._left -= 1
 
-    def _has_place(self, victim: Pod, nodes: Snapshot, closed: AbstractSet[int], places: _Places) -> bool:
-        """Report whether the pod fits on another node as things are. Equal pods share an answer in `places`."""
+    def _has_place(self, victim: Pod, closed: AbstractSet[int]) -> bool:
+        """Report whether the pod fits on another node before anything moved. Equal pods share an answer."""
         key = msgspec.json.encode(decisive_fields(victim))
-        found = places.get(victim.key, places.get(key))
-        if found is None:
-            again = recreated(victim)
+        places = self._places.get(victim.key, self._places.get(key))
+        if places is None:
+            again, nodes = recreated(victim), self._nodes
             result = self._relocation.cycle(again, nodes)
             alone = _looks_around(result)
             if alone:
                 result = self._relocation.cycle(again, without_pod(nodes, victim, again))
-            found = places[victim.key if alone else key] = frozenset(result.feasible.tolist())
-        return bool(found - closed - {nodes.row_of[victim.spec.node_name]})
+            places = self._places[victim.key if alone else key] = frozenset(result.feasible.tolist())
+        return bool(places - closed - {self._nodes.row_of[victim.spec.node_name]})
 
     def _moved(
         self,
@@ -181,30 +183,38 @@ class RoomSearch:
                 yield from self._moved(after, others, chained, (*steps, step), closed)
         elif chained:
             again = recreated(victim)
-            for opened, number, after in self._opened(again, nodes, moved.nodes, chained, closed):
+            for opened, number, after in self._opened(again, nodes, moved.nodes, chained, closed, steps):
                 fixed = {step.pod.key for step in (*steps, *opened) if step.pod is not None}
                 if victim.key not in fixed:
                     yield from self._moved(after, victims, chained - number, (*steps, *opened), closed)
 
     def _opened(
-        self, again: Pod, nodes: Snapshot, without: Snapshot, most: int, closed: AbstractSet[int]
+        self,
+        again: Pod,
+        nodes: Snapshot,
+        without: Snapshot,
+        most: int,
+        closed: AbstractSet[int],
+        steps: Sequence[Step],
     ) -> Iterator[tuple[tuple[Step, ...], int, Snapshot]]:
         """Yield the ways to make room for a pod that has none, with at most so many evictions from one node."""
         result = self._relocation.cycle(again, without)
-        near = closest(result, self._refusal, replace(self._bounds, moves=most)).candidates
-        places: _Places = {}
+        names = {name for step in steps if step.pod is not None for name in (step.node, step.lands) if name is not None}
+        touched = [nodes.row_of[name] for name in names]
+        near = closest(result, self._movable, replace(self._bounds, moves=most), touched).candidates
+        is_opened = any(step.action == UNCORDON for step in steps)
         for number in range(1, most + 1):
             for candidate in near:
                 if candidate.row in closed or candidate.least > number:
                     continue
                 for victims in candidate.victims(number, self._bounds.pods):
-                    if not all(self._has_place(each, nodes, {*closed, candidate.row}, places) for each in victims):
+                    if not (is_opened or all(self._has_place(each, {*closed, candidate.row}) for each in victims)):
                         continue
                     shut = with_cordon(nodes, candidate.name)
                     first = (Step(action=CORDON, node=candidate.name),)
                     for order in _orders(victims):
-                        for steps, after in self._moved(shut, order, 0, first, {*closed, candidate.row}):
-                            opened = (*steps, Step(action=UNCORDON, node=candidate.name))
+                        for inner, after in self._moved(shut, order, 0, first, {*closed, candidate.row}):
+                            opened = (*inner, Step(action=UNCORDON, node=candidate.name))
                             yield opened, number, without_cordon(after, candidate.name)
 
 
