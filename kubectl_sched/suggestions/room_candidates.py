@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,12 +45,13 @@ class Candidate(CachingRecord, frozen=True, kw_only=True):
     beyond_resources: bool
     """Something else than resources keeps the pod out, which pods that go may cure."""
 
-    def victims(self, size: int, most: int) -> Iterator[tuple[Pod, ...]]:
-        """Yield the sets of so many pods that cover what is missing and of which none is dispensable.
+    def victims(self, size: int, most: int, chosen: Callable[[Pod], bool] | None = None) -> Iterator[tuple[Pod, ...]]:
+        """Yield the sets of so many `chosen` pods that cover what is missing and of which none is dispensable.
 
         The least important come first, and among them those that free the least beyond what is missing.
         """
-        sets = [some for some in combinations(self.pods[:most], size) if self._is_needed(some)]
+        useful = islice((each for each in self.pods if chosen is None or chosen(each[0])), most)
+        sets = [some for some in combinations(useful, size) if self._is_needed(some)]
         yield from (tuple(pod for pod, _ in some) for some in sorted(sets, key=self._cost))
 
     def _is_needed(self, some: Sequence[tuple[Pod, Mapping[str, int]]]) -> bool:
@@ -86,6 +87,7 @@ class MovablePods:
         self._reasons = list(map(refusal, nodes.existing_pods.pods))
         self._movable = np.array([reason is None for reason in self._reasons], dtype=np.bool_)
         self._freed: dict[str, Integers] = {}
+        self._on: dict[int, list[tuple[Pod, Mapping[str, int]]]] = {}
         self.by_name = np.argsort(np.argsort(np.array(nodes.names, dtype=np.str_)))
         """int64[n]: the place of each node in the order of names."""
 
@@ -94,9 +96,14 @@ class MovablePods:
         on_these = curable[self._nodes.existing_pods.rows].tolist()
         return Counter(why for why, here in zip(self._reasons, on_these, strict=True) if here and why is not None)
 
-    def on(self, row: int, nodes: Snapshot | None = None) -> list[tuple[Pod, Mapping[str, int]]]:
-        """Return the pods of the node that may move, and what each frees, as of another version if it is given."""
-        nodes = nodes or self._nodes
+    def on(self, row: int) -> list[tuple[Pod, Mapping[str, int]]]:
+        """Return the pods of the node that may move, and what each frees."""
+        if row not in self._on:
+            self._on[row] = self.on_other(self._nodes, row)
+        return self._on[row]
+
+    def on_other(self, nodes: Snapshot, row: int) -> list[tuple[Pod, Mapping[str, int]]]:
+        """Return the same for another version of the cluster."""
         pods = (nodes.existing_pods.pods[index] for index in nodes.existing_pods.on(row).tolist())
         return [(pod, {**nodes.resource_of(pod).requested, PODS: 1}) for pod in pods if self._refusal(pod) is None]
 
@@ -127,7 +134,7 @@ def closest(result: ScheduleResult, movable: MovablePods, bounds: Bounds, touche
     curable = _curable(result)
     beyond = _rejected_beyond_resources(result)
     missing = _missing(result.pod, nodes)
-    now = {row: movable.on(row, nodes) for row in touched}
+    now = {row: movable.on_other(nodes, row) for row in touched}
     least = beyond.astype(np.int64)
     distance = np.zeros(len(nodes))
     for name, amounts in missing.items():

@@ -6,6 +6,7 @@ made for it in turn: chains are of two. What is found has been carried out step 
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import permutations
 from typing import TYPE_CHECKING
 
@@ -149,16 +150,21 @@ class RoomSearch:
 
     def _has_place(self, victim: Pod, closed: AbstractSet[int]) -> bool:
         """Report whether the pod fits on another node before anything moved. Equal pods share an answer."""
-        key = msgspec.json.encode(decisive_fields(victim))
-        places = self._places.get(victim.key, self._places.get(key))
+        places = self._places.get(victim.key)
         if places is None:
-            again, nodes = recreated(victim), self._nodes
-            result = self._relocation.cycle(again, nodes)
-            alone = _looks_around(result)
-            if alone:
-                result = self._relocation.cycle(again, without_pod(nodes, victim, again))
-            places = self._places[victim.key if alone else key] = frozenset(result.feasible.tolist())
+            key = msgspec.json.encode(decisive_fields(victim))
+            shared = self._places.get(key)
+            places = self._places[victim.key] = self._feasible(victim, key) if shared is None else shared
         return bool(places - closed - {self._nodes.row_of[victim.spec.node_name]})
+
+    def _feasible(self, victim: Pod, key: bytes) -> frozenset[int]:
+        again, nodes = recreated(victim), self._nodes
+        result = self._relocation.cycle(again, nodes)
+        if _looks_around(result):
+            result = self._relocation.cycle(again, without_pod(nodes, victim, again))
+            return frozenset(result.feasible.tolist())
+        places = self._places[key] = frozenset(result.feasible.tolist())
+        return places
 
     def _moved(
         self,
@@ -207,15 +213,14 @@ class RoomSearch:
             for candidate in near:
                 if candidate.row in closed or candidate.least > number:
                     continue
-                for victims in candidate.victims(number, self._bounds.pods):
-                    if not (is_opened or all(self._has_place(each, {*closed, candidate.row}) for each in victims)):
-                        continue
-                    shut = with_cordon(nodes, candidate.name)
-                    first = (Step(action=CORDON, node=candidate.name),)
+                shut, now_closed = with_cordon(nodes, candidate.name), {*closed, candidate.row}
+                first = (Step(action=CORDON, node=candidate.name),)
+                last = Step(action=UNCORDON, node=candidate.name)
+                chosen = None if is_opened else partial(self._has_place, closed=now_closed)
+                for victims in candidate.victims(number, self._bounds.pods, chosen):
                     for order in _orders(victims):
-                        for inner, after in self._moved(shut, order, 0, first, {*closed, candidate.row}):
-                            opened = (*inner, Step(action=UNCORDON, node=candidate.name))
-                            yield opened, number, without_cordon(after, candidate.name)
+                        for inner, after in self._moved(shut, order, 0, first, now_closed):
+                            yield (*inner, last), number, without_cordon(after, candidate.name)
 
 
 def _orders(victims: tuple[Pod, ...]) -> Iterator[tuple[Pod, ...]]:
