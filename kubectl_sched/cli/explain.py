@@ -205,9 +205,9 @@ def _with_node_pools(selection: Selection, *, drifted: bool) -> Selection:
     """The selection of one pod, with what Karpenter looks at."""
     if drifted or not selection.is_one_pod:
         raise SchedError("--new-nodes is about one pod: name it, as in explain pod web-0 --new-nodes")
-    from kubectl_sched.queries.new_nodes import READ_FOR_IT
+    from kubectl_sched.sources.live.needed_kinds import FOR_NEW_NODES
 
-    return replace(selection, also=READ_FOR_IT)
+    return replace(selection, also=FOR_NEW_NODES)
 
 
 def _instance_types(path: str | None, *, new_nodes: bool) -> tuple[bytes, str] | None:

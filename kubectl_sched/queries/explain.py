@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
+from kubectl_sched.api.karpenter import NodePool
 from kubectl_sched.diagnostics.history import history_of, observed_of, placed_by_another
 from kubectl_sched.diagnostics.kubelet_refusals import kubelet_refusals
 from kubectl_sched.diagnostics.pod_lifecycle import stage_of
@@ -211,11 +212,8 @@ class PodExplainer:
         )
         if is_held(found):
             found = self._held.with_gates(found, scheduler)
-        if self._question.new_nodes:
-            from kubectl_sched.queries.new_nodes import Asking, new_nodes  # rarely asked for
-
-            asking = Asking(self._question.replay, self._question.profile)
-            found = replace(found, new_nodes=new_nodes(pod, self._dump, asking, self._question.instance_types))
+        if self._question.new_nodes or self._needs_node(result):
+            found = self._with_new_nodes(found, pod)
         found = self._sampled(found, scheduler.configuration)
         if self._question.is_about_one_pod:
             found = replace(found, contrast=contrast_of(found.result, self._question.node))
@@ -246,6 +244,27 @@ class PodExplainer:
         if key not in self._groups:
             self._groups[key] = explain_podgroup(group, scheduler)
         return part_of_cycle(alone, self._groups[key])
+
+    def _with_new_nodes(self, found: Explanation, pod: Pod) -> Explanation:
+        from kubectl_sched.queries.karpenter_replay import Asking  # most clusters have no autoscaler
+        from kubectl_sched.queries.new_nodes import new_nodes, new_nodes_in_short
+
+        asking = Asking(self._question.replay, self._question.profile)
+        if self._question.new_nodes:
+            return replace(found, new_nodes=new_nodes(pod, self._dump, asking, self._question.instance_types))
+        try:
+            return replace(found, new_nodes=new_nodes_in_short(pod, self._dump, asking))
+        except SchedError as error:
+            return replace(found, warnings=(*found.warnings, f"new nodes are not known: {error}"))
+
+    def _needs_node(self, result: ScheduleResult) -> bool:
+        """Report whether the pod that was named fits nowhere while NodePools are there."""
+        return (
+            self._question.is_about_one_pod
+            and result.outcome is Outcome.UNSCHEDULABLE
+            and not result.current_node
+            and any(isinstance(each, NodePool) for each in self._dump.objects)
+        )
 
     def _is_as_asked(self, result: ScheduleResult) -> bool:
         """Report whether the pod fits and no node was asked about, so that there is nothing to suggest."""

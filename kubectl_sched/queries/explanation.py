@@ -59,7 +59,7 @@ class Explanation(CachingRecord, frozen=True, kw_only=True):
     """The replays of a gated pod as its controller would let it go, one for each choice of flavors."""
 
     new_nodes: NewNodes | None = None
-    """Karpenter's part: the node that it would make for the pod, if that was asked for."""
+    """The autoscaler's part: the node that it would make; None if none is seen or the pod needs none."""
 
     @property
     def sets_fields(self) -> bool:

@@ -1,308 +1,43 @@
-"""`explain --new-nodes`: whether Karpenter would make a node for a pod, which, and what kube-scheduler makes of it."""
+"""`explain --new-nodes`: whether the autoscaler would make a node for a pod, which, and why not."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
-from msgspec import field
-from msgspec.structs import replace
-from msgspec.structs import replace as with_fields
-
-from kubectl_sched.api.core import Node, NodeSpec, NodeStatus
-from kubectl_sched.api.karpenter import NodePool
-from kubectl_sched.api.meta import Condition, ObjectMeta
 from kubectl_sched.errors import SchedError
-from kubectl_sched.node_provisioning.karpenter.any_instance_type import rejection_by_any_type
-from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_types_file import (
-    instance_types_of_file,
-    well_known_labels,
-)
-from kubectl_sched.node_provisioning.karpenter.cloudprovider.observed_instance_types import (
-    observed_instance_types,
-    provider_labels,
-)
-from kubectl_sched.node_provisioning.karpenter.karpenter_labels import (
-    CORE_WELL_KNOWN,
-    HOSTNAME,
-    INITIALIZED,
-    REGISTERED,
-)
-from kubectl_sched.node_provisioning.karpenter.operator_options import VERSION, Options
-from kubectl_sched.node_provisioning.karpenter.outcome import PlannedNodeClaim, selectors
-from kubectl_sched.node_provisioning.karpenter.provisioner import (
-    Cluster,
-    provision,
-    provision_apart,
-    remaining_resources,
-    usable_pools,
-)
-from kubectl_sched.node_provisioning.karpenter.scheduling.requirement import IN
-from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import is_compatible
+from kubectl_sched.queries.karpenter_replay import karpenter_answer
 from kubectl_sched.record import CachingRecord
-from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from kubectl_sched.api.core import ResourceList
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type import InstanceType
-    from kubectl_sched.sources.discovery.replay_setup import Replay
+    from kubectl_sched.queries.karpenter_replay import Asking, KarpenterAnswer
     from kubectl_sched.sources.dump.dump import Dump
-
-CREATED, EXISTING, IN_FLIGHT, IMPOSSIBLE, UNKNOWN = "Created", "Existing", "InFlight", "Impossible", "Unknown"
-
-READ_FOR_IT = (
-    "NodePool",
-    "NodeClaim",
-    "DaemonSet",
-    "PersistentVolumeClaim",
-    "PersistentVolume",
-    "StorageClass",
-    "CSINode",
-)
-"""The kinds that Karpenter looks at besides nodes and pods."""
-
-_NEW_NODE = "karpenter-new-node"
-
-
-class Asking(NamedTuple):
-    """The scheduler that is asked about a new node: the configuration to replay, and the profile if one was named."""
-
-    replay: Replay
-    profile: str | None
-
-
-class PoolVerdict(CachingRecord, frozen=True, kw_only=True):
-    """True if one NodePool would make a node for the pod, were it the only one: Created, Impossible or Unknown."""
-
-    name: str
-    verdict: str
-    reason: str
-
-
-class ThenScheduler(CachingRecord, frozen=True, kw_only=True):
-    """kube-scheduler's verdict on the node that would be made."""
-
-    outcome: str
-    plugin: str = ""
-    reasons: tuple[str, ...] = ()
 
 
 class NewNodes(CachingRecord, frozen=True, kw_only=True):
-    """The node that Karpenter would make for a pod, or the reason why it makes none."""
+    """Describes what each autoscaler of the cluster would do for a pod."""
 
-    verdict: str
-    node: str = ""
-    """The node or NodeClaim that is there already and would take the pod."""
+    karpenter: KarpenterAnswer
+    in_full: bool
+    """The answer was asked for by itself, and is not only a line of another one."""
 
-    node_pool: str = ""
-    instance_types: tuple[str, ...] = ()
-    requirements: list[dict[str, Any]] = field(default_factory=list)
-    node_claim: dict[str, Any] = field(default_factory=dict)
-    error: str = ""
-    node_pools: tuple[PoolVerdict, ...] = ()
-    then_scheduler: ThenScheduler | None = None
-    assumed: tuple[str, ...] = ()
-    version: str = VERSION
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """Sentences about what cannot be seen."""
+        return self.karpenter.assumed
 
 
 def new_nodes(pod: Pod, dump: Dump, asking: Asking, instance_types: tuple[bytes, str] | None = None) -> NewNodes:
-    """Replay Karpenter over the pods of a dump, and say what it would do for one of them.
-
-    `instance_types` is the content of a file of Karpenter's kwok provider and its path. Raises SchedError if there is
-    no NodePool, the pod has a node, or the file is unusable.
-    """
+    """Answer in full. Raises SchedError if there is no autoscaler, the pod has a node, or the file is unusable."""
     if pod.spec.node_name:
         raise SchedError(f"pod {pod.key} is on node {pod.spec.node_name}: --new-nodes is about pods that have none")
-    asked = _unschedulable(pod)
-    cluster = Cluster(asked if each is pod else each for each in dump.objects)
-    pools = cluster.of(NodePool)
-    if not pools:
+    found = karpenter_answer(pod, dump, asking, instance_types)
+    if found is None:
         raise SchedError("there is no NodePool of Karpenter: --new-nodes has nothing to replay")
-    types, options, assumed = _setting(cluster, instance_types)
-    if asked is not pod:
-        assumed = (
-            *assumed,
-            "kube-scheduler has marked the pod as Unschedulable",
-        )
-    replayed = _Replayed(cluster, asked, types, options, knows_all_types=instance_types is not None)
-    return replayed.answer(dump, asking, assumed)
+    return NewNodes(karpenter=found, in_full=True)
 
 
-class _Replayed:
-    """One replay of Karpenter, and the questions to it."""
-
-    def __init__(
-        self, cluster: Cluster, pod: Pod, types: Sequence[InstanceType], options: Options, *, knows_all_types: bool
-    ) -> None:
-        self._cluster = cluster
-        self._pod = pod
-        self._types = types
-        self._options = options
-        self._knows_all_types = knows_all_types
-        self._pools = cluster.of(NodePool)
-        self._outcome = provision(cluster, {pool.name: types for pool in self._pools}, options)
-
-    def answer(self, dump: Dump, asking: Asking, assumed: tuple[str, ...]) -> NewNodes:
-        """The verdict about the pod."""
-        outcome, key = self._outcome, self._pod.key
-        pools = tuple(map(self._of_pool, self._pools))
-        if outcome.ties:
-            assumed = (*assumed, "Karpenter leaves a choice to chance here: another run may choose otherwise")
-        claim = next((each for each in outcome.claims if key in each.pods), None)
-        if claim is not None:
-            return self._created(claim, pools, assumed, dump, asking)
-        node = next((name for name, pods in outcome.existing.items() if key in pods), None)
-        if node is not None:
-            state = next(each for each in self._cluster.state_nodes if each.name == node)
-            verdict = EXISTING if state.is_initialized else IN_FLIGHT
-            return NewNodes(verdict=verdict, node=node, node_pool=state.node_pool, node_pools=pools, assumed=assumed)
-        ignored = outcome.ignored.get(key)
-        error = ignored or outcome.errors.get(key, "")
-        settled = ignored is not None or all(each.verdict == IMPOSSIBLE for each in pools)
-        return NewNodes(verdict=IMPOSSIBLE if settled else UNKNOWN, error=error, node_pools=pools, assumed=assumed)
-
-    def _created(
-        self,
-        claim: PlannedNodeClaim,
-        pools: tuple[PoolVerdict, ...],
-        assumed: tuple[str, ...],
-        dump: Dump,
-        asking: Asking,
-    ) -> NewNodes:
-        labels, requirements = claim.created(self._options.max_instance_types)
-        spec = self._cluster_pool(claim.node_pool).spec.template.spec
-        taints = [{"key": each.key, "value": each.value, "effect": each.effect} for each in claim.template.taints]
-        node_claim = {
-            "labels": labels,
-            "requirements": requirements,
-            "taints": taints,
-            "resources": {"requests": {name: str(amount) for name, amount in claim.requests.items()}},
-            "nodeClassRef": {"group": spec.node_class_ref.group, "kind": spec.node_class_ref.kind,
-                             "name": spec.node_class_ref.name},
-        }  # fmt: skip
-        then = _then_scheduler(self._pod, _node(claim, labels), dump, asking)
-        return NewNodes(
-            verdict=CREATED,
-            node_pool=claim.node_pool,
-            instance_types=tuple(claim.instance_types),
-            requirements=selectors(claim.requirements.values()),
-            node_claim=node_claim,
-            node_pools=pools,
-            then_scheduler=then,
-            assumed=(*assumed, f"kube-scheduler is asked about the cheapest choice, {claim.instance_types[0]}"),
-        )
-
-    def _cluster_pool(self, name: str) -> NodePool:
-        return next(each for each in self._pools if each.name == name)
-
-    def _of_pool(self, pool: NodePool) -> PoolVerdict:
-        """Report whether this NodePool alone would make a node for the pod."""
-        if not usable_pools([pool]):
-            return PoolVerdict(name=pool.name, verdict=IMPOSSIBLE, reason=_unusable(pool))
-        ignored = self._outcome.ignored.get(self._pod.key)
-        if ignored is not None:
-            return PoolVerdict(name=pool.name, verdict=IMPOSSIBLE, reason=ignored)
-        active = [each for each in self._cluster.state_nodes if not each.is_being_deleted]
-        remaining = remaining_resources([pool], active)[pool.name]
-        wrong = rejection_by_any_type(pool, self._pod, remaining, self._options)
-        if wrong:
-            return PoolVerdict(name=pool.name, verdict=IMPOSSIBLE, reason=wrong)
-        apart = provision_apart(self._cluster, self._pod, pool, self._types, self._options)
-        if apart.claims:
-            count = len(apart.claims[0].rows)
-            return PoolVerdict(
-                name=pool.name,
-                verdict=CREATED,
-                reason=f"{count} instance type{'s' if count != 1 else ''} fit{'s' if count == 1 else ''}",
-            )
-        error = apart.errors.get(self._pod.key, "")
-        return PoolVerdict(name=pool.name, verdict=IMPOSSIBLE if self._knows_all_types else UNKNOWN, reason=error)
-
-
-def _unusable(pool: NodePool) -> str:
-    if pool.spec.replicas is not None:
-        return "it has a fixed number of nodes (replicas)"
-    return "it is being deleted" if pool.metadata.deletion_timestamp is not None else "it is not ready"
-
-
-def _setting(
-    cluster: Cluster, instance_types: tuple[bytes, str] | None
-) -> tuple[tuple[InstanceType, ...], Options, tuple[str, ...]]:
-    """The instance types, Karpenter's options, and what is assumed about both."""
-    defaults = f"Karpenter {VERSION} with its default settings"
-    if instance_types is not None:
-        types = instance_types_of_file(*instance_types)
-        return types, Options(well_known=CORE_WELL_KNOWN | well_known_labels(types)), (defaults,)
-    types = observed_instance_types(cluster.state_nodes)
-    seen = (
-        f"the instance types are the {len(types)} that nodes of NodePools have, where they have them, at equal prices; "
-        "--instance-types FILE names all"
-    )
-    return types, Options(well_known=CORE_WELL_KNOWN | provider_labels(types)), (defaults, seen)
-
-
-def _unschedulable(pod: Pod) -> Pod:
-    """The pod as kube-scheduler leaves one that fits nowhere."""
-    if any(each.type == "PodScheduled" and each.reason == "Unschedulable" for each in pod.status.conditions):
-        return pod
-    others = tuple(each for each in pod.status.conditions if each.type != "PodScheduled")
-    said = Condition(type="PodScheduled", status="False", reason="Unschedulable")
-    status = replace(pod.status, phase="Pending", nominated_node_name="", conditions=(*others, said))
-    return replace(pod, status=status)
-
-
-def _node(claim: PlannedNodeClaim, labels: dict[str, str]) -> Node:
-    """The node that the cheapest choice becomes, once it is ready and its startup taints are gone."""
-    table = claim.template.table
-    chosen = table.types[claim.rows[0]]
-    offered = [
-        each
-        for each in chosen.offerings
-        if each.available and is_compatible(claim.requirements, each.requirements, table.well_known)
-    ]
-    offering = min(offered, key=lambda each: each.price)
-    stated = {**chosen.requirements, **offering.requirements}
-    of_type = {key: each.only_value for key, each in stated.items() if each.operator == IN and each.only_value}
-    own = {HOSTNAME: _NEW_NODE, REGISTERED: "true", INITIALIZED: "true"}
-    amounts: ResourceList = {name: str(amount) for name, amount in chosen.allocatable.items()}
-    return Node(
-        metadata=ObjectMeta(name=_NEW_NODE, uid=_NEW_NODE, labels={**labels, **of_type, **own}),
-        spec=NodeSpec(taints=claim.template.taints),
-        status=NodeStatus(
-            capacity={name: str(amount) for name, amount in chosen.capacity.items()},
-            allocatable=amounts,
-            conditions=(Condition(type="Ready", status="True"),),
-        ),
-    )
-
-
-def _then_scheduler(pod: Pod, node: Node, dump: Dump, asking: Asking) -> ThenScheduler:
-    """Return what kube-scheduler says of the pod on the node that would be made."""
-    state = with_fields(dump, objects=(*dump.objects, node))
-    result = ClusterSchedulers(state, asking.replay, asking.profile).schedule_one(pod)
-    if result.verdict is None:
-        return ThenScheduler(outcome=result.outcome.value, plugin="", reasons=(result.message or result.error or "",))
-    status = result.verdict[result.nodes.row_of[node.name]]
-    if status.is_success:
-        return ThenScheduler(outcome="Schedulable")
-    return ThenScheduler(outcome="Unschedulable", plugin=status.plugin or "", reasons=tuple(status.reasons))
-
-
-def sentence(found: NewNodes) -> str:
-    """The answer in one sentence."""
-    if found.verdict == CREATED:
-        first, *others = found.instance_types
-        more = f" or {len(others)} other{'s' if len(others) != 1 else ''}" if others else ""
-        made = f"Karpenter would create a node for it from NodePool {found.node_pool}: {first}{more}"
-        then = found.then_scheduler
-        if then is not None and then.outcome != "Schedulable":
-            return f"{made}; kube-scheduler would then refuse that node: {', '.join(then.reasons)}"
-        return made
-    if found.verdict in {EXISTING, IN_FLIGHT}:
-        state = "is there" if found.verdict == EXISTING else "is starting"
-        return f"Karpenter would make no node: it expects the pod on {found.node}, which {state}"
-    if found.verdict == IMPOSSIBLE:
-        return f"Karpenter would make no node for it: {found.error}"
-    return f"Karpenter would make no node of the instance types seen here; others are not known: {found.error}"
+def new_nodes_in_short(pod: Pod, dump: Dump, asking: Asking) -> NewNodes | None:
+    """Answer for one line of another answer; None if no autoscaler is seen."""
+    found = karpenter_answer(pod, dump, asking, in_full=False)
+    return NewNodes(karpenter=found, in_full=False) if found is not None else None

@@ -43,7 +43,7 @@ def said_of(stage: Stage) -> str | None:
 
 
 def status_parts(explanation: Explanation) -> Iterator[Part]:
-    """Yield a line for the pod's placement and for each event that differs from the replay."""
+    """Yield the lines for new nodes, for the pod's placement and for each event that differs from the replay."""
     from rich.text import Text  # not needed for JSON
 
     from kubectl_sched.render.text.screen_fitting import Part
@@ -53,6 +53,11 @@ def status_parts(explanation: Explanation) -> Iterator[Part]:
 
         lines = tuple(map(Text, gate_lines(explanation.gates)))
         yield Part(full=lines, rank=4, lean=lines[:2], keep=1)
+    if explanation.new_nodes is not None:
+        from kubectl_sched.render.new_nodes_sentences import new_nodes_sentences  # most clusters need none
+
+        lines = [Text(safe(each)) for each in new_nodes_sentences(explanation.new_nodes)]
+        yield Part(full=lines, rank=7, keep=2)
     history, observed = explanation.history, explanation.observed
     if history is not None and history.verdict != "NotScheduled":
         yield Part(full=(Text(safe(f"{history.message[:1].upper()}{history.message[1:]}.")),), rank=6, keep=1)

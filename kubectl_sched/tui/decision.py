@@ -43,6 +43,7 @@ class Decision:
             history=None,
             observed=None,
             sampling=None,
+            new_nodes=None,
             suggestions=(),
             gates=(),
             ungated=(),

@@ -7,8 +7,12 @@ from typing import Any
 import pytest
 
 from kubectl_sched.errors import SchedError
-from kubectl_sched.queries.explain import Question, explain
+from kubectl_sched.queries.explain import Answer, Question, explain
 from kubectl_sched.render.data.explanation_data import explanation_data
+from kubectl_sched.render.display import Display
+from kubectl_sched.render.html.page import explanation_page
+from kubectl_sched.render.markdown.markdown_answer import explanation_markdown
+from kubectl_sched.render.text.answer_text import answer_parts
 from kubectl_sched.sources import read
 from kubectl_sched.sources.pod_selection import Selection
 
@@ -24,6 +28,11 @@ def instance_type(name: str, cpu: str, price: float) -> Json:
     return {"name": name, "architecture": "amd64", "operatingSystems": ["linux"],
             "resources": {"cpu": cpu, "memory": "8Gi"},
             "offerings": [{"Price": price, "Requirements": requirements}]}  # fmt: skip
+
+
+def pod_on(name: str, cpu: str) -> Json:
+    other = pod(cpu, nodeName=name)
+    return {**other, "metadata": {**other["metadata"], "name": "other", "uid": "other"}, "status": {"phase": "Running"}}
 
 
 TYPES = json.dumps([instance_type("m5.xlarge", "4", 0.2), instance_type("m5.large", "2", 0.1)]).encode()
@@ -43,16 +52,33 @@ def pod(cpu: str = "1500m", **spec: Any) -> Json:
             "spec": {"containers": [container], **spec}, "status": {"phase": "Pending"}}  # fmt: skip
 
 
-def answered(folder: Path, *objects: Json, types: bytes | None = TYPES) -> Json:
-    """The `newNodes` of the pod `web`, its `assumed` beside `karpenter`."""
+def asked(folder: Path, *objects: Json, types: bytes | None = TYPES, new_nodes: bool = True) -> Answer:
+    """The answer about the pod `web`."""
     path = folder / "cluster.json"
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
     selection = Selection(targets=("pod", "web"))
-    stated = (types, "types.json") if types is not None else None
-    question = Question(selection=selection, new_nodes=True, instance_types=stated)
-    answer, _ = explain(question, read([str(path)]))
+    stated = (types, "types.json") if types is not None and new_nodes else None
+    question = Question(selection=selection, new_nodes=new_nodes, instance_types=stated)
+    return explain(question, read([str(path)]))[0]
+
+
+def answered(folder: Path, *objects: Json, types: bytes | None = TYPES, new_nodes: bool = True) -> Json:
+    """The `newNodes` of the pod `web`, its `assumed` beside `karpenter`."""
+    answer = asked(folder, *objects, types=types, new_nodes=new_nodes)
     found: Json = explanation_data(answer.explanations[0], "")["newNodes"]
     return found
+
+
+def screen(answer: Answer, output: str = "table") -> str:
+    """The answer as text, or as a page."""
+    explanation = answer.explanations[0]
+    display = Display(output=output)
+    if output == "markdown":
+        return explanation_markdown(answer, display)
+    if output == "html":
+        return explanation_page(answer, display)
+    parts = answer_parts(explanation, (), 100, display)
+    return "\n".join(str(line) for part in parts for line in part.full)
 
 
 def node(name: str, **labels: str) -> Json:
@@ -98,3 +124,40 @@ def test_a_pod_that_names_a_restricted_label_is_ignored_in_karpenters_words(tmp_
 def test_without_a_nodepool_there_is_nothing_to_replay(tmp_path: Path) -> None:
     with pytest.raises(SchedError, match="there is no NodePool"):
         answered(tmp_path, pod())
+
+
+SEEN = node("n1", **{"karpenter.sh/nodepool": "general", "node.kubernetes.io/instance-type": "m5.large",
+                     ZONE: "a", CAPACITY_TYPE: "spot", "karpenter.sh/initialized": "true"})  # fmt: skip
+
+
+def test_the_first_screen_says_in_a_line_what_karpenter_would_do_though_nobody_asked(tmp_path: Path) -> None:
+    answer = asked(tmp_path, pool("general"), SEEN, pod("1"), pod_on("n1", "1"), new_nodes=False)
+    first = "Karpenter would create a node for it from NodePool general: m5.large."
+    assert first in screen(answer)
+    assert "would it create a node?" not in screen(answer)
+    assert first in screen(answer, "markdown")
+    assert first in screen(answer, "html")
+
+
+def test_nothing_is_said_of_new_nodes_without_an_autoscaler_or_need(tmp_path: Path) -> None:
+    assert answered(tmp_path, SEEN, pod("1"), pod_on("n1", "1"), new_nodes=False) is None
+    assert answered(tmp_path, pool("general"), SEEN, pod("500m"), new_nodes=False) is None
+
+
+@pytest.mark.parametrize("output", ["table", "markdown", "html"])
+def test_every_output_has_a_line_for_each_nodepool(tmp_path: Path, output: str) -> None:
+    gpu = pool("gpu", taints=[{"key": "gpu", "effect": "NoSchedule"}])
+    shown = screen(asked(tmp_path, pool("general"), gpu, pod()), output)
+    assert "would it create a node?" in shown
+    assert "yes: 2 instance types fit" in shown
+    assert "did not tolerate taint" in shown
+
+
+def test_a_node_that_kube_scheduler_would_refuse_is_told_as_an_endless_scale_up(tmp_path: Path) -> None:
+    name = {"key": "metadata.name", "operator": "In", "values": ["n1"]}
+    required = {"nodeSelectorTerms": [{"matchFields": [name]}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+    answer = asked(tmp_path, pool("general"), pod(affinity=affinity))
+    found = explanation_data(answer.explanations[0], "")["newNodes"]["karpenter"]
+    assert found["thenScheduler"]["outcome"] == "Unschedulable"
+    assert "! kube-scheduler would then refuse that node:" in screen(answer)

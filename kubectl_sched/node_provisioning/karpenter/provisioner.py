@@ -120,9 +120,16 @@ class Demanders(NamedTuple):
     ignored: dict[str, str]
 
 
-def provision(cluster: Cluster, instance_types: Mapping[str, Sequence[InstanceType]], options: Options) -> Outcome:
-    """Replay one round of Karpenter over all pods that need nodes (Schedule); the instance types are by NodePool."""
+def provision(
+    cluster: Cluster, instance_types: Mapping[str, Sequence[InstanceType]], options: Options, only: str | None = None
+) -> Outcome:
+    """Replay one round of Karpenter (Schedule); the instance types are by NodePool.
+
+    All pods that need nodes are placed, or `only` the one with this namespace/name.
+    """
     needing = demanders(cluster, options.well_known)
+    if only is not None:
+        needing = needing._replace(pods=[pod for pod in needing.pods if pod.key == only])
     pools = usable_pools(cluster.of(NodePool))
     if not pools:
         return Outcome(ignored=needing.ignored, errors=dict.fromkeys((pod.key for pod in needing.pods), NO_NODE_POOLS))

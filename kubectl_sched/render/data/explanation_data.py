@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.status import Status
     from kubectl_sched.queries.contrast import Contrast
     from kubectl_sched.queries.explanation import Explanation
+    from kubectl_sched.queries.karpenter_replay import KarpenterAnswer
     from kubectl_sched.queries.new_nodes import NewNodes
     from kubectl_sched.scheduler.queue_position import QueuePlace
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -228,25 +229,27 @@ def _gates(explanation: Explanation) -> list[dict[str, Any]]:
 def _new_nodes(found: NewNodes | None) -> dict[str, Any] | None:
     if found is None:
         return None
+    return {"karpenter": _karpenter(found.karpenter), "clusterAutoscaler": None, "assumed": list(found.assumed)}
+
+
+def _karpenter(found: KarpenterAnswer) -> dict[str, Any]:
     then = found.then_scheduler
+    requirements: dict[str, list[dict[str, Any]]] = {}
+    for each in found.requirements:
+        requirements.setdefault(each["key"], []).append({name: each[name] for name in each if name != "key"})
     return {
-        "karpenter": {
-            "version": found.version,
-            "verdict": found.verdict,
-            "node": found.node,
-            "nodePool": found.node_pool,
-            "instanceTypes": list(found.instance_types),
-            "requirements": found.requirements,
-            "nodeClaim": found.node_claim,
-            "error": found.error,
-            "nodePools": [
-                {"name": each.name, "verdict": each.verdict, "reason": each.reason} for each in found.node_pools
-            ],
-            "thenScheduler": None
-            if then is None
-            else {"outcome": then.outcome, "plugin": then.plugin, "reasons": list(then.reasons)},
-        },
-        "assumed": list(found.assumed),
+        "version": found.version,
+        "verdict": found.verdict,
+        "node": found.node,
+        "nodePool": found.node_pool,
+        "instanceTypes": list(found.instance_types),
+        "requirements": requirements,
+        "nodeClaim": found.node_claim,
+        "error": found.error,
+        "nodePools": [{"name": each.name, "verdict": each.verdict, "reason": each.reason} for each in found.node_pools],
+        "thenScheduler": None
+        if then is None
+        else {"outcome": then.outcome, "plugin": then.plugin, "reasons": list(then.reasons)},
     }
 
 

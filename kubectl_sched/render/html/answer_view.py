@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.interface import BindingAction
     from kubectl_sched.framework.status import Status
     from kubectl_sched.queries.explanation import Explanation
+    from kubectl_sched.queries.new_nodes import NewNodes
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.shell_commands import ShellCommand
     from kubectl_sched.suggestions.change import Manual
@@ -80,6 +81,9 @@ class AnswerView(Record, frozen=True, kw_only=True):
     """The winner against another node, a bar a plugin; empty if points do not decide."""
 
     proposals: tuple[Proposal, ...]
+    new_nodes: tuple[tuple[str, ...], ...]
+    """Each NodePool's verdict below the headings, if new nodes were asked for."""
+
     facts: tuple[tuple[str, str], ...]
     stops: tuple[Stop, ...]
     steps: tuple[Step, ...]
@@ -114,6 +118,7 @@ def answer_view(explanation: Explanation, room: Room, *, node: str | None = None
             Proposal(sentence=each.text, commands=each.commands_below, manual=each.manual)
             for each in explanation.suggestions
         ),
+        new_nodes=tuple(_new_nodes(explanation.new_nodes)),
         facts=tuple(_facts(explanation)),
         stops=tuple(_stops(result, explanation.result.pre_enqueue)),
         steps=funnel(result),
@@ -130,10 +135,22 @@ def answer_view(explanation: Explanation, room: Room, *, node: str | None = None
     )
 
 
+def _new_nodes(found: NewNodes | None) -> Iterator[tuple[str, ...]]:
+    if found is not None and found.in_full:
+        from kubectl_sched.render.new_nodes_sentences import new_nodes_table  # rarely asked for
+
+        table = new_nodes_table(found)
+        yield from (table.headings, *table.texts())
+
+
 def _lines(explanation: Explanation) -> Iterator[str]:
     """Yield the lines below the sentence, as on the first screen."""
     for part in status_parts(explanation):
         yield from map(str, part.full)
+    if explanation.new_nodes is not None and explanation.new_nodes.in_full:
+        from kubectl_sched.render.new_nodes_sentences import assumed_sentence  # rarely asked for
+
+        yield assumed_sentence(explanation.new_nodes)
     wins = sampling_words(explanation)
     if wins is not None:
         yield f"{wins}."

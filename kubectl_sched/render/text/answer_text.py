@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.queries.contrast import Contrast
     from kubectl_sched.queries.explanation import Explanation
+    from kubectl_sched.queries.new_nodes import NewNodes
     from kubectl_sched.render.display import Display
     from kubectl_sched.render.funnel import Step
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -57,6 +58,8 @@ def answer_parts(explanation: Explanation, notes: Sequence[str], width: int, dis
     style = "bold green" if explanation.result.fits else "bold red"
     yield Part(full=(Text(f"{headline(explanation)}.", style=style),), rank=8, keep=3)
     yield from status_parts(explanation)
+    if explanation.new_nodes is not None and explanation.new_nodes.in_full:
+        yield from _new_nodes(explanation.new_nodes, width)
     yield from _waterfall(explanation.contrast, width, in_full=in_full)
     wins = sampling_words(explanation)
     if wins is not None:
@@ -84,6 +87,16 @@ def answer_parts(explanation: Explanation, notes: Sequence[str], width: int, dis
         yield Part(full=(heading, Text(event)), rank=LAST, lean=(heading, Text(tight)), keep=15)
     told = set(without_topology_key(result)) if len(result.totals) else ()
     yield from note_parts([each for each in (*explanation.warnings, *notes) if each not in told], width, display)
+
+
+def _new_nodes(found: NewNodes, width: int) -> Iterator[Part]:
+    """Yield each NodePool's verdict, and what was assumed."""
+    from kubectl_sched.render.new_nodes_sentences import assumed_sentence, new_nodes_table  # rarely asked for
+
+    yield BLANK
+    yield Part(full=table_lines(new_nodes_table(found), width), rank=8)
+    yield Part(full=(Text(safe(assumed_sentence(found)), style="dim"),), rank=3)
+    yield BLANK
 
 
 def _waterfall(contrast: Contrast | None, width: int, *, in_full: bool) -> Iterator[Part]:

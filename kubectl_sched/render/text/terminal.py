@@ -53,11 +53,6 @@ def print_answer(answer: Answer, display: Display, notes: Sequence[str]) -> None
     console = console_for(display.color)
     lines = max(LINES, console.height - 1) if console is not None and sys.stdout.isatty() else None
     write_segments(rendered(answer, display, notes, console, lines), console, _in_pager)
-    found = [each.new_nodes for each in answer.explanations if each.new_nodes is not None]
-    if found:
-        from kubectl_sched.render.text.new_nodes_text import new_nodes_text  # rarely asked for
-
-        write_segments(lines_of(chain.from_iterable(map(new_nodes_text, found)), console), console)
 
 
 def _in_pager(text: str) -> bool:

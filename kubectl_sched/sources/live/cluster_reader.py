@@ -11,6 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.selector_text import parse_selector
+from kubectl_sched.api.core import Node
 from kubectl_sched.api.decoders import decoder
 from kubectl_sched.api.kueue import PendingWorkloadsSummary
 from kubectl_sched.api.pod import Pod
@@ -30,6 +31,7 @@ from kubectl_sched.sources.live.needed_kinds import (
     NOT_ENDED,
     SELECTORS,
     Need,
+    autoscaler_needs,
     event_needs,
     gate_needs,
     lacking_pods,
@@ -255,7 +257,10 @@ class _Reading:
         if self._forbidden:
             return lists
         everybody = [item for listed in lists for item in listed.objects if isinstance(item, Pod)]
-        evidence = self._ask(scheduler_needs(everybody))
+        nodes = [item for listed in lists for item in listed.objects if isinstance(item, Node)]
+        autoscaling = autoscaler_needs(pods, nodes) if selection.is_one_pod else ()
+        asked = {need for need, _ in others}
+        evidence = self._ask([*scheduler_needs(everybody), *(need for need in autoscaling if need not in asked)])
         namespaces = sorted({pod.metadata.namespace for pod in pods})
         return [*lists, *self._results(others, namespaces), *self._results(evidence)]
 

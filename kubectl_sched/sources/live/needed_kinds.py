@@ -20,6 +20,7 @@ from kubectl_sched.sources.kinds import GATE_KINDS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from kubectl_sched.api.core import Node
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.sources.live.lister import Listed
 
@@ -38,6 +39,17 @@ STORAGE = (
 DEVICES = ("ResourceClaim", "ResourceSlice", "DeviceClass", "DeviceTaintRule", "ResourceClaimTemplate")
 GROUPS = ("Workload", "PodGroup", "CompositePodGroup")
 SELECTORS = ("Service", "ReplicationController", "ReplicaSet", "StatefulSet")
+
+FOR_NEW_NODES = (
+    "NodePool",
+    "NodeClaim",
+    "DaemonSet",
+    "PersistentVolumeClaim",
+    "PersistentVolume",
+    "StorageClass",
+    "CSINode",
+)
+"""The kinds that Karpenter looks at besides nodes and pods."""
 
 WORKLOADS = ("Deployment", "DaemonSet", "Job", "CronJob")
 ADMISSION = ("LimitRange", "ResourceQuota", "RuntimeClass", "PriorityClass")
@@ -60,6 +72,7 @@ _KUEUE = "kueue.x-k8s.io/"
 _EVENTS_BY_NAME = 20
 _NAMESPACES_BY_NAME = 5
 _SYSTEM = "kube-system"
+_NODE_POOL = "karpenter.sh/nodepool"
 
 
 class Need(NamedTuple):
@@ -141,6 +154,13 @@ def local_queues(held: Iterable[KubernetesObject], read: Iterable[KubernetesObje
             if any(each.uid in uids or (item.namespace, each.name) in sets for each in owners):
                 found.add((item.namespace, item.spec.queue_name))
     return found
+
+
+def autoscaler_needs(pods: Iterable[Pod], nodes: Iterable[Node]) -> tuple[Need, ...]:
+    """Return the lists that tell which node Karpenter would make for pods without one, if it made any of the nodes."""
+    if all(pod.spec.node_name for pod in pods) or not any(_NODE_POOL in node.metadata.labels for node in nodes):
+        return ()
+    return tuple(map(Need, FOR_NEW_NODES))
 
 
 def _default_selector(pod: Pod) -> Iterable[Need]:

@@ -14,6 +14,7 @@ from kubectl_sched.tui.lines.what_if_changes import changes, in_words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from kubectl_sched.queries.new_nodes import NewNodes
     from kubectl_sched.suggestions.change import Suggestion
     from kubectl_sched.tui.explorer_state import View
     from kubectl_sched.tui.lines.line import Line
@@ -28,6 +29,7 @@ def report_lines(view: View, suggestions: Sequence[Suggestion], notes: Iterable[
     lines = wrapped(f"{headline(view.explanation)}.", width, Tone.GOOD if result.fits else Tone.BAD)
     lines += _paragraph("Gates and queues", list(gate_lines(view.explanation.gates)), width)
     lines += _edits(view, width)
+    lines += _paragraph("New nodes", _new_nodes(view.explanation.new_nodes), width)
     would = preemption(result)
     lines += _paragraph("Preemption", [would] if would is not None else [], width)
     if suggestions:
@@ -40,6 +42,19 @@ def report_lines(view: View, suggestions: Sequence[Suggestion], notes: Iterable[
     lines += _paragraph("kube-scheduler's own message", [result.event] if result.event else [], width)
     lines += _paragraph("Notes", list(dict.fromkeys((*view.explanation.warnings, *notes))), width)
     return lines
+
+
+def _new_nodes(found: NewNodes | None) -> list[str]:
+    if found is None:
+        return []
+    from kubectl_sched.render.new_nodes_sentences import (  # most clusters need none
+        assumed_sentence,
+        new_nodes_sentences,
+        new_nodes_table,
+    )
+
+    verdicts = (": ".join(row) for row in new_nodes_table(found).texts())
+    return [*new_nodes_sentences(found), *verdicts, assumed_sentence(found)]
 
 
 def _steps(suggestion: Suggestion, width: int) -> list[Line]:

@@ -7,13 +7,21 @@ from kubectl_sched.sources.dump.dump import Forbidden
 from kubectl_sched.sources.kinds import BY_NAME
 from kubectl_sched.sources.live.list_paths import group_of
 from kubectl_sched.sources.live.missing_rights import in_words, meaning
-from kubectl_sched.sources.live.needed_kinds import ALWAYS, DEVICES, GATES, GROUPS, SELECTORS, STORAGE
+from kubectl_sched.sources.live.needed_kinds import (
+    ALWAYS,
+    DEVICES,
+    FOR_NEW_NODES,
+    GATES,
+    GROUPS,
+    SELECTORS,
+    STORAGE,
+)
 
 READER = Path(__file__).parents[3] / "manifests" / "reader.yaml"
 IN_KUBE_SYSTEM = {"ConfigMap", "Lease"}
 READ = {
     *("Job", "Node", "Pod", "Event", "PodDisruptionBudget", "Scheduler", "SchedulerConfiguration"),
-    *(*ALWAYS, *DEVICES, *GATES, *GROUPS, *SELECTORS, *STORAGE),
+    *(*ALWAYS, *DEVICES, *FOR_NEW_NODES, *GATES, *GROUPS, *SELECTORS, *STORAGE),
 }
 
 
