@@ -14,6 +14,7 @@ from kubectl_sched.render.html.page import explanation_page
 from kubectl_sched.render.markdown.markdown_answer import explanation_markdown
 from kubectl_sched.render.text.answer_text import answer_parts
 from kubectl_sched.sources import read
+from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.pod_selection import Selection
 
 Json = dict[str, Any]
@@ -52,13 +53,15 @@ def pod(cpu: str = "1500m", **spec: Any) -> Json:
             "spec": {"containers": [container], **spec}, "status": {"phase": "Pending"}}  # fmt: skip
 
 
-def asked(folder: Path, *objects: Json, types: bytes | None = TYPES, new_nodes: bool = True) -> Answer:
+def asked(
+    folder: Path, *objects: Json, types: bytes | None = TYPES, new_nodes: bool = True, replay: Replay | None = None
+) -> Answer:
     """The answer about the pod `web`."""
     path = folder / "cluster.json"
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
     selection = Selection(targets=("pod", "web"))
     stated = (types, "types.json") if types is not None and new_nodes else None
-    question = Question(selection=selection, new_nodes=new_nodes, instance_types=stated)
+    question = Question(selection=selection, new_nodes=new_nodes, instance_types=stated, replay=replay or Replay())
     return explain(question, read([str(path)]))[0]
 
 
@@ -153,11 +156,24 @@ def test_every_output_has_a_line_for_each_nodepool(tmp_path: Path, output: str) 
     assert "did not tolerate taint" in shown
 
 
+ONLY_GENERATION_2 = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- pluginConfig:
+  - name: NodeAffinity
+    args:
+      addedAffinity:
+        requiredDuringSchedulingIgnoredDuringExecution:
+          nodeSelectorTerms: [{matchExpressions: [{key: generation, operator: In, values: ["2"]}]}]
+"""
+
+
 def test_a_node_that_kube_scheduler_would_refuse_is_told_as_an_endless_scale_up(tmp_path: Path) -> None:
-    name = {"key": "metadata.name", "operator": "In", "values": ["n1"]}
-    required = {"nodeSelectorTerms": [{"matchFields": [name]}]}
-    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
-    answer = asked(tmp_path, pool("general"), pod(affinity=affinity))
+    config = tmp_path / "scheduler.yaml"
+    config.write_text(ONLY_GENERATION_2)
+    answer = asked(tmp_path, pool("general"), pod(), replay=Replay(config=str(config)))
     found = explanation_data(answer.explanations[0], "")["newNodes"]["karpenter"]
     assert found["thenScheduler"]["outcome"] == "Unschedulable"
-    assert "! kube-scheduler would then refuse that node:" in screen(answer)
+    refused = "node(s) didn't match scheduler-enforced node affinity"
+    assert f"! kube-scheduler would then refuse that node: {refused}. Karpenter would go on creating" in screen(answer)
