@@ -52,7 +52,7 @@ def as_answer(outcome: Outcome, options: Options) -> Json:
 
 def differences(results: list[Json], ours: Json) -> list[str]:
     """The aspects in which no run of Karpenter is ours; of a pod's texts any run's will do."""
-    compared = [_comparable(result, ours) for result in results]
+    compared = [comparable(result, ours) for result in results]
     wrong = [[key for key in ("claims", "existing") if result[key] != ours[key]] for result in compared]
     fewest = min(wrong, key=len)
     for aspect in _TEXTS:
@@ -107,7 +107,7 @@ def _claim(claim: PlannedNodeClaim, options: Options) -> Json:
     }
 
 
-def _comparable(result: Json, ours: Json) -> Json:
+def comparable(result: Json, ours: Json) -> Json:
     """Karpenter's result without the labels to which it gives a random one of several values."""
     claims = [dict(each) for each in result["claims"] or ()]
     for claim, own in zip(claims, ours["claims"], strict=False):

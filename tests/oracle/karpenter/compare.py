@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from tests.karpenter_decisions import as_answer, differences, options_of, replay
+from tests.karpenter_decisions import as_answer, comparable, differences, options_of, replay
 from tests.oracle.karpenter.generate import request_of
 from tests.oracle.karpenter.oracle import KarpenterOracle
 
@@ -31,7 +31,8 @@ def verdict(oracle: KarpenterOracle, request: dict[str, Any]) -> str:
     results = oracle.ask({**request, "runs": RUNS})["results"]
     wrong = differences(results, ours)
     if not wrong:
-        differing = {msgspec.json.encode([each["claims"], each["existing"]], order="sorted") for each in results}
+        placements = [comparable(each, ours) for each in results]
+        differing = {msgspec.json.encode([each["claims"], each["existing"]], order="sorted") for each in placements}
         return "the same, tied" if outcome.ties or len(differing) == 1 else "tied without a mark"
     return "tied, in no run" if outcome.ties else f"different: {', '.join(wrong)}"
 
