@@ -1,4 +1,4 @@
-"""What the autoscaler would do for a pod: the sentences that every output shows, and the table behind them."""
+"""Sentences and a table about the node that the autoscaler would make for a pod, for every output."""
 
 from __future__ import annotations
 
