@@ -56,8 +56,8 @@ def status_parts(explanation: Explanation) -> Iterator[Part]:
     if explanation.new_nodes is not None:
         from kubectl_sched.render.new_nodes_sentences import new_nodes_sentences  # most clusters need none
 
-        lines = [Text(safe(each)) for each in new_nodes_sentences(explanation.new_nodes)]
-        yield Part(full=lines, rank=7, keep=2)
+        sentences = tuple(Text(safe(each)) for each in new_nodes_sentences(explanation.new_nodes))
+        yield Part(full=sentences, rank=7, keep=2)
     history, observed = explanation.history, explanation.observed
     if history is not None and history.verdict != "NotScheduled":
         yield Part(full=(Text(safe(f"{history.message[:1].upper()}{history.message[1:]}.")),), rank=6, keep=1)

@@ -140,7 +140,7 @@ def _new_nodes(found: NewNodes | None) -> Iterator[tuple[str, ...]]:
         from kubectl_sched.render.new_nodes_sentences import new_nodes_table  # rarely asked for
 
         table = new_nodes_table(found)
-        yield from (table.headings, *table.texts())
+        yield from (table.headings, *table.texts)
 
 
 def _lines(explanation: Explanation) -> Iterator[str]:

@@ -53,7 +53,7 @@ def _new_nodes(found: NewNodes | None) -> list[str]:
         new_nodes_table,
     )
 
-    verdicts = (": ".join(row) for row in new_nodes_table(found).texts())
+    verdicts = (": ".join(row) for row in new_nodes_table(found).texts)
     return [*new_nodes_sentences(found), *verdicts, assumed_sentence(found)]
 
 
