@@ -79,7 +79,7 @@ def resource_texts(found: Resource) -> tuple[str, str, str, str]:
 def bar(found: Resource, length: int) -> str:
     """Return a bar: `#` requested, `x` free but stranded, `.` free."""
     whole = max(found.allocatable, found.requested, 1)
-    requested = round(length * found.requested / whole)
+    requested = max(0, round(length * found.requested / whole))
     stranded = min(round(length * found.stranded / whole), length - requested)
     return f"{'#' * requested}{'x' * stranded}{'.' * (length - requested - stranded)}"
 

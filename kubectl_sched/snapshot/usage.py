@@ -125,6 +125,6 @@ def _changed(amounts: Mapping[str, Integers], by: Mapping[str, int], row: int, s
     changed = dict(amounts)
     for name, amount in by.items():
         column = changed[name].copy() if name in changed else np.zeros(node_count, dtype=np.int64)
-        column[row] += sign * amount
+        column[row : row + 1] += wrapped(sign * amount)  # numpy warns of what wraps in a number, not in an array
         changed[name] = column
     return changed

@@ -174,7 +174,7 @@ def filled_nodes(simulated: Simulated) -> list[tuple[str, int]]:
 def filling(simulated: Simulated, name: str, resource: str) -> float:
     """Return how full the node is then, from 0 to 1."""
     _, after, whole = _before_after_whole(simulated, name, resource)
-    return min(1.0, after / whole) if whole else 0.0
+    return min(1.0, max(0.0, after / whole)) if whole else 0.0
 
 
 def _before_after_whole(simulated: Simulated, name: str, resource: str) -> tuple[int, int, int]:
