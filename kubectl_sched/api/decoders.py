@@ -8,11 +8,14 @@ interpreter dies (msgspec 0.22). So whatever may run in a thread takes its decod
 from __future__ import annotations
 
 import threading
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 T = TypeVar("T")
+
+UNDECODABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""Errors by which msgspec refuses a text: not JSON or not the type, not UTF-8, nested too deeply."""
 
 _MAKING = threading.Lock()
 _MADE: dict[Any, msgspec.json.Decoder[Any]] = {}

@@ -15,6 +15,7 @@ from msgspec import structs
 from kubectl_sched.api.affinity import Toleration
 from kubectl_sched.api.component_helpers.pod_qos import pod_qos
 from kubectl_sched.api.core import Namespace
+from kubectl_sched.api.decoders import UNDECODABLE
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.apiserver.refused_manifest import RefusedError
 from kubectl_sched.apiserver.tolerations import are_allowed, merged_tolerations
@@ -107,5 +108,5 @@ def _tolerations(pod: Pod, text: str | None) -> tuple[Toleration, ...]:
         return ()
     try:
         return msgspec.json.decode(text, type=tuple[Toleration, ...])
-    except msgspec.DecodeError:
+    except UNDECODABLE:
         raise RefusedError(pod, "", f"namespace {pod.namespace}'s tolerations are no JSON that can be read") from None

@@ -13,6 +13,7 @@ import msgspec
 from kubectl_sched.api.apimachinery.int64 import is_int64
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
 from kubectl_sched.api.core import Node
+from kubectl_sched.api.decoders import UNDECODABLE
 from kubectl_sched.config.strict import json_kind
 from kubectl_sched.record import Record
 from kubectl_sched.snapshot.node_table import NodeTable
@@ -144,6 +145,6 @@ def _node(place: _Place) -> tuple[Node, dict[str, Any]]:
         _ = NodeTable((node,)).allocatable
     except InvalidQuantity as error:
         raise ExtenderError(error.reason) from None
-    except msgspec.ValidationError as error:
+    except UNDECODABLE as error:
         raise ExtenderError(f"its answer cannot be read: {'.'.join(place.fields)} holds no Node: {error}") from None
     return node, item

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import force_setattr
 
-from kubectl_sched.api.decoders import decoder
+from kubectl_sched.api.decoders import UNDECODABLE, decoder
 from kubectl_sched.api.meta import FieldManager, Part
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def note_gate_managers(pods: Sequence[KubernetesObject], read: Any) -> None:
             entry = next((each for each in said.metadata.managed_fields if each.fields.spec.gates is not None), None)
             if entry is not None:
                 force_setattr(item.metadata, "gates_set_by", FieldManager(manager=entry.manager, time=entry.time))
-    except (msgspec.DecodeError, ValueError):
+    except (*UNDECODABLE, ValueError):
         return  # the pods were readable, and this is only said of them
 
 

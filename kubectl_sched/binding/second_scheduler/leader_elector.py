@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from kubectl_sched.api.decoders import UNDECODABLE
 from kubectl_sched.binding.second_scheduler.election_rules import (
     JITTER_FACTOR,
     LeaseSpec,
@@ -177,7 +178,7 @@ def _lease_in(answer: bytes) -> tuple[dict[str, Any], LeaseSpec]:
     try:
         lease = msgspec.json.decode(answer, type=dict[str, Any])
         return lease, msgspec.convert(lease.get("spec") or {}, LeaseSpec)
-    except msgspec.DecodeError:
+    except UNDECODABLE:
         raise ClusterError("the server's answer is no Lease") from None
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
-from kubectl_sched.api.decoders import decoder
+from kubectl_sched.api.decoders import UNDECODABLE, decoder
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.sources.live.connection_flags import Connection
 
@@ -158,7 +158,7 @@ class _Live(Source):
                 token = page.metadata.token
                 if not token:
                     return
-        except (SchedError, msgspec.MsgspecError):
+        except (SchedError, *UNDECODABLE):
             return
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from kubectl_sched.api.decoders import UNDECODABLE
 from kubectl_sched.api.meta import ObjectMeta
 from kubectl_sched.api.schedulers import SchedulerConfigurationSpec, SchedulerLog
 from kubectl_sched.lazy_pattern import pattern
@@ -105,7 +106,7 @@ def _of_json(found: re.Match[str]) -> str | None:
     """--logging-format=json."""
     try:
         return msgspec.json.decode(found[0], type=_Entry).config
-    except msgspec.DecodeError:
+    except UNDECODABLE:
         return None
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
 
+from kubectl_sched.api.decoders import UNDECODABLE
 from kubectl_sched.api.pod import any_gated
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.sources.budget import Budget, values_in
@@ -92,7 +93,7 @@ def read_list(
             text = utf8(bytes(piece))
             collection.budget.take_in(len(text), source, values=values_in(text))
             take_items(_items(text), source, collection, kind)
-        except msgspec.DecodeError:
+        except UNDECODABLE:
             raise NotAList from None
     listed = list_kind(pieces.header.kind, pieces.header.api_version, hint)[0]
     if listed is not None:
@@ -122,7 +123,7 @@ def _has_namesakes(kinds: tuple[Kind, ...]) -> bool:
 def _items(piece: bytes) -> list[msgspec.Raw]:
     try:
         return _RAW_ITEMS.decode(piece)
-    except (msgspec.DecodeError, RecursionError):
+    except UNDECODABLE:
         raise NotAList from None
 
 
@@ -141,7 +142,7 @@ def read_json(data: bytes, source: str, collection: Collection, hint: Kind | Non
             collection.budget.check(source)
         try:
             take(document, source, collection, hint)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        except UNDECODABLE as error:
             raise MalformedError(f"{source}: {_malformed(data, document, error)}") from None
 
 
@@ -153,7 +154,7 @@ def _plain(documents: Sequence[Any], data: bytes, source: str) -> Iterator[Any]:
     for document in documents:
         try:
             yield plain(document)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        except UNDECODABLE as error:
             raise MalformedError(f"{source}: {_malformed(data, document, error)}") from None
 
 
@@ -163,7 +164,7 @@ def _malformed(data: bytes, document: Any, error: Exception) -> str:
     start = max(data.find(content), 0)
     try:
         msgspec.json.decode(content)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as strict:
+    except UNDECODABLE as strict:
         error = strict
     return _problem(data, error, start)
 
@@ -174,7 +175,7 @@ def split(data: bytes, source: str, budget: Budget | None = None) -> list[msgspe
     budget.take_in(len(data), source, values=values_in(data))
     try:
         msgspec.json.decode(data, type=msgspec.Raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except UNDECODABLE as error:
         documents = _lines(data) or _among_logs(data, source) or _joined(data, source, budget)
         if documents:
             return documents
@@ -246,7 +247,7 @@ def without_logs(data: bytes) -> bytes:
 def _is_document(value: msgspec.Raw) -> bool:
     try:
         msgspec.json.decode(value, type=msgspec.Raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNDECODABLE:
         return False
     return True
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 import msgspec
 
+from kubectl_sched.api.decoders import UNDECODABLE
 from kubectl_sched.lazy_pattern import pattern
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def _frame(head: re.Match[bytes] | None, tail: bytes, end: int | None) -> Frame:
 def _header(text: bytes) -> Header:
     try:
         return msgspec.json.decode(text, type=Header)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNDECODABLE:
         raise NotAList from None
 
 

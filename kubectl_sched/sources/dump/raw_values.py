@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import msgspec
 
-from kubectl_sched.api.decoders import decoder
+from kubectl_sched.api.decoders import UNDECODABLE, decoder
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -65,7 +65,7 @@ def head(value: Value) -> Head | None:
     """The head of an object, None if the value cannot be one."""
     try:
         return _HEAD.decode(value) if isinstance(value, msgspec.Raw) else msgspec.convert(value, Head)
-    except (msgspec.DecodeError, RecursionError):
+    except UNDECODABLE:
         return None
 
 
@@ -93,7 +93,7 @@ def typed(value: Value, target: type[Decoded]) -> Decoded:
     except msgspec.ValidationError as error:
         try:
             content = plain(value)
-        except (msgspec.DecodeError, RecursionError):
+        except UNDECODABLE:
             raise error from None
         return msgspec.convert(without_nulls(content), target)
 

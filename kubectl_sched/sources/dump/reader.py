@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from kubectl_sched.api.decoders import UNDECODABLE
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.sources.budget import Budget
 from kubectl_sched.sources.dump.collection import Collection
@@ -115,7 +116,7 @@ def _take_errors(data: bytes, source: Source, collection: Collection) -> None:
     """The errors of a support bundle's collectors: a list of texts, or null."""
     try:
         errors = msgspec.json.decode(data, type=list[str] | None)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNDECODABLE:
         return
     if errors:
         collection.warn(f"{source.name}: the bundle lacks what could not be collected: {errors[0]}")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from kubectl_sched.api.decoders import UNDECODABLE
 from kubectl_sched.sources.dump.input_files import Walk
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def whole_objects(paths: Sequence[str]) -> dict[tuple[str, str], dict[str, Any]]
 def _documents(data: bytes) -> list[Any]:
     try:
         return [msgspec.json.decode(data)]
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNDECODABLE:
         from kubectl_sched.sources.dump.yaml_documents import documents
 
         return [document.value for document in documents(data, "") if document.error is None]

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _KEEP_THE_METHOD: Final = frozenset({307, 308})
 _SCHEMES: Final = frozenset({"http", "https"})
+_MOST_BYTES: Final = 64 << 20
+"""An answer about 5,000 nodes, sent whole, has a tenth of it."""
 
 
 def post(url: str, body: bytes, context: ssl.SSLContext, seconds: float) -> tuple[int, bytes]:
@@ -53,11 +55,15 @@ def post(url: str, body: bytes, context: ssl.SSLContext, seconds: float) -> tupl
             raise ExtenderError(f"{shown} {_reason(cause)}") from None
         with response:
             try:
-                return response.status, response.read()
+                answer = response.read(_MOST_BYTES + 1)
+                cut = bool(response.length)
             except (OSError, http.client.HTTPException) as error:
-                if deadline.passed:
-                    raise ExtenderError(late) from None
-                return response.status, getattr(error, "partial", b"")
+                answer, cut = getattr(error, "partial", b""), True
+            if cut and deadline.passed:
+                raise ExtenderError(late)
+            if len(answer) > _MOST_BYTES:
+                raise ExtenderError(f"{shown} gives an answer of over {_MOST_BYTES >> 20} MiB")
+            return response.status, answer
 
 
 class _Deadline:

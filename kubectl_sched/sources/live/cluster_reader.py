@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.selector_text import parse_selector
 from kubectl_sched.api.core import Node
-from kubectl_sched.api.decoders import decoder
+from kubectl_sched.api.decoders import UNDECODABLE, decoder
 from kubectl_sched.api.kueue import PendingWorkloadsSummary
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.errors import SchedError
@@ -92,7 +92,7 @@ def read_version(server: Server) -> str | None:
     """Return the API server's version (`v1.36.2`), None if it does not say. Raises ClusterError without an answer."""
     try:
         return decoder(_Version).decode(server.get("/version")).git_version or None
-    except (ResponseError, msgspec.DecodeError):
+    except (ResponseError, *UNDECODABLE):
         return None
 
 
@@ -138,7 +138,7 @@ class _Reading:
     def _discovered(self) -> Served:
         try:
             return served_in(self._server.get("/apis", accept=DISCOVERY))
-        except (ResponseError, msgspec.DecodeError):
+        except (ResponseError, *UNDECODABLE):
             return {}
 
     def _places(self, held: list[KubernetesObject], lists: Iterable[Listed]) -> list[Listed]:
@@ -153,7 +153,7 @@ class _Reading:
             path = pending_workloads_path(namespace, name, served)
             try:
                 summary = decoder(PendingWorkloadsSummary).decode(self._server.get(path))
-            except msgspec.DecodeError:
+            except UNDECODABLE:
                 continue
             except ResponseError as error:
                 if error.status == HTTPStatus.FORBIDDEN:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kubectl_sched.api.decoders import decoder
+from kubectl_sched.api.decoders import UNDECODABLE, decoder
 from kubectl_sched.paths import exists
 from kubectl_sched.sources.live.live_errors import ClusterError, KubeconfigError
 from kubectl_sched.sources.live.patience import told_if_slow
@@ -83,7 +83,7 @@ def run_plugin(config: Mapping[str, Any], endpoint: Endpoint) -> PluginStatus:
 def _understood(printed: bytes, command: str, version: str) -> PluginStatus:
     try:
         credential = decoder(ExecCredential).decode(printed)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNDECODABLE:
         # Its output may be a secret, so nothing of it is shown.
         raise ClusterError(f"the credential plugin {command} printed no ExecCredential") from None
     if credential.api_version != version:

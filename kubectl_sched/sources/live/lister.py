@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from kubectl_sched.api.decoders import decoder
+from kubectl_sched.api.decoders import UNDECODABLE, decoder
 from kubectl_sched.api.pod import any_gated
 from kubectl_sched.sources.budget import Budget, values_in
 from kubectl_sched.sources.errors import BombError
@@ -120,11 +120,15 @@ class Lister:
         progress = _Progress(kind.plural, self._tell)
         objects: list[KubernetesObject] = []
         broken: list[tuple[str, str]] = []
+        pages: set[str] = set()
         body = self._server.get(path, query, progress.bytes)
         while True:
             meta = list_meta(body)
             following: Future[bytes] | None = None
+            if meta.continue_ in pages:
+                raise ClusterError(f"the server's list of {kind.plural} does not end: it comes back to the same page")
             if meta.continue_:
+                pages.add(meta.continue_)
                 # A continued list takes the resourceVersion from its token.
                 rest = {key: value for key, value in query.items() if not key.startswith("resourceVersion")}
                 rest["continue"] = meta.continue_
@@ -166,7 +170,7 @@ def list_meta(body: bytes) -> ListMeta:
         if head is not None:
             return decoder(ListMeta).decode(head[1])
         return decoder(_Head).decode(body).metadata
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNDECODABLE:
         raise ClusterError("the server's answer is no list of objects; is its address that of an API server?") from None
 
 
@@ -186,7 +190,7 @@ def decoded(body: bytes, kind: Kind) -> tuple[list[KubernetesObject], list[tuple
         found = _decoder(kind).decode(body).items or []
     except (msgspec.ValidationError, UnicodeDecodeError):
         return _one_by_one(body, kind)
-    except msgspec.DecodeError:
+    except UNDECODABLE:
         raise ClusterError(f"the server's list of {kind.plural} is cut off or no JSON; try again") from None
     if any_gated(found):
         from kubectl_sched.sources.gate_managers import note_gate_managers

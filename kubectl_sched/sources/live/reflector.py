@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 from urllib3.exceptions import HTTPError
 
-from kubectl_sched.api.decoders import decoder
+from kubectl_sched.api.decoders import UNDECODABLE, decoder
 from kubectl_sched.sources.budget import LEAST_BYTES
 from kubectl_sched.sources.discovery.scheduler_flags import keep_scheduler_flags
 from kubectl_sched.sources.live.answer_body import body_pieces
@@ -211,7 +211,7 @@ class Reflector:
             event = decoder(_Event).decode(line)
             head = decoder(_Head).decode(event.object).metadata
             status = decoder(_Status).decode(event.object) if event.type == "ERROR" else None
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except UNDECODABLE:
             raise ClusterError(f"the watch of {self._kind.plural} sent what is no event") from None
         if status is not None:
             if status.code == HTTPStatus.GONE:

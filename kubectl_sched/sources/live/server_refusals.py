@@ -19,7 +19,7 @@ from urllib3.exceptions import (
     SSLError,
 )
 
-from kubectl_sched.api.decoders import decoder
+from kubectl_sched.api.decoders import UNDECODABLE, decoder
 from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
 from kubectl_sched.sources.live.tls import distrust, expired_at, may_pass_by
 
@@ -64,7 +64,7 @@ def refusal(endpoint: Endpoint, answer: Answer, shown: Shown, attempt: int) -> C
     """Return the error of an answer other than a success; `attempt` says how often it was asked for."""
     try:
         status = decoder(Status).decode(answer.body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNDECODABLE:
         status = Status(message=" ".join(answer.body[:200].decode(errors="replace").split()))
     denied = _IMPERSONATION.search(status.message) if answer.status == HTTPStatus.FORBIDDEN else None
     if denied is not None:

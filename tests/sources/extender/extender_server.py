@@ -59,12 +59,15 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         if status in {302, 307}:
             self.send_header("Location", self.server.moved_to or self.path.replace("moved", "filter"))
-        self.send_header("Content-Length", str(len(data) + (verb == "short")))
+        size = HUGE if verb == "huge" else len(data) + (verb == "short")
+        self.send_header("Content-Length", str(size))
         self.end_headers()
         try:
             for byte in data if verb == "drop-by-drop" else ():
                 self.wfile.write(bytes([byte]))
                 time.sleep(0.02)
+            for _ in range(size >> 20 if verb == "huge" else 0):
+                self.wfile.write(b" " * (1 << 20))
         except OSError:
             return  # nobody waits any longer
         self.wfile.write(data)
@@ -123,7 +126,11 @@ ANSWERS: dict[str, Any] = {
 }
 
 
+HUGE = 100 << 20
+"""Bytes, more than any answer has; spaces, which JSON may begin with."""
+
 RAW: dict[str, bytes] = {
+    "huge": b"",
     "silent": b"",
     "page": b"<html>no</html>",
     "cut": b'{"NodeNames": ["n1"',

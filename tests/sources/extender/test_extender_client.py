@@ -226,6 +226,12 @@ def test_of_an_answer_the_first_value_counts(verb: str, server: ExtenderServer, 
     assert [result.nodes.names[row] for row in result.feasible] == ["n2"]
 
 
+def test_an_answer_larger_than_any_is_not_taken_in(server: ExtenderServer, tmp_path: Path) -> None:
+    asked = extender(server.url, filterVerb="huge", nodeCacheCapable=True, httpTimeout="60s")
+    said = replay(asked, cluster(2), tmp_path).error
+    assert said == f"the extender at {server.url}/huge gives an answer of over 64 MiB"
+
+
 def test_one_that_has_moved_is_asked_again(server: ExtenderServer, tmp_path: Path) -> None:
     result = replay(extender(server.url, filterVerb="moved", nodeCacheCapable=True), cluster(), tmp_path)
     assert len(result.feasible) == 4

@@ -17,6 +17,7 @@ from kubectl_sched.sources.live import reflector
 from kubectl_sched.sources.live.client import Server
 from kubectl_sched.sources.live.endpoint import Endpoint
 from kubectl_sched.sources.live.lister import Lister
+from kubectl_sched.sources.live.live_errors import ClusterError
 from kubectl_sched.sources.live.reflector import Changed, Disturbed, Reflector, Replaced, Resumed
 
 if TYPE_CHECKING:
@@ -214,3 +215,14 @@ def test_a_kind_that_is_not_served_is_empty(follow: SimpleQueue[Message]) -> Non
 def test_pauses_double_up_to_half_a_minute_and_are_scattered(failures: int) -> None:
     longest = min(0.8 * 2.0 ** min(failures, 10), 30.0)
     assert longest <= reflector.wait_seconds(failures) <= 2 * longest
+
+
+PAGE = b'{"kind":"PodList","metadata":{"resourceVersion":"7","continue":"a"},"items":[]}'
+
+
+def test_a_list_that_comes_back_to_the_same_page_is_given_up(server: Server, script: Script) -> None:
+    script.answers.extend([(200, PAGE)] * 9)
+    lister = Lister(server)
+    with pytest.raises(ClusterError, match="does not end"):
+        lister.list(BY_NAME["Pod"])
+    lister.close()

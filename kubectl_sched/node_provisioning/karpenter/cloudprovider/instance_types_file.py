@@ -10,6 +10,7 @@ import msgspec
 from kubectl_sched.api.affinity import NodeSelectorRequirement
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity, parse_quantity, parse_resource_list
 from kubectl_sched.api.core import RawQuantity
+from kubectl_sched.api.decoders import UNDECODABLE
 from kubectl_sched.errors import SchedError
 from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type import InstanceType, Offering
 from kubectl_sched.node_provisioning.karpenter.karpenter_labels import CAPACITY_TYPE, INSTANCE_TYPE, ZONE
@@ -57,7 +58,7 @@ def instance_types_of_file(content: bytes, path: str) -> tuple[InstanceType, ...
     try:
         found = msgspec.json.decode(content, type=tuple[_FileInstanceType, ...])
         return tuple(map(_instance_type, found))
-    except (msgspec.DecodeError, UnicodeDecodeError, InvalidQuantity) as error:
+    except (*UNDECODABLE, InvalidQuantity) as error:
         message = f"{path} is not a list of instance types as Karpenter's kwok provider reads it: {error}"
         raise UnusableInstanceTypes(message) from error
 
