@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import settings
 
 _HUNDRED = 100
-"""What hypothesis draws where nobody says how many; the ordinary tests draw fewer (tests/conftest.py)."""
+"""The number of examples that hypothesis draws by default; the ordinary tests draw fewer (tests/conftest.py)."""
 
 
 def examples(at_length: int) -> int:
-    """How many to draw where `at_length` are drawn when there is time for a hundred of every other law."""
+    """The number to draw, where `at_length` are drawn when there is time for a hundred of every other law."""
     drawn = settings.default.max_examples if settings.default is not None else _HUNDRED
     return max(1, at_length * drawn // _HUNDRED)

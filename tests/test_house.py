@@ -55,6 +55,19 @@ COMMANDS = {path.stem for path in (PACKAGE / "cli").glob("*.py")} & {
 }
 """A command and the query behind it have the same name."""
 
+SMALL = 40
+"""Lines below which a file that one other imports goes back into it."""
+
+SMALL_ON_PURPOSE = {
+    "kubectl_sched.dynamic_resource_allocation.cel.validators": "its checker is long enough",
+    "kubectl_sched.sources.live.impersonation": "its kubeconfig is long enough",
+    "kubectl_sched.diagnostics.messages.own_reasons": "a command holds no rule of its own",
+    "kubectl_sched.render.text.placement_progress": "as above",
+    "kubectl_sched.render.triage.triage_output": "as above",
+    "kubectl_sched.render.markdown.capacity_markdown": "a format has its folder",
+    "kubectl_sched.render.markdown.make_room_markdown": "as above",
+}
+
 QUESTION = re.compile(r'"""(What|Which|How|Who|Whom|Whose|Where|Why|Whether) ')
 
 
@@ -98,6 +111,21 @@ def test_a_file_name_has_one_meaning() -> None:
         folders[path.stem].append(path.parent.relative_to(PACKAGE).as_posix())
     several = {name: found for name, found in folders.items() if len(found) > 1 and name not in MEANINGS}
     assert several.keys() - COMMANDS - {"__init__"} == set(), several
+
+
+def test_a_small_file_has_several_readers() -> None:
+    readers = defaultdict(set)
+    for module, path in MODULES.items():
+        for other in imported(path):
+            readers[other].add(module)
+    small = {
+        module
+        for module, path in MODULES.items()
+        if path.name != "__init__.py"
+        and len(path.read_text("utf-8").splitlines()) < SMALL
+        and len(readers[module]) == 1
+    }
+    assert small == SMALL_ON_PURPOSE.keys()
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(PACKAGE)))

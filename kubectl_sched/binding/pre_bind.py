@@ -9,7 +9,7 @@ kept.
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -19,7 +19,6 @@ from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.resource import ResourceClaim
 from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
 from kubectl_sched.binding.api_requests import collection_path, pre_bind
-from kubectl_sched.binding.merge_patch import inverse, merged
 from kubectl_sched.binding.object_reader import find
 from kubectl_sched.dynamic_resource_allocation.device_configs import device_configs
 from kubectl_sched.errors import SchedError
@@ -27,7 +26,7 @@ from kubectl_sched.framework.reservation import Write, renamed
 from kubectl_sched.sources.live.live_errors import LostResponseError, ResponseError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.binding.pod_in_pre_bind import PodInPreBind
@@ -249,3 +248,24 @@ def _is_as_seen(current: KubernetesObject, seen: KubernetesObject) -> bool:
 
 def _key(write: Write) -> str:
     return f"{write.namespace}/{write.name}" if write.namespace else write.name
+
+
+def merged(value: Any, patch: Mapping[str, Any]) -> dict[str, Any]:
+    """The value with the patch applied; neither is changed."""
+    result = dict(value) if isinstance(value, dict) else {}
+    for key, change in patch.items():
+        if change is None:
+            result.pop(key, None)
+        else:
+            result[key] = merged(result.get(key), change) if isinstance(change, dict) else change
+    return result
+
+
+def inverse(value: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+    """The patch that makes of the patched value the value again. Law: merged(merged(v, p), inverse(v, p)) == v."""
+    undoing: dict[str, Any] = {}
+    for key, change in patch.items():
+        before: Any = value.get(key)
+        nested = isinstance(change, dict) and isinstance(before, dict)
+        undoing[key] = inverse(before, change) if nested else before
+    return undoing

@@ -7,19 +7,45 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from kubectl_sched.tui.engine import Engine
+from kubectl_sched.tui.entry import FORMS
+from kubectl_sched.tui.keys import help_lines
 from kubectl_sched.tui.palette import THEMES, fitting_theme
 from kubectl_sched.tui.screens.explorer_screen import ExplorerScreen
-from kubectl_sched.tui.screens.help_screen import HelpScreen
 from kubectl_sched.tui.screens.pods_screen import PodsScreen
+from kubectl_sched.tui.widgets.line_list import LineList
 
 if TYPE_CHECKING:
     from textual import events
+    from textual.app import ComposeResult
 
     from kubectl_sched.tui.decision import Decision
     from kubectl_sched.tui.exploration import Exploration
+
+
+class HelpScreen(ModalScreen[None]):
+    """A page over whatever is shown; any of its keys closes it."""
+
+    DEFAULT_CSS = """
+    HelpScreen { align: center middle; }
+    HelpScreen LineList { width: 92%; height: 92%; border: round $primary; padding: 0 1; background: $surface; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,q", "dismiss", "Close")]
+
+    def compose(self) -> ComposeResult:
+        """One list."""
+        lines = LineList(cursor=False)
+        lines.border_title = "Help"
+        lines.border_subtitle = "esc closes"
+        yield lines
+
+    def on_resize(self) -> None:
+        """Another width, other lines."""
+        lines = self.query_one(LineList)
+        lines.show_lines(help_lines(list(FORMS.values()), max(self.size.width * 92 // 100 - 6, 20)))
 
 
 class Explorer(App[None]):

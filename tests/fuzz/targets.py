@@ -332,7 +332,7 @@ def _scenarios() -> list[tuple[str, bytes]]:
 
 
 def _gates(chance: Random) -> Case:
-    """Who holds a pod or a Job back, of mutated pods, Workloads, queues and flavors?"""
+    """The holder of a pod or a Job, of mutated pods, Workloads, queues and flavors."""
     target, data = chance.choice(_scenarios())
     cluster = msgspec.json.decode(data)
     for item in chance.sample(cluster["items"], chance.choice([1, 1, 2, 3])):

@@ -33,7 +33,7 @@ Json = dict[str, Any]
 EXAMPLES = int(os.environ.get("ORACLE_EXAMPLES", "200")) // 4
 TOO_MUCH = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 BY_STATE = ("devices", "volumes", "mixed")
-"""What pods set aside besides room: only once they are bound does everybody see it."""
+"""Resources that pods set aside besides room: everybody sees them only once the pods are bound."""
 
 TOPICS = ("resources", "taints", "nodes", "ports", "images", "spread", "interpod", "preemption", "configuration")
 COPIES = 4
@@ -79,7 +79,7 @@ def sequences_with_claims(draw: st.DrawFn, topic: str, gates: frozenset[str]) ->
 
 
 def is_of(item: Json, pod: str) -> bool:
-    """Whether an object is the pod, one of its claims, or the volume of such a claim."""
+    """Report whether an object is the pod, one of its claims, or the volume of such a claim."""
     name = item["metadata"]["name"]
     return name == pod or f"{pod}-" in name
 

@@ -21,8 +21,7 @@ from kubectl_sched.render.data.explanation_data import explanation_data
 from kubectl_sched.render.display import Display
 from kubectl_sched.render.funnel import funnel
 from kubectl_sched.render.headline import headline
-from kubectl_sched.render.html.embedded import as_json
-from kubectl_sched.render.html.page import explanation_page
+from kubectl_sched.render.html.page import as_json, explanation_page
 from kubectl_sched.render.node_tables import short
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.snapshot import Column

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
+from kubectl_sched.api.apimachinery.quantity import ZERO
 from kubectl_sched.framework.go_sort import go_sort
 from kubectl_sched.node_provisioning.karpenter.daemons import has_dynamic_resources
 from kubectl_sched.node_provisioning.karpenter.node_claim import Addition, NewNodeClaim, Simulation
 from kubectl_sched.node_provisioning.karpenter.pod_data import PodData, Rejection
-from kubectl_sched.node_provisioning.karpenter.pod_queue import Queue
 from kubectl_sched.node_provisioning.karpenter.preference_relaxation import relax
 from kubectl_sched.node_provisioning.karpenter.scheduling.host_port_usage import host_ports
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import pod_requirements
@@ -20,8 +21,9 @@ from kubectl_sched.node_provisioning.karpenter.scheduling.volume_topology import
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from kubectl_sched.api.apimachinery.quantity import Quantity
     from kubectl_sched.api.component_helpers.container_resources import Resources
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type_table import Mask
@@ -195,3 +197,28 @@ def _lowered(before: Requirements, after: Requirements) -> bool:
     """Report whether a minValues was lowered."""
     pairs = ((each.min_values, after[key].min_values) for key, each in before.items() if key in after)
     return any(old is not None and new is not None and new < old for old, new in pairs)
+
+
+class Queue:
+    """Pods by CPU and memory, most first (queue.go). It ends when a round over all of them has placed none."""
+
+    def __init__(self, pods: Iterable[PodData]) -> None:
+        self._pods = deque(sorted(pods, key=_order))
+        self._length_at_push: dict[str, int] = {}
+
+    def pop(self) -> PodData | None:
+        """The next pod; None if there is none or nothing has changed since it was last tried."""
+        if not self._pods or self._length_at_push.get(self._pods[0].pod.metadata.uid) == len(self._pods):
+            return None
+        return self._pods.popleft()
+
+    def push(self, data: PodData) -> None:
+        """Try the pod again after the others."""
+        self._pods.append(data)
+        self._length_at_push[data.pod.metadata.uid] = len(self._pods)
+
+
+def _order(data: PodData) -> tuple[Quantity, Quantity, str, str]:
+    metadata = data.pod.metadata
+    cpu, memory = data.requests.get("cpu", ZERO), data.requests.get("memory", ZERO)
+    return -cpu, -memory, metadata.creation_timestamp or "", metadata.uid

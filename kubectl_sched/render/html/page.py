@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
+
+import msgspec
+from markupsafe import Markup
 
 from kubectl_sched.diagnostics.podgroup_warnings import podgroup_warnings
 from kubectl_sched.record import Record
@@ -13,9 +18,9 @@ from kubectl_sched.render.html.capacity_view import capacity_view
 from kubectl_sched.render.html.make_room_view import plan_view
 from kubectl_sched.render.html.node_details import EXAMINED_ALL
 from kubectl_sched.render.html.node_section import Room
-from kubectl_sched.render.html.podgroup_view import podgroup_view
 from kubectl_sched.render.html.what_if_view import what_if_view
-from kubectl_sched.render.podgroups.podgroup_tables import suggested
+from kubectl_sched.render.podgroups.podgroup_headline import podgroup_headline
+from kubectl_sched.render.podgroups.podgroup_tables import lines, suggested, tables
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.text.pod_list import group_name, grouped, in_sum, why
 
@@ -23,13 +28,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from jinja2 import Environment
-    from markupsafe import Markup
 
     from kubectl_sched.queries.capacity import Answer as CapacityAnswer
     from kubectl_sched.queries.explain import Answer
     from kubectl_sched.queries.make_room import Answer as PlanAnswer
     from kubectl_sched.queries.podgroups import PodGroupAnswer
     from kubectl_sched.render.display import Display
+    from kubectl_sched.render.table import Table
+    from kubectl_sched.scheduler.podgroup_result import PodGroupResult
     from kubectl_sched.simulation.what_if_result import WhatIfResult
 
 _ROWS = 10_000
@@ -116,8 +122,6 @@ def _environment() -> Environment:
     """Everything is escaped, and what a terminal would not show as it is, is shown as its code."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    from kubectl_sched.render.html.embedded import as_json, source_hash
-
     loader = PackageLoader(__package__)
     environment = Environment(
         loader=loader,
@@ -159,3 +163,41 @@ def _breakable(name: str) -> Markup:
     from markupsafe import Markup, escape
 
     return Markup("<wbr>").join(escape(safe(part)) for part in _WORDS_OF_A_NAME.split(name))
+
+
+_ESCAPES = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
+"""Characters that could end a script element or a line of JavaScript. Inside JSON they stand only in strings."""
+
+
+def as_json(data: Any) -> Markup:
+    """The data as JSON that may stand in a `<script type="application/json">`."""
+    return Markup(msgspec.json.encode(data).decode().translate(_ESCAPES))  # noqa: S704 - nothing in it ends the element
+
+
+def source_hash(text: str) -> str:
+    """Return the hash by which a Content-Security-Policy allows an inline script or style sheet of this text."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+_CAPTIONS = ("Members, in the order of the cycle", "Topology domains")
+
+
+class PodGroupView(Record, frozen=True, kw_only=True):
+    """One group's part of the page."""
+
+    name: str
+    sentence: str
+    version: str
+    tables: tuple[tuple[str, Table[Any]], ...]
+    lines: tuple[str, ...]
+
+
+def podgroup_view(result: PodGroupResult) -> PodGroupView:
+    """Return the view of one group."""
+    return PodGroupView(
+        name=result.info.group.key,
+        sentence=f"{podgroup_headline(result)}.",
+        version=result.kubernetes_version,
+        tables=tuple(zip(_CAPTIONS, tables(result, in_full=True), strict=False)),
+        lines=tuple(lines(result)),
+    )

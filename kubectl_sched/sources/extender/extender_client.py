@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 import ssl
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.framework.extender_answers import ExtenderError
 from kubectl_sched.sources.extender.extender_transport import post
-from kubectl_sched.sources.extender.go_json import GoJSONError, first_value
 
 if TYPE_CHECKING:
     import socket
@@ -22,6 +22,34 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.core import Node
     from kubectl_sched.config.types import Extender, ExtenderTLSConfig
+
+
+class GoJSONError(ValueError):
+    """No JSON; the text says where it stops being JSON."""
+
+
+def first_value(data: bytes) -> Any:
+    """Return the value that the data begins with, whatever follows; raise GoJSONError."""
+    text = data.decode(errors="replace").lstrip(" \t\r\n")
+    try:
+        return json.JSONDecoder(parse_constant=_refuse).raw_decode(text)[0]
+    except RecursionError:
+        raise GoJSONError("its answer is nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise GoJSONError(_problem(text, error.pos)) from None
+    except ValueError:
+        raise GoJSONError("its answer is no JSON: it holds a number that JSON does not have") from None
+
+
+def _problem(text: str, position: int) -> str:
+    if not text:
+        return "its answer is empty"
+    return f"its answer is no JSON from character {position + 1} on"
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(constant)
+
 
 _OK = 200
 

@@ -11,9 +11,11 @@ from textual.widgets import Input, Static
 
 from kubectl_sched.tui import explorer_state
 from kubectl_sched.tui.export import Shown
-from kubectl_sched.tui.keys import EXPLORER, FILTER
+from kubectl_sched.tui.keys import EXPLORER, FILTER, REPORT
+from kubectl_sched.tui.lines.line import Tone, line
 from kubectl_sched.tui.lines.node_columns import NodeLines, column_at, columns, heading, sort_keys
 from kubectl_sched.tui.lines.node_lines import details
+from kubectl_sched.tui.lines.report_lines import report_lines
 from kubectl_sched.tui.lines.status_line import sentence, status
 from kubectl_sched.tui.listing import rows_shown
 from kubectl_sched.tui.pipeline import moved_to
@@ -21,8 +23,8 @@ from kubectl_sched.tui.screens.compare_screen import CompareScreen
 from kubectl_sched.tui.screens.decision_screen import DecisionScreen
 from kubectl_sched.tui.screens.explorer_layout import KEYS, LAYOUT
 from kubectl_sched.tui.screens.export_screen import ExportScreen
+from kubectl_sched.tui.screens.lines_screen import Page
 from kubectl_sched.tui.screens.node_screen import NodeScreen
-from kubectl_sched.tui.screens.report_screen import ReportScreen
 from kubectl_sched.tui.screens.weights_screen import WeightsScreen
 from kubectl_sched.tui.widgets.key_line import KeyLine
 from kubectl_sched.tui.widgets.line_list import LineList
@@ -31,10 +33,33 @@ from kubectl_sched.tui.widgets.texts import as_text, as_texts
 from kubectl_sched.tui.widgets.what_if_pane import WhatIfPane
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
+    from kubectl_sched.suggestions.change import Suggestion
     from kubectl_sched.tui.edits import Weigh
+    from kubectl_sched.tui.explorer_state import View
+
+
+class ReportScreen(Page[None]):
+    """Paragraphs to scroll through."""
+
+    def __init__(self, view: View, suggestions: Sequence[Suggestion], notes: Sequence[str]) -> None:
+        super().__init__(REPORT, cursor=True)
+        self._view = view
+        self._suggestions = suggestions
+        self._notes = notes
+
+    def draw(self) -> None:
+        """All of it, at the present width."""
+        self.head([line(f"All that is said of {self._view.result.pod.key}", Tone.STRONG)])
+        self.lines.show_lines(
+            report_lines(self._view, self._suggestions, self._notes, self.size.width - 1),
+            cursor=self.lines.cursor,
+        )
+
 
 _SETTLING_SECONDS = 0.03
 """The time that the cursor must rest on a node before its evidence is gathered."""

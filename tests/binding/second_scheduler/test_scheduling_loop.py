@@ -79,11 +79,11 @@ class Recorder:
         """Events change nothing here."""
 
     def report(self, result: ScheduleResult, failed: Failed | None = None) -> None:
-        """What is written about a pod changes nothing here."""
+        """Writes about a pod change nothing here."""
 
 
 class AnyCourse(RuleBasedStateMachine):
-    """What the server has, of which the watch has delivered a part, and the binding cycles under way."""
+    """The server's objects, of which the watch has delivered a part, and the binding cycles under way."""
 
     @initialize(cpus=st.lists(st.sampled_from([1, 2]), min_size=1, max_size=3))
     def begin_with_some(self, cpus: list[int]) -> None:
@@ -115,7 +115,7 @@ class AnyCourse(RuleBasedStateMachine):
         self.ours: dict[str, str] = {}
         """The node of each pod that we have decided about, by uid, until that has come to nothing."""
         self.late: list[tuple[str, Pod | None]] = []
-        """What has become of pods (None: they are gone) that the watch has not told yet, in order."""
+        """Changes of pods (None: deleted) that the watch has not delivered yet, in order."""
         for kind in watched_kinds([FRAMEWORK.profile]):
             self.scheduling_loop.take(Replaced(kind, []))
         self.scheduling_loop.take(Led(leads=True))

@@ -23,7 +23,7 @@ RUNS = 40
 
 
 def verdict(oracle: KarpenterOracle, request: dict[str, Any]) -> str:
-    """How our answer to a request compares with Karpenter's."""
+    """The comparison of our answer to a request with Karpenter's."""
     outcome = replay(request)
     ours = as_answer(outcome, options_of(request))
     if not differences(oracle.ask(request)["results"], ours):
@@ -38,7 +38,7 @@ def verdict(oracle: KarpenterOracle, request: dict[str, Any]) -> str:
 
 
 def pending(request: dict[str, Any]) -> int:
-    """How many pods of a request need a node."""
+    """The number of pods of a request that need a node."""
     return sum(each["kind"] == "Pod" and each["status"]["phase"] == "Pending" for each in request["objects"])
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_sched.sources.extender.go_json import GoJSONError, first_value
+from kubectl_sched.sources.extender.extender_client import GoJSONError, first_value
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
