@@ -134,7 +134,7 @@ class _Room:
                 found = self._search(pod, nodes, objects, steps, placed).find(result)
                 looked, complete, refused = max(looked, found.nodes), complete and found.complete, found.refused
                 if found.plan is None:
-                    unplaced = result
+                    unplaced = self._scheduler.cycle(pod, nodes, self._question.profile)
                     self._notes += _why_not(result)
                     break
                 landing, nodes = found.plan.landings[0], found.plan.nodes
@@ -150,7 +150,7 @@ class _Room:
                 landed = (Placed(pod=each.pod, tied=each.tied) for each in together.landings)
                 placed[len(self._running) :] = landed
             elif is_group(self._question.target):
-                unplaced = self._relocation.cycle(self._pods[-1], self._scheduler.nodes)
+                unplaced = self._scheduler.cycle(self._pods[-1], self._scheduler.nodes, self._question.profile)
                 self._notes.append("there is room for one after the other, but not for all of the group at once")
             else:
                 self._notes.append("after each uncordon wait until the target's own pod has its node, too")

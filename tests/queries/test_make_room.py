@@ -26,6 +26,7 @@ from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.suggestions.room_candidates import Bounds
 from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests, snapshot
+from tests.plugins.storage_objects import claim, using, volume
 from tests.program import run
 from tests.simulation.fragmented import fragmented
 
@@ -271,6 +272,15 @@ def test_a_pod_with_data_that_says_it_is_safe_moves() -> None:
     assert [each.name for each in evictions(answer)] == ["a"]
 
 
+def test_a_pod_with_a_volume_of_its_node_stays() -> None:
+    here = {"key": "kubernetes.io/hostname", "operator": "In", "values": ["w1"]}
+    affinity = {"required": {"nodeSelectorTerms": [{"matchExpressions": [here]}]}}
+    stored = (volume("disk", phase="Bound", nodeAffinity=affinity), claim("data", to="disk"))
+    answer = plan(*two_halves(**using("data")), *stored)
+    assert not answer.found
+    assert "1 with data on their node" in about_search(answer)
+
+
 def budget(name: str, allowed: int) -> PodDisruptionBudget:
     spec = {"selector": {"matchLabels": {"app": "a"}}}
     metadata = {"name": name, "namespace": "default"}
@@ -326,6 +336,8 @@ def test_preemption_is_named_as_the_alternative_with_those_who_would_not_land_ag
     assert answer.preemption is not None
     assert [each.name for each in answer.preemption.victims] == ["a"]
     assert [each.name for each in answer.preemption.homeless] == ["a"]
+    assert answer.unplaced is not None
+    assert "preemptionPolicy" not in str(answer.unplaced.event)
 
 
 def test_another_pending_pod_that_may_come_first_is_named() -> None:

@@ -31,7 +31,7 @@ def fragmented(seed: int, most_nodes: int = 4) -> list[Node | Pod | PodDisruptio
 
 
 def _node(name: str, chance: random.Random) -> Node:
-    labels = {"kubernetes.io/hostname": name, "disk": chance.choice(["ssd", "hdd"])}
+    labels = {"kubernetes.io/hostname": name, "disk": chance.choice(["ssd", "hdd"]), "zone": chance.choice("xy")}
     status = {"allocatable": {"cpu": str(chance.randint(4, 8)), "memory": "16Gi", "pods": "10"}}
     return msgspec.convert({"metadata": {"name": name, "labels": labels}, "status": status}, Node)
 
@@ -51,7 +51,8 @@ def _pod(name: str, cpu: int, on: str, chance: random.Random) -> Pod:
         if chance.random() < 0.2:
             spec["nodeSelector"] = {"disk": chance.choice(["ssd", "hdd"])}
         if chance.random() < 0.2:
-            term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": app}}}
+            key = chance.choice(["kubernetes.io/hostname", "zone"])
+            term = {"topologyKey": key, "labelSelector": {"matchLabels": {"app": app}}}
             spec["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
     return msgspec.convert({"metadata": metadata, "spec": spec, "status": {"phase": "Running"}}, Pod)
 
