@@ -106,7 +106,7 @@ def about_pool(pool: Pool) -> str:
     """Return how many more pods of each shape fit in the pool, the most first."""
     fitting = sorted((each for each in pool.shapes if each.fits), key=lambda each: -each.fits)
     named = ", ".join(f"{each.fits:,} of {safe(each.name)}" for each in fitting)
-    return f"In {safe(pool.name)} fit {named}." if named else f"In {safe(pool.name)} fits no pod of the shapes."
+    return f"{safe(pool.name)}: {named} fit." if named else f"{safe(pool.name)}: no pod of the shapes fits."
 
 
 def pool_table(
