@@ -37,8 +37,13 @@ def clauses(result: ScheduleResult) -> list[str]:
 def last_first(result: ScheduleResult) -> list[str]:
     """The same with what leaves no node over first, so that no clause refers to one before it."""
     *before, last = _told(result)
-    several = (("the last", last), *(("", each) for each in reversed(before))) if before else (("all", last),)
-    return [f"{_on_its_own(result, rows, which)} {agreeing(len(rows), said)}" for which, (rows, said) in several]
+    told = (last, *reversed(before))
+    counts = [f"{len(rows):,}" for rows, _ in told]
+    subjects = [f"{counts[0]} nodes", *counts[1:]] if before else ["all"]
+    return [
+        f"{_by_name(result, rows) or subject} {agreeing(len(rows), said)}"
+        for subject, (rows, said) in zip(subjects, told, strict=True)
+    ]
 
 
 def _told(result: ScheduleResult) -> list[tuple[Rows, str]]:
@@ -88,11 +93,9 @@ def _worth_telling(sizes: list[int]) -> list[int]:
     return sorted([*sorted(others, key=lambda index: -sizes[index])[: _CLAUSES_SHOWN - 1], last])
 
 
-def _on_its_own(result: ScheduleResult, rows: Rows, which: str) -> str:
-    """The node where it is one, else how many they are: `w1`, `all`, `the last 3`, `3`."""
-    if len(rows) == 1:
-        return safe(result.nodes.names[int(rows[0])])
-    return which if which == "all" else f"{which} {len(rows):,}".lstrip()
+def _by_name(result: ScheduleResult, rows: Rows) -> str | None:
+    """The node's name if there is one only."""
+    return safe(result.nodes.names[int(rows[0])]) if len(rows) == 1 else None
 
 
 def _subject(result: ScheduleResult, dropped: Rows, before: int, rest: str, *, first: bool) -> str:

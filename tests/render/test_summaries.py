@@ -300,7 +300,7 @@ def test_a_list_says_last_what_keeps_the_first_nodes_out() -> None:
         node("w4", labels={"pool": "gpu"}),
     ]
     result = explained([*nodes, pod("web-0", nodeSelector={"pool": "gpu"}, **requests(**{GPU: "1"}))])
-    said = "the last 2 have no nvidia.com/gpu, of which it wants 1; w2 is outside pool=gpu; w1 is cordoned"
+    said = "2 nodes have no nvidia.com/gpu, of which it wants 1; w2 is outside pool=gpu; w1 is cordoned"
     assert said in shown(result, one=False, width=200)
 
 
