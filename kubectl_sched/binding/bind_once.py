@@ -80,20 +80,20 @@ class _Once:
 
     def answer(self) -> Answer:
         situation = self._look()
-        for _ in range(_ROUNDS):
-            plan = plan_of(situation, self._order)
-            said = refusal(situation, self._order)
-            if said is not None:
-                code = EXIT_CODE if situation.result.unknown else 1
-                return self._ended("Refused", code, said, plan, situation, situation.result.current_node)
-            if self._tools.stop.is_set():
-                return self._interrupted(situation, plan)
-            self._show(plan)
-            answer = self._one_round(situation, plan)
-            if isinstance(answer, Answer):
-                return answer
-            situation = answer
         plan = plan_of(situation, self._order)
+        try:
+            for _ in range(_ROUNDS):
+                if self._tools.stop.is_set():
+                    return self._interrupted(situation, plan)
+                answer = self._one_round(situation, plan)
+                if isinstance(answer, Answer):
+                    return answer
+                situation, plan = answer, plan_of(answer, self._order)
+        except KeyboardInterrupt:
+            if self._before is None or self._tools.stop.is_set():
+                raise
+            self._tools.stop.set()
+            return self._interrupted(situation, plan)
         return self._ended("Failed", 3, f"pod {situation.pod.key}: the cluster keeps changing", plan, situation)
 
     def _look(self) -> Situation:
@@ -111,12 +111,18 @@ class _Once:
 
     def _one_round(self, situation: Situation, plan: BindingPlan) -> Answer | Situation:
         """The answer, or the situation as it has changed meanwhile."""
+        said = refusal(situation, self._order)
+        if said is not None:
+            code = EXIT_CODE if situation.result.unknown else 1
+            return self._ended("Refused", code, said, plan, situation, situation.result.current_node)
+        self._show(plan)
         if plan.node is None and not plan.victims and not situation.stale:
             return self._rejected(situation, plan)
         if self._order.dry_run == "client":
             return self._ended("Planned", 0, in_words(plan), plan, situation)
         if not self._may_go_on(situation, plan):
-            return self._ended("Declined", 1, "nothing was written", plan, situation)
+            said = f"nothing {'was' if self._before is None else 'more was'} written"
+            return self._ended("Declined", 1, said, plan, situation, None, self._gone)
         with self._tools.uninterrupted():
             if plan.node is not None:
                 return self._bind(situation, plan, plan.node)
@@ -158,8 +164,7 @@ class _Once:
         result, said = situation.result, decision(situation.result)
         if self._order.dry_run == "none" and plan.writes and self._may_report(plan):
             with self._tools.uninterrupted():
-                self._before = situation.pod
-                self._warn(*report_failure(self._tools.writer, self._tools.recorder, without_preemption(result)))
+                self._report(situation, without_preemption(result))
                 if self._tools.stop.is_set():
                     return self._interrupted(situation, plan)
         if victims_of(result) is not None:
@@ -194,15 +199,20 @@ class _Once:
         if failed.interrupted:
             return self._interrupted(situation, plan, left)
         if self._order.dry_run == "none":
-            self._warn(*report_failure(self._tools.writer, self._tools.recorder, situation.result, failed))
+            self._report(situation, situation.result, failed)
+            if self._tools.stop.is_set():
+                return self._interrupted(situation, plan, left)
         return self._ended("Failed", 3, f"pod {pod}: {failed.status.message}", plan, situation, None, left)
+
+    def _report(self, situation: Situation, result: ScheduleResult, failed: Failed | None = None) -> None:
+        """Write why the pod has no node; Ctrl-C takes it back."""
+        self._before = self._before or situation.pod
+        self._warn(*report_failure(self._tools.writer, self._tools.recorder, result, failed))
 
     def _interrupted(self, situation: Situation, plan: BindingPlan, left: tuple[str, ...] = ()) -> Answer:
         if self._before is not None:
             left = (*left, *take_back_report(self._tools.writer, self._before), *self._gone)
-        said = (
-            f"interrupted: pod {situation.pod.key} has no node{'' if left else ', and nothing is left of the attempt'}"
-        )
+        said = f"pod {situation.pod.key} has no node{'' if left else ', and nothing is left of the attempt'}"
         return self._ended("Interrupted", INTERRUPTED, said, plan, situation, None, left)
 
     def _as_it_is_now(self, situation: Situation, node: str) -> ScheduleResult | None:
@@ -226,20 +236,19 @@ class _Once:
             self._warn(*([said] if said else []))
         except ClusterError as error:
             self._warn(f"whether node {node} is overcommitted now could not be read: {error}")
-        said, code = f"pod {situation.pod.key} bound to node {node}", 0
-        if self._tools.stop.is_set():
-            said, code = f"interrupted too late: {said}", INTERRUPTED
-        return self._ended("Bound", code, said, plan, situation, node)
+        return self._ended("Bound", 0, f"pod {situation.pod.key} bound to node {node}", plan, situation, node)
 
     def _preempt(self, situation: Situation, plan: BindingPlan) -> Answer | Situation:
         tools, result = self._tools, situation.result
         dry = self._order.dry_run == "server"
         if not dry:
-            self._before = self._before or situation.pod
-            self._warn(*report_failure(tools.writer, tools.recorder, result))
+            self._report(situation, result)
         done = preempt(tools.writer, tools.recorder, result)
         self._gone += tuple(f"pod {each.key} was deleted to make room" for each in done.victims)
         self._warn(*done.warnings)
+        if done.failure and tools.stop.is_set():
+            self._warn(done.failure)
+            return self._interrupted(situation, plan)
         if done.failure:
             going = [f"pod {each.key} was deleted" for each in done.victims]
             said = f"pod {situation.pod.key} has no node: {'; '.join((done.failure, *going))}"
@@ -278,6 +287,9 @@ class _Once:
         left: tuple[str, ...] = (),
     ) -> Answer:
         told = self._shown.notes if self._shown is not None else ()
+        if self._tools.stop.is_set():
+            exit_code = INTERRUPTED
+            message = f"interrupted{' too late' if outcome == 'Bound' else ''}: {message}"
         return Answer(
             outcome=outcome,
             exit_code=exit_code,

@@ -262,6 +262,21 @@ def test_a_node_that_is_gone_right_before_the_binding_is_told(api: Api, here: St
     api.delete(f"{PODS}/stranded", grace_seconds=0)
 
 
+def test_a_node_that_is_replaced_right_before_the_binding_is_told(api: Api, here: Start) -> None:
+    node(api, "brief")
+    pod(api, "misled", nodeSelector={"kubernetes.io/hostname": "brief"})
+    run = here("misled")
+
+    def replaced() -> None:
+        api.delete("/api/v1/nodes/brief")
+        node(api, "brief")
+
+    answer = run.bind(Rival(run, replaced))
+    assert (answer.outcome, answer.bound_to) == ("Bound", "brief")
+    assert any("node brief was replaced by another one of its name" in warning for warning in answer.warnings)
+    api.delete(f"{PODS}/misled", grace_seconds=0)
+
+
 def test_a_pod_that_somebody_else_binds_meanwhile_is_left_to_him(api: Api, here: Start) -> None:
     pod(api, "theirs")
     run = here("theirs")

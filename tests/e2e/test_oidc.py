@@ -3,6 +3,7 @@
 import base64
 import http.server
 import json
+import socket
 import ssl
 import subprocess
 import threading
@@ -118,6 +119,13 @@ def test_a_refusal_is_one_sentence_without_secrets(tmp_path: Path, provider: Pro
     with pytest.raises(ClusterError, match=r"the id-token of user 'ann' has expired.*log in again") as raised:
         id_token(user(tmp_path, provider, **changes))
     assert "once" not in str(raised.value)
+
+
+def test_a_provider_that_says_nothing_is_given_up(tmp_path: Path, provider: Provider) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        waiting = user(tmp_path, provider, **{"idp-issuer-url": f"https://localhost:{silent.getsockname()[1]}"})
+        with pytest.raises(ClusterError, match=r"did not renew it \(no answer within 0\.25 s\)"):
+            id_token(waiting, timeout=0.25)
 
 
 def test_a_provider_that_kubectl_has_dropped_names_its_replacement() -> None:

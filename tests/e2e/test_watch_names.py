@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -137,6 +138,36 @@ def only_on(pool: str) -> Json:
 def begin(kubeconfig: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "kubectl_sched", "bind", "--watch", f"--kubeconfig={kubeconfig}", *arguments]
     return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
+
+
+WITH_A_BUG = """
+from kubectl_sched.__main__ import run
+from kubectl_sched.plugins.node_name import NodeName
+
+def fail(*_):
+    raise KeyError("a bug")
+
+NodeName.filter = fail
+run()
+"""
+
+
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_what_a_plugin_could_not_judge_is_told_and_counted_and_no_exit_code(
+    control_plane: ControlPlane, api: Api, how: signal.Signals, code: int
+) -> None:
+    name = f"broken-{code}"
+    with WatcherProcess(
+        control_plane.kubeconfig, "--scheduler-name", name, "--leader-elect=false", program=("-c", WITH_A_BUG)
+    ) as watcher:
+        watcher.until_ready()
+        api.create(PODS, plain_pod(name, name))
+        until(lambda: f"pod default/{name} is not bound: " in watcher.said)
+        assert until(lambda: f'attempts_total{{profile="{name}",result="error"}} 0' not in watcher.ask("/metrics"))
+        assert watcher.stop(how) == code
+        assert "a bug in kubectl-sched" in watcher.said
+        assert "\nerror: " not in watcher.said
+    api.delete(f"{PODS}/{name}", grace_seconds=0)
 
 
 def test_a_name_that_a_running_scheduler_serves_is_refused(control_plane: ControlPlane, api: Api) -> None:

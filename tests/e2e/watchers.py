@@ -39,9 +39,8 @@ rules:
 class WatcherProcess:
     """One replica; ended, if need be at once, when the block is left."""
 
-    def __init__(self, kubeconfig: Path, *arguments: str) -> None:
-        self._command = [sys.executable, "-m", "kubectl_sched", "bind", "--watch", "--yes", "--listen", "127.0.0.1:0"]
-        self._command += arguments
+    def __init__(self, kubeconfig: Path, *arguments: str, program: Sequence[str] = ("-m", "kubectl_sched")) -> None:
+        self._command = [sys.executable, *program, "bind", "--watch", "--yes", "--listen", "127.0.0.1:0", *arguments]
         self._environment = {**os.environ, "KUBECONFIG": str(kubeconfig)}
 
     def __enter__(self) -> Self:
@@ -66,9 +65,9 @@ class WatcherProcess:
         """What it has written to stderr."""
         return Path(self._log.name).read_text(encoding="utf-8", errors="replace")
 
-    def stop(self) -> int:
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
         """Ask it to end; its exit code."""
-        self.process.send_signal(signal.SIGTERM)
+        self.process.send_signal(how)
         return self.process.wait(timeout=60)
 
     def kill(self) -> None:

@@ -30,6 +30,8 @@ from kubectl_sched.binding.second_scheduler.scheduling_queue import SchedulingQu
 from kubectl_sched.binding.second_scheduler.settings import settings
 from kubectl_sched.binding.writer import Writer
 from kubectl_sched.config.scheduler_name import scheduler_name_of
+from kubectl_sched.output import write_error
+from kubectl_sched.own_error import take_noted
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for
@@ -61,7 +63,7 @@ _EXPIRED_SECONDS: Final = 20.0
 
 
 def run_watch(endpoint: Endpoint, options: WatchOptions) -> int:
-    """Serve pods until interrupted; gives the exit code: 0 once asked to end, 3 where it cannot go on.
+    """Serve pods until interrupted; gives the exit code: 0 after SIGTERM, 130 after Ctrl-C, 3 where it cannot go on.
 
     Raises SchedError for flags and configurations that make no sense, and where somebody else serves the pods already.
     """
@@ -166,13 +168,15 @@ class _Program:
         self._lister.close()
         if self._elector is not None:
             self._elector.stop()
-        return stop.exit_code or (INTERRUPTED if self._interrupted else 0)
+        # The log has told of what a plugin could not judge, so that it is no reason to end as if we had not gone on.
+        write_error("".join(shown for _, shown in take_noted()))
+        return INTERRUPTED if self._interrupted else stop.exit_code
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
         def stop(number: int, _: object) -> None:
             if self._asked_to_stop:
-                os._exit(INTERRUPTED)  # asked for twice: at once, whatever is under way
+                os._exit(128 + number)  # asked for twice: at once, whatever is under way
             self._asked_to_stop = True
             self._interrupted = number == signal.SIGINT
             self._stop_by = time.monotonic() + _HEARD_SECONDS

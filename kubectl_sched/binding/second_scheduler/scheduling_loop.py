@@ -246,14 +246,19 @@ class SchedulingLoop:
 
     def _schedule(self, queued: QueuedPod) -> None:
         """One scheduling cycle; what comes of it is written in other threads."""
+        began = self._clock()
         try:
-            self._attempt(queued, self._clock())
+            self._attempt(queued, began)
         except Exception as failure:  # noqa: BLE001 - one pod that nobody has thought of must not stop all others
-            self._log.problem(
-                f"pod {queued.key} cannot be judged, by a bug in kubectl-sched ({type(failure).__name__}: {failure}); "
-                "other pods are served as before"
-            )
-            self._queue.failed(queued, self._clock())
+            why = f"cannot be judged, by a bug in kubectl-sched ({type(failure).__name__}: {failure})"
+            self._fail(queued, f"{why}; other pods are served as before", began)
+
+    def _fail(self, queued: QueuedPod, why: str, began: float) -> None:
+        """No verdict: the pod is tried again as after any error."""
+        now = self._clock()
+        self._log.problem(f"pod {queued.key} {why}")
+        self._metrics.attempted(ERROR, scheduler_name_of(queued.pod), now - began)
+        self._queue.failed(queued, now)
 
     def _attempt(self, queued: QueuedPod, began: float) -> None:
         pod = _with_nomination(queued.pod, queued.nominated_node)
@@ -264,8 +269,7 @@ class SchedulingLoop:
         result = cycle(pod, nodes, framework)
         self._metrics.decided(self._clock() - began)
         if result.unknown:
-            self._log.problem(f"pod {queued.key} is not bound: {unjudged(result)}")
-            self._queue.failed(queued, self._clock())
+            self._fail(queued, f"is not bound: {unjudged(result)}", began)
         elif result.fits:
             self._bind(queued, result, began)
         elif result.outcome is Outcome.GATED:

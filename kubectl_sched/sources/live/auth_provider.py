@@ -7,10 +7,12 @@ import binascii
 import json
 import ssl
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.sources.live.live_errors import ClusterError, KubeconfigError
+from kubectl_sched.sources.live.patience import told_if_slow
 
 if TYPE_CHECKING:
     from kubectl_sched.sources.live.endpoint import User
@@ -18,10 +20,10 @@ if TYPE_CHECKING:
 _MARGIN_SECONDS = 300
 
 
-def id_token(user: User, *, anew: bool = False) -> str:
+def id_token(user: User, *, anew: bool = False, timeout: float | None = None) -> str:
     """The id-token, refreshed where it has expired (or `anew`), and then saved in the kubeconfig as kubectl does.
 
-    Raises ClusterError where it cannot be refreshed.
+    Raises ClusterError where it cannot be refreshed, or not within `timeout` seconds.
     """
     provider = user.auth_provider or {}
     if provider.get("name") != "oidc":
@@ -37,7 +39,7 @@ def id_token(user: User, *, anew: bool = False) -> str:
         raise ClusterError(
             f"the id-token of user {user.name!r} has expired, and there is no refresh-token; log in again"
         )
-    refreshed = _refreshed(config, user)
+    refreshed = _refreshed(config, user, timeout)
     _save(user, refreshed)
     return str(refreshed["id-token"])
 
@@ -51,7 +53,7 @@ def expiry(token: str) -> float:
         return 0.0
 
 
-def _refreshed(config: dict[str, Any], user: User) -> dict[str, Any]:
+def _refreshed(config: dict[str, Any], user: User, timeout: float | None) -> dict[str, Any]:
     """The client's own loader does the exchange; it takes no provider's word without a certificate to check it by."""
     from kubernetes.config.kube_config import KubeConfigLoader
 
@@ -69,13 +71,19 @@ def _refreshed(config: dict[str, Any], user: User) -> dict[str, Any]:
         "clusters": [{"name": "it", "cluster": {"server": "https://localhost"}}],
         "users": [{"name": "it", "user": {"auth-provider": {"name": "oidc", "config": config}}}],
     }
+    pool = ThreadPoolExecutor(1)
     try:
         from kubernetes.client import Configuration
 
         loader: Any = KubeConfigLoader
-        loader(document, config_base_path="").load_and_set(Configuration())
+        with told_if_slow(f"{config['idp-issuer-url']}, which renews the id-token of user {user.name!r}"):
+            pool.submit(loader(document, config_base_path="").load_and_set, Configuration()).result(timeout)
+    except TimeoutError:
+        raise ClusterError(_cannot(user, config, f"no answer within {timeout:g} s")) from None
     except Exception as error:  # noqa: BLE001 - whatever the library's libraries raise; their texts may hold secrets
         raise ClusterError(_cannot(user, config, type(error).__name__)) from None
+    finally:
+        pool.shutdown(wait=False)
     if config["id-token"] in {before, f"e30.{claims}.e30"}:
         raise ClusterError(_cannot(user, config, "it gave no new token"))
     return config

@@ -10,7 +10,6 @@ import os
 import random
 import re
 import threading
-from contextlib import nullcontext
 from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlencode
@@ -32,7 +31,7 @@ from kubectl_sched.sources.live.patience import SILENT_SECONDS, Deadline, tell_w
 from kubectl_sched.sources.live.server_refusals import BUSY, Answer, os_reason, plain, refusal, server_name, unreachable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from kubectl_sched.sources.live.credentials import Shown
     from kubectl_sched.sources.live.endpoint import Endpoint
@@ -252,17 +251,18 @@ class Server:
 
     def _ask(self, request: _Request, shown: Shown, tell: Callable[[int], None], deadline: Deadline) -> Answer:
         self._go_on()
-
-        def told(count: int) -> None:
-            self._go_on()
-            tell(count)
-
         left = deadline.left
         if left == 0:
             raise _TooSlowError(self._too_slow(deadline))
         timeout = urllib3.Timeout(connect=left or CONNECT_SECONDS, read=left or SILENCE_SECONDS)
         try:
-            with told_if_slow(self._name) if request.method == "GET" else nullcontext():
+            with told_if_slow(self._name) as wait:
+
+                def told(count: int) -> None:
+                    self._go_on()
+                    wait.heard()
+                    tell(count)
+
                 response = self._connections.of(shown).request(
                     request.method,
                     request.url,
@@ -273,12 +273,7 @@ class Server:
                     redirect=False,
                     preload_content=False,
                 )
-            try:
-                body = _body(response, deadline, told)
-            except BaseException:
-                response.close()
-                raise
-            response.release_conn()
+                body = _whole_body(response, deadline, told)
         except TimeoutError:
             raise _TooSlowError(self._too_slow(deadline)) from None
         except HTTPError as error:
@@ -326,17 +321,26 @@ def _header(name: str, value: str) -> str:
     return value.encode(errors="surrogateescape").decode("latin-1")
 
 
-def _body(response: urllib3.BaseHTTPResponse, deadline: Deadline, tell: Callable[[int], None]) -> bytes:
-    parts = []
+def _whole_body(response: urllib3.BaseHTTPResponse, deadline: Deadline, tell: Callable[[int], None]) -> bytes:
+    """The body; the connection serves again once it is whole."""
+    try:
+        body = b"".join(_pieces(response, deadline, tell))
+    except BaseException:
+        response.close()
+        raise
+    response.release_conn()
+    return body
+
+
+def _pieces(response: urllib3.BaseHTTPResponse, deadline: Deadline, tell: Callable[[int], None]) -> Iterator[bytes]:
     _bound_silence(response, deadline)
     # A deadline is looked at whenever anything comes; without one, only whole pieces are taken.
     for part in body_pieces(response, as_they_come=deadline.seconds is not None):
-        parts.append(part)
+        yield part
         tell(len(part))
         if deadline.left == 0:
             raise TimeoutError
         _bound_silence(response, deadline)
-    return b"".join(parts)
 
 
 def _bound_silence(response: urllib3.BaseHTTPResponse, deadline: Deadline) -> None:

@@ -59,7 +59,8 @@ class Credentials:
         if user.auth_provider is not None:
             from kubectl_sched.sources.live.auth_provider import id_token
 
-            return mine._replace(authorization=f"Bearer {id_token(user, anew=anew)}")
+            token = id_token(user, anew=anew, timeout=self._endpoint.timeout)
+            return mine._replace(authorization=f"Bearer {token}")
         return mine
 
     def _from_plugin(self, mine: Shown) -> Shown:

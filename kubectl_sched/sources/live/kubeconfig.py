@@ -14,6 +14,7 @@ import msgspec
 from kubectl_sched.sources.live.endpoint import Endpoint, Material, User, split_address
 from kubectl_sched.sources.live.impersonation import impersonation_headers
 from kubectl_sched.sources.live.live_errors import ClusterError, KubeconfigError
+from kubectl_sched.sources.live.proxies import is_on_this_host
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -93,15 +94,18 @@ def resolve(
         cluster = {**own.cluster, **cluster}
         user = {**own.user, **user}
     namespace = connection.namespace or context.get("namespace") or (own and own.namespace)
+    server = _with_scheme(str(cluster["server"]).rstrip("/"), cluster, user)
     return Endpoint(
-        server=_with_scheme(str(cluster["server"]).rstrip("/"), cluster, user),
+        server=server,
         user=_as_user(user, str(context.get("user", ""))),
         namespace=str(namespace or "default"),
         authority=_material(cluster, "certificate-authority"),
         insecure=bool(cluster.get("insecure-skip-tls-verify")),
         server_name=cluster.get("tls-server-name") or None,
         proxy=cluster.get("proxy-url") or None,
-        compression=not (connection.disable_compression or cluster.get("disable-compression")),
+        compression=not (
+            connection.disable_compression or cluster.get("disable-compression") or is_on_this_host(server)
+        ),
         timeout=_timeout(connection),
         cluster=cluster,
     )

@@ -17,7 +17,7 @@ def proxy_from_environment(server: str, environment: Mapping[str, str]) -> str |
     proxy = environment.get(name) or environment.get(name.lower())
     host = (parts.hostname or "").lower()
     port = parts.port or (443 if parts.scheme == "https" else 80)
-    if not proxy or _is_loopback(host):
+    if not proxy or is_on_this_host(server):
         return None
     if _is_exempt(host, port, environment.get("NO_PROXY") or environment.get("no_proxy") or ""):
         return None
@@ -31,7 +31,9 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
         return None
 
 
-def _is_loopback(host: str) -> bool:
+def is_on_this_host(server: str) -> bool:
+    """Report whether the server's address is one of the loopback interface."""
+    host = (urlsplit(server).hostname or "").lower()
     address = _address(host)
     return host == "localhost" or (address is not None and address.is_loopback)
 

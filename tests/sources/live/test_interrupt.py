@@ -1,18 +1,21 @@
-"""Ctrl-C ends the program at once, also where a server has taken a request and says nothing."""
+"""Ctrl-C ends the program at once: as it starts, and where a server has taken a request and says nothing."""
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+
+FIXTURES = Path(__file__).parents[3] / "fixtures"
 
 
 @pytest.fixture(autouse=True)
@@ -23,8 +26,36 @@ def interruptible() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
+AT_IMPORT = """
+import os, runpy, signal, sys
+
+class CtrlC:
+    def find_spec(self, name, path=None, target=None):
+        if name == os.environ["IMPORTED"]:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, CtrlC())
+runpy.run_module("kubectl_sched", run_name="__main__", alter_sys=True)
+"""
+
+
+@pytest.mark.parametrize("imported", ["kubectl_sched.cli.arguments", "typer", "kubectl_sched.cli.app", "numpy"])
+def test_the_start_is_interrupted_without_a_word(imported: str) -> None:
+    command = [sys.executable, "-c", AT_IMPORT, "explain", "web-0", "--from", str(FIXTURES / "demo")]
+    ended = subprocess.run(command, env={**os.environ, "IMPORTED": imported}, capture_output=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, b"", b"")
+
+
 @pytest.mark.parametrize(
-    "arguments", [["explain", "web-0"], ["explain", "web-0", "-w"], ["snapshot", "-"]], ids=" ".join
+    "arguments",
+    [
+        ["explain", "web-0"],
+        ["explain", "web-0", "-w"],
+        ["snapshot", "-"],
+        ["bind", "pod", "web-0"],
+        ["bind", "--watch", "--yes", "--scheduler-name", "mine"],
+    ],
+    ids=" ".join,
 )
 def test_a_silent_server_is_not_waited_for(arguments: list[str], tmp_path: Path) -> None:
     (tmp_path / "config").touch()
@@ -41,4 +72,4 @@ def test_a_silent_server_is_not_waited_for(arguments: list[str], tmp_path: Path)
                 said = program.communicate(timeout=120)
     out, error = said
     assert (program.returncode, out) == (130, b"")
-    assert all(line.startswith(b"waiting for ") for line in error.splitlines())
+    assert all(line.startswith((b"waiting for ", b"error: interrupted: nothing was")) for line in error.splitlines())

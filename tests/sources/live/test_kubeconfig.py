@@ -156,6 +156,12 @@ def test_compression_is_turned_off_by_a_flag_as_by_the_kubeconfig(tmp_path: Path
     assert not resolve(Connection(kubeconfig=path), {}).compression
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
+def test_a_server_on_this_host_need_not_compress(host: str, tmp_path: Path) -> None:
+    path = written(tmp_path, "config", kubeconfig())
+    assert not resolve(Connection(kubeconfig=path, server=f"https://{host}:6443"), {}).compression
+
+
 def test_impersonation_of_the_kubeconfig_and_of_flags_meet(tmp_path: Path) -> None:
     acting = {"token": "x", "as": "eve", "as-groups": ["g1", "g2"], "as-user-extra": {"reason/why": ["a b"]}}
     path = written(tmp_path, "config", kubeconfig(users=[{"name": "ann", "user": acting}]))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import socket
 import threading
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_sched.sources.live import client
+from kubectl_sched.sources.live import client, patience
 from kubectl_sched.sources.live.client import Server
 from kubectl_sched.sources.live.credentials import Credentials
 from kubectl_sched.sources.live.endpoint import Endpoint, User
@@ -43,6 +45,8 @@ def serving(said: bytes) -> Iterator[str]:
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
         listening.shutdown(socket.SHUT_RDWR)
         for connection in taken:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
             connection.close()
 
 
@@ -77,6 +81,18 @@ def test_a_long_pause_says_what_it_waits_for(waits: list[float], capsys: pytest.
     assert waits == [7.0]
     name = f"the server {address.removeprefix('http://')}"
     assert capsys.readouterr().err == f"waiting for {name}, which is asked again in 7 s (answers 429)\n"
+
+
+@pytest.mark.parametrize(("method", "said"), [("get", b""), ("get", HEAD + b"{"), ("write", b"")])
+def test_a_silence_says_what_is_waited_for(method: str, said: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: SimpleQueue[str] = SimpleQueue()
+    monkeypatch.setattr(patience, "SILENT_SECONDS", 0.0)
+    monkeypatch.setattr(patience, "tell_waiting", told.put)
+    with ThreadPoolExecutor(1) as pool, serving(said) as address:
+        server = Server(Endpoint(address), environment={}, attempts=1)
+        asked = pool.submit(server.get, "/x") if method == "get" else pool.submit(server.write, "POST", "/x", b"{}")
+        assert told.get(timeout=60) == f"the server {address.removeprefix('http://')}"
+        assert not asked.done()
 
 
 def test_a_credential_plugin_that_hangs_is_given_up() -> None:
