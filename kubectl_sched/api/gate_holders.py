@@ -106,6 +106,18 @@ HOLDERS = (
 )
 
 
+ANNOTATIONS = (
+    ("scheduling.volcano.sh/queue-name", "volcano_queue_name"),
+    ("kai.scheduler/stale-podgroup-timestamp", "kai_stale_since"),
+    ("gang.scheduling.koordinator.sh/min-available", "gang_min_available"),
+    ("gang.scheduling.koordinator.sh/mode", "gang_mode"),
+    ("gang.scheduling.koordinator.sh/waiting-time", "gang_waiting_time"),
+    ("alpha.jobset.sigs.k8s.io/exclusive-topology", "job_set_topology"),
+    ("leaderworkerset.sigs.k8s.io/exclusive-topology", "leader_worker_topology"),
+)
+"""Further annotations that say what pods wait for, with their fields, on pods and on what they belong to."""
+
+
 def names_of(holder: HolderKind, meta: ObjectMeta) -> Iterator[tuple[str, str, str]]:
     """Yield each name that the object's metadata gives, as `annotation` or `label`, the key and the name."""
     for key, field in holder.annotations:

@@ -69,6 +69,15 @@ class Annotations(Part, frozen=True, rename=None):
     volcano_group_name: str | None = msgspec.field(name="scheduling.volcano.sh/group-name", default=None)
     kai_group_name: str | None = msgspec.field(name="pod-group-name", default=None)
     gang_name: str | None = msgspec.field(name="gang.scheduling.koordinator.sh/name", default=None)
+    gang_min_available: str | None = msgspec.field(name="gang.scheduling.koordinator.sh/min-available", default=None)
+    gang_mode: str | None = msgspec.field(name="gang.scheduling.koordinator.sh/mode", default=None)
+    gang_waiting_time: str | None = msgspec.field(name="gang.scheduling.koordinator.sh/waiting-time", default=None)
+    job_set_topology: str | None = msgspec.field(name="alpha.jobset.sigs.k8s.io/exclusive-topology", default=None)
+    kai_stale_since: str | None = msgspec.field(name="kai.scheduler/stale-podgroup-timestamp", default=None)
+    leader_worker_topology: str | None = msgspec.field(
+        name="leaderworkerset.sigs.k8s.io/exclusive-topology", default=None
+    )
+    volcano_queue_name: str | None = msgspec.field(name="scheduling.volcano.sh/queue-name", default=None)
     yunikorn_app: str | None = msgspec.field(name="yunikorn.apache.org/app-id", default=None)
     yunikorn_task_group: str | None = msgspec.field(name="yunikorn.apache.org/task-group-name", default=None)
     yunikorn_queue: str | None = msgspec.field(name="yunikorn.apache.org/queue", default=None)

@@ -469,6 +469,36 @@ def test_other_controllers_are_quoted_for_pods_that_nobody_here_serves(read_text
     assert any(told in each for each in gate_lines(found.gates))
 
 
+def test_annotations_of_pods_and_of_their_groups_are_quoted(read_text: Read) -> None:
+    annotations = {"pod-group-name": "g", "gang.scheduling.koordinator.sh/min-available": "3"}
+    stale = {"annotations": {"kai.scheduler/stale-podgroup-timestamp": AT}}
+    group = obj("scheduling.run.ai/v2alpha2", "PodGroup", "g", metadata=stale)
+    (gate,) = gates_of(asked(read_text, pod("train", scheduler="kai-scheduler", annotations=annotations), group))
+    assert [(each["about"], each["type"], each["message"]) for each in gate["says"]] == [
+        ("Pod ml/train", "annotation pod-group-name", "g"),
+        ("Pod ml/train", "annotation gang.scheduling.koordinator.sh/min-available", "3"),
+        ("PodGroup ml/g", "annotation kai.scheduler/stale-podgroup-timestamp", AT),
+    ]
+
+
+def test_the_queue_of_another_scheduler_is_quoted_or_said_to_be_missing(read_text: Read) -> None:
+    held = pod("train", scheduler="kai-scheduler", labels={"kai.scheduler/queue": "team-a"})
+    queue = obj("scheduling.run.ai/v2", "Queue", "team-a", None, spec={"parentQueue": "default"})
+    (gate,) = gates_of(asked(read_text, held, queue))
+    assert gate["facts"] == []
+    assert ("Queue team-a", "parentQueue", "default") in {
+        (each["about"], each["type"], each["status"]) for each in gate["says"]
+    }
+    assert gates_of(asked(read_text, held))[0]["facts"] == ["no Queue team-a was found"]
+
+
+def test_quotas_come_first_where_they_lack(read_text: Read) -> None:
+    lacking = asked(read_text, HELD, workload(), *queues(local={"stopPolicy": "Hold"}))
+    assert next(gate_lines(lacking.gates)).startswith("Its priority: 7")
+    reserved = workload(conditions=[RESERVED], admission=admission("own"))
+    assert next(gate_lines(asked(read_text, HELD, reserved, *queues()).gates)).startswith("Workload ml/train-1a2b3: ")
+
+
 def test_yunikorn_is_known_by_the_pods_own_annotations(read_text: Read) -> None:
     held = pod(
         "train", scheduler="yunikorn", annotations={"yunikorn.apache.org/app-id": "a1"}, labels={"queue": "root.ml"}
@@ -537,6 +567,25 @@ def test_quoted_texts_are_escaped_and_bounded(read_text: Read) -> None:
     assert "[x](" not in markdown
     assert all(len(each["message"]) <= 500 for each in gates_of(found)[0]["says"])
     assert len(gates_of(found)[0]["says"]) <= 64
+
+
+def test_no_field_of_a_pod_is_suggested_that_kueue_sets(read_text: Read) -> None:
+    checks = [{**WAITS, "podSetUpdates": [{"name": "main", "nodeSelector": {"new": "yes"}}]}]
+    held = workload(conditions=[RESERVED], admission=admission("spot"), admissionChecks=checks)
+    found = asked(read_text, HELD, held, *queues())
+    assert [str(each.commands[0]) for each in found.suggestions] == ["kubectl label node spot-1 new=yes"]
+    assert all(change.pod is None for each in found.suggestions for change in each.changes)
+
+
+def test_a_label_that_a_check_would_change_is_a_problem(read_text: Read) -> None:
+    update = {"name": "main", "labels": {"kueue.x-k8s.io/queue-name": "other"}}
+    held = workload(
+        conditions=[RESERVED], admission=admission("spot"), admissionChecks=[{**WAITS, "podSetUpdates": [update]}]
+    )
+    (gate,) = gates_of(asked(read_text, HELD, held, *queues()))
+    label = "kueue.x-k8s.io/queue-name"
+    assert gate["ungated"][0]["problem"] == f"its own label {label}=lq conflicts with {label}=other"
+    assert gate["fitsUngated"] is None
 
 
 def test_triage_has_a_group_for_each_holder_and_promises_nothing_for_it(read_text: Read) -> None:

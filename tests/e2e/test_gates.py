@@ -7,12 +7,14 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
 
 from tests.e2e.api import Api, Json
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
+from tests.e2e.faults import Fault, FaultyServer, Handler, status
 from tests.e2e.patience import until
 from tests.oracle.build import GoMissingError, go
 
@@ -260,6 +262,80 @@ def test_where_kueue_is_served_no_request_fails_and_the_least_role_suffices(
     done = program(control_plane, "explain", "asked", "-o", "json", "--from", "-", stdin=saved)
     assert json.loads(done.stdout)["gates"] == [gate]
     kueue.delete(f"{PODS}/asked", grace_seconds=0)
+
+
+def test_the_place_in_the_queue_is_what_kueues_visibility_api_says(control_plane: ControlPlane, kueue: Api) -> None:
+    pod = gated(kueue, "placed")
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": "placed", "uid": pod["metadata"]["uid"], "controller": True}
+    workloads = "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads"
+    spec = {
+        "queueName": "lq",
+        "podSets": [{"name": "main", "count": 1, "template": {"spec": {"containers": CONTAINERS}}}],
+    }
+    create(kueue, workloads, "Workload", "pod-placed", metadata={"ownerReferences": [owner]}, spec=spec)
+    may_read(kueue, "eve", [each for each in role()["rules"] if VISIBILITY not in each["apiGroups"]])
+    with FaultyServer(control_plane.port, control_plane.folder / "certificates") as server:
+        server.always = visible
+        service = {"type": "ExternalName", "externalName": "localhost"}
+        kueue.create("/api/v1/namespaces/default/services", {"metadata": {"name": "visibility"}, "spec": service})
+        behind = {"namespace": "default", "name": "visibility", "port": urlsplit(server.url).port}
+        served = {"group": VISIBILITY, "version": "v1beta2", "groupPriorityMinimum": 100, "versionPriority": 100}
+        kueue.create(
+            "/apis/apiregistration.k8s.io/v1/apiservices",
+            {
+                "metadata": {"name": f"v1beta2.{VISIBILITY}"},
+                "spec": {**served, "insecureSkipTLSVerify": True, "service": behind},
+            },
+        )
+        place = until(lambda: explained(control_plane, "placed")["gates"][0]["queue"]["position"])
+        assert place == {"localQueue": 2, "clusterQueue": 5}
+        found = explained(control_plane, "placed", "--as", "eve")
+        assert found["gates"][0]["queue"]["position"] is None
+        missing = f"{{apiGroups: [{VISIBILITY}], resources: [localqueues/pendingworkloads], verbs: [get]}}"
+        assert any(missing in each for each in found["warnings"])
+        kueue.delete(f"/apis/apiregistration.k8s.io/v1/apiservices/v1beta2.{VISIBILITY}")
+    kueue.delete(f"{PODS}/placed", grace_seconds=0)
+
+
+VISIBILITY = "visibility.kueue.x-k8s.io"
+
+
+def visible(request: Handler) -> Fault:
+    """The answers of Kueue's visibility server, behind the API server that passes requests on to it."""
+    base = f"/apis/{VISIBILITY}/v1beta2"
+    resources = [
+        {"name": "localqueues", "singularName": "", "namespaced": True, "kind": "LocalQueue", "verbs": ["get"]},
+        {
+            "name": "localqueues/pendingworkloads",
+            "singularName": "",
+            "namespaced": True,
+            "kind": "PendingWorkloadsSummary",
+            "verbs": ["get"],
+        },
+    ]
+    item = {"metadata": {"name": "pod-placed"}, "positionInClusterQueue": 4, "positionInLocalQueue": 1}
+    answers: dict[str, Json] = {
+        base: {"kind": "APIResourceList", "groupVersion": f"{VISIBILITY}/v1beta2", "resources": resources},
+        f"{base}/namespaces/default/localqueues/lq/pendingworkloads": {
+            "kind": "PendingWorkloadsSummary",
+            "apiVersion": f"{VISIBILITY}/v1beta2",
+            "items": [item],
+        },
+    }
+    found = answers.get(urlsplit(request.path).path)
+    return status(404) if found is None else json_answer(found)
+
+
+def json_answer(value: Json) -> Fault:
+    def answer(request: Handler) -> None:
+        body = json.dumps(value).encode()
+        request.send_response(200)
+        request.send_header("Content-Type", "application/json")
+        request.send_header("Content-Length", str(len(body)))
+        request.end_headers()
+        request.wfile.write(body)
+
+    return answer
 
 
 def role() -> Json:

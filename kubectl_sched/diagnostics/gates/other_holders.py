@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec.structs import replace
 
-from kubectl_sched.api.gate_holders import HOLDERS, GateHolder, names_of, queues_of
+from kubectl_sched.api.gate_holders import ANNOTATIONS, HOLDERS, GateHolder, names_of, queues_of
 from kubectl_sched.diagnostics.gates.gate import Gate, Owner, Statement, about, conditions_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from kubectl_sched.api.meta import KubernetesObject
 
@@ -41,7 +41,8 @@ def holders_of(held: KubernetesObject, objects: Holders) -> Iterator[Gate]:
             found = objects.get((holder.kind, f"{held.namespace}/{name}"))
             owner = replace(owner, kind=_spelled(holder.kind), namespace=held.namespace, name=name)
         absent = [f"no {owner.about} was found"] if named and found is None else []
-        says = [_annotation(held, *each) for each in (*named, *queues)]
+        says = [_quote(held, *each) for each in (*named, *queues)]
+        says += _annotations(held, ANNOTATIONS)
         says += _of_holder(found) if found is not None else ()
         for queue in dict.fromkeys(filter(None, (found.spec.queue if found else "", *(name for *_, name in queues)))):
             above = objects.get((holder.queue, queue)) if holder.queue is not None else None
@@ -56,27 +57,35 @@ def _yunikorn(held: KubernetesObject) -> Iterator[Gate]:
     meta = held.metadata
     if getattr(getattr(held, "spec", None), "scheduler_name", "") != "yunikorn":
         return
-    said = [("annotation", key, value) for key, field in _YUNIKORN_SAYS if (value := getattr(meta.annotations, field))]
-    said += [("label", key, meta.labels[key]) for key in _YUNIKORN_LABELS if meta.labels.get(key)]
+    labels = [_quote(held, "label", key, meta.labels[key]) for key in _YUNIKORN_LABELS if meta.labels.get(key)]
     name = meta.annotations.yunikorn_app or next(filter(None, map(meta.labels.get, _YUNIKORN_APPLICATIONS)), "")
     kind, namespace = ("Application", held.namespace) if name else ("", "")
     owner = Owner(controller=_YUNIKORN, kind=kind, namespace=namespace, name=name)
-    says = tuple(_annotation(held, *each) for each in said)
+    says = (*_annotations(held, _YUNIKORN_SAYS), *labels)
     yield Gate(gate=None, owner=owner, since=meta.creation_timestamp, says=says)
 
 
-def _annotation(held: KubernetesObject, what: str, key: str, value: str) -> Statement:
-    return Statement(about=about(held), type=f"{what} {key}", message=value)
+def _quote(item: KubernetesObject, what: str, key: str, value: str) -> Statement:
+    return Statement(about=about(item), type=f"{what} {key}", message=value)
+
+
+def _annotations(item: KubernetesObject, fields: Iterable[tuple[str, str]]) -> tuple[Statement, ...]:
+    found = ((key, getattr(item.metadata.annotations, field)) for key, field in fields)
+    return tuple(_quote(item, "annotation", key, value) for key, value in found if value)
 
 
 def _of_holder(found: GateHolder) -> tuple[Statement, ...]:
-    """Quote the queue above, phase, state, suspension and conditions."""
+    """Quote annotations, the queue above, phase, state, suspension and conditions."""
     status = found.status
     spec = found.spec
     above = (("queue", spec.queue), ("parent", spec.parent), ("parentQueue", spec.parent_queue))
     fields = (*above, ("phase", status.phase), ("state", status.state), ("suspend", "true" if spec.suspend else ""))
     plain = [Statement(about=about(found), type=name, status=value) for name, value in fields if value]
-    return (*plain, *conditions_of(found, (*status.conditions, *status.scheduling_conditions)))
+    return (
+        *_annotations(found, ANNOTATIONS),
+        *plain,
+        *conditions_of(found, (*status.conditions, *status.scheduling_conditions)),
+    )
 
 
 def _spelled(kind: type[GateHolder]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from kubectl_sched.record import Record
@@ -88,9 +89,12 @@ def main_statements(gate: Gate) -> tuple[Statement, ...]:
     """Return the statement that says most of why the pod waits, and that of its eviction."""
     checks = [each for each in gate.says if each.type.startswith(_CHECK) and each.status != "Ready"]
     told = [each for known in _TELLING for each in gate.says if (each.type, each.status) == known]
-    has_quota = any((each.type, each.status) == ("QuotaReserved", "True") for each in gate.says)
-    found = (*checks, *told) if has_quota else (*told, *checks)
+    found = (*checks, *told) if _has_quota(gate) else (*told, *checks)
     return tuple(dict.fromkeys((*found[:1], *(each for each in told if each.type == "Evicted"))))
+
+
+def _has_quota(gate: Gate) -> bool:
+    return any((each.type, each.status) == ("QuotaReserved", "True") for each in gate.says)
 
 
 def statement_words(statement: Statement) -> str:
@@ -103,20 +107,17 @@ def statement_words(statement: Statement) -> str:
 
 
 def gate_lines(gates: Sequence[Gate]) -> Iterator[str]:
-    """Yield the lines below the sentence: statements, the place in the queue, and quotas."""
+    """Yield the lines below the sentence: statements, the place in the queue, and quotas, first if none is reserved."""
     for holder in holders(gates):
         gate = holder.gate
         is_in_headline = bool(holder.names or gate.queue is not None)
         if not is_in_headline:
             words = held_by(holder)
             yield f"{words[:1].upper()}{words[1:]}{''.join(f'; {safe(fact)}' for fact in gate.facts)}."
-        in_headline = main_statements(gate) if is_in_headline else ()
-        for statement in gate.says:
-            if statement in in_headline:
-                continue
-            yield f"{safe(statement.about)}: {statement_words(statement)}"
-        if gate.queue is not None:
-            yield from _queue_lines(gate.queue)
+        said = main_statements(gate) if is_in_headline else ()
+        others = (f"{safe(each.about)}: {statement_words(each)}" for each in gate.says if each not in said)
+        queue = _queue_lines(gate.queue) if gate.queue is not None else ()
+        yield from chain(others, queue) if _has_quota(gate) else chain(queue, others)
 
 
 def lines_of_jobs(explanations: Sequence[Explanation]) -> Iterator[str]:

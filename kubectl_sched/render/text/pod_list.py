@@ -43,7 +43,7 @@ def pods_parts(answer: Answer, notes: Sequence[str], width: int, display: Displa
     lines = tuple(map(Text, lines_of_jobs(explanations)))
     if lines:
         yield BLANK
-        yield Part(full=lines, rank=4)
+        yield Part(full=lines, rank=4, lean=lines[:2], keep=1)
     yield from note_parts((*pod_notes(explanations), *notes), width, display)
 
 

@@ -3,10 +3,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from kubectl_sched.api.kueue import QueuedWorkload
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.sources.kinds import BY_NAME, KINDS
-from kubectl_sched.sources.live.list_paths import list_paths
-from kubectl_sched.sources.live.needed_kinds import DEVICES, GROUPS, STORAGE, Need, needs
+from kubectl_sched.sources.live.list_paths import list_paths, served_in
+from kubectl_sched.sources.live.needed_kinds import DEVICES, GROUPS, STORAGE, Need, local_queues, needs
 
 
 def pod(owner: dict[str, Any] | None = None, **spec: Any) -> Pod:
@@ -62,3 +63,56 @@ def test_every_kind_has_a_path() -> None:
     assert list_paths(BY_NAME["Pod"], "team") == ["/api/v1/namespaces/team/pods"]
     assert list_paths(BY_NAME["Node"], "team") == ["/api/v1/nodes"]
     assert list_paths(BY_NAME["ReplicaSet"]) == ["/apis/apps/v1/replicasets"]
+
+
+def test_a_kind_is_asked_for_in_the_versions_that_the_server_has() -> None:
+    kind = BY_NAME["Cohort"]
+    assert list_paths(kind, served=("v1alpha1", "v1beta1")) == [
+        "/apis/kueue.x-k8s.io/v1beta1/cohorts",
+        "/apis/kueue.x-k8s.io/v1alpha1/cohorts",
+    ]
+    assert list_paths(kind, served=("v9",)) == list_paths(kind)
+
+
+@pytest.mark.parametrize(
+    ("answer", "served"),
+    [
+        (
+            {
+                "kind": "APIGroupDiscoveryList",
+                "items": [
+                    {
+                        "metadata": {"name": "kueue.x-k8s.io"},
+                        "versions": [
+                            {"version": "v1beta2", "resources": [{"resource": "workloads"}]},
+                            {"version": "v1beta1", "resources": [{"resource": "workloads"}, {"resource": "cohorts"}]},
+                            {"version": "v1alpha1", "freshness": "Stale"},
+                        ],
+                    }
+                ],
+            },
+            {("kueue.x-k8s.io", "workloads"): ("v1beta2", "v1beta1"), ("kueue.x-k8s.io", "cohorts"): ("v1beta1",)},
+        ),
+        (
+            {"kind": "APIGroupList", "groups": [{"name": "kueue.x-k8s.io", "versions": [{"version": "v1beta1"}]}]},
+            {("kueue.x-k8s.io", ""): ("v1beta1",)},
+        ),
+    ],
+)
+def test_discovery_is_read_with_resources_or_without(
+    answer: dict[str, Any], served: dict[tuple[str, str], tuple[str, ...]]
+) -> None:
+    assert served_in(msgspec.json.encode(answer)) == served
+
+
+def test_the_local_queues_to_ask_about_are_those_of_labels_and_of_the_workloads_of_owners() -> None:
+    def workload(queue: str, **owner: str) -> QueuedWorkload:
+        metadata = {"name": "w", "namespace": "team", "ownerReferences": [owner]}
+        return msgspec.convert({"metadata": metadata, "spec": {"queueName": queue}}, QueuedWorkload)
+
+    meta = {"name": "p", "namespace": "team", "uid": "u", "ownerReferences": [{"uid": "job", "controller": True}]}
+    labels = {"kueue.x-k8s.io/queue-name": "named", "jobset.sigs.k8s.io/jobset-name": "set"}
+    held = msgspec.convert({"metadata": {**meta, "labels": labels}}, Pod)
+    read = [workload("own", uid="u"), workload("of-job", uid="job"), workload("of-set", name="set", uid="s")]
+    found = local_queues([held], [*read, workload("other", name="p", uid="x"), workload("", uid="u")])
+    assert found == {("team", name) for name in ("named", "own", "of-job", "of-set")}
