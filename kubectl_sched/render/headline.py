@@ -56,7 +56,7 @@ def _held(explanation: Explanation) -> str:
 
 def _ungated(explanation: Explanation) -> str:
     """`With the gate lifted and its assigned flavor spot it would land on n1, the only node there is`."""
-    found, gates = explanation.ungated, len(explanation.pod.spec.scheduling_gates)
+    found, gates = explanation.ungated, sum(each.gate is not None for each in explanation.gates)
     start = f"With the {'gate' if gates == 1 else 'gates'} lifted" if gates else "With the Job started"
     shown = sorted(found, key=lambda each: not each.fits)[:_CHOICES_SHOWN]
     more = f"; and {count(len(found) - len(shown), 'more choice')} of flavors" if len(found) > len(shown) else ""

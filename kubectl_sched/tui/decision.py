@@ -22,18 +22,27 @@ if TYPE_CHECKING:
 
 
 class Decision:
-    """The explanation of one pod, with the scheduler that made it."""
+    """The explanation of one pod, with the scheduler that made it.
+
+    A gated pod is shown, and replayed with edits, with the fields that its controller would set on it.
+    """
 
     def __init__(self, explanation: Explanation, scheduler: Scheduler) -> None:
-        self.explanation = explanation
+        self._gated = explanation.result if explanation.sets_fields else None
+        self.explanation = replace(explanation, result=self._held_back(explanation.shown))
         self._scheduler = scheduler
-        self._replay = Replay(explanation.result)
+        self._replay = Replay(explanation.shown)
+
+    def _held_back(self, result: ScheduleResult) -> ScheduleResult:
+        """Return the result as one of the gated pod."""
+        gated = self._gated
+        return result if gated is None else replace(result, outcome=gated.outcome, pre_enqueue=gated.pre_enqueue)
 
     def with_edits(self, edits: Sequence[Edit]) -> Explanation:
         """Return the decision with the edits made. Raises SchedError for one that cannot be made."""
         if not edits:
             return self.explanation
-        replayed = self._replay(edits)
+        replayed = self._held_back(self._replay(edits))
         return replace(
             self.explanation,
             result=replayed,
@@ -52,7 +61,7 @@ class Decision:
     def suggestions(self, explanation: Explanation, node: str | None = None) -> tuple[Suggestion, ...]:
         """Return the changes that would let the pod in, or make it land on a node. It takes as long as some replays."""
         found = explanation.suggestions if node is None else ()
-        if not found and not explanation.sets_fields:
+        if not found and self._gated is None:
             found = suggest(explanation.result, node)
         # The explorer compares nodes row by row, so that none can be added in it.
         return tuple(each for each in found if not each.adds_nodes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,6 +20,7 @@ from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.explanation import Explanation, explanation_of
 from kubectl_sched.render.data.explanation_data import explanation_data
 from kubectl_sched.render.headline import decision as decision_sentence
+from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.snapshot import build
 from kubectl_sched.sources import read
@@ -26,7 +28,7 @@ from kubectl_sched.tui import explorer_state
 from kubectl_sched.tui.decision import Decision, context_of
 from kubectl_sched.tui.entry import FORMS, Context, parse
 from tests.examples import examples
-from tests.tui.driving import DEMO
+from tests.tui.driving import DEMO, decisions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -275,3 +277,13 @@ def test_two_nodes_are_marked_at_most_and_the_oldest_mark_goes() -> None:
         view = explorer_state.marked(view, node)
     assert view.marked == ("gpu-2", "gpu-3")
     assert explorer_state.marked(view, "gpu-2").marked == ("gpu-3",)
+
+
+def test_a_gated_pod_is_edited_as_its_controller_would_let_it_go_and_stays_gated() -> None:
+    (about,) = decisions("train-0", source=Path("fixtures/gates/check-ready-with-updates.yaml"), namespace="team-a")
+    before = about.explanation.result
+    assert before.pod.spec.node_selector == {"instance-type": "spot", "cloud.google.com/gke-nodepool": "pool-7"}
+    assert (before.outcome, list(before.feasible)) == (Outcome.GATED, [])
+    entry = parse("label node spot-1 cloud.google.com/gke-nodepool=pool-7", context_of(before, "spot-1"))
+    after = about.with_edits(entry).result
+    assert (after.outcome, after.best) == (Outcome.GATED, ("spot-1",))
