@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from kubectl_sched.api.core import ResourceList
 from kubectl_sched.api.kueue import JOB_SET
 from kubectl_sched.api.meta import Condition, KubernetesObject, Part
 
@@ -13,20 +14,26 @@ if TYPE_CHECKING:
     from kubectl_sched.api.meta import ObjectMeta
 
 
+_PARENT_QUOTA = "quota.scheduling.koordinator.sh/parent"
+
+
 class HolderSpec(Part, frozen=True):
-    """The queue that a group waits in, the queue above a queue, and whether the object is suspended."""
+    """The queue that a group waits in, the queue above a queue, its amounts, and whether the object is suspended."""
 
     queue: str = ""
     parent: str = ""
     parent_queue: str = ""
     suspend: bool = False
+    min: ResourceList = {}
+    max: ResourceList = {}
 
 
 class HolderStatus(Part, frozen=True):
-    """Phase or state, and conditions; a group of KAI has them by their own name."""
+    """Phase or state, amounts in use, and conditions; a group of KAI has them by their own name."""
 
     phase: str = ""
     state: str = ""
+    used: ResourceList = {}
     conditions: tuple[Condition, ...] = ()
     scheduling_conditions: tuple[Condition, ...] = ()
 
@@ -36,6 +43,17 @@ class GateHolder(KubernetesObject, frozen=True):
 
     spec: HolderSpec = HolderSpec()
     status: HolderStatus = HolderStatus()
+
+    @property
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        """Names and values of what says where it stands besides its conditions."""
+        spec, status = self.spec, self.status
+        parent = spec.parent or self.metadata.labels.get(_PARENT_QUOTA, "")
+        above = (("queue", spec.queue), ("parent", parent), ("parentQueue", spec.parent_queue))
+        amounts = (("min", spec.min), ("max", spec.max), ("used", status.used))
+        of_quota = ((name, ", ".join(f"{key}={value}" for key, value in each.items())) for name, each in amounts)
+        suspended = "true" if spec.suspend else ""
+        return (*above, *of_quota, ("phase", status.phase), ("state", status.state), ("suspend", suspended))
 
 
 class VolcanoPodGroup(GateHolder, frozen=True, tag_field="kind", tag="PodGroup"):
@@ -48,6 +66,10 @@ class VolcanoQueue(GateHolder, frozen=True, tag_field="kind", tag="Queue"):
 
 class CoschedulingPodGroup(GateHolder, frozen=True, tag_field="kind", tag="PodGroup"):
     """scheduling.sigs.k8s.io/v1alpha1, which Koordinator reads, too."""
+
+
+class ElasticQuota(GateHolder, frozen=True, tag_field="kind"):
+    """scheduling.sigs.k8s.io/v1alpha1; Koordinator's pods name one of any namespace."""
 
 
 class KAIPodGroup(GateHolder, frozen=True, tag_field="kind", tag="PodGroup"):
@@ -97,6 +119,7 @@ HOLDERS = (
     HolderKind(
         controller="Koordinator",
         kind=CoschedulingPodGroup,
+        queue=ElasticQuota,
         annotations=(("gang.scheduling.koordinator.sh/name", "gang_name"),),
         labels=("pod-group.scheduling.sigs.k8s.io", "pod-group.scheduling.sigs.k8s.io/name"),
         queue_labels=("quota.scheduling.koordinator.sh/name",),
@@ -105,6 +128,8 @@ HOLDERS = (
     HolderKind(controller="LeaderWorkerSet", kind=LeaderWorkerSet, labels=("leaderworkerset.sigs.k8s.io/name",)),
 )
 
+QUEUES = frozenset(holder.queue for holder in HOLDERS)
+"""The kinds of queues, which pods name without a namespace."""
 
 ANNOTATIONS = (
     ("scheduling.volcano.sh/queue-name", "volcano_queue_name"),
@@ -112,6 +137,8 @@ ANNOTATIONS = (
     ("gang.scheduling.koordinator.sh/min-available", "gang_min_available"),
     ("gang.scheduling.koordinator.sh/mode", "gang_mode"),
     ("gang.scheduling.koordinator.sh/waiting-time", "gang_waiting_time"),
+    ("quota.scheduling.koordinator.sh/runtime", "quota_runtime"),
+    ("quota.scheduling.koordinator.sh/request", "quota_request"),
     ("alpha.jobset.sigs.k8s.io/exclusive-topology", "job_set_topology"),
     ("leaderworkerset.sigs.k8s.io/exclusive-topology", "leader_worker_topology"),
 )

@@ -72,6 +72,8 @@ class Annotations(Part, frozen=True, rename=None):
     gang_min_available: str | None = msgspec.field(name="gang.scheduling.koordinator.sh/min-available", default=None)
     gang_mode: str | None = msgspec.field(name="gang.scheduling.koordinator.sh/mode", default=None)
     gang_waiting_time: str | None = msgspec.field(name="gang.scheduling.koordinator.sh/waiting-time", default=None)
+    quota_request: str | None = msgspec.field(name="quota.scheduling.koordinator.sh/request", default=None)
+    quota_runtime: str | None = msgspec.field(name="quota.scheduling.koordinator.sh/runtime", default=None)
     job_set_topology: str | None = msgspec.field(name="alpha.jobset.sigs.k8s.io/exclusive-topology", default=None)
     kai_stale_since: str | None = msgspec.field(name="kai.scheduler/stale-podgroup-timestamp", default=None)
     leader_worker_topology: str | None = msgspec.field(

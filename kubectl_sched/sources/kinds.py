@@ -84,6 +84,7 @@ GATE_KINDS = _optional(
     Kind(gate_holders.VolcanoPodGroup, "podgroups", VOLCANO),
     Kind(gate_holders.VolcanoQueue, "queues", VOLCANO, namespaced=False),
     Kind(gate_holders.CoschedulingPodGroup, "podgroups", frozenset({"scheduling.sigs.k8s.io"})),
+    Kind(gate_holders.ElasticQuota, "elasticquotas", frozenset({"scheduling.sigs.k8s.io"})),
     Kind(gate_holders.KAIPodGroup, "podgroups", KAI),
     Kind(gate_holders.KAIQueue, "queues", KAI, namespaced=False),
     Kind(gate_holders.JobSet, "jobsets", frozenset({"jobset.x-k8s.io"})),

@@ -492,6 +492,32 @@ def test_the_queue_of_another_scheduler_is_quoted_or_said_to_be_missing(read_tex
     assert gates_of(asked(read_text, held))[0]["facts"] == ["no Queue team-a was found"]
 
 
+def test_a_quota_of_koordinator_is_quoted_whatever_its_namespace(read_text: Read) -> None:
+    held = pod("train", scheduler="koord-scheduler", labels={"quota.scheduling.koordinator.sh/name": "team-a"})
+    quota = obj(
+        "scheduling.sigs.k8s.io/v1alpha1",
+        "ElasticQuota",
+        "team-a",
+        "elsewhere",
+        metadata={
+            "labels": {"quota.scheduling.koordinator.sh/parent": "all"},
+            "annotations": {"quota.scheduling.koordinator.sh/runtime": '{"cpu":4}'},
+        },
+        spec={"min": {"cpu": 2}, "max": {"cpu": "4", "memory": "8Gi"}},
+        status={"used": {"cpu": "4"}},
+    )
+    (gate,) = gates_of(asked(read_text, held, quota))
+    assert gate["facts"] == []
+    told = [(each["type"], each["status"] or each["message"]) for each in gate["says"] if "Quota" in each["about"]]
+    assert told == [
+        ("annotation quota.scheduling.koordinator.sh/runtime", '{"cpu":4}'),
+        ("parent", "all"),
+        ("min", "cpu=2"),
+        ("max", "cpu=4, memory=8Gi"),
+        ("used", "cpu=4"),
+    ]
+
+
 def test_quotas_come_first_where_they_lack(read_text: Read) -> None:
     lacking = asked(read_text, HELD, workload(), *queues(local={"stopPolicy": "Hold"}))
     assert next(gate_lines(lacking.gates)).startswith("Its priority: 7")

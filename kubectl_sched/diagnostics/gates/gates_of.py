@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubectl_sched.api.gate_holders import GateHolder
+from kubectl_sched.api.gate_holders import QUEUES, GateHolder
 from kubectl_sched.api.kueue import QUEUE_NAME
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.diagnostics.gates.gate import Gate, Owner, bounded
@@ -38,7 +38,8 @@ class Gates:
 
     @cached_property
     def _holders(self) -> dict[tuple[type[KubernetesObject], str], GateHolder]:
-        return {(type(each), each.key): each for each in self._all if isinstance(each, GateHolder)}
+        found = (each for each in self._all if isinstance(each, GateHolder))
+        return {(type(each), each.name if type(each) in QUEUES else each.key): each for each in found}
 
     def of(self, held: KubernetesObject, *, is_served: bool = True) -> tuple[Gate, ...]:
         """Return a value for each gate, the same owner's with the same statements.

@@ -75,16 +75,11 @@ def _annotations(item: KubernetesObject, fields: Iterable[tuple[str, str]]) -> t
 
 
 def _of_holder(found: GateHolder) -> tuple[Statement, ...]:
-    """Quote annotations, the queue above, phase, state, suspension and conditions."""
-    status = found.status
-    spec = found.spec
-    above = (("queue", spec.queue), ("parent", spec.parent), ("parentQueue", spec.parent_queue))
-    fields = (*above, ("phase", status.phase), ("state", status.state), ("suspend", "true" if spec.suspend else ""))
-    plain = [Statement(about=about(found), type=name, status=value) for name, value in fields if value]
+    """Quote annotations, what else says where it stands, and conditions."""
     return (
         *_annotations(found, ANNOTATIONS),
-        *plain,
-        *conditions_of(found, (*status.conditions, *status.scheduling_conditions)),
+        *(Statement(about=about(found), type=name, status=value) for name, value in found.facts if value),
+        *conditions_of(found, (*found.status.conditions, *found.status.scheduling_conditions)),
     )
 
 

@@ -20,8 +20,9 @@ _TELLING = (
     ("Admitted", "False"),
     ("Unschedulable", "True"),
     ("UnschedulableOnNodePool", "True"),
+    ("clusterName", ""),
 )
-"""The conditions that say why pods wait, the one that says most first."""
+"""The conditions and fields that say why pods wait, the one that says most first."""
 
 _CHECK = "AdmissionCheck "
 

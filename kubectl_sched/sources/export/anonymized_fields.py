@@ -276,6 +276,8 @@ NAMING_FIELDS: dict[str, Change] = {
         "Annotations.job_set_topology",
         "Annotations.kai_stale_since",
         "Annotations.leader_worker_topology",
+        "Annotations.quota_request",
+        "Annotations.quota_runtime",
         "Annotations.leader",
         "Annotations.tolerations_whitelist",
         "CSINodeDriver.node_id",

@@ -55,6 +55,7 @@ _MEANINGS = {
     "VolcanoPodGroup": _GATES,
     "VolcanoQueue": _GATES,
     "CoschedulingPodGroup": _GATES,
+    "ElasticQuota": _GATES,
     "KAIPodGroup": _GATES,
     "KAIQueue": _GATES,
     "JobSet": _GATES,
