@@ -303,8 +303,8 @@ class PlacementGeneratePlugin(Plugin):
     """Makes the sets of nodes that a group is tried on."""
 
     @abstractmethod
-    def generate_placements(self, info: PodGroupInfo, nodes: Snapshot) -> tuple[Placement, ...]:
-        """Return the candidates in name order; raise PluginError where upstream returns an error."""
+    def generate_placements(self, info: PodGroupInfo, nodes: Snapshot, within: Placement) -> tuple[Placement, ...]:
+        """Return the candidates inside a placement in name order; raise PluginError where upstream returns an error."""
 
 
 class PlacementFeasiblePlugin(Plugin):

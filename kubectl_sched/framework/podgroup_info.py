@@ -2,39 +2,111 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec.structs import replace
+
+from kubectl_sched.api.scheduling import CompositePodGroup, PodGroup
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.api.scheduling import PodGroup
+    from kubectl_sched.config import Configuration
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.status import NodeToStatus, Status
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.arrays import Integers, Rows
+    from kubectl_sched.snapshot.objects import Objects
+
+
+Group: TypeAlias = PodGroup | CompositePodGroup
+
+
+def root_of(group: Group, objects: Objects, configuration: Configuration) -> Group | None:
+    """Return the topmost group of the tree that the group is in; None if a group above it is missing or is below it."""
+    if not configuration.features.enabled("CompositePodGroup"):
+        return group
+    seen: list[str] = []
+    found: Group | None = group
+    while found is not None and (above := found.spec.parent_composite_pod_group_name) is not None:
+        if above in seen:
+            return None
+        seen.append(above)
+        found = objects.get(CompositePodGroup, above, group.namespace)
+    return found
+
+
+def children_of(name: str, namespace: str, objects: Objects) -> list[Group]:
+    """Return the groups directly below a CompositePodGroup in the order of their cycle: by creation, then by name."""
+    groups: list[Group] = [
+        *objects.in_namespace(PodGroup, namespace),
+        *objects.in_namespace(CompositePodGroup, namespace),
+    ]
+    found = [each for each in groups if each.spec.parent_composite_pod_group_name == name]
+    return sorted(found, key=lambda each: (each.metadata.creation_timestamp or "", each.name))
 
 
 class PodGroupInfo(Record, frozen=True, kw_only=True):
-    """The group, its members that the cycle is about, and those that had a node before."""
+    """The group, its members that the cycle is about, and those that had a node before.
 
-    group: PodGroup
+    A CompositePodGroup has those of the groups below it, `children`.
+    """
+
+    group: Group
     pods: tuple[Pod, ...]
     scheduled: tuple[Pod, ...]
+    children: tuple[PodGroupInfo, ...] = ()
+    deleted: tuple[Pod, ...] = ()
+    """Members that wait but are being deleted, once `without_deleted` took them out."""
+
+    @property
+    def is_tree(self) -> bool:
+        """Report whether this is a CompositePodGroup."""
+        return isinstance(self.group, CompositePodGroup)
+
+    @property
+    def kind(self) -> str:
+        """Return the kind of the group's object."""
+        return type(self.group).__name__
+
+    @property
+    def priority(self) -> int:
+        """Return the priority of the group, 0 where none is set."""
+        return self.group.spec.priority or 0
 
     @property
     def min_count(self) -> int | None:
-        """Return how many members need a node at once, None for the basic policy."""
+        """Return how many members, of a tree how many groups, must fit at once; None for the basic policy."""
         gang = self.group.spec.scheduling_policy.gang
-        return gang.min_count if gang is not None else None
+        if gang is None:
+            return None
+        return gang.min_group_count if self.is_tree else gang.min_count
 
     @property
     def topology_key(self) -> str | None:
         """The label whose value all members' nodes have to share; kube-scheduler reads the first constraint alone."""
         constraints = self.group.spec.scheduling_constraints
         return constraints.topology[0].key if constraints is not None and constraints.topology else None
+
+    def without_deleted(self) -> PodGroupInfo:
+        """Set aside the members that are being deleted (skipPodGroupPodSchedule)."""
+        if self.is_tree:
+            return tree_info(self.group, [child.without_deleted() for child in self.children])
+        deleted = tuple(pod for pod in self.pods if pod.metadata.deletion_timestamp is not None)
+        return replace(self, pods=tuple(pod for pod in self.pods if pod not in deleted), deleted=deleted)
+
+
+def tree_info(group: Group, children: Sequence[PodGroupInfo]) -> PodGroupInfo:
+    """Return the group with the members of its children."""
+    return PodGroupInfo(
+        group=group,
+        pods=tuple(pod for child in children for pod in child.pods),
+        scheduled=tuple(pod for child in children for pod in child.scheduled),
+        children=tuple(children),
+        deleted=tuple(pod for child in children for pod in child.deleted),
+    )
 
 
 class Placement(Record, frozen=True, kw_only=True):

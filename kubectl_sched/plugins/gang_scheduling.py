@@ -17,6 +17,7 @@ from kubectl_sched.framework.interface import (
     PlacementFeasiblePlugin,
     PreEnqueuePlugin,
 )
+from kubectl_sched.framework.podgroup_info import children_of
 from kubectl_sched.framework.status import SUCCESS, Code, Status, unresolvable, unschedulable
 from kubectl_sched.record import Record
 
@@ -199,12 +200,7 @@ class _Groups(Record, frozen=True, kw_only=True, dict=True):
         return parent
 
     def _children(self, name: str) -> list[PodGroup | CompositePodGroup]:
-        namespace = self.pod.metadata.namespace
-        candidates: list[PodGroup | CompositePodGroup] = [
-            *self.nodes.objects.in_namespace(PodGroup, namespace),
-            *self.nodes.objects.in_namespace(CompositePodGroup, namespace),
-        ]
-        return [one for one in candidates if one.spec.parent_composite_pod_group_name == name]
+        return children_of(name, self.pod.metadata.namespace, self.nodes.objects)
 
     def _walk(self, name: str, seen: set[str]) -> None:
         if name in seen:

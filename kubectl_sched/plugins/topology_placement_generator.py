@@ -14,30 +14,30 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.podgroup_info import PodGroupInfo
-    from kubectl_sched.snapshot import Column, Snapshot
+    from kubectl_sched.snapshot import Snapshot
 
 
 class TopologyPlacementGenerator(PlacementGeneratePlugin):
-    """A group without a constraint has one placement, all nodes."""
+    """A group without a constraint has one placement, that of the group above it or all nodes."""
 
     name: ClassVar[str] = "TopologyPlacementGenerator"
 
     def __init__(self, args: None, handle: Handle) -> None:
         del args, handle
 
-    def generate_placements(self, info: PodGroupInfo, nodes: Snapshot) -> tuple[Placement, ...]:
+    def generate_placements(self, info: PodGroupInfo, nodes: Snapshot, within: Placement) -> tuple[Placement, ...]:
         """Return a placement for each value of the label; only that of the members that have a node, if some do."""
         key = info.topology_key
         if key is None:
-            return (Placement(name="", rows=np.arange(len(nodes))),)
+            return (within,)
         required = _domain_of(info, key, nodes) if info.scheduled else None
         domains = nodes.label(key)
-        names = sorted({value for value in domains if value is not None})
-        return tuple(_placement(name, domains) for name in names if required is None or name == required)
-
-
-def _placement(name: str, domains: Column[str | None]) -> Placement:
-    return Placement(name=name, rows=np.flatnonzero(domains.where(lambda value: value == name)))
+        found: dict[str, list[int]] = {}
+        for row in within.rows.tolist():
+            domain = domains[row]
+            if domain is not None and (required is None or domain == required):
+                found.setdefault(domain, []).append(row)
+        return tuple(Placement(name=name, rows=np.array(rows, dtype=np.intp)) for name, rows in sorted(found.items()))
 
 
 def _domain_of(info: PodGroupInfo, key: str, nodes: Snapshot) -> str:

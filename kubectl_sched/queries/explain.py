@@ -137,7 +137,7 @@ class PodExplainer:
         self._suggesting = suggesting and question.suggesting and question.is_about_one_pod
         self._around = Surroundings(dump.objects, schedulers.missing_scheduler)
         self._cycles = EquivalenceCache(schedulers.profile)
-        self._groups: dict[tuple[Scheduler, str], PodGroupResult] = {}
+        self._groups: dict[tuple[Scheduler, type, str], PodGroupResult] = {}
 
     def explanations(self) -> tuple[list[Explanation], list[str]]:
         """Explain each pod, then each workload whose pods were never created; and name the pods that are unreadable."""
@@ -240,7 +240,7 @@ class PodExplainer:
         group = group_with_cycle(alone.pod, scheduler)
         if group is None:
             return alone
-        key = scheduler, group.key
+        key = scheduler, type(group), group.key
         if key not in self._groups:
             self._groups[key] = explain_podgroup(group, scheduler)
         return part_of_cycle(alone, self._groups[key])

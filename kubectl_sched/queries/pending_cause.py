@@ -72,7 +72,7 @@ def _of_group(cycle: PodGroupResult) -> Cause:
     outcome = cycle.outcome.value
     if cycle.outcome is Outcome.SCHEDULABLE:
         return Cause(outcome=outcome)
-    return Cause(outcome=outcome, reasons=(f"PodGroup {cycle.info.group.key}: {cycle.status.message}",))
+    return Cause(outcome=outcome, reasons=(f"{cycle.info.kind} {cycle.info.group.key}: {cycle.status.message}",))
 
 
 def _keeping_out(result: ScheduleResult) -> Iterable[Status]:

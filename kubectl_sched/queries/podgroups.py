@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.api.scheduling import PodGroup, Workload
+from kubectl_sched.api.scheduling import CompositePodGroup, PodGroup, Workload
 from kubectl_sched.errors import SchedError
+from kubectl_sched.framework.podgroup_info import Group, root_of
 from kubectl_sched.near_names import near_hint
 from kubectl_sched.queries.explain import Answer, PodExplainer, Question
 from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.scheduler.podgroup_members import (
     GENERIC_WORKLOAD,
     explain_podgroup,
+    info_of,
     is_member,
-    tree_above,
 )
 from kubectl_sched.scheduler.workload_gang import explain_workload
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
@@ -59,16 +60,20 @@ class PodGroupAnswer(CachingRecord, frozen=True, kw_only=True):
 def explain_podgroups(question: PodGroupQuestion, dump: Dump) -> PodGroupAnswer:
     """Run the cycle of each group. Raises SchedError if a group is not there, or if this version has no such cycle."""
     schedulers = ClusterSchedulers(dump, question.replay)
-    pods = [item for item in dump.objects if isinstance(item, Pod)]
+    roots: dict[tuple[type, str], tuple[Group, Scheduler]] = {}
     if question.are_workloads and schedulers.default_scheduler.configuration.release.gangs_are_of_workloads:
         results = tuple(_of_workloads(question, dump, schedulers))
     else:
-        results = tuple(_explained(group, pods, schedulers) for group in _selected(question, dump, pods))
+        for group in _selected(question, dump):
+            scheduler = _scheduler_of(group, schedulers)
+            _check_has_cycle(scheduler.configuration)
+            root = root_of(group, scheduler.nodes.objects, scheduler.configuration) or group
+            roots.setdefault((type(root), root.key), (root, scheduler))
+        results = tuple(explain_podgroup(*each) for each in roots.values())
     is_about_one = len(question.names) == 1 and len(results) == 1
     suggestions: tuple[PodGroupSuggestion, ...] = ()
     if is_about_one and results[0].chosen is not None:
-        group = results[0].info.group
-        suggestions = suggest_for_podgroup(results[0], _scheduler_of(group, pods, schedulers))
+        suggestions = suggest_for_podgroup(results[0], next(iter(roots.values()))[1])
     return PodGroupAnswer(
         results=results,
         is_about_one=is_about_one,
@@ -91,15 +96,17 @@ def explain_members(
     return Answer(explanations=explanations, is_about_one_pod=False, notes=notes, warnings=answer.warnings), schedulers
 
 
-def _selected(question: PodGroupQuestion, dump: Dump, pods: Sequence[Pod]) -> list[PodGroup]:
+def _selected(question: PodGroupQuestion, dump: Dump) -> Sequence[Group]:
     groups = _inside(question, dump, PodGroup)
     if question.are_workloads:
         groups = [group for group in groups if group.workload is not None]
     if not question.names:
+        pods = (item for item in dump.objects if isinstance(item, Pod))
         waiting = [pod for pod in pods if not pod.spec.node_name and not pod.has_ended]
         return [group for group in groups if any(is_member(pod, group) for pod in waiting)]
     if not question.are_workloads:
-        return [_named(name, groups, question.namespace) for name in question.names]
+        known: list[Group] = [*groups, *_inside(question, dump, CompositePodGroup)]
+        return [_named(name, known, question.namespace) for name in question.names]
     workloads = [
         _named(name, _inside(question, dump, Workload), question.namespace, "Workload") for name in question.names
     ]
@@ -116,7 +123,7 @@ def _of_workloads(question: PodGroupQuestion, dump: Dump, schedulers: ClusterSch
         yield from (result for result in results if question.names or result.members)
 
 
-_Kind = TypeVar("_Kind", PodGroup, Workload)
+_Kind = TypeVar("_Kind", PodGroup, Workload, CompositePodGroup, Group)
 
 
 def _inside(question: PodGroupQuestion, dump: Dump, kind: type[_Kind]) -> list[_Kind]:
@@ -134,18 +141,12 @@ def _named(name: str, groups: Sequence[_Kind], namespace: str | None, kind: str 
     raise SchedError(f"there is no {kind} {name} {place}{hint}")
 
 
-def _explained(group: PodGroup, pods: Sequence[Pod], schedulers: ClusterSchedulers) -> PodGroupResult:
-    scheduler = _scheduler_of(group, pods, schedulers)
-    _check_has_cycle(group, scheduler.configuration)
-    return explain_podgroup(group, scheduler)
+def _scheduler_of(group: Group, schedulers: ClusterSchedulers) -> Scheduler:
+    info = info_of(group, schedulers.default_scheduler.nodes)
+    return next(map(schedulers.scheduler, (*info.pods, *info.scheduled)), schedulers.default_scheduler)
 
 
-def _scheduler_of(group: PodGroup, pods: Sequence[Pod], schedulers: ClusterSchedulers) -> Scheduler:
-    member = next((pod for pod in pods if is_member(pod, group) and not pod.has_ended), None)
-    return schedulers.default_scheduler if member is None else schedulers.scheduler(member)
-
-
-def _check_has_cycle(group: PodGroup, configuration: Configuration) -> None:
+def _check_has_cycle(configuration: Configuration) -> None:
     if not configuration.release.groups_have_cycle:
         raise SchedError(
             f"Kubernetes {configuration.version} schedules the pods of a group one by one: `explain pod` replays each "
@@ -155,10 +156,4 @@ def _check_has_cycle(group: PodGroup, configuration: Configuration) -> None:
         raise SchedError(
             f"the feature gate {GENERIC_WORKLOAD} is off, so the pods of a group are scheduled one by one: `explain "
             f"pod` replays each (--feature-gates {GENERIC_WORKLOAD}=true turns it on)"
-        )
-    parent = tree_above(group, configuration)
-    if parent is not None:
-        raise SchedError(
-            f"PodGroup {group.key} belongs to the CompositePodGroup {parent}, and the cycle of a tree of groups is not "
-            "replayed (--feature-gates CompositePodGroup=false replays the group alone)"
         )

@@ -63,8 +63,4 @@ def _normalized(plugin: PlacementScorePlugin, scores: Integers) -> Integers:
 
 
 def _assignments(result: PlacementResult) -> list[ProposedAssignment]:
-    return [
-        ProposedAssignment(pod=each.pod, node_name=each.node_name)
-        for each in result.attempts
-        if each.node_name is not None
-    ]
+    return [ProposedAssignment(pod=each.pod, node_name=each.node_name or "") for each in result.assigned]

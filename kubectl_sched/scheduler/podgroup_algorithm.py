@@ -19,8 +19,10 @@ from kubectl_sched.scheduler.podgroup_result import (
     UNSCHEDULABLE,
     Attempt,
     PlacementResult,
+    PodGroupResult,
 )
 from kubectl_sched.scheduler.reserve import after, reserved, reserved_pod, without_nomination
+from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.schedule_one import begin, schedule
 
 if TYPE_CHECKING:
@@ -46,6 +48,12 @@ class Algorithm(CachingRecord, frozen=True, kw_only=True):
     def is_by_feasibility(self) -> bool:
         """Report whether PlacementFeasible plugins judge the group's progress, instead of Permit plugins."""
         return self.framework.handle.release.groups_have_placement_feasible
+
+    @property
+    def untried(self) -> PodGroupResult:
+        """The result of a cycle that has not begun."""
+        version = str(self.framework.handle.version)
+        return PodGroupResult(info=self.info, outcome=Outcome.UNSCHEDULABLE, kubernetes_version=version)
 
     def without_post_filter(self) -> Algorithm:
         """Return the same without preemption pod by pod."""
@@ -82,7 +90,7 @@ class Algorithm(CachingRecord, frozen=True, kw_only=True):
 
     def _by_feasibility(self, nodes: Snapshot, placement: Placement) -> PlacementResult:
         scheduled, remaining = len(self.info.scheduled), len(self.info.pods)
-        status = self._feasible(scheduled, remaining)
+        status = self.feasible(scheduled, remaining)
         if status.code is Code.UNSCHEDULABLE:
             status = unschedulable(POD_GROUP_UNSCHEDULABLE, *status.reasons)
             return PlacementResult(placement=placement, attempts=(), status=status)
@@ -95,14 +103,15 @@ class Algorithm(CachingRecord, frozen=True, kw_only=True):
                 break
             remaining -= 1
             scheduled += attempt.status.is_success
-            status = self._feasible(scheduled, remaining)
+            status = self.feasible(scheduled, remaining)
             if status.code is Code.UNSCHEDULABLE:
                 break
         if status.code is Code.WAIT:
             status = unschedulable(POD_GROUP_UNSCHEDULABLE, *status.reasons)
         return PlacementResult(placement=placement, attempts=tuple(attempts), status=status, after=nodes)
 
-    def _feasible(self, scheduled: int, remaining: int) -> Status:
+    def feasible(self, scheduled: int, remaining: int) -> Status:
+        """Ask whether the group can still fit, so many members or child groups placed and so many left to try."""
         last = SUCCESS
         for plugin in self.framework.placement_feasible_plugins:
             status = plugin.placement_feasible(self.info, scheduled, remaining)

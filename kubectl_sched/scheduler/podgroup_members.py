@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.meta import ObjectMeta
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.api.scheduling import PodGroup
+from kubectl_sched.api.scheduling import CompositePodGroup, PodGroup
 from kubectl_sched.config.scheduler_name import scheduler_name_of
-from kubectl_sched.framework.podgroup_info import PodGroupInfo
+from kubectl_sched.framework.podgroup_info import Group, PodGroupInfo, children_of, root_of, tree_info
 from kubectl_sched.scheduler.podgroup_result import Member, PodGroupResult
 from kubectl_sched.scheduler.podgroup_submission import failed_before_scheduling
 from kubectl_sched.scheduler.podgroup_validation import refusal
@@ -26,12 +26,16 @@ GENERIC_WORKLOAD = "GenericWorkload"
 """The feature gate of the cycle of groups."""
 
 
-def explain_podgroup(group: PodGroup, scheduler: Scheduler) -> PodGroupResult:
-    """Run the cycle for the members of the group that may enter the queue; the others are told why not."""
+def explain_podgroup(group: Group, scheduler: Scheduler) -> PodGroupResult:
+    """Run the cycle for the members of the group that may enter the queue; the others are told why not.
+
+    A group in a tree has the cycle of the whole tree.
+    """
     nodes = scheduler.nodes
+    info = info_of(root_of(group, nodes.objects, scheduler.configuration) or group, nodes)
     queued: list[Pod] = []
     outside: list[Member] = []
-    for pod in sorted((pod for pod in nodes.pending if is_member(pod, group)), key=queue_key):
+    for pod in info.pods:
         framework = scheduler.framework(scheduler_name_of(pod))
         if framework is None:
             outside.append(Member(pod=pod, outcome=Outcome.NO_PROFILE))
@@ -44,9 +48,24 @@ def explain_podgroup(group: PodGroup, scheduler: Scheduler) -> PodGroupResult:
     if scheduler.configuration.release.groups_wait_for_gated and any(each.outcome is Outcome.GATED for each in outside):
         outside += [Member(pod=pod, outcome=Outcome.GATED) for pod in queued]
         queued = []
-    info = PodGroupInfo(group=group, pods=tuple(queued), scheduled=scheduled_members(group, nodes))
-    result = _cycle(info, scheduler)
+    result = _cycle(_queued(info, frozenset(pod.key for pod in queued)), scheduler)
     return replace(result, members=(*result.members, *outside))
+
+
+def info_of(group: Group, nodes: Snapshot) -> PodGroupInfo:
+    """Return the group with all members that wait or have a node."""
+    if isinstance(group, CompositePodGroup):
+        below = children_of(group.name, group.namespace, nodes.objects)
+        return tree_info(group, [info_of(child, nodes) for child in below])
+    waiting = sorted((pod for pod in nodes.pending if is_member(pod, group)), key=queue_key)
+    return PodGroupInfo(group=group, pods=tuple(waiting), scheduled=scheduled_members(group, nodes))
+
+
+def _queued(info: PodGroupInfo, keys: frozenset[str]) -> PodGroupInfo:
+    """The same with those of the waiting members that are in the queue."""
+    if info.is_tree:
+        return tree_info(info.group, [_queued(child, keys) for child in info.children])
+    return replace(info, pods=tuple(pod for pod in info.pods if pod.key in keys))
 
 
 def _cycle(info: PodGroupInfo, scheduler: Scheduler) -> PodGroupResult:
@@ -80,24 +99,19 @@ def _name_alone(pod: Pod) -> Pod:
     return Pod(metadata=ObjectMeta(name=meta.name, namespace=meta.namespace, uid=meta.uid))
 
 
-def group_with_cycle(pod: Pod, scheduler: Scheduler) -> PodGroup | None:
-    """Return the group in whose cycle the pod is scheduled; None if it is scheduled by itself."""
-    configuration, named = scheduler.configuration, pod.spec.scheduling_group
-    if named is None or not named.pod_group_name or not has_group_cycles(configuration):
+def group_with_cycle(pod: Pod, scheduler: Scheduler) -> Group | None:
+    """Return the group, of a tree the topmost, in whose cycle the pod is scheduled; None if it has its own cycle."""
+    named = pod.spec.scheduling_group
+    if named is None or not named.pod_group_name or not has_group_cycles(scheduler.configuration):
         return None
-    group = scheduler.nodes.objects.get(PodGroup, named.pod_group_name, pod.metadata.namespace)
-    return None if group is None or tree_above(group, configuration) is not None else group
+    objects = scheduler.nodes.objects
+    group = objects.get(PodGroup, named.pod_group_name, pod.metadata.namespace)
+    return root_of(group, objects, scheduler.configuration) if group is not None else None
 
 
 def has_group_cycles(configuration: Configuration) -> bool:
     """Report whether this version schedules groups in cycles of their own, with these feature gates."""
     return configuration.release.groups_have_cycle and configuration.features.enabled(GENERIC_WORKLOAD)
-
-
-def tree_above(group: PodGroup, configuration: Configuration) -> str | None:
-    """Return the name of the CompositePodGroup that the group belongs to, None if it is scheduled as itself."""
-    of_trees = configuration.features.enabled("CompositePodGroup")
-    return group.spec.parent_composite_pod_group_name if of_trees else None
 
 
 def is_member(pod: Pod, group: PodGroup) -> bool:

@@ -9,6 +9,8 @@ from kubectl_sched.framework.status import SUCCESS, Code, Status
 from kubectl_sched.record import CachingRecord, Record
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.podgroup_info import Placement, PlacementScores, PodGroupInfo, PodGroupPostFilterResult
     from kubectl_sched.scheduler.result import Outcome, ScheduleResult
@@ -51,15 +53,29 @@ class PlacementResult(CachingRecord, frozen=True, kw_only=True):
     after: Snapshot | None = None
     """The cluster with the members that found a node assumed."""
 
+    children: tuple[PodGroupResult, ...] = ()
+    """The groups below a CompositePodGroup that were tried; `attempts` are those on their chosen placements."""
+
+    @property
+    def assigned(self) -> tuple[Attempt, ...]:
+        """The attempts that found a node; in a tree, those in groups that fit (successfulLeafResults)."""
+        if not self.children:
+            return tuple(attempt for attempt in self.attempts if attempt.node_name is not None)
+        chosen = (child.chosen for child in self.children if child.status.is_success)
+        return tuple(attempt for each in chosen if each is not None for attempt in each.assigned)
+
     @property
     def fits(self) -> int:
-        """Return how many members found a node."""
+        """Return how many members found a node, of a tree how many groups fit."""
+        if self.children:
+            return sum(child.status.is_success for child in self.children)
         return sum(attempt.status.is_success for attempt in self.attempts)
 
     @property
     def next_lacks(self) -> str | None:
-        """Return the message of the first member that found no node; None if every member that was tried found one."""
-        failed = (attempt.status.message for attempt in self.attempts if not attempt.status.is_success)
+        """Return the message of the first member or group that did not fit; None if all that were tried did."""
+        tried = self.children or self.attempts
+        failed = (each.status.message for each in tried if not each.status.is_success)
         return next(failed, None)
 
 
@@ -104,6 +120,12 @@ class PodGroupResult(CachingRecord, frozen=True, kw_only=True):
     untried: Status = SUCCESS
     """The status of members that were not tried, since 1.37: that of the group before its preemption."""
 
+    children: tuple[PodGroupResult, ...] = ()
+    """The groups below a CompositePodGroup, each with its own members and condition."""
+
+    inherits: bool = False
+    """The status is that of the group above, as the cycle did not come to this one or undid it."""
+
     post_filter: PodGroupPostFilterResult | None = None
     condition: Condition | None = None
     """None if no condition is written."""
@@ -111,13 +133,27 @@ class PodGroupResult(CachingRecord, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
 
     @property
+    def domain(self) -> str | None:
+        """The topology domain that the group is placed in, as `key=value`; None without a constraint."""
+        key = self.info.topology_key
+        return f"{key}={self.chosen.placement.name}" if key is not None and self.chosen is not None else None
+
+    @property
+    def attempts(self) -> Iterator[Attempt]:
+        """All attempts of the cycle in their order."""
+        for placement in self.placements:
+            if not placement.children:
+                yield from placement.attempts
+            for child in placement.children:
+                yield from child.attempts
+
+    @property
     def victims(self) -> tuple[Pod, ...]:
         """The pods that are evicted: for the group as a whole, and up to 1.36 for its members even if it stays out."""
         found = list(self.post_filter.victims) if self.post_filter is not None else []
-        for placement in self.placements:
-            for attempt in placement.attempts:
-                if attempt.requires_preemption and attempt.result.post_filter is not None:
-                    found += attempt.result.post_filter.victims
+        for attempt in self.attempts:
+            if attempt.requires_preemption and attempt.result.post_filter is not None:
+                found += attempt.result.post_filter.victims
         return tuple({pod.key: pod for pod in found}.values())
 
     @property

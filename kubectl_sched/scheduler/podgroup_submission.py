@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.framework.status import Code, error, unschedulable
 from kubectl_sched.scheduler.podgroup_result import POD_GROUP_UNSCHEDULABLE, Condition, Member, PodGroupResult
 from kubectl_sched.scheduler.result import Outcome
@@ -24,23 +25,32 @@ _OUTCOMES = {Code.SUCCESS: Outcome.SCHEDULABLE, Code.ERROR: Outcome.ERROR}
 
 def submit(result: PodGroupResult, release: Release) -> PodGroupResult:
     """Return the result with the group's outcome, its members' and its condition."""
+    info, outcome = result.info, _OUTCOMES.get(result.status.code, Outcome.UNSCHEDULABLE)
+    if info.is_tree:
+        children = tuple(submit(child, release) for child in result.children)
+        members = tuple(member for child in children for member in child.members)
+        return replace(result, outcome=outcome, members=members, children=children)
     attempts = {each.pod.key: each for each in result.chosen.attempts} if result.chosen is not None else {}
     nominations = (
         {each.pod.key: each.node_name for each in result.post_filter.nominations} if result.post_filter else {}
     )
-    members = tuple(_member(pod, attempts.get(pod.key), result, nominations, release) for pod in result.info.pods)
-    outcome = _OUTCOMES.get(result.status.code, Outcome.UNSCHEDULABLE)
-    if all(member.outcome is Outcome.DELETING for member in members):
-        return replace(result, outcome=Outcome.DELETING, members=members)
-    condition = written(result.info, _condition(result.status, release.pod_group_condition))
-    return replace(result, outcome=outcome, members=members, condition=condition)
+    members = tuple(_member(pod, attempts.get(pod.key), result, nominations, release) for pod in info.pods)
+    condition = written(info, _condition(result.status, release.pod_group_condition))
+    return replace(result, outcome=outcome, members=(*members, *deleted_members(info)), condition=condition)
+
+
+def deleted_members(info: PodGroupInfo) -> tuple[Member, ...]:
+    """Return the members that are being deleted, which the cycle leaves out."""
+    said = "skip schedule deleting pod: {}"
+    return tuple(Member(pod=pod, outcome=Outcome.DELETING, message=said.format(pod.key)) for pod in info.deleted)
 
 
 def failed_before_scheduling(info: PodGroupInfo, version: str, why: str, release: Release) -> PodGroupResult:
     """Return the result of a group that kube-scheduler refuses to try: each member fails with the same error."""
     status = error(why)
     members = tuple(_failed(pod, status, None) for pod in info.pods)
-    condition = _condition(status, release.pod_group_condition) if release.groups_have_placement_feasible else None
+    has_condition = release.groups_have_placement_feasible and not info.is_tree
+    condition = _condition(status, release.pod_group_condition) if has_condition else None
     return PodGroupResult(
         info=info,
         outcome=Outcome.ERROR,
@@ -48,12 +58,14 @@ def failed_before_scheduling(info: PodGroupInfo, version: str, why: str, release
         members=members,
         status=status,
         condition=written(info, condition) if condition else None,
+        children=tuple(failed_before_scheduling(child, version, why, release) for child in info.children),
     )
 
 
 def written(info: PodGroupInfo, condition: Condition) -> Condition | None:
     """Return the condition, None if the group was scheduled before: that is never taken back."""
-    existing = next((each for each in info.group.status.conditions if each.type == condition.type), None)
+    conditions = info.group.status.conditions if isinstance(info.group, PodGroup) else ()
+    existing = next((each for each in conditions if each.type == condition.type), None)
     stays = existing is not None and existing.status == "True" and condition.status != "True"
     return None if stays else condition
 
@@ -68,8 +80,6 @@ def _condition(status: Status, kind: str) -> Condition:
 def _member(
     pod: Pod, attempt: Attempt | None, result: PodGroupResult, nominations: Mapping[str, str], release: Release
 ) -> Member:
-    if pod.metadata.deletion_timestamp is not None:
-        return Member(pod=pod, outcome=Outcome.DELETING, message=f"skip schedule deleting pod: {pod.key}")
     if result.status.code is Code.ERROR:
         own = attempt is not None and attempt.status.code is Code.ERROR
         return _failed(pod, attempt.status if attempt is not None and own else result.status, attempt)

@@ -29,7 +29,7 @@ def refusal(info: PodGroupInfo, configuration: Configuration) -> str | None:
                 "all pods in a single pod group should have the same .spec.schedulerName set, got: "
                 f'"{name}" and "{own}"'
             )
-        priority = info.group.priority
+        priority = info.priority
         if by_policy and pod.priority != priority:
             return (
                 "all pods in a single pod group should have the same priority as the pod group's priority, got "

@@ -22,66 +22,96 @@ from kubectl_sched.framework.podgroup_info import (
 from kubectl_sched.framework.status import Code, Status, error, unschedulable
 from kubectl_sched.scheduler.placement_scores import score_placements
 from kubectl_sched.scheduler.podgroup_algorithm import Algorithm, all_rows
+from kubectl_sched.scheduler.podgroup_completion import completed, with_post_filter
 from kubectl_sched.scheduler.podgroup_post_filter import run_pod_group_post_filter
-from kubectl_sched.scheduler.podgroup_result import POD_GROUP_UNSCHEDULABLE, UNSCHEDULABLE, PodGroupResult
-from kubectl_sched.scheduler.podgroup_submission import submit
+from kubectl_sched.scheduler.podgroup_result import POD_GROUP_UNSCHEDULABLE, UNSCHEDULABLE, PlacementResult
+from kubectl_sched.scheduler.podgroup_submission import deleted_members, submit
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_sched.framework.runtime import Framework
-    from kubectl_sched.scheduler.podgroup_result import PlacementResult
+    from kubectl_sched.scheduler.podgroup_result import PodGroupResult
     from kubectl_sched.snapshot import Snapshot
 
 
 def schedule_one_podgroup(info: PodGroupInfo, nodes: Snapshot, framework: Framework) -> PodGroupResult:
     """Run the cycle for the group: `info.pods` are the members that wait in the queue, in their order."""
-    result = PodGroupResult(info=info, outcome=Outcome.UNSCHEDULABLE, kubernetes_version=str(framework.handle.version))
-    pods = tuple(pod for pod in info.pods if pod.metadata.deletion_timestamp is None)
-    if pods:
-        algorithm = Algorithm(
-            info=PodGroupInfo(group=info.group, pods=pods, scheduled=info.scheduled), framework=framework
-        )
-        result = _place(algorithm, nodes, result)
-        if result.status.code is Code.UNSCHEDULABLE:
-            result = _post_filter(algorithm, nodes, result)
+    algorithm = Algorithm(info=info.without_deleted(), framework=framework)
+    if not algorithm.info.pods:
+        return replace(algorithm.untried, outcome=Outcome.DELETING, members=deleted_members(algorithm.info))
+    result = completed(_place(algorithm, nodes))
+    if result.status.code is Code.UNSCHEDULABLE:
+        result = _post_filter(algorithm, nodes, result)
     return submit(result, framework.handle.release)
 
 
-def _place(algorithm: Algorithm, nodes: Snapshot, result: PodGroupResult) -> PodGroupResult:
+def _place(algorithm: Algorithm, nodes: Snapshot) -> PodGroupResult:
     """Try the group on every placement and take the best of those where it fits."""
-    result = _on_best_placement(algorithm, nodes, result)
-    tried = result.chosen.attempts if result.chosen is not None else ()
-    if algorithm.is_by_feasibility and result.status.is_success and not any(each.status.is_success for each in tried):
+    result = _on_best_placement(algorithm, nodes, Placement(name="", rows=all_rows(nodes)))
+    assigned = result.chosen.assigned if result.chosen is not None else ()
+    if (
+        algorithm.is_by_feasibility
+        and result.status.is_success
+        and not any(each.status.is_success for each in assigned)
+    ):
         return replace(result, status=UNSCHEDULABLE)
     return result
 
 
-def _on_best_placement(algorithm: Algorithm, nodes: Snapshot, result: PodGroupResult) -> PodGroupResult:
+def _on_best_placement(algorithm: Algorithm, nodes: Snapshot, within: Placement) -> PodGroupResult:
+    result = algorithm.untried
     if not algorithm.framework.handle.features.enabled("TopologyAwareWorkloadScheduling"):
-        tried = algorithm.run(nodes, Placement(name="", rows=all_rows(nodes)))
+        tried = algorithm.run(nodes, within)
         return replace(result, placements=(tried,), chosen=tried, status=tried.status)
-    placements = _generate(algorithm, nodes)
+    placements = _generate(algorithm, nodes, within)
     if isinstance(placements, Status):
         return replace(result, status=placements)
+    run = _run_children if algorithm.info.is_tree else Algorithm.run
     found: list[PlacementResult] = []
     for placement in placements:
-        found.append(algorithm.run(nodes, placement))
+        found.append(run(algorithm, nodes, placement))
         if found[-1].status.code is Code.ERROR:
-            return replace(result, placements=tuple(found), chosen=found[-1], status=found[-1].status)
+            failed = None if algorithm.info.is_tree else found[-1]
+            return replace(result, placements=tuple(found), chosen=failed, status=found[-1].status)
     result = replace(result, placements=tuple(found))
     if not result.feasible:
         return replace(result, chosen=found[0], status=_none_available(found, algorithm))
     return _best(algorithm, nodes, result)
 
 
-def _generate(algorithm: Algorithm, nodes: Snapshot) -> tuple[Placement, ...] | Status:
+def _run_children(algorithm: Algorithm, nodes: Snapshot, placement: Placement) -> PlacementResult:
+    """Try the groups below on a placement, each beside those that fit before it."""
+    scheduled, remaining = 0, len(algorithm.info.children)
+    status = algorithm.feasible(scheduled, remaining)
+    if status.code is Code.UNSCHEDULABLE:
+        return PlacementResult(placement=placement, attempts=(), status=status)
+    found: list[PodGroupResult] = []
+    for child in algorithm.info.children:
+        result = _on_best_placement(replace(algorithm, info=child), nodes, placement)
+        found.append(result)
+        if result.status.code is Code.ERROR:
+            status = error(f"composite pod group evaluation failed due to child error: {result.status.message}")
+            break
+        remaining -= 1
+        if result.status.is_success and result.chosen is not None:
+            scheduled, nodes = scheduled + 1, result.chosen.after or nodes
+        status = algorithm.feasible(scheduled, remaining)
+        if status.code is Code.UNSCHEDULABLE:
+            break
+    if status.code is Code.WAIT:
+        status = unschedulable(POD_GROUP_UNSCHEDULABLE, *status.reasons)
+    attempts = tuple(attempt for each in found if each.chosen is not None for attempt in each.chosen.attempts)
+    return PlacementResult(placement=placement, attempts=attempts, status=status, after=nodes, children=tuple(found))
+
+
+def _generate(algorithm: Algorithm, nodes: Snapshot, within: Placement) -> tuple[Placement, ...] | Status:
     plugins = algorithm.framework.placement_generate_plugins
     if not plugins:
-        return (Placement(name="", rows=all_rows(nodes)),)
+        return (within,)
     try:
-        placements = plugins[0].generate_placements(algorithm.info, nodes)
+        placements = plugins[0].generate_placements(algorithm.info, nodes, within)
     except PluginError as failure:
         return error(str(failure))
     return placements or unschedulable("no feasible placements found")
@@ -112,24 +142,16 @@ def _post_filter(algorithm: Algorithm, nodes: Snapshot, result: PodGroupResult) 
     """Preemption for the group as a whole: what it says is appended to the group's status, an error takes its place."""
 
     def trial(changed: Snapshot) -> GroupTrial:
-        tried = _place(algorithm.without_post_filter(), changed, result)
+        tried = _place(algorithm.without_post_filter(), changed)
         return GroupTrial(status=tried.status, attempts=_found(tried.chosen))
 
-    result = replace(result, untried=result.status)
     cycle = GroupCycle(tried=tuple(_tried(result)), trial=trial)
     found = run_pod_group_post_filter(algorithm.info, nodes, algorithm.framework, cycle)
-    if found is None:
-        return result
-    if found.status.code is Code.ERROR:
-        return replace(result, status=found.status, untried=found.status, post_filter=found)
-    status = result.status
-    if not found.status.is_success or algorithm.is_by_feasibility:
-        status = Status(status.code, (*status.reasons, found.status.message))
-    return replace(result, status=status, post_filter=found)
+    return result if found is None else with_post_filter(result, found, is_appended=algorithm.is_by_feasibility)
 
 
 def _tried(result: PodGroupResult) -> Iterator[TriedMember]:
-    cycles = (attempt.result for placement in result.placements for attempt in placement.attempts)
+    cycles = (attempt.result for attempt in result.attempts)
     return (
         TriedMember(pod=each.pod, nodes=each.nodes, state=each.state, verdict=each.verdict)
         for each in cycles

@@ -11,6 +11,7 @@ from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.framework.handle import Handle
+from kubectl_sched.framework.podgroup_info import root_of
 from kubectl_sched.framework.runtime import Framework
 from kubectl_sched.plugins import make_plugins
 from kubectl_sched.scheduler.queue_position import QueueOrder, QueuePlace
@@ -81,7 +82,8 @@ class Scheduler:
         if named is None or not (of.release.groups_are_queued and of.features.enabled("GenericWorkload")):
             return pod
         group = self.nodes.objects.get(PodGroup, named.pod_group_name or "", pod.namespace)
-        return pod if group is None else replace(pod, spec=replace(pod.spec, priority=group.priority))
+        root = root_of(group, self.nodes.objects, of) if group is not None else None
+        return pod if root is None else replace(pod, spec=replace(pod.spec, priority=root.spec.priority or 0))
 
     def _with_nominated(self, nodes: Snapshot) -> Snapshot:
         """The snapshot with the pods that earlier cycles nominated (pkg/scheduler/backend/queue/nominator.go).

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec import structs
 
 from kubectl_sched.api.scheduling import GangSchedulingPolicy, PodGroup
@@ -18,6 +19,7 @@ from kubectl_sched.suggestions.trial import Trial
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kubectl_sched.framework.podgroup_info import Group, PodGroupInfo
     from kubectl_sched.scheduler.podgroup_result import PodGroupResult
     from kubectl_sched.snapshot import Snapshot
 
@@ -48,22 +50,23 @@ class _Trying(CachingRecord, frozen=True, kw_only=True):
     result: PodGroupResult
     scheduler: Scheduler
 
-    def _fits(self, group: PodGroup, nodes: Snapshot) -> PodGroupResult | None:
+    def _fits(self, group: Group, nodes: Snapshot) -> PodGroupResult | None:
         found = explain_podgroup(group, Scheduler(self.scheduler.configuration, nodes))
         return found if found.outcome is Outcome.SCHEDULABLE else None
 
     def smaller_gang(self) -> Iterator[PodGroupSuggestion]:
-        """The largest minCount that fits now."""
-        group, nodes = self.result.info.group, self.scheduler.nodes
-        most = max((each.fits for each in self.result.placements), default=0) + len(self.result.info.scheduled)
-        for count in range(min(most, (self.result.info.min_count or 0) - 1), 0, -1):
-            gang = GangSchedulingPolicy(min_count=count)
+        """The largest minCount that fits now, of a tree the largest minGroupCount."""
+        info, nodes, group = self.result.info, self.scheduler.nodes, self.result.info.group
+        field, already = ("minGroupCount", 0) if info.is_tree else ("minCount", len(info.scheduled))
+        most = max((each.fits for each in self.result.placements), default=0) + already
+        for count in range(min(most, (info.min_count or 0) - 1), 0, -1):
+            gang = msgspec.convert({field: count}, GangSchedulingPolicy)
             policy = structs.replace(group.spec.scheduling_policy, gang=gang)
             smaller = structs.replace(group, spec=structs.replace(group.spec, scheduling_policy=policy))
-            changed = structs.replace(nodes, objects=nodes.objects.with_these(PodGroup, [smaller]))
+            changed = structs.replace(nodes, objects=nodes.objects.with_these(type(smaller), [smaller]))
             found = self._fits(smaller, changed)
             if found is not None:
-                yield PodGroupSuggestion(text=f"minCount {count} fits now", result=found)
+                yield PodGroupSuggestion(text=f"{field} {count} fits now", result=found)
                 return
 
     def more_nodes(self) -> Iterator[PodGroupSuggestion]:
@@ -107,21 +110,28 @@ class _Trying(CachingRecord, frozen=True, kw_only=True):
 
     def evicted_group(self) -> Iterator[PodGroupSuggestion]:
         """The smallest running group whose pods make room as they go."""
-        nodes, own = self.scheduler.nodes, self.result.info.group
+        nodes, own = self.scheduler.nodes, set(_leaves(self.result.info))
         pods = nodes.existing_pods.pods
         running = {
             group.key: (group, [index for index, pod in enumerate(pods) if is_member(pod, group)])
             for group in nodes.objects.all(PodGroup)
-            if group.key != own.key
+            if group.key not in own
         }
         smallest = sorted((each for each in running.values() if each[1]), key=lambda each: len(each[1]))
         for group, indices in smallest[:_GROUPS]:
-            found = self._fits(own, nodes.remove(*indices))
+            found = self._fits(self.result.info.group, nodes.remove(*indices))
             if found is not None:
-                key, chosen = found.info.topology_key, found.chosen
-                where = f" in {key}={chosen.placement.name}" if key is not None and chosen is not None else ""
+                where = f" in {found.domain}" if found.domain is not None else ""
                 yield PodGroupSuggestion(text=f"evicting group {group.key} makes room{where}", result=found)
                 return
+
+
+def _leaves(info: PodGroupInfo) -> Iterator[str]:
+    """The keys of the PodGroups of a tree, or of the group itself."""
+    if not info.is_tree:
+        yield info.group.key
+    for child in info.children:
+        yield from _leaves(child)
 
 
 def _verb(count: int) -> str:

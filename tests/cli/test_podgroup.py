@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -211,3 +212,49 @@ def test_what_helps_the_group_is_replayed_as_a_whole(tmp_path: Path, capsys: pyt
     assert sorted(each["node"] for each in suggestions[0]["members"]) == ["a1", "a1-add-1", "a2"]
     run(str(path), "podgroup", "train", "-n", "ml")
     assert "train fits with this change: minCount 2 fits now" in capsys.readouterr().out
+
+
+def _tree_dump(folder: Path) -> str:
+    def of(kind: str, name: str, version: str, **spec: Any) -> dict[str, Any]:
+        about = {"name": name, "namespace": "ml"}
+        return {"apiVersion": f"scheduling.k8s.io/{version}", "kind": kind, "metadata": about, "spec": spec}
+
+    job = of("CompositePodGroup", "job", "v1alpha3", schedulingPolicy={"gang": {"minGroupCount": 2}})
+    groups = [
+        of(
+            "PodGroup",
+            name,
+            "v1beta1",
+            schedulingPolicy={"gang": {"minCount": count}},
+            parentCompositePodGroupName="job",
+            schedulingConstraints={"topology": [{"key": "zone"}]},
+        )
+        for name, count in (("train", 2), ("serve", 2))
+    ]
+    serving = _pod("s0"), _pod("s1")
+    for pod in serving:
+        pod["spec"]["schedulingGroup"] = {"podGroupName": "serve"}
+    items = [_node("a1", "a"), _node("a2", "a"), _node("b1", "b"), job, *groups, _pod("m0"), _pod("m1"), *serving]
+    path = folder / "tree.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    return str(path)
+
+
+@pytest.mark.parametrize("name", ["job", "train"])
+def test_a_tree_is_told_as_a_whole(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gates = "GenericWorkload=true,TopologyAwareWorkloadScheduling=true,CompositePodGroup=true"
+    asked = ["explain", "podgroup", name, "-n", "ml", "--from", _tree_dump(tmp_path), "--kube-version", "1.37"]
+    with pytest.raises(SystemExit) as ended:
+        app([*asked, "--feature-gates", gates], standalone_mode=False)
+    assert ended.value.code == 1
+    shown = capsys.readouterr().out
+    assert shown.startswith("job does not fit: it needs 2 of 2 groups at once, 1 of 2 tried fit\n")
+    assert re.search(r"^train +2 pods +\S+ +zone=a +Unschedulable ", shown, re.MULTILINE)
+    with pytest.raises(SystemExit):
+        app([*asked, "--feature-gates", gates, "-o", "json"], standalone_mode=False)
+    data = json.loads(capsys.readouterr().out)
+    assert [(each["podGroup"]["name"], each["outcome"]) for each in data["children"]] == [
+        ("serve", "Unschedulable"),
+        ("train", "Unschedulable"),
+    ]
+    assert {"minGroupCount 1 fits now"} <= {each["text"] for each in data["suggestions"]}

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.oracle.build import Oracle
 from tests.oracle.conformance import FIGURES, GROUP_FIGURES, PAGE, page
-from tests.oracle.generate.podgroups import TOPICS, group_requests
+from tests.oracle.generate.podgroups import group_requests, topics
 from tests.oracle.generate.samples import samples
 from tests.oracle.group_decisions import differences, replay
 from tests.oracle.record_groups import MINORS
@@ -28,7 +28,7 @@ def run(oracle: Oracle, groups: int, keep: Path | None) -> dict[str, list[int]]:
     compared, differing = Counter[str](), Counter[str]()
     seed = 100
     while compared.total() < groups:
-        for topic in TOPICS:
+        for topic in topics(gates):
             for request in samples(group_requests(topic, gates), BATCH, seeded=seed):
                 (answer,) = oracle.ask(request)
                 assert not answer.get("error"), answer["error"]
@@ -41,7 +41,7 @@ def run(oracle: Oracle, groups: int, keep: Path | None) -> dict[str, list[int]]:
                         (keep / f"{topic}-{differing[topic]}.json").write_text(json.dumps(request))
         seed += 1
         print(f"{compared.total()} groups, {differing.total()} differ", file=sys.stderr, flush=True)
-    return {topic: [compared[topic], differing[topic]] for topic in TOPICS}
+    return {topic: [compared[topic], differing[topic]] for topic in topics(gates)}
 
 
 def main() -> int:

@@ -8,6 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from msgspec import to_builtins
+
 from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.framework.fit_error import event_note
 from kubectl_sched.framework.status import Code
@@ -55,33 +57,38 @@ def theirs(answer: Json) -> Json:
         ],
         "gated": sorted(answer["gated"]),
         "attempts": [{"pod": attempt["pod"], "tied": attempt.get("tied") or []} for attempt in answer["attempts"]],
-        "totals": {each["domain"]: each["total"] for each in answer["placements"]},
-        "condition": (answer.get("conditions") or {}).get(answer["group"]),
+        "totals": [[each["domain"], each["total"]] for each in answer["placements"]],
+        "conditions": answer.get("conditions") or {},
         "victims": answer["victims"],
     }
 
 
 def ours(result: PodGroupResult) -> Json:
-    condition = result.condition
-    names = [each.placement.name for each in result.feasible]
     return {
         "members": [_member(each) for each in result.members if each.outcome not in _OUTSIDE],
         "gated": sorted(each.pod.key for each in result.members if each.outcome in _GATED),
-        "attempts": [
-            {"pod": attempt.pod.key, "tied": list(attempt.tied)}
-            for placement in result.placements
-            for attempt in placement.attempts
-        ],
-        "totals": dict(zip(names, result.totals, strict=True)) if result.totals is not None else {},
-        "condition": condition
-        and {
-            "type": condition.type,
-            "status": condition.status,
-            "reason": condition.reason,
-            "message": condition.message,
-        },
+        "attempts": [{"pod": attempt.pod.key, "tied": list(attempt.tied)} for attempt in result.attempts],
+        "totals": list(_totals(result)),
+        "conditions": dict(_conditions(result)),
         "victims": sorted(pod.key for pod in result.victims),
     }
+
+
+def _totals(result: PodGroupResult) -> Iterator[list[str | int]]:
+    """The points of placements in the order in which they are given: those of groups below first."""
+    for placement in result.placements:
+        for child in placement.children:
+            yield from _totals(child)
+    for each, total in zip(result.feasible, result.totals or (), strict=False):
+        yield [each.placement.name, total]
+
+
+def _conditions(result: PodGroupResult) -> Iterator[tuple[str, Json]]:
+    """The conditions that are written, by PodGroup."""
+    for child in result.children:
+        yield from _conditions(child)
+    if result.condition is not None:
+        yield result.info.group.key, to_builtins(result.condition)
 
 
 _GATED = {Outcome.GATED, Outcome.NO_PROFILE}
@@ -100,27 +107,28 @@ def _member(member: Member) -> Json:
 def differences(answer: Json, result: PodGroupResult) -> Json:
     """Aspect -> (kube-scheduler's, ours), where they differ; trials of preemption are kube-scheduler's own."""
     real, said = theirs(answer), ours(result)
-    if real["condition"] and not real["condition"]["status"]:
-        real["condition"]["status"] = (said["condition"] or {}).get("status")  # a patch leaves out what stays
+    for name, condition in real["conditions"].items():
+        condition["status"] = condition["status"] or said["conditions"].get(name, {}).get("status")  # not in the patch
     real["victims"] = sorted(set(real["victims"]))
-    if result.totals is None and result.post_filter is not None:
-        real["totals"] = said["totals"]
+    real["totals"] = real["totals"][: len(said["totals"])]
     real["attempts"] = real["attempts"][: len(said["attempts"])]
     errors = set(_errors(result))
     real, said = _without_chance(real, errors), _without_chance(said, errors)
     return {aspect: (real[aspect], said[aspect]) for aspect in real if real[aspect] != said[aspect]}
 
 
-_BY_CHANCE = re.compile(r"(?<=cannot determine domain for already scheduled pods: ).*")
-"""Which of the scheduled members an error names: kube-scheduler goes through a Go map."""
+_BY_CHANCE = re.compile(
+    r"(?<=cannot determine domain for already scheduled pods: ).*"
+    r"|(?<=all pods in a single pod group should have the same ).*"
+)
+"""Which of the members an error names: kube-scheduler goes through a Go map."""
 
 
 def _errors(result: PodGroupResult) -> Iterator[str]:
     """The errors on single nodes: where several nodes fail, chance decides which error kube-scheduler tells."""
-    for placement in result.placements:
-        for attempt in placement.attempts:
-            verdict = attempt.result.verdict
-            yield from (each.message for each in (verdict.values if verdict else ()) if each.code is Code.ERROR)
+    for attempt in result.attempts:
+        verdict = attempt.result.verdict
+        yield from (each.message for each in (verdict.values if verdict else ()) if each.code is Code.ERROR)
 
 
 def _without_chance(value: Any, errors: set[str]) -> Any:

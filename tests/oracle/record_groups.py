@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 
 from tests.oracle.build import Oracle
-from tests.oracle.generate.podgroups import TOPICS, group_requests
+from tests.oracle.generate.podgroups import group_requests, topics
 from tests.oracle.generate.samples import samples
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "groups"
@@ -27,7 +27,7 @@ def record(oracle: Oracle, cases: int, seed: int) -> int:
         (FOLDER / f"{oracle.minor}.jsonl.gz").open("wb") as file,
         gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as lines,
     ):
-        for topic in TOPICS:
+        for topic in topics(gates):
             for number, request in enumerate(samples(group_requests(topic, gates), cases, seeded=seed)):
                 named = request | {"id": f"{topic}-{seed}-{number:03}"}
                 (answer,) = oracle.ask(named)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from tests.oracle.generate.podgroups import TOPICS, group_requests
+from tests.oracle.generate.podgroups import TOPICS, group_requests, topics
 from tests.oracle.group_decisions import differences, replay
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ TOO_MUCH = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_
 def test_the_cycle_of_a_group_is_the_real_schedulers(oracle: Oracle, gates: frozenset[str], topic: str) -> None:
     if "TopologyAwareWorkloadScheduling" not in gates:
         pytest.skip("this Kubernetes schedules pod by pod")
+    if topic not in topics(gates):
+        pytest.skip("this Kubernetes has no trees of groups")
 
     @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=TOO_MUCH)
     @given(group_requests(topic, gates))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from kubectl_sched.api.scheduling import PodGroup
+from kubectl_sched.api.scheduling import CompositePodGroup, PodGroup
 from kubectl_sched.config import KubeVersion, load_configuration
 from kubectl_sched.scheduler.podgroup_members import explain_podgroup
 from kubectl_sched.scheduler.result import Outcome
@@ -192,3 +192,62 @@ def test_a_member_is_queued_by_the_priority_of_its_group_since_1_37() -> None:
         place = scheduler.queue_place(scheduler.schedule_one(members(1)[0]))
         assert place is not None
         assert place.position == position
+
+
+def tree(minimum: int, *, key: str | None = None, **fields: Any) -> CompositePodGroup:
+    constraints = {} if key is None else {"schedulingConstraints": {"topology": [{"key": key}]}}
+    spec = {"schedulingPolicy": {"gang": {"minGroupCount": minimum}}, **constraints, **fields}
+    return msgspec.convert({"metadata": {"name": "tree", "namespace": "default"}, "spec": spec}, CompositePodGroup)
+
+
+def leaf(name: str, minimum: int, count: int, **fields: Any) -> list[KubernetesObject]:
+    own = group(minimum, parentCompositePodGroupName="tree", **fields)
+    named = msgspec.structs.replace(own, metadata=msgspec.structs.replace(own.metadata, name=name))
+    inside = {"schedulingGroup": {"podGroupName": name}, **requests(cpu="3")}
+    return [named, *(pod(f"{name}-{index}", priority=5, **inside) for index in range(count))]
+
+
+def run_tree(*objects: KubernetesObject, asked: CompositePodGroup) -> PodGroupResult:
+    gates = {"GenericWorkload": True, "TopologyAwareWorkloadScheduling": True, "CompositePodGroup": True}
+    configuration = load_configuration(None, KubeVersion.parse("1.37"), gates)
+    return explain_podgroup(asked, Scheduler(configuration, snapshot(asked, *objects, version="1.37")))
+
+
+def test_the_groups_of_a_tree_are_placed_one_beside_the_other() -> None:
+    result = run_tree(*zones(), *leaf("one", 2, 2), *leaf("two", 1, 1), asked=tree(2, priority=5))
+    assert result.outcome is Outcome.SCHEDULABLE
+    assert nodes_of(result) == {"one-0": "a1", "one-1": "a2", "two-0": "b1"}
+    assert [child.condition.status for child in result.children if child.condition] == ["True", "True"]
+
+
+def test_a_group_that_fits_goes_nowhere_with_its_tree() -> None:
+    result = run_tree(*zones(), *leaf("one", 2, 2), *leaf("two", 2, 2), asked=tree(2, priority=5))
+    one, two = result.children
+    assert {result.outcome, one.outcome, two.outcome} == {Outcome.UNSCHEDULABLE}
+    assert (one.inherits, two.inherits) == (True, False)
+    assert result.chosen is not None
+    assert result.chosen.fits == 1
+
+
+def test_a_tree_does_without_a_group_that_does_not_fit() -> None:
+    result = run_tree(*zones(), *leaf("one", 2, 2), *leaf("two", 2, 2), asked=tree(1, priority=5))
+    assert result.outcome is Outcome.SCHEDULABLE
+    assert nodes_of(result) == {"one-0": "a1", "one-1": "a2", "two-0": None, "two-1": None}
+
+
+def test_a_group_chooses_its_domain_inside_that_of_its_tree() -> None:
+    objects = [*leaf("one", 1, 1, schedulingConstraints={"topology": [{"key": "host"}]})]
+    nodes = [node(name, labels={"zone": zone, "host": name}, allocatable=SMALL) for name, zone in ZONES.items()]
+    full = pod("full", on="a1", **requests(cpu="4"))
+    result = run_tree(*nodes, full, *objects, asked=tree(1, key="zone", priority=5))
+    in_a = result.placements[0].children[0]
+    assert [each.placement.name for each in in_a.placements] == ["a1", "a2"]
+    assert [each.placement.name for each in in_a.feasible] == ["a2"]
+
+
+def test_preemption_for_a_tree_takes_the_priority_of_the_tree() -> None:
+    victims = [pod(f"v{index}", on=name, **requests(cpu="4")) for index, name in enumerate(ZONES)]
+    result = run_tree(*zones(), *victims, *leaf("one", 1, 1), *leaf("two", 1, 1), asked=tree(2, priority=5))
+    assert result.is_waiting_on_preemption
+    assert len(result.victims) == 2
+    assert {member.nominated_node for member in result.members} == {"a1", "a2"}

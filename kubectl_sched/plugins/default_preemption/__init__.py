@@ -212,7 +212,7 @@ def _is_ongoing(info: PodGroupInfo, nodes: Snapshot, victims: GroupVictims) -> b
     names = {pod.status.nominated_node_name for pod in info.pods}
     rows = [nodes.row_of[name] for name in names if name in nodes.row_of]
     return any(
-        victims.priority(pod) < info.group.priority and _is_terminating_by_preemption(pod)
+        victims.priority(pod) < info.priority and _is_terminating_by_preemption(pod)
         for row in rows
         for pod in nodes.node(row).pods
     )

@@ -45,7 +45,7 @@ class GroupPreemption(CachingRecord, frozen=True, kw_only=True):
         """Find the victims to take, among those that may be taken."""
         if policy == "Never":
             return PodGroupPostFilterResult(status=_NEVER)
-        potential = [victim for victim in victims if victim.priority < self.info.group.priority]
+        potential = [victim for victim in victims if victim.priority < self.info.priority]
         if not potential:
             return PodGroupPostFilterResult(status=_NO_VICTIMS)
         nodes = self.nodes

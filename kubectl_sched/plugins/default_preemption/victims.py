@@ -6,12 +6,13 @@ Answers to getCrossNodesVictims and GetPodPriority of pkg/scheduler/framework/pr
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from kubectl_sched.api.scheduling import CompositePodGroup, PodGroup
 from kubectl_sched.framework.cycle_state import PluginError
+from kubectl_sched.framework.podgroup_info import Group, children_of
 from kubectl_sched.framework.preemption import UNSTARTED, order_of_importance, rank, start_time
 from kubectl_sched.record import Record
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.arrays import Integers, Mask
 
-    Group: TypeAlias = PodGroup | CompositePodGroup
 
 _DEEPEST = 4
 """WorkloadMaxTreeDepth: how many levels a tree of groups may have."""
@@ -172,13 +172,8 @@ class GroupVictims(SingleVictims):
             return
         if depth == 0:
             return
-        children: list[Group] = [
-            *self._nodes.objects.in_namespace(PodGroup, group.namespace),
-            *self._nodes.objects.in_namespace(CompositePodGroup, group.namespace),
-        ]
-        for child in children:
-            if child.spec.parent_composite_pod_group_name == group.name:
-                yield from self._leaves(child, depth - 1)
+        for child in children_of(group.name, group.namespace, self._nodes.objects):
+            yield from self._leaves(child, depth - 1)
 
 
 class GroupVictimsOfPodGroups(GroupVictims):

@@ -175,7 +175,7 @@ class DynamicResources(
 
         del framework
         constrained = info.group.spec.scheduling_constraints is not None
-        if not self._on or (constrained and self._enabled("TopologyAwareWorkloadScheduling")):
+        if not self._on or info.is_tree or (constrained and self._enabled("TopologyAwareWorkloadScheduling")):
             return PodGroupPostFilterResult(status=unschedulable())
         known = [(each.state.get(STATE), each) for each in cycle.tried]
         tried = [(state, each) for state, each in known if state is not None]

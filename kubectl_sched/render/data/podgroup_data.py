@@ -29,7 +29,7 @@ def podgroup_data(result: PodGroupResult) -> dict[str, Any]:
         "members": members_data(result),
         "placements": _placements(result),
         "best": list(result.best) if result.info.topology_key is not None else [],
-        "children": [],
+        "children": [podgroup_data(child) for child in result.children],
         "postFilter": None
         if post_filter is None
         else {

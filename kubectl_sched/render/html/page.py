@@ -179,9 +179,6 @@ def source_hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-_CAPTIONS = ("Members, in the order of the cycle", "Topology domains")
-
-
 class PodGroupView(Record, frozen=True, kw_only=True):
     """One group's part of the page."""
 
@@ -198,6 +195,6 @@ def podgroup_view(result: PodGroupResult) -> PodGroupView:
         name=result.info.group.key,
         sentence=f"{podgroup_headline(result)}.",
         version=result.kubernetes_version,
-        tables=tuple(zip(_CAPTIONS, tables(result, in_full=True), strict=False)),
+        tables=tuple(tables(result, in_full=True)),
         lines=tuple(lines(result)),
     )

@@ -46,11 +46,12 @@ def _placed(result: PodGroupResult) -> str:
 
 
 def _where(result: PodGroupResult) -> str:
-    key = result.info.topology_key
-    return f" in {key}={result.chosen.placement.name}" if key is not None and result.chosen is not None else ""
+    return f" in {result.domain}" if result.domain is not None else ""
 
 
 def _needs(result: PodGroupResult) -> str:
+    if result.info.is_tree:
+        return _needs_groups(result)
     minimum = result.info.min_count
     if minimum is None:
         return "none of its pods has a node to go to"
@@ -59,7 +60,12 @@ def _needs(result: PodGroupResult) -> str:
     return f"it needs {count(max(0, minimum - already), 'pod')} at once{beside}"
 
 
+def _needs_groups(result: PodGroupResult) -> str:
+    minimum, below = result.info.min_count, len(result.info.children)
+    return f"it needs {1 if minimum is None else minimum} of {count(below, 'group')} at once"
+
+
 def _most(result: PodGroupResult) -> str:
     most = max(result.placements, key=lambda each: each.fits)
     where = f" in {result.info.topology_key}={most.placement.name}" if result.info.topology_key is not None else ""
-    return f"{most.fits} of {len(most.attempts)} tried fit{where}"
+    return f"{most.fits} of {len(most.children or most.attempts)} tried fit{where}"

@@ -92,7 +92,7 @@ def _page(answer: PodGroupAnswer, width: int, *, in_full: bool) -> Iterator[Text
             yield Text()
         style = "bold" if result.outcome is Outcome.SCHEDULABLE else "bold red"
         yield Text(safe(podgroup_headline(result)), style=style)
-        for number, table in enumerate(tables(result, in_full=in_full)):
+        for number, (_, table) in enumerate(tables(result, in_full=in_full)):
             if number:
                 yield Text()
             yield from table_lines(table, width)
@@ -101,6 +101,9 @@ def _page(answer: PodGroupAnswer, width: int, *, in_full: bool) -> Iterator[Text
 
 
 def _markdown(result: PodGroupResult) -> str:
-    parts = [f"## {md.text(podgroup_headline(result))}", *map(md.table, tables(result, in_full=False))]
+    parts = [
+        f"## {md.text(podgroup_headline(result))}",
+        *(md.table(table) for _, table in tables(result, in_full=False)),
+    ]
     said = [*lines(result), *podgroup_warnings(result)]
     return "\n\n".join([*parts, *([md.bullets(said)] if said else [])])

@@ -5,7 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from kubectl_sched.render.safe_text import count
 from kubectl_sched.render.table import Column, Table
+from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,12 +17,14 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.podgroup_result import Member, PlacementResult, PodGroupResult
 
 
-def tables(result: PodGroupResult, *, in_full: bool) -> Iterator[Table[Any]]:
-    """Yield the members, and the topology domains if there are any."""
+def tables(result: PodGroupResult, *, in_full: bool) -> Iterator[tuple[str, Table[Any]]]:
+    """Yield the members, the groups of a tree, and the topology domains if there are any, each with its caption."""
     if result.members:
-        yield _members(result, in_full=in_full)
+        yield "Members, in the order of the cycle", _members(result, in_full=in_full)
+    if result.children:
+        yield "Groups, each below the one that it is part of", _groups(result)
     if result.info.topology_key is not None and result.placements:
-        yield _domains(result, in_full=in_full)
+        yield "Topology domains", _domains(result, in_full=in_full)
 
 
 def lines(result: PodGroupResult) -> Iterator[str]:
@@ -28,9 +32,7 @@ def lines(result: PodGroupResult) -> Iterator[str]:
     if result.victims:
         yield f"preemption evicts {', '.join(pod.key for pod in result.victims)}"
     if result.condition is not None:
-        condition = result.condition
-        message = f": {condition.message}" if condition.message else ""
-        yield f"condition {condition.type}={condition.status} ({condition.reason}){message}"
+        yield f"condition {_written(result)}"
 
 
 def suggested(answer: PodGroupAnswer) -> Iterator[str]:
@@ -61,6 +63,46 @@ def _members(result: PodGroupResult, *, in_full: bool) -> Table[Member]:
         ),
         rows=result.members,
     )
+
+
+def _written(result: PodGroupResult) -> str:
+    condition = result.condition
+    if condition is None:
+        return ""
+    message = f": {condition.message}" if condition.message else ""
+    return f"{condition.type}={condition.status} ({condition.reason}){message}"
+
+
+def _groups(result: PodGroupResult) -> Table[tuple[int, PodGroupResult]]:
+    def needs(each: tuple[int, PodGroupResult]) -> str:
+        unit = "group" if each[1].info.is_tree else "pod"
+        return count(1 if each[1].info.min_count is None else each[1].info.min_count, unit)
+
+    def fits(each: tuple[int, PodGroupResult]) -> str:
+        chosen = each[1].chosen
+        return str(chosen.fits) if chosen is not None else "-"
+
+    return Table(
+        columns=(
+            Column(heading="Group", cell=lambda each: "  " * each[0] + each[1].info.group.name, kind="name"),
+            Column(heading="Needs", cell=needs),
+            Column(heading="Fits", cell=fits, kind="number"),
+            Column(heading="Domain", cell=lambda each: each[1].domain or ""),
+            Column(
+                heading="Verdict",
+                cell=lambda each: each[1].outcome.value,
+                tone=lambda each: "good" if each[1].outcome is Outcome.SCHEDULABLE else "bad",
+            ),
+            Column(heading="Condition", cell=lambda each: _written(each[1]), kind="words"),
+        ),
+        rows=tuple(_below(result, 0)),
+    )
+
+
+def _below(result: PodGroupResult, depth: int) -> Iterator[tuple[int, PodGroupResult]]:
+    for child in result.children:
+        yield depth, child
+        yield from _below(child, depth + 1)
 
 
 def _domains(result: PodGroupResult, *, in_full: bool) -> Table[PlacementResult]:

@@ -19,9 +19,20 @@ TOPICS: dict[str, frozenset[str]] = {
     "group-victims": frozenset({"budgets", "victims"}),
     "group-claims": frozenset({"claims", "topology"}),
     "group-mixed": frozenset({"resources", "taints", "topology", "spread", "interpod", "ports", "images", "victims"}),
+    "group-tree": frozenset({"resources", "taints", "topology", "trees"}),
+    "group-tree-victims": frozenset({"budgets", "victims", "topology", "trees"}),
+    "group-tree-claims": frozenset({"claims", "topology", "trees"}),
+    "group-tree-mixed": frozenset({"resources", "taints", "topology", "spread", "interpod", "victims", "trees"}),
 }
 
+
+def topics(gates: frozenset[str]) -> list[str]:
+    """The topics of the version with these gates."""
+    return [topic for topic, about in TOPICS.items() if "trees" not in about or TREES in gates]
+
+
 GROUP, OTHER, NAMESPACE = "train", "batch", "default"
+TREES = "CompositePodGroup"
 
 _ON = ("GenericWorkload", "GangScheduling")
 _SOMETIMES = (
@@ -44,27 +55,38 @@ def _policies(members: int) -> st.SearchStrategy[Json]:
 def group_requests(draw: st.DrawFn, topic: str, gates: frozenset[str]) -> Json:
     """A request for the cycle of one group in a cluster of the topic."""
     about = TOPICS[topic]
-    is_newer = "CompositePodGroup" in gates
+    is_newer = TREES in gates
     cluster = draw(nodes(about, up_to=2 if "victims" in about else 6))
+    for each in cluster:  # beside an empty domain, chance decides whether running members share one
+        named = each["metadata"].get("labels", {})
+        named.update({key: "za" for key, value in named.items() if not value})
     count = draw(st.integers(1, 8))
     names = [node["metadata"]["name"] for node in cluster]
     enabled = {gate: True for gate in _ON if gate in gates}
     enabled |= {gate: draw(st.booleans()) for gate in _SOMETIMES if gate in gates}
+    if "trees" in about or (is_newer and draw(st.booleans())):
+        enabled |= {"TopologyAwareWorkloadScheduling": True, TREES: True}
     by_topology = enabled.get("TopologyAwareWorkloadScheduling", False)
     objects = [*namespace_objects(draw), *cluster, *(draw(budgets()) if "budgets" in about else [])]
     priority = draw(st.sampled_from([0, 50, 500, 500])) if "victims" in about else 0
-    for name in (GROUP, OTHER):
-        own = priority if name == GROUP else draw(st.sampled_from([0, 0, 50]))
-        objects.append(draw(_group(name, own, count, is_newer=is_newer, by_topology=by_topology)))
+    objects.append(
+        draw(_group(OTHER, draw(st.sampled_from([0, 0, 50])), count, is_newer=is_newer, by_topology=by_topology))
+    )
+    most = max(1, count // 4) if "trees" in about else count
+    group = draw(_group(GROUP, priority, most, is_newer=is_newer, by_topology=by_topology))
+    tree = draw(_tree(group, priority, count)) if "trees" in about else [group]
+    objects += tree
+    leaves = [each["metadata"]["name"] for each in tree if each["kind"] == "PodGroup"]
     running = range(draw(st.integers(0, 8 if "victims" in about else 3)))
-    objects += [draw(_running(about, names, index, priority, is_newer=is_newer)) for index in running]
+    objects += [draw(_running(about, names, index, priority, leaves, is_newer=is_newer)) for index in running]
     # Up to 1.36 a member that came before the gang was complete loses its nomination, which chance decides.
-    group = objects[-2 - len(running)]
     gang = group["spec"]["schedulingPolicy"].get("gang", {"minCount": 1})
-    members = draw(_members(about, names, priority, count, may_be_nominated=is_newer or gang["minCount"] == 1))
+    members = draw(_members(about, names, priority, count, leaves, may_be_nominated=is_newer or gang["minCount"] == 1))
     if "claims" in about:
         objects += draw(inventory(cluster))
-        objects += draw(_with_claims(group, members, names))
+        for each in tree:
+            own = [pod for pod in members if pod["spec"]["schedulingGroup"]["podGroupName"] == each["metadata"]["name"]]
+            objects += draw(_with_claims(each, own, names)) if own else []
     objects += members
     return {
         "id": topic,
@@ -104,15 +126,57 @@ def _group(draw: st.DrawFn, name: str, priority: int, members: int, *, is_newer:
 
 
 @st.composite
+def _tree(draw: st.DrawFn, first: Json, priority: int, members: int) -> list[Json]:
+    """A tree of groups of two to four levels, in which `first` is a PodGroup."""
+    tree = [_composite(draw, "tree-0", priority, 3)]
+    for index in range(1, draw(st.integers(1, 3))):
+        above = draw(st.sampled_from(tree[-1:] if index == 2 else tree))
+        tree.append(_below(_composite(draw, f"tree-{index}", 0, 2), above))
+    composites = tuple(tree)
+    for index in range(draw(st.integers(1, 4))):
+        leaf = (
+            draw(_group(f"{GROUP}-{index}", 0, max(1, members // 4), is_newer=True, by_topology=True))
+            if index
+            else first
+        )
+        tree.append(_below(leaf, draw(st.sampled_from(composites))))
+        leaf["metadata"]["creationTimestamp"] = f"2026-01-01T00:00:0{draw(st.integers(0, 2))}Z"
+    return tree
+
+
+def _composite(draw: st.DrawFn, name: str, priority: int, groups: int) -> Json:
+    composite = draw(_group(name, priority, 1, is_newer=True, by_topology=True))
+    policy = draw(
+        st.sampled_from(
+            [{"basic": {}}, {"basic": {}}, *({"gang": {"minGroupCount": count + 1}} for count in range(groups))]
+        )
+    )
+    spec = composite["spec"] | {"schedulingPolicy": policy}
+    return composite | {"apiVersion": "scheduling.k8s.io/v1alpha3", "kind": TREES, "spec": spec, "status": {}}
+
+
+def _below(group: Json, above: Json) -> Json:
+    group["spec"]["parentCompositePodGroupName"] = above["metadata"]["name"]
+    return group
+
+
+@st.composite
 def _running(
-    draw: st.DrawFn, about: frozenset[str], names: list[str], index: int, priority: int, *, is_newer: bool
+    draw: st.DrawFn,
+    about: frozenset[str],
+    names: list[str],
+    index: int,
+    priority: int,
+    leaves: list[str],
+    *,
+    is_newer: bool,
 ) -> Json:
     """A pod on a node; none started at the same time as another, as chance orders those."""
     spec = draw(_specs(about)) | {"nodeName": draw(st.sampled_from([*names * 6, "gone"]))}
-    member = draw(st.sampled_from([None, None, OTHER, GROUP]))
+    member = draw(st.sampled_from([None, None, OTHER, draw(st.sampled_from(leaves))]))
     if member is not None:
         spec["schedulingGroup"] = {"podGroupName": member}
-    own = priority if member == GROUP and (is_newer or draw(st.booleans())) else draw(st.sampled_from([0, 0, 50]))
+    own = priority if member in leaves and (is_newer or draw(st.booleans())) else draw(st.sampled_from([0, 0, 50]))
     status = {"phase": "Running", "startTime": f"2026-01-01T00:0{0 if member == OTHER else index + 1}:00Z"}
     return pod(f"run-{index}", NAMESPACE, draw(labels), {**spec, "priority": own}, status)
 
@@ -130,7 +194,7 @@ def _with_claims(draw: st.DrawFn, group: Json, members: list[Json], names: list[
         member["spec"]["resourceClaims"] = [reference for _, reference in used]
         _refer(member, used)
         found += [claim for claim, _ in own]
-    return [claim for claim in found if draw(st.integers(0, 30))]
+    return [claim for claim in found if draw(st.integers(0, 30)) != 7]
 
 
 def _refer(owner: Json, claims: list[tuple[Json, Json]]) -> None:
@@ -179,27 +243,34 @@ def _specs(about: frozenset[str]) -> st.SearchStrategy[Json]:
 
 @st.composite
 def _members(
-    draw: st.DrawFn, about: frozenset[str], names: list[str], priority: int, count: int, *, may_be_nominated: bool
+    draw: st.DrawFn,
+    about: frozenset[str],
+    names: list[str],
+    priority: int,
+    count: int,
+    leaves: list[str],
+    *,
+    may_be_nominated: bool,
 ) -> list[Json]:
     """Pending members of one or two shapes."""
     shapes = [(draw(_specs(about)), draw(labels)) for _ in range(draw(st.integers(1, 2)))]
-    never = draw(st.integers(0, 12)) == 0
+    never = draw(st.integers(0, 12)) == 7
     members = []
     for index in range(count):
         spec, with_labels = draw(st.sampled_from(shapes))
-        spec = {**spec, "schedulingGroup": {"podGroupName": GROUP}, "priority": priority}
-        if draw(st.integers(0, 40)) == 0:
+        spec = {**spec, "schedulingGroup": {"podGroupName": draw(st.sampled_from(leaves))}, "priority": priority}
+        if draw(st.integers(0, 40)) == 7:
             spec["priority"] = draw(st.sampled_from([0, 50]))
-        if draw(st.integers(0, 40)) == 0:
+        if draw(st.integers(0, 40)) == 7:
             spec["schedulerName"] = "another"
-        if never or draw(st.integers(0, 40)) == 0:
+        if never or draw(st.integers(0, 40)) == 7:
             spec["preemptionPolicy"] = "Never"
-        if draw(st.integers(0, 60)) == 0:
+        if draw(st.integers(0, 60)) == 7:
             spec["schedulingGates"] = [{"name": "a.io/x"}]
         status: Json = {"phase": "Pending"}
         if may_be_nominated and draw(st.integers(0, 9)) == 0:
             status["nominatedNodeName"] = draw(st.sampled_from(names))
-        deleted = "2026-01-01T01:00:00Z" if draw(st.integers(0, 40)) == 0 else None
+        deleted = "2026-01-01T01:00:00Z" if draw(st.integers(0, 40)) == 7 else None
         about_pod = {"deletionTimestamp": deleted} if deleted else {}
         members.append(pod(f"pend-{index}", NAMESPACE, with_labels, spec, status, **about_pod))
     return members

@@ -123,7 +123,7 @@ func (g *groupRun) tied(ctx context.Context, fw framework.Framework, state Cycle
 
 func (g *groupRun) schedule(key string) error {
 	namespace, name, _ := strings.Cut(key, "/")
-	pods := g.membersOf(namespace, name)
+	pods := g.membersOf(namespace)
 	info, err := g.pop(namespace, name, pods)
 	if err != nil || info == nil {
 		return err
@@ -133,12 +133,11 @@ func (g *groupRun) schedule(key string) error {
 	return g.awaitBindings()
 }
 
-// membersOf gives the pending pods of a group in the order of its cycle.
-func (g *groupRun) membersOf(namespace, name string) []*v1.Pod {
+// membersOf gives the pending pods of the one group or tree with pending pods, in the order of its cycle.
+func (g *groupRun) membersOf(namespace string) []*v1.Pod {
 	all, _ := g.informers.Core().V1().Pods().Lister().Pods(namespace).List(labels.Everything())
 	all = slices.DeleteFunc(slices.Clone(all), func(pod *v1.Pod) bool {
-		group := pod.Spec.SchedulingGroup
-		return pod.Spec.NodeName != "" || group == nil || *group.PodGroupName != name
+		return pod.Spec.NodeName != "" || pod.Spec.SchedulingGroup == nil
 	})
 	slices.SortFunc(all, byQueue)
 	return all
