@@ -31,8 +31,9 @@ class Material:
             return self.data or b""
         try:
             return Path(self.path).read_bytes()
-        except OSError as error:
-            raise KubeconfigError(f"{self.path}: {(error.strerror or str(error)).lower()}") from None
+        except (OSError, ValueError) as error:  # no path holds a null byte
+            reason = getattr(error, "strerror", None) or str(error)
+            raise KubeconfigError(f"{self.path}: {reason.lower()}") from None
 
 
 @dataclass(frozen=True, slots=True)
