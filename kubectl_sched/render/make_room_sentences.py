@@ -30,7 +30,8 @@ def plan_sentence(answer: Answer) -> str:
     if not answer.steps:
         return f"{target} fits already, on {nodes}: nothing has to move."
     moved = sum(step.pod is not None for step in answer.steps)
-    return f"{target} fits on {nodes} once {count(moved, 'pod')} moved, and every pod that moves lands again."
+    have = "has" if moved == 1 else "have"
+    return f"{target} fits on {nodes} once {count(moved, 'pod')} {have} moved, and every pod that moves lands again."
 
 
 def about_preemption(answer: Answer) -> str | None:
