@@ -151,13 +151,16 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
         """Report whether a node was found."""
         return self.outcome is Outcome.SCHEDULABLE
 
+    @property
+    def tied(self) -> Rows:
+        """The rows of all nodes tied at the highest total."""
+        return self.feasible[self.totals == self.totals.max()] if len(self.totals) else self.feasible[:0]
+
     @cached_property
     def best(self) -> tuple[str, ...]:
-        """The names of all nodes tied at the highest total, sorted."""
-        if not len(self.totals):
-            return ()
-        rows = self.feasible[self.totals == self.totals.max()]
-        return tuple(sorted(self.nodes.names[row] for row in rows))
+        """Their names, sorted."""
+        names = self.nodes.names
+        return tuple(sorted([names[row] for row in self.tied.tolist()]))
 
     @property
     def is_sampled(self) -> bool:

@@ -79,6 +79,11 @@ class EqualPods:
         self._totals: Integers = np.zeros(len(self.nodes), dtype=np.int64)
         for scorer in self._scorers:
             self._totals += scorer.weighted
+        scored = {each.plugin for each in result.scores}
+        self.counts_pods = any(isinstance(each, PreFilterExtensions) for each in self._filters) or any(
+            each.extensions is not None and each.plugin.name in scored for each in self._scorers
+        )
+        """Report whether a plugin of this cycle looks at pods on other nodes."""
         self._usage = UsageLevels(
             self.pod,
             self.nodes,
@@ -152,6 +157,16 @@ class EqualPods:
     def assume(self, pod: Pod, row: int) -> Snapshot:
         """Let one of the pods run on the row's node, and judge anew what depends on that. Gives the new snapshot."""
         self.nodes = self.nodes.assume(pod, row)
+        self._judge_again(pod, row)
+        return self.nodes
+
+    def follow(self, nodes: Snapshot, added: Sequence[tuple[Pod, int]]) -> None:
+        """Go on with a snapshot in which some of the pods run on these rows, unless `counts_pods`."""
+        self.nodes = nodes
+        for pod, row in added:
+            self._judge_again(pod, row)
+
+    def _judge_again(self, pod: Pod, row: int) -> None:
         level = self._usage.one_more_on(row)
         moved = self._filter_again(pod, row, level)
         if moved:
@@ -162,7 +177,6 @@ class EqualPods:
         if len(self._rows):
             for scorer in self._scorers:
                 self._score_again(scorer, pod, row, level, moved=moved)
-        return self.nodes
 
     def _filter_again(self, added: Pod, row: int, level: UsageLevel) -> bool:
         """Report whether any verdict changed."""

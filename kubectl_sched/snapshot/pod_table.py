@@ -27,7 +27,10 @@ T = TypeVar("T")
 
 
 _MOST_PASSED_OVER = 1000
-"""A version leaves out at most so many pods that other versions have added; then it begins a store of its own."""
+"""A version leaves out at most so many pods that other versions have added; then it begins a store of its own.
+
+It does so, too, once it has removed so many pods more than it has.
+"""
 
 
 class _Store:
@@ -40,8 +43,15 @@ class _Store:
         self.identities = Identities()
         self.derived: dict[str, Any] = {}
 
+    @cached_property
+    def last_of(self) -> dict[tuple[str, str], int]:
+        """The last position of each name."""
+        return {(pod.metadata.namespace, pod.metadata.name): index for index, pod in enumerate(self.pods)}
+
     def append(self, pod: Pod, row: int) -> None:
         size = len(self.pods)
+        if "last_of" in self.__dict__:
+            self.last_of[pod.metadata.namespace, pod.metadata.name] = size
         if size >= len(self.rows):
             self.rows = np.concatenate([self.rows, np.zeros(size + 16, dtype=np.intp)])
         self.rows[size] = row
@@ -142,13 +152,26 @@ class PodTable:
 
     def find(self, namespace: str, name: str) -> int | None:
         """The index of the pod of that name, None if it is not on any node."""
+        last = self._store.last_of.get((namespace, name))
+        if last is None:
+            return None
+        visible = self._visible
+        if last < self._size and (visible is None or visible[last]):
+            return last if visible is None else int(np.count_nonzero(visible[:last]))
         return self._index_of.get((namespace, name))
+
+    def at(self, index: int) -> Pod:
+        """One of the pods."""
+        if self._visible is None or "pods" in self.__dict__:
+            return self.pods[index]
+        return self._store.pods[int(np.flatnonzero(self._visible)[index])]
 
     def add(self, pod: Pod, row: int) -> PodTable:
         """The table with one more pod, last."""
         store = self._store
         passed_over = len(store.pods) - self._size
-        if self._renumbered is not None or passed_over > _MOST_PASSED_OVER:
+        is_sparse = self._kept is not None and self._size > 2 * len(self) + _MOST_PASSED_OVER
+        if self._renumbered is not None or passed_over > _MOST_PASSED_OVER or is_sparse:
             store = _Store(list(self.pods), self.rows.copy())
             store.append(pod, row)
             return PodTable(store, len(store.pods))

@@ -205,13 +205,13 @@ class Snapshot(CachingRecord, frozen=True, kw_only=True):
         """As if the existing pods of these indices (as `existing_pods` counts them) had never been there."""
         usage = self.usage
         for index in indices:
-            pod, row = self.existing_pods.pods[index], int(self.existing_pods.rows[index])
+            pod, row = self.existing_pods.at(index), int(self.existing_pods.rows[index])
             usage = usage.changed(self.resource_of(pod), row, -1)
         return replace(self, usage=usage, existing_pods=self.existing_pods.without(np.array(indices, dtype=np.intp)))
 
     def evict(self, index: int) -> Snapshot:
         """Without the existing pod of this index, as NodeInfo.RemovePod leaves its node: see `freed_ports`."""
-        pod, row = self.existing_pods.pods[index], int(self.existing_pods.rows[index])
+        pod, row = self.existing_pods.at(index), int(self.existing_pods.rows[index])
         freed = self._with_freed(row, lambda freed, ports: freed | ports, pod)
         return replace(self.remove(index), freed_ports=freed)
 
@@ -236,6 +236,12 @@ class Snapshot(CachingRecord, frozen=True, kw_only=True):
         """The sums of these existing pods alone, over all nodes."""
         resources = self.existing_pods.column("resource", self.resource_of, key=id).take(indices)
         return Usage.of(resources, self.existing_pods.rows[indices], len(self))
+
+    def with_pod(self, index: int, pod: Pod) -> Snapshot:
+        """With another object in the place of an existing pod, which asks for the same on the same node."""
+        row = int(self.existing_pods.rows[index])
+        others = self.existing_pods.without(np.array([index], dtype=np.intp))
+        return replace(self, existing_pods=others.add(pod, row))
 
     def remove_pod(self, namespace: str, name: str) -> Snapshot:
         """Without the existing pod of that name; the same snapshot where there is none."""

@@ -17,7 +17,7 @@ from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
 from kubectl_sched.api.core import Node
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.binding.second_scheduler.reservations import Reservations
-from kubectl_sched.binding.second_scheduler.scheduling_fields import for_scheduling, is_shown
+from kubectl_sched.binding.second_scheduler.scheduling_fields import for_scheduling, is_shown, with_labels
 from kubectl_sched.snapshot import build
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot import Snapshot
 
 _REMOVED_ONE_BY_ONE: Final = 8
-_LEAST_TO_REBUILD: Final = 1_000
 
 
 class Delta(NamedTuple):
@@ -36,6 +35,16 @@ class Delta(NamedTuple):
 
     old: KubernetesObject | None
     new: KubernetesObject | None
+
+
+class Drift:
+    """The changes of the snapshot since somebody last asked for them."""
+
+    def __init__(self) -> None:
+        self.added: list[tuple[Pod, int]] = []
+        """Pods that have come to a node, each with its row."""
+        self.is_more = False
+        """Report whether anything else has changed, but for the labels and annotations of pods on nodes."""
 
 
 class Cache:
@@ -57,7 +66,7 @@ class Cache:
         self._stale_kinds: set[type[KubernetesObject]] = set()
         """Those of which the watch has shown something new; see `_reservations.changed` for the others."""
         self._nodes_changed = True
-        self._removed = 0
+        self._drift = Drift()
         self.left_out: tuple[str, ...] = ()
         """A sentence for each object that cannot be counted."""
 
@@ -131,6 +140,7 @@ class Cache:
         ):
             if for_scheduling(old) != for_scheduling(new):
                 self._snapshot = self._snapshot.with_node(row, new)
+                self._drift.is_more = True
             return
         self._nodes_changed = True
 
@@ -173,12 +183,17 @@ class Cache:
 
     def snapshot(self, nominated: Mapping[str, tuple[Pod, ...]]) -> Snapshot:
         """The cluster with everything that has been told until now, and with these nominations."""
-        if self._nodes_changed or self._removed > max(_LEAST_TO_REBUILD, len(self._shown)):
+        if self._nodes_changed:
             self._rebuild()
         else:
             self._update_pods()
             self._update_objects()
         return replace(self._snapshot, pending=tuple(self._pending.values()), nominated=nominated)
+
+    def drift(self) -> Drift:
+        """The changes of the snapshot since this was last asked."""
+        drift, self._drift = self._drift, Drift()
+        return drift
 
     def objects(self) -> Snapshot:
         """The latest snapshot, in which objects besides nodes and pods are brought up to date."""
@@ -204,19 +219,24 @@ class Cache:
         self._stale_kinds.clear()
         self._reservations.changed.clear()
         self._nodes_changed = False
-        self._removed = 0
+        self._drift.is_more = True
 
     def _update_objects(self) -> None:
         for kind in self._stale_kinds | self._reservations.changed:
             objects = self._snapshot.objects.replacing(kind, self._reservations.over(kind))
             self._snapshot = replace(self._snapshot, objects=objects)
+            self._drift.is_more = True
         self._stale_kinds.clear()
         self._reservations.changed.clear()
 
     def _update_pods(self) -> None:
         wanted = {key: self._effective(key) for key in self._stale_pods}
         self._stale_pods.clear()
-        changed = [key for key, pod in wanted.items() if not is_shown(self._shown.get(key), pod)]
+        changed = [
+            key
+            for key, pod in wanted.items()
+            if not is_shown(self._shown.get(key), pod) and not self._is_relabelled(key, pod)
+        ]
         self._take_off([key for key in changed if key in self._shown])
         for key in changed:
             pod = wanted[key]
@@ -229,11 +249,24 @@ class Cache:
                 self.left_out = (*self.left_out, f"pod {key} is left out: {error}")
             else:
                 self._shown[key] = pod
+                self._drift.added.append((pod, row))
+
+    def _is_relabelled(self, key: str, pod: Pod | None) -> bool:
+        """Show a pod of which only labels have changed: each pod gets its node's topology once it is bound."""
+        shown = self._shown.get(key)
+        if shown is None or pod is None or not is_shown(with_labels(shown, pod.metadata.labels), pod):
+            return False
+        index = self._snapshot.existing_pods.find(*key.split("/", 1))
+        assert index is not None  # noqa: S101 - it is shown
+        self._snapshot = self._snapshot.with_pod(index, pod)
+        self._shown[key] = pod
+        return True
 
     def _take_off(self, keys: Sequence[str]) -> None:
         """Remove pods from the snapshot."""
         if not keys:
             return
+        self._drift.is_more = True
         existing = self._snapshot.existing_pods
         found = (existing.find(*key.split("/", 1)) for key in keys)
         indices = [index for index in found if index is not None]
@@ -243,6 +276,5 @@ class Cache:
             gone = np.zeros(len(existing), dtype=np.bool_)
             gone[indices] = True
             self._snapshot = self._snapshot.without(gone)
-        self._removed += len(indices)
         for key in keys:
             del self._shown[key]

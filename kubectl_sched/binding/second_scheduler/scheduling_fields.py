@@ -10,6 +10,7 @@ from kubectl_sched.api.component_helpers.pod_requests import request_key
 
 if TYPE_CHECKING:
     from kubectl_sched.api.core import Node
+    from kubectl_sched.api.meta import Labels
     from kubectl_sched.api.pod import Pod
 
 
@@ -37,6 +38,11 @@ def _facts(pod: Pod) -> tuple[object, ...]:
         status.extended_resource_claim_status,
         status.node_allocatable_resource_claim_statuses,
     )
+
+
+def with_labels(pod: Pod, labels: Labels) -> Pod:
+    """The pod with these labels."""
+    return structs.replace(pod, metadata=structs.replace(pod.metadata, labels=labels))
 
 
 def for_scheduling(node: Node) -> Node:

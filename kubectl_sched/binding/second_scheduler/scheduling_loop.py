@@ -19,6 +19,7 @@ from kubectl_sched.api.pod import Pod
 from kubectl_sched.binding.binding_cycle import Bound, Failed, Gone, Taken
 from kubectl_sched.binding.preemption_executor import victims_of, without_preemption
 from kubectl_sched.binding.second_scheduler.cluster_events import ASSUMED_POD_FORGOTTEN, cluster_event
+from kubectl_sched.binding.second_scheduler.equal_decisions import EqualDecisions
 from kubectl_sched.binding.second_scheduler.followed_kinds import watched_kinds
 from kubectl_sched.binding.second_scheduler.loop_messages import (
     Finished,
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
     from kubectl_sched.binding.second_scheduler.scheduling_queue import SchedulingQueue
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.arrays import Rows
 
 _TICK_SECONDS: Final = 1.0
 """The longest that the loop waits for news, so that it is seen to be alive and metrics are never older."""
@@ -78,6 +81,7 @@ class SchedulingLoop:
         self._frameworks = frameworks
         self._unlisted = {kind.name for kind in watched_kinds(each.profile for each in frameworks.values())}
         self._down: set[str] = set()
+        self._equal = EqualDecisions()
         self._cache = cache
         self._queue = queue
         self._binder = binder
@@ -266,20 +270,28 @@ class SchedulingLoop:
         nodes = self._cache.snapshot(self._queue.nominated())
         for sentence in self._cache.left_out:
             self._log.problem(sentence)
-        result = cycle(pod, nodes, framework)
+        result, tied = self._judged(pod, nodes, framework)
         self._metrics.decided(self._clock() - began)
         if result.unknown:
             self._fail(queued, f"is not bound: {unjudged(result)}", began)
         elif result.fits:
-            self._bind(queued, result, began)
+            self._bind(queued, result, result.nominated_first or nodes.names[random.choice(tied)], began)  # noqa: S311 - no secret
         elif result.outcome is Outcome.GATED:
             self._queue.again(queued)  # goes where gated pods are
         else:
             self._reject(queued, result, began)
 
-    def _bind(self, queued: QueuedPod, result: ScheduleResult, began: float) -> None:
-        """Assume the pod on one of the best nodes, by chance as kube-scheduler does, and begin its binding cycle."""
-        node = result.nominated_first or random.choice(result.best)  # noqa: S311 - no secret
+    def _judged(self, pod: Pod, nodes: Snapshot, framework: Framework) -> tuple[ScheduleResult, Rows]:
+        """The result, and the nodes of which chance chooses one, as in kube-scheduler."""
+        known = self._equal.decide(pod, nodes, framework, self._cache.drift())
+        if known is not None:
+            return known
+        result = cycle(pod, nodes, framework)
+        self._equal.begin(result)
+        return result, result.tied
+
+    def _bind(self, queued: QueuedPod, result: ScheduleResult, node: str, began: float) -> None:
+        """Assume the pod on the node, and begin its binding cycle."""
         reservations = reserved(result, node, time_now())
         others = [each.item for each in reservations if not isinstance(each.item, Pod)]
         self._cache.assume(reserved_pod(result.pod, reservations), node, others)

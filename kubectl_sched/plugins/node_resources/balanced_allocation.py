@@ -99,8 +99,9 @@ def balance(requested: Sequence[Integers], allocatable: Sequence[Integers]) -> I
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = [np.minimum(some / whole, 1.0) for some, whole in zip(requested, allocatable, strict=True)]
     deviation = np.zeros(len(present), dtype=np.float64)
-    for pattern in sorted(set(present.tolist())):
-        rows = present == pattern
+    patterns = np.unique(present).tolist()
+    for pattern in patterns:
+        rows = present == pattern if len(patterns) > 1 else slice(None)
         deviation[rows] = _deviation([share[rows] for bit, share in enumerate(shares) if pattern >> bit & 1])
     scores: Integers = ((1 - deviation) * MAX_NODE_SCORE).astype(np.int64)
     return scores

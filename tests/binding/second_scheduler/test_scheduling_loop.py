@@ -23,6 +23,7 @@ from kubectl_sched.binding.second_scheduler.scheduling_queue import SchedulingQu
 from kubectl_sched.binding.second_scheduler.settings import WatchOptions, served_profiles
 from kubectl_sched.config import load_configuration
 from kubectl_sched.framework.status import error
+from kubectl_sched.scheduler.schedule_one import cycle
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.sources.kinds import BY_NAME
 from kubectl_sched.sources.live.reflector import Changed, Disturbed, Replaced, Resumed
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.reservation import Reservation
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.arrays import Rows
 
 CONFIGURATION = load_configuration()
 OPTIONS = scheduler_options(CONFIGURATION.features.enabled)
@@ -82,6 +85,20 @@ class Recorder:
         """Writes about a pod change nothing here."""
 
 
+class CheckedLoop(SchedulingLoop):
+    """Holds each decision against a whole cycle, and counts those that took none."""
+
+    equally_decided = 0
+
+    def _judged(self, pod: Pod, nodes: Snapshot, framework: Framework) -> tuple[ScheduleResult, Rows]:
+        first = self._equal._first  # noqa: SLF001 - whose cycle it is cannot be seen from outside
+        result, tied = super()._judged(pod, nodes, framework)
+        self.equally_decided += first is not None and result.verdicts is first.verdicts
+        whole = cycle(pod, nodes, framework)
+        assert (tied.tolist(), result.outcome, result.pod) == (whole.tied.tolist(), whole.outcome, whole.pod)
+        return result, tied
+
+
 class AnyCourse(RuleBasedStateMachine):
     """The server's objects, of which the watch has delivered a part, and the binding cycles under way."""
 
@@ -106,7 +123,7 @@ class AnyCourse(RuleBasedStateMachine):
             PluginHints({MINE: FRAMEWORK}, cache.objects),
             Backoff(initial=1.0, maximum=10.0),
         )
-        self.scheduling_loop = SchedulingLoop(
+        self.scheduling_loop = CheckedLoop(
             {MINE: FRAMEWORK}, cache, queue, binder, Metrics((MINE,)), DecisionLog(quiet=True), lambda: self.now
         )
         self.nodes: dict[str, int] = {}
@@ -315,6 +332,34 @@ def test_a_kind_that_cannot_be_followed_is_named_until_it_is_followed_again() ->
         course.scheduling_loop.take(message)
         seen.append(course.scheduling_loop.down)
     assert seen == [(), ("nodes",), ()]
+
+
+def test_equal_pods_are_decided_by_one_cycle_until_something_else_changes() -> None:
+    course = AnyCourse()
+    course.begin()
+    course.node_comes_or_changes("n1", 4)
+    course.node_comes_or_changes("n2", 4)
+    course.pods_come([1] * 5, mine=True)
+    while course.late:
+        course.deliver(course.late.pop(0))
+    waiting = list(course.server.values())
+    loop = course.scheduling_loop
+    for _ in range(3):
+        assert loop.decide()
+    assert loop.equally_decided == 2
+    bound, on = course.recorder.decided[0]
+    labels = {**bound.metadata.labels, "topology.kubernetes.io/zone": "a"}
+    relabelled = structs.replace(
+        bound,
+        metadata=structs.replace(bound.metadata, labels=labels, resource_version="90"),
+        spec=structs.replace(bound.spec, node_name=on),
+    )
+    loop.take(Changed(BY_NAME["Pod"], relabelled, gone=False))
+    assert loop.decide()
+    assert loop.equally_decided == 3
+    loop.take(Changed(BY_NAME["Node"], node("n1", allocatable={"cpu": "9", "pods": "99"}), gone=False))
+    assert loop.decide()
+    assert (loop.equally_decided, len(course.recorder.decided)) == (3, len(waiting))
 
 
 def test_a_pod_that_no_cycle_can_judge_is_told_and_the_others_are_bound(capsys: pytest.CaptureFixture[str]) -> None:

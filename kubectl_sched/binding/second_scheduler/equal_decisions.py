@@ -1,0 +1,61 @@
+"""Pods that no plugin can tell apart, decided one after the other: only nodes that have changed are judged again.
+
+A decision is that of a whole cycle. Anything that changes in the cluster besides the room that the pods themselves take
+ends the equality, and so does a plugin that counts pods on other nodes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from kubectl_sched.simulation.equivalent_pods import EqualPods, are_equal
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.binding.second_scheduler.cache import Drift
+    from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.arrays import Rows
+
+
+class EqualDecisions:
+    """The pods that are equal to the one that had a cycle last."""
+
+    def __init__(self) -> None:
+        self._first: ScheduleResult | None = None
+        self._equal: EqualPods | None = None
+        self._added: list[tuple[Pod, int]] = []
+        self._uids: set[str] = set()
+        """Those of the pods that were given a node since."""
+
+    def begin(self, result: ScheduleResult) -> None:
+        """After a whole cycle."""
+        self._first = None if result.unknown else result
+        self._equal = None
+        self._added = []
+        self._uids = {result.pod.metadata.uid}
+
+    def decide(
+        self, pod: Pod, nodes: Snapshot, framework: Framework, drift: Drift
+    ) -> tuple[ScheduleResult, Rows] | None:
+        """The pod's result and the rows tied at the highest total, as a cycle has them; None if one has to be run."""
+        first = self._first
+        self._added += drift.added
+        if first is None or drift.is_more or any(each.metadata.uid not in self._uids for each, _ in drift.added):
+            self._first = None
+            return None
+        if first.framework is not framework or nodes.nominated or not are_equal(first.pod, pod):
+            return None
+        equal = self._equal = self._equal or EqualPods.after(first)
+        if equal is None or equal.counts_pods:
+            self._first = None
+            return None
+        equal.follow(nodes, self._added)
+        self._added = []
+        if not equal.has_feasible:
+            return None
+        self._uids.add(pod.metadata.uid)
+        return replace(first, pod=pod, nodes=nodes), equal.best()[0]

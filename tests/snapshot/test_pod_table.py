@@ -1,0 +1,37 @@
+"""A table finds its own pods, whatever other versions of it have added or removed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kubectl_sched.snapshot.pod_table import PodTable
+from tests.plugins.clusters import pod
+
+NAMES = ("a", "b", "c")
+
+
+def found(table: PodTable) -> dict[str, int | None]:
+    return {name: table.find("default", name) for name in NAMES}
+
+
+def test_each_version_finds_the_pods_that_it_has() -> None:
+    first = PodTable.of([pod("a"), pod("b")], [0, 1])
+    assert found(first) == {"a": 0, "b": 1, "c": None}
+    renewed = first.without(np.array([0])).add(pod("a"), 2)
+    other = first.add(pod("c"), 1)
+    assert found(renewed) == {"a": 1, "b": 0, "c": None}
+    assert found(other) == {"a": 0, "b": 1, "c": 2}
+    assert found(first) == {"a": 0, "b": 1, "c": None}
+    assert [table.at(index).name for table in (renewed, other) for index in range(len(table))] == [*"ba", *"abc"]
+    assert [renewed.rows.tolist(), other.rows.tolist()] == [[1, 2], [0, 1, 1]]
+    taken = renewed.take(np.array([2, 0]), 3)
+    assert (found(taken), taken.at(0).name) == ({"a": 0, "b": None, "c": None}, "a")
+
+
+def test_pods_that_come_and_go_leave_nothing_behind() -> None:
+    table = PodTable.of([pod("a")], [0])
+    for _ in range(3000):
+        table = table.add(pod("b"), 0)
+        table = table.without(np.array([table.find("default", "b")]))
+    assert found(table) == {"a": 0, "b": None, "c": None}
+    assert len(table._store.pods) < 1100  # noqa: SLF001 - what it keeps in memory
