@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
+from kubectl_sched.queries.podgroup_room import group_cycle
 from kubectl_sched.queries.room_targets import is_group, targets
 from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.scheduler.result import Outcome as PodOutcome
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.config import Configuration
+    from kubectl_sched.queries.podgroup_room import GroupCycle
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
     from kubectl_sched.simulation.relocation import Landing, Outcome
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.dump.dump import Dump
 
 _RIVALS_TRIED = 20
+_UNLIMITED = 1 << 30
 
 
 class Question(Record, frozen=True, kw_only=True):
@@ -85,6 +88,11 @@ class Answer(CachingRecord, frozen=True, kw_only=True):
         """Report whether every pod of the target fits, with the plan or without any."""
         return self.unplaced is None
 
+    @property
+    def evictions(self) -> int:
+        """Return the number of pods that move."""
+        return sum(step.pod is not None for step in self.steps)
+
 
 def make_room(question: Question, dump: Dump) -> Answer:
     """Search for the shortest plan. Raises SchedError for a target that there is not."""
@@ -99,8 +107,18 @@ def make_room(question: Question, dump: Dump) -> Answer:
     keys = {(type(item), item.key) for item in made}
     kept = [item for item in dump.objects if (type(item), item.key) not in keys]
     nodes, left_out = snapshot_of((*kept, *made), configuration_of(DEFAULT_SCHEDULER_NAME))
-    room = _Room(question, SeveralSchedulers(configuration_of, nodes), pods)
-    answer = room.answer(dump.objects, str(default.version))
+    scheduler = SeveralSchedulers(configuration_of, nodes)
+    cycle = group_cycle(pods, nodes, configuration_of) if is_group(question.target) else None
+    choices = cycle.in_each_domain(pods, nodes) if cycle is not None else [pods]
+    shared = replace(question.bounds, evictions=question.bounds.evictions // len(choices))
+    question = replace(question, bounds=shared)
+    answer = _Room(question, scheduler, choices[0], cycle).answer(dump.objects, str(default.version))
+    for each in choices[1:]:
+        most = answer.evictions - 1 if answer.found else _UNLIMITED
+        other = _Room(question, scheduler, each, cycle, most).answer(dump.objects, str(default.version))
+        answer = other if other.found else answer
+    if cycle is None and is_group(question.target):
+        about.append("the pods of the group are placed one after the other; no cycle of the whole group is replayed")
     lacking = completeness(dump, [answer.unplaced] if answer.unplaced is not None else [])
     notes = (*about, *answer.notes, *schedulers.notes, *lacking, *dump.warnings, *schedulers.warnings, *left_out)
     return replace(answer, notes=notes)
@@ -109,8 +127,18 @@ def make_room(question: Question, dump: Dump) -> Answer:
 class _Room:
     """The pods of one target in the order of the queue, each placed, if need be by a plan."""
 
-    def __init__(self, question: Question, scheduler: Scheduler, pods: Sequence[Pod]) -> None:
+    def __init__(
+        self,
+        question: Question,
+        scheduler: Scheduler,
+        pods: Sequence[Pod],
+        cycle: GroupCycle | None,
+        most: int = _UNLIMITED,
+    ) -> None:
+        """Plan with no more evictions than `most`; the question's bounds are those of the search for one pod."""
         self._question = question
+        self._cycle = cycle
+        self._most = most
         self._scheduler = scheduler
         self._relocation = Relocation(scheduler, question.profile)
         self._running = [pod for pod in pods if pod.spec.node_name]
@@ -126,7 +154,8 @@ class _Room:
         refused: Mapping[str, int] = {}
         unplaced: ScheduleResult | None = None
         preemption: Preemption | None = None
-        for pod in self._pods:
+        whole = self._in_group_cycle(())
+        for pod in self._pods if whole is None else ():
             landing = self._relocation.landing(pod, nodes)
             if landing is None:
                 result = self._relocation.cycle(pod, nodes)
@@ -154,6 +183,11 @@ class _Room:
                 self._notes.append("there is room for one after the other, but not for all of the group at once")
             else:
                 self._notes.append("after each uncordon wait until the target's own pod has its node, too")
+        if unplaced is None and self._cycle is not None and self._pods:
+            placed = whole or self._in_group_cycle(steps) or []
+            if not placed:
+                unplaced = self._scheduler.cycle(self._pods[-1], self._scheduler.nodes, self._question.profile)
+                self._notes.append("there is room for one after the other, but not in the group's own cycle")
         if unplaced is not None:
             steps, placed = [], []
         self._notes += _about_chance(steps, placed)
@@ -171,6 +205,18 @@ class _Room:
             kubernetes_version=version,
             notes=tuple(self._notes),
         )
+
+    def _in_group_cycle(self, steps: Sequence[Step]) -> list[Placed] | None:
+        """Return where the group's own cycle places its pods after the steps; None if it leaves one out."""
+        if self._cycle is None or not self._pods:
+            return None
+        outcome = carried_out(
+            self._relocation, (), steps, self._scheduler.nodes, self._ahead_of(self._pods[0]) if steps else ()
+        )
+        tied = self._cycle.nodes_of(outcome.nodes) if outcome is not None else None
+        if tied is None or any(pod.key not in tied for pod in self._pods):
+            return None
+        return [Placed(pod=pod, tied=tied[pod.key]) for pod in self._pods]
 
     def _together(self, steps: Sequence[Step], placed: Sequence[Placed]) -> Outcome | None:
         """Return the plan with all nodes of the target cordoned to its end: none of it lands before all of it fits."""
@@ -196,7 +242,9 @@ class _Room:
         moved = [step.pod for step in steps if step.pod is not None]
         fixed = {each.key for each in (*moved, *(each.pod for each in placed))}
         rules = EvictionRules(nodes.objects, objects, pod.priority)
-        return RoomSearch(self._relocation, rules, self._question.bounds, self._ahead_of(pod), moved, fixed)
+        bounds = self._question.bounds
+        bounds = replace(bounds, moves=min(bounds.moves, self._most - len(moved)))
+        return RoomSearch(self._relocation, rules, bounds, self._ahead_of(pod), moved, fixed)
 
     def _queue_key(self, pod: Pod) -> tuple[int | float | str, ...]:
         for name in self._scheduler.configuration.profiles:

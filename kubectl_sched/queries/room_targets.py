@@ -58,11 +58,7 @@ def targets(
         waiting = [pod for pod in members if not pod.spec.node_name and not pod.has_ended]
         if not members:
             raise SchedError(f"there is no pod of a group {name} in namespace {namespace}")
-        return (
-            list(map(_alone, waiting)),
-            [],
-            ["the pods of the group are placed one after the other, not in its cycle"],
-        )
+        return list(map(_alone, waiting)), [], []
     if word not in WORKLOAD_WORDS:
         raise SchedError(f"--make-room {target}: name pod/NAME, a workload such as deployment/web, or podgroup/NAME")
     plugins = plugins_on(dump.objects) or frozenset()

@@ -11,15 +11,29 @@ import random
 import sys
 import time
 
+from msgspec.structs import replace
+
 from kubectl_sched.api.containers import Container, ResourceRequirements
 from kubectl_sched.api.core import Node, NodeStatus
 from kubectl_sched.api.meta import ObjectMeta, OwnerReference
-from kubectl_sched.api.pod import Pod, PodSpec, PodStatus
+from kubectl_sched.api.pod import Pod, PodSchedulingGroup, PodSpec, PodStatus
+from kubectl_sched.api.scheduling import (
+    GangSchedulingPolicy,
+    PodGroup,
+    PodGroupSchedulingConstraints,
+    PodGroupSchedulingPolicy,
+    PodGroupSpec,
+    TopologyConstraint,
+)
 from kubectl_sched.queries import capacity, make_room
 from kubectl_sched.sources import Dump
+from kubectl_sched.sources.discovery.replay_setup import Replay
 from tests.bench.clusters import HOSTNAME, ZONE
 
 NODES, PODS = 5000, 50_000
+REPLAY = Replay(
+    kube_version="1.36", feature_gates="GenericWorkload=true,GangScheduling=true,TopologyAwareWorkloadScheduling=true"
+)
 
 
 def fragmented(wanted: str, *, roomy: bool = True) -> Dump:
@@ -36,6 +50,20 @@ def fragmented(wanted: str, *, roomy: bool = True) -> Dump:
     ]
     pods = [_pod(f"pod-{index}", "1500m", f"node-{index % NODES}", chance.randrange(500)) for index in range(PODS)]
     return Dump(objects=(*nodes, *pods, _pod("waiting", wanted, "", 500)))
+
+
+def of_group(wanted: str) -> Dump:
+    """The same, but what waits is a gang of two that has to share a zone."""
+    *objects, _ = fragmented(wanted).objects
+    gang = PodGroupSchedulingPolicy(gang=GangSchedulingPolicy(min_count=2))
+    constraints = PodGroupSchedulingConstraints(topology=(TopologyConstraint(key=ZONE),))
+    spec = PodGroupSpec(scheduling_policy=gang, scheduling_constraints=constraints)
+    objects.append(PodGroup(metadata=ObjectMeta(name="waiting", namespace="default"), spec=spec))
+    for index in range(2):
+        member = _pod(f"waiting-{index}", wanted, "", 500)
+        named = PodSchedulingGroup(pod_group_name="waiting")
+        objects.append(replace(member, spec=replace(member.spec, scheduling_group=named)))
+    return Dump(objects=tuple(objects))
 
 
 def _pod(name: str, cpu: str, node: str, app: int) -> Pod:
@@ -60,14 +88,15 @@ def main() -> None:
     sys.stdout.write(f"{platform.machine()}, Python {platform.python_version()}\n\n")
     sys.stdout.write("| what | evictions | seconds of processor | of wall |\n|---|---|---|---|\n")
     cases = [(f"room for a pod of {wanted}", fragmented(wanted)) for wanted in ("3900m", "5500m", "6800m", "8500m")]
+    cases.append(("room for a group of two, 5500m each, in one of three zones", of_group("5500m")))
     cases.append(("no node has room by up to four moves", fragmented("15")))
     cases.append(("no pod that moves would land, 400 evictions tried", fragmented("4", roomy=False)))
     for what, dump in cases:
         busy, started = time.process_time(), time.perf_counter()
-        answer = make_room.make_room(make_room.Question(target="pod/waiting"), dump)
+        kind = "podgroup" if "group" in what else "pod"
+        answer = make_room.make_room(make_room.Question(target=f"{kind}/waiting", replay=REPLAY), dump)
         taken = time.process_time() - busy, time.perf_counter() - started
-        evictions = sum(step.pod is not None for step in answer.steps)
-        sys.stdout.write(f"| {what} | {evictions} | {taken[0]:.2f} | {taken[1]:.2f} |\n")
+        sys.stdout.write(f"| {what} | {answer.evictions} | {taken[0]:.2f} | {taken[1]:.2f} |\n")
     dump = fragmented("4")
     busy, started = time.process_time(), time.perf_counter()
     capacity.capacity(capacity.Question(), dump)

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count, islice
 from pathlib import Path
 from typing import NamedTuple
@@ -34,6 +34,7 @@ PODS = "/api/v1/namespaces/default/pods"
 SETS = {kind: f"/apis/apps/v1/namespaces/default/{kind.lower()}s" for kind in ("ReplicaSet", "StatefulSet")}
 BUDGETS = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
 NODES = "/api/v1/nodes"
+GROUPS = "/apis/scheduling.k8s.io/v1alpha2/namespaces/default/podgroups"
 IMPORTANT = "important"
 WAITING = "waiting"
 A_MOMENT = 0.15
@@ -49,6 +50,7 @@ class Room(NamedTuple):
     budgets: list[Json]
     waiting: list[Json]
     target: str
+    groups: Sequence[Json] = ()
 
 
 class Landed(NamedTuple):
@@ -122,6 +124,28 @@ def _room_of_ties(chance: random.Random) -> Room:
     return Room(nodes, sets, pods, [], [waiting], f"pod/{WAITING}")
 
 
+def room_of_group(seed: int) -> Room:
+    """Zones with half-full nodes, and a gang of two that wants whole nodes of one zone."""
+    chance = random.Random(seed)  # noqa: S311 - each seed is one cluster
+    nodes = [_node(f"{zone}{index}", chance) for zone in "xyz" for index in range(chance.randint(2, 3))]
+    for node in nodes:
+        node["metadata"]["labels"][ZONE] = node["metadata"]["name"][0]
+        node["status"] = _status(4)
+    pods, sets = [], []
+    for node in chance.sample(nodes, len(nodes) - 1):
+        name, spec = node["metadata"]["name"], _spec(chance.choice([1, 1, 2, 3]))
+        template: Json = {"metadata": {"labels": {"app": f"on-{name}"}}, "spec": spec}
+        metadata = {"name": f"on-{name}-0", "namespace": "default", **template["metadata"]}
+        pods.append({"metadata": metadata, "spec": {**spec, "nodeName": name}})
+        sets.append(_set("ReplicaSet", f"on-{name}", template, 1))
+    policy = {"schedulingPolicy": {"gang": {"minCount": 2}}, "schedulingConstraints": {"topology": [{"key": ZONE}]}}
+    group = {"metadata": {"name": "gang", "namespace": "default"}, "spec": policy}
+    spec = {**_spec(4), "schedulingGroup": {"podGroupName": "gang"}}
+    metadata = {"namespace": "default", "labels": {"app": WAITING}}
+    waiting = [{"metadata": {**metadata, "name": f"{WAITING}-{index}"}, "spec": spec} for index in range(2)]
+    return Room(nodes, sets, pods, [], waiting, "podgroup/gang", [group])
+
+
 def _status(cpu: int) -> Json:
     return {"allocatable": {"cpu": str(cpu), "memory": "16Gi", "pods": "20"}}
 
@@ -167,7 +191,7 @@ def _set(kind: str, app: str, made_from: Json, replicas: int) -> Json:
     return {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": app, "namespace": "default"}, "spec": spec}
 
 
-def planned(room: Room, folder: Path) -> Answer:
+def planned(room: Room, folder: Path, gates: str) -> Answer:
     """The plan as foreseen before the cluster is there: whether it is worth making."""
     kinds = {each["metadata"]["name"]: each["kind"] for each in room.sets}
     items = [{"apiVersion": "v1", "kind": "Node", **each} for each in room.nodes]
@@ -183,33 +207,21 @@ def planned(room: Room, folder: Path) -> Answer:
         allowed = sum(pod["metadata"]["labels"]["app"] == name for pod in room.pods) - budget["spec"]["minAvailable"]
         status = {"disruptionsAllowed": allowed}
         items.append({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", **budget, "status": status})
-    return plan_of(items, room.target, folder)
+    items += ({"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup", **group} for group in room.groups)
+    return plan_of(items, room.target, folder, gates)
 
 
-def plan_of(items: Sequence[Json], target: str, folder: Path) -> Answer:
+def plan_of(items: Sequence[Json], target: str, folder: Path, gates: str) -> Answer:
     """`whatif --make-room TARGET` over these objects."""
     path = folder / "dump.json"
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
-    return make_room(Question(target=target, replay=Replay(kube_version="1.36")), read([str(path)]))
-
-
-def fragmented_rooms(folder: Path) -> Iterator[int]:
-    """The seeds of the clusters in which a plan evicts at least one pod."""
-    return (seed for seed in count() if planned(room_of(seed), folder).steps)
+    replay = Replay(kube_version="1.36", feature_gates=gates or None)
+    return make_room(Question(target=target, replay=replay), read([str(path)]))
 
 
 def make(server: Api, room: Room) -> None:
     """Make the cluster; done when kube-scheduler has refused the target and all budgets are counted."""
-    for node in room.nodes:
-        server.create(NODES, node)
-        server.merge(f"{NODES}/{node['metadata']['name']}", {"spec": {"taints": None}})
-    for pod in room.pods:
-        server.create(PODS, pod)
-    for each in room.sets:
-        if each["metadata"]["name"] != WAITING:
-            server.create(SETS[each["kind"]], each)
-    for budget in room.budgets:
-        server.create(BUDGETS, budget)
+    _create(server, room)
     owned = {each["metadata"]["name"] for each in room.sets}
 
     def settled() -> bool:
@@ -218,17 +230,33 @@ def make(server: Api, room: Room) -> None:
 
     kubelet.meanwhile(server, settled)
     kubelet.meanwhile(server, lambda: all(_is_counted(each, room) for each in server.get(BUDGETS)["items"]))
-    if room.target == f"pod/{WAITING}":
-        server.create(PODS, room.waiting[0])
-    else:
+    if room.target == f"replicaset/{WAITING}":
         server.create(SETS["ReplicaSet"], room.sets[-1])
-    words = f"0/{len(room.nodes)} nodes"
+    else:
+        for pod in room.waiting:
+            server.create(PODS, pod)
+    words = "group" if room.groups else f"0/{len(room.nodes)} nodes"
 
     def refused() -> bool:
         told = [words in kubelet.condition(pod, "PodScheduled", "message") for pod in _waiting(server)]
         return told == [True] * len(room.waiting)
 
     kubelet.meanwhile(server, refused)
+
+
+def _create(server: Api, room: Room) -> None:
+    for node in room.nodes:
+        server.create(NODES, node)
+        server.merge(f"{NODES}/{node['metadata']['name']}", {"spec": {"taints": None}})
+    for pod in room.pods:
+        server.create(PODS, pod)
+    for group in room.groups:
+        server.create(GROUPS, group)
+    for each in room.sets:
+        if each["metadata"]["name"] != WAITING:
+            server.create(SETS[each["kind"]], each)
+    for budget in room.budgets:
+        server.create(BUDGETS, budget)
 
 
 def _is_settled(pod: Json, owned: set[str]) -> bool:
@@ -249,9 +277,9 @@ def _waiting(server: Api) -> list[Json]:
     return items
 
 
-def carry_out(server: Api, seed: int, folder: Path) -> Landed:
+def carry_out(server: Api, seed: int, room: Room, folder: Path, gates: str) -> Landed:
     """Ask for a plan, do what it says, and hold it to its promises."""
-    answer = plan_of([*server.everything(), *_sets(server)], room_of(seed).target, folder)
+    answer = plan_of([*server.everything(), *_sets(server), *_groups(server, room)], room.target, folder, gates)
     assert answer.found
     assert answer.steps, f"seed {seed}: it fits already"
     landed: list[tuple[Step, str]] = []
@@ -286,6 +314,11 @@ def _sets(server: Api) -> Iterator[Json]:
         yield from ({"apiVersion": "apps/v1", "kind": kind, **each} for each in server.get(path)["items"])
 
 
+def _groups(server: Api, room: Room) -> Iterator[Json]:
+    found = server.get(GROUPS)["items"] if room.groups else ()
+    yield from ({"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup", **each} for each in found)
+
+
 def _evicted(server: Api, step: Step) -> str:
     """Evict the pod; gives the node of the one that its controller makes in its place."""
     pod = step.pod
@@ -305,9 +338,11 @@ def _evicted(server: Api, step: Step) -> str:
     return node
 
 
-def unmake(server: Api) -> None:
+def unmake(server: Api, room: Room) -> None:
     """Take everything away."""
-    for path in (*SETS.values(), BUDGETS):
+    for group in room.groups:  # nobody here runs the controller that lets groups without pods go
+        server.merge(f"{GROUPS}/{group['metadata']['name']}", {"metadata": {"finalizers": None}})
+    for path in (*SETS.values(), BUDGETS, *([GROUPS] if room.groups else ())):
         for each in server.get(path)["items"]:
             server.delete(f"{path}/{each['metadata']['name']}")
 
@@ -328,8 +363,10 @@ def unmake(server: Api) -> None:
         server.delete(f"{NODES}/{node['metadata']['name']}")
 
 
-def carried_out(plane: ControlPlane, plans: int) -> Iterator[Landed]:
-    """Carry out so many plans, one cluster after the other."""
+def carried_out(
+    plane: ControlPlane, plans: int, rooms: Callable[[int], Room] = room_of, gates: str = ""
+) -> Iterator[Landed]:
+    """Carry out so many plans that evict at least one pod, one cluster after the other."""
     quick: dict[str, object] = {
         "percentageOfNodesToScore": 100,
         "podInitialBackoffSeconds": 1,
@@ -339,10 +376,12 @@ def carried_out(plane: ControlPlane, plans: int) -> Iterator[Landed]:
     with Api(plane.port, ADMIN_TOKEN) as server, tempfile.TemporaryDirectory() as folder:
         important = {"metadata": {"name": IMPORTANT}, "value": 100, "preemptionPolicy": "Never"}
         server.create("/apis/scheduling.k8s.io/v1/priorityclasses", important)
-        for seed in islice(fragmented_rooms(Path(folder)), plans):
-            make(server, room_of(seed))
-            yield carry_out(server, seed, Path(folder))
-            unmake(server)
+        fragmented = (seed for seed in count() if planned(rooms(seed), Path(folder), gates).steps)
+        for seed in islice(fragmented, plans):
+            room = rooms(seed)
+            make(server, room)
+            yield carry_out(server, seed, room, Path(folder), gates)
+            unmake(server, room)
 
 
 def main() -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from kubectl_sched.api.apps import Deployment
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.policy import PodDisruptionBudget
+from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.config import KubeVersion, load_configuration
 from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.make_room import Answer, Question, about_search, make_room
@@ -58,8 +59,11 @@ def evictions(answer: Answer) -> list[Pod]:
     return [step.pod for step in answer.steps if step.pod is not None]
 
 
+SMALL = {"cpu": "4", "memory": "16Gi", "pods": "9"}
+
+
 def small(name: str, cpu: str = "4") -> Node:
-    return node(name, labels={"kubernetes.io/hostname": name}, allocatable={"cpu": cpu, "memory": "16Gi", "pods": "9"})
+    return node(name, labels={"kubernetes.io/hostname": name}, allocatable=SMALL | {"cpu": cpu})
 
 
 def two_halves(**of_first: Any) -> tuple[KubernetesObject, ...]:
@@ -374,6 +378,53 @@ def test_no_pod_of_a_group_is_counted_on_before_all_of_them_fit() -> None:
         ("uncordon", "w1", None),
     ]
     assert sorted(each.pod.name for each in answer.placed) == ["g-0", "g-1"]
+
+
+def in_group(*objects: KubernetesObject, key: str | None = None) -> Answer:
+    """Ask for room for two members of a gang that want a whole node each, in a version with the group's own cycle."""
+    constraints = {"schedulingConstraints": {"topology": [{"key": key}]}} if key is not None else {}
+    policy = {"schedulingPolicy": {"gang": {"minCount": 2}}}
+    group = msgspec.convert({"metadata": {"name": "g", "namespace": "default"}, "spec": policy | constraints}, PodGroup)
+    members = [pod(f"g-{index}", schedulingGroup={"podGroupName": "g"}, **requests(cpu="4")) for index in (0, 1)]
+    gates = "GenericWorkload=true,TopologyAwareWorkloadScheduling=true"
+    question = Question(target="podgroup/g", replay=Replay(kube_version="1.37", feature_gates=gates))
+    return make_room(question, Dump(objects=(*objects, group, *members)))
+
+
+def of_zone(name: str, zone: str) -> Node:
+    return node(name, labels={"kubernetes.io/hostname": name, "zone": zone}, allocatable=SMALL)
+
+
+def test_a_group_lands_where_its_own_cycle_says() -> None:
+    answer = in_group(small("w1"), small("w2"), small("w3"), owned("a", "w1"), owned("b", "w2"))
+    assert [each.name for each in evictions(answer)] == ["a"]
+    assert {each.pod.name: each.tied for each in answer.placed} == {"g-0": ("w1", "w3"), "g-1": ("w3",)}
+    assert not any("one after the other" in note for note in answer.notes)
+
+
+def test_a_group_that_fits_in_its_own_cycle_needs_no_plan() -> None:
+    answer = in_group(of_zone("a1", "a"), of_zone("b1", "b"), of_zone("b2", "b"), key="zone")
+    assert (answer.steps, [each.tied[0] for each in answer.placed]) == ((), ["b1", "b2"])
+
+
+def test_the_zones_that_are_tied_for_a_group_are_declared() -> None:
+    answer = in_group(*(of_zone(name, name[0]) for name in ("a1", "a2", "b1", "b2")), key="zone")
+    assert [each.tied for each in answer.placed] == [("a1", "a2", "b1", "b2"), ("a2", "b2")]
+
+
+def test_room_for_a_group_that_keeps_to_one_zone_is_made_in_the_zone_that_needs_the_fewest_evictions() -> None:
+    """One by one its pods would fit already: one in each zone."""
+    nodes = [of_zone(name, name[0]) for name in ("a1", "a2", "a3", "b1", "b2", "c1")]
+    movers = [owned("p", "a1"), owned("q", "a2"), owned("s", "a3"), owned("r", "b2")]
+    answer = in_group(*nodes, *movers, key="zone")
+    assert [each.name for each in evictions(answer)] == ["r"]
+    assert sorted(each.tied[0] for each in answer.placed) == ["b1", "b2"]
+
+
+def test_a_group_without_room_in_any_zone_has_no_plan() -> None:
+    answer = in_group(of_zone("a1", "a"), of_zone("b1", "b"), key="zone")
+    assert not answer.found
+    assert answer.placed == ()
 
 
 def test_a_pod_of_a_group_is_told_to_be_asked_for_with_its_group() -> None:
