@@ -7,6 +7,7 @@ import msgspec
 from kubectl_sched.api.meta import Condition, Int32, KubernetesObject, LabelSelector, ObjectMeta, Part
 from kubectl_sched.api.pod import PodSpec
 from kubectl_sched.api.pod_volumes import PersistentVolumeClaimTemplate
+from kubectl_sched.api.scheduling import PodGroupSpec
 
 IntOrPercent: TypeAlias = int | str
 """A number, or a share in percent such as `25%`."""
@@ -117,6 +118,7 @@ class JobSpec(Part, frozen=True):
     completions: Int32 | None = None
     completion_mode: str | None = None
     suspend: bool | None = None
+    scheduling: PodGroupSpec | None = None
     template: PodTemplateSpec = PodTemplateSpec()
 
 

@@ -81,6 +81,7 @@ class PodGroupSpec(Part, frozen=True):
     resource_claims: tuple[PodResourceClaim, ...] = ()
     disruption_mode: DisruptionMode | str | None = None
     """A word in 1.36: `Pod` or `PodGroup`."""
+    priority_class_name: str = ""
     priority: Int32 | None = None
     preemption_policy: str | None = None
 

@@ -1,4 +1,4 @@
-"""Applies the other objects of manifests: claims, classes, quotas, namespaces, services.
+"""Applies the other objects of manifests: claims, classes, quotas, namespaces, services, groups.
 
 Answers to pkg/apis/{core,storage,resource}/*/defaults.go and plugin/pkg/admission/storage/storageclass/setdefault. An
 object that the cluster has keeps its status, and one whose spec may not change (a claim, a volume) stays as it is.
@@ -23,6 +23,7 @@ from kubectl_sched.api.resource import (
     ResourceClaimSpec,
     ResourceClaimTemplate,
 )
+from kubectl_sched.api.scheduling import CompositePodGroup, PodGroup
 from kubectl_sched.api.storage import (
     PersistentVolume,
     PersistentVolumeClaim,
@@ -49,6 +50,8 @@ APPLIED = (
     DeviceClass,
     ResourceClaim,
     ResourceClaimTemplate,
+    PodGroup,
+    CompositePodGroup,
 )
 _UNCHANGEABLE = (PersistentVolume, PersistentVolumeClaim, StorageClass, ResourceClaim, PriorityClass)
 
@@ -73,7 +76,20 @@ def applied(objects: Sequence[KubernetesObject], manifests: Iterable[KubernetesO
         item = after[key]
         if isinstance(item, PersistentVolumeClaim):
             after[key] = with_default_class(item, classes)
+        if isinstance(item, PodGroup | CompositePodGroup):
+            after[key] = _with_priority(item, [each for each in after.values() if isinstance(each, PriorityClass)])
     return tuple(after.values())
+
+
+def _with_priority(group: PodGroup | CompositePodGroup, classes: Sequence[PriorityClass]) -> KubernetesObject:
+    """The Priority admission plugin; a class that is not known gives no priority."""
+    name = group.spec.priority_class_name
+    found = [each for each in classes if (each.name == name if name else each.global_default)]
+    if group.spec.priority is not None or not found:
+        return group
+    lowest = min(found, key=lambda each: each.value)
+    policy = group.spec.preemption_policy or lowest.preemption_policy
+    return structs.replace(group, spec=structs.replace(group.spec, priority=lowest.value, preemption_policy=policy))
 
 
 def _changed(stored: KubernetesObject, item: KubernetesObject) -> KubernetesObject:
@@ -84,7 +100,7 @@ def _changed(stored: KubernetesObject, item: KubernetesObject) -> KubernetesObje
     match stored:
         case ResourceQuota():
             return structs.replace(item, status=structs.replace(stored.status, hard={}))
-        case Namespace() | PodDisruptionBudget():
+        case Namespace() | PodDisruptionBudget() | PodGroup():
             return structs.replace(item, status=stored.status)
         case _:
             return item

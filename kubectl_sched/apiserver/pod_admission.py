@@ -50,6 +50,9 @@ class Admission(Record, frozen=True, kw_only=True):
     plugins: frozenset[str] = frozenset()
     """The admission plugins that are off by default and known to be on here."""
 
+    jobs_choose_groups: bool = False
+    """Jobs say in `spec.scheduling` what group they want (1.37)."""
+
     def admitted(self, pod: Pod) -> Pod:
         """The pod as it would be stored. Raises RefusedError with the reason why it would not be."""
         check_quantities(pod)

@@ -177,6 +177,9 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     groups_are_queued: bool = False
     """A group stands in the queue as one, by its own priority, and its members do not."""
 
+    jobs_choose_groups: bool = False
+    """With WorkloadWithJob every Job has a PodGroup, as its `spec.scheduling` says; before, only one that is a gang."""
+
     groups_are_victims: bool = False
     """With GenericWorkload, DefaultPreemption takes pods by the priority of their group, and groups as a whole where
     their disruptionMode is `all`."""
@@ -352,6 +355,7 @@ def _table() -> dict[KubeVersion, Release]:
             "groups_have_placement_feasible": True,
             "groups_wait_for_gated": True,
             "groups_are_queued": True,
+            "jobs_choose_groups": True,
             "pod_group_condition": "PodGroupInitiallyScheduled",
             "one_violated_budget_is_enough": True,
             "unstarted_victims_keep_their_order": True,

@@ -14,7 +14,7 @@ from kubectl_sched.api.affinity import NodeSelector, NodeSelectorRequirement, No
 from kubectl_sched.api.apimachinery.quantity import parse_quantity
 from kubectl_sched.api.component_helpers.volume_claims import NOT_SUPPORTED_PROVISIONER, class_of_claim, class_of_volume
 from kubectl_sched.api.core import ObjectReference
-from kubectl_sched.api.meta import Annotations, ObjectMeta
+from kubectl_sched.api.meta import Annotations, ObjectMeta, OwnerReference
 from kubectl_sched.api.pod import PodResourceClaimStatus
 from kubectl_sched.api.resource import ResourceClaim, ResourceClaimTemplate
 from kubectl_sched.api.storage import (
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.api.pod_volumes import PersistentVolumeClaimTemplate
+    from kubectl_sched.api.scheduling import PodGroup
     from kubectl_sched.snapshot import Objects
 
 
@@ -62,8 +63,12 @@ def new_claim(
     return with_default_class(made, objects.all(StorageClass))
 
 
-def with_device_claims(pod: Pod, objects: Objects) -> tuple[Pod, tuple[ResourceClaim, ...]]:
+def with_device_claims(
+    pod: Pod, objects: Objects, group: PodGroup | None = None
+) -> tuple[Pod, tuple[ResourceClaim, ...]]:
     """The pod whose status names the claims made for it from templates, and these claims.
+
+    A claim that the pod's group has, too, is the group's, one for all of its pods.
 
     One whose template is missing is not made, so that the pod waits for it, as it would.
     """
@@ -75,14 +80,15 @@ def with_device_claims(pod: Pod, objects: Objects) -> tuple[Pod, tuple[ResourceC
         template = objects.get(ResourceClaimTemplate, reference.resource_claim_template_name, pod.namespace)
         if template is None:
             continue
-        name = f"{pod.name}-{reference.name}"
+        shared = group if group is not None and reference in group.spec.resource_claims else None
+        name = f"{pod.name if shared is None else shared.name}-{reference.name}"
         metadata = ObjectMeta(
             name=name,
             namespace=pod.namespace,
             uid=f"whatif/ResourceClaim/{pod.namespace}/{name}",
             labels=template.spec.metadata.labels,
             annotations=Annotations(pod_claim_name=reference.name),
-            owner_references=(owned_by(pod),),
+            owner_references=(owned_by(pod) if shared is None else _owned_by_group(shared),),
         )
         claims.append(ResourceClaim(metadata=metadata, spec=with_device_defaults(template.spec.spec)))
         statuses.append(PodResourceClaimStatus(name=reference.name, resource_claim_name=name))
@@ -90,6 +96,16 @@ def with_device_claims(pod: Pod, objects: Objects) -> tuple[Pod, tuple[ResourceC
         return pod, ()
     return structs.replace(pod, status=structs.replace(pod.status, resource_claim_statuses=tuple(statuses))), tuple(
         claims
+    )
+
+
+def _owned_by_group(group: PodGroup) -> OwnerReference:
+    return OwnerReference(
+        api_version="scheduling.k8s.io/v1beta1",
+        kind="PodGroup",
+        name=group.name,
+        uid=group.metadata.uid,
+        controller=True,
     )
 
 

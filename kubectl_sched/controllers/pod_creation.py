@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.resource import ResourceClaim, ResourceClaimTemplate
+from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.api.storage import PersistentVolumeClaim
 from kubectl_sched.apiserver.refused_manifest import RefusedError
 from kubectl_sched.apiserver.resource_quotas import Quotas
+from kubectl_sched.controllers.job_pod_groups import in_group, pod_group_of
 from kubectl_sched.controllers.pod_claims import bound_at_once, ephemeral_claims, new_claim, with_device_claims
 from kubectl_sched.snapshot import Objects
 
@@ -53,6 +55,7 @@ class Making:
         self._charges = charges
         self._controllers: set[tuple[type[KubernetesObject], str]] = set()
         self._made_at_once: set[str] = set()
+        self._claims: set[str] = set()
         self._missing_templates: set[str] = set()
 
     def workload(self, replicas: Replicas, indices: Sequence[int]) -> Workload:
@@ -64,10 +67,13 @@ class Making:
             self.made.append(controller)
         pods: list[Pod] = []
         claims: list[PersistentVolumeClaim] = []
+        group: PodGroup | None = None
         for index in indices:
             pod = replicas.pod(index)
             asks = self._dry_run
             pod = admitted.of(pod) if asks is None else asks.admitted(replicas.source, pod, admitted.of)
+            group = group or self._job_group(replicas.source, pod)
+            pod = pod if group is None else in_group(pod, group)
             if self._charges:
                 self.quotas.take(pod)
             if pod.spec.resource_claims:
@@ -93,15 +99,32 @@ class Making:
             raise RefusedError(pod, error.field, said) from None
         self.quotas.give_back(pod)
 
+    def _job_group(self, source: KubernetesObject, pod: Pod) -> PodGroup | None:
+        """The group of a Job's pods, made with the first of them."""
+        if not self._admission.enabled("WorkloadWithJob"):
+            return None
+        group = pod_group_of(source, pod, self._objects, chosen=self._admission.jobs_choose_groups)
+        if group is not None and self._group(group.name, group.namespace) is None:
+            self.made.append(group)
+        return group
+
+    def _group(self, name: str, namespace: str) -> PodGroup | None:
+        made = (each for each in self.made if isinstance(each, PodGroup))
+        found = next((each for each in made if (each.name, each.namespace) == (name, namespace)), None)
+        return found or self._objects.get(PodGroup, name, namespace)
+
     def _with_device_claims(self, pod: Pod) -> Pod:
+        named = pod.spec.scheduling_group if self._admission.enabled("DRAWorkloadResourceClaims") else None
+        group = self._group(named.pod_group_name or "", pod.namespace) if named is not None else None
         for reference in pod.spec.resource_claims:
             name = reference.resource_claim_template_name
             if name is not None and self._objects.get(ResourceClaimTemplate, name, pod.namespace) is None:
                 self._missing_templates.add(f"{pod.namespace}/{name}")
-        pod, claims = with_device_claims(pod, self._objects)
-        self.made += [
-            claim for claim in claims if self._objects.get(ResourceClaim, claim.name, claim.namespace) is None
-        ]
+        pod, claims = with_device_claims(pod, self._objects, group)
+        for claim in claims:
+            if claim.key not in self._claims and self._objects.get(ResourceClaim, claim.name, claim.namespace) is None:
+                self._claims.add(claim.key)
+                self.made.append(claim)
         return pod
 
     def _claims_of(self, pod: Pod, replicas: Replicas) -> Iterator[PersistentVolumeClaim]:

@@ -130,6 +130,7 @@ class _Stages:
             enabled=configuration.features.enabled,
             present=dump.present,
             plugins=plugins or frozenset(),
+            jobs_choose_groups=configuration.release.jobs_choose_groups,
         )
         self._items: list[tuple[KubernetesObject, bool]] = [(item, True) for item in manifests.items]
         for target in question.targets:

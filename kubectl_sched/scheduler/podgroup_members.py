@@ -26,12 +26,12 @@ GENERIC_WORKLOAD = "GenericWorkload"
 """The feature gate of the cycle of groups."""
 
 
-def explain_podgroup(group: Group, scheduler: Scheduler) -> PodGroupResult:
+def explain_podgroup(group: Group, scheduler: Scheduler, nodes: Snapshot | None = None) -> PodGroupResult:
     """Run the cycle for the members of the group that may enter the queue; the others are told why not.
 
-    A group in a tree has the cycle of the whole tree.
+    A group in a tree has the cycle of the whole tree. `nodes` is another state than the scheduler's own.
     """
-    nodes = scheduler.nodes
+    nodes = scheduler.nodes if nodes is None else nodes
     info = info_of(root_of(group, nodes.objects, scheduler.configuration) or group, nodes)
     queued: list[Pod] = []
     outside: list[Member] = []
@@ -48,7 +48,7 @@ def explain_podgroup(group: Group, scheduler: Scheduler) -> PodGroupResult:
     if scheduler.configuration.release.groups_wait_for_gated and any(each.outcome is Outcome.GATED for each in outside):
         outside += [Member(pod=pod, outcome=Outcome.GATED) for pod in queued]
         queued = []
-    result = _cycle(_queued(info, frozenset(pod.key for pod in queued)), scheduler)
+    result = _cycle(_queued(info, frozenset(pod.key for pod in queued)), scheduler, nodes)
     return replace(result, members=(*result.members, *outside))
 
 
@@ -68,7 +68,7 @@ def _queued(info: PodGroupInfo, keys: frozenset[str]) -> PodGroupInfo:
     return replace(info, pods=tuple(pod for pod in info.pods if pod.key in keys))
 
 
-def _cycle(info: PodGroupInfo, scheduler: Scheduler) -> PodGroupResult:
+def _cycle(info: PodGroupInfo, scheduler: Scheduler, nodes: Snapshot) -> PodGroupResult:
     configuration = scheduler.configuration
     version = str(configuration.version)
     if not info.pods:
@@ -77,7 +77,7 @@ def _cycle(info: PodGroupInfo, scheduler: Scheduler) -> PodGroupResult:
     framework = scheduler.framework(scheduler_name_of(info.pods[0]))
     if why is not None or framework is None:
         return failed_before_scheduling(info, version, why or "", configuration.release)
-    return schedule_one_podgroup(info, _in_flight(info, scheduler.nodes), framework)
+    return schedule_one_podgroup(info, _in_flight(info, nodes), framework)
 
 
 def _in_flight(info: PodGroupInfo, nodes: Snapshot) -> Snapshot:

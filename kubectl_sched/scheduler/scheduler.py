@@ -72,11 +72,11 @@ class Scheduler:
             return None
         for plugin in result.framework.queue_sort_plugins[:1]:
             if plugin not in self._orders:
-                self._orders[plugin] = QueueOrder([self._as_queued(pod) for pod in self.waiting], plugin)
-            return self._orders[plugin].place(self._as_queued(result.pod))
+                self._orders[plugin] = QueueOrder([self.as_queued(pod) for pod in self.waiting], plugin)
+            return self._orders[plugin].place(self.as_queued(result.pod))
         return None
 
-    def _as_queued(self, pod: Pod) -> Pod:
+    def as_queued(self, pod: Pod) -> Pod:
         """Return the pod with the priority by which it is queued: since 1.37 that of its group."""
         named, of = pod.spec.scheduling_group, self.configuration
         if named is None or not (of.release.groups_are_queued and of.features.enabled("GenericWorkload")):

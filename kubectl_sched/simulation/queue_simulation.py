@@ -15,16 +15,19 @@ from msgspec.structs import replace
 
 from kubectl_sched.controllers.pod_deletion import changed, left_behind, recreated
 from kubectl_sched.record import Record
+from kubectl_sched.scheduler.podgroup_members import group_with_cycle
 from kubectl_sched.scheduler.reserve import after, reserved, reserved_pod, without_nomination
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.simulation.equivalent_pods import EqualPods, are_equal
+from kubectl_sched.simulation.group_cycles import run_group_cycle
 from kubectl_sched.simulation.placement import TIED_SHOWN, Placement, QueuedPod, Simulated
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.interface import QueueSortPlugin
+    from kubectl_sched.framework.podgroup_info import Group
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
     from kubectl_sched.snapshot import Snapshot
@@ -87,7 +90,8 @@ class Simulation:
         """Empty the queue. `report` is told how many pods are done and how many are known of."""
         while self._queue:
             _, queued = heapq.heappop(self._queue)
-            self.placements.append(self._in_its_turn(queued))
+            group = group_with_cycle(queued.pod, self._scheduler)
+            self.placements += [self._in_its_turn(queued)] if group is None else self._in_group(group, queued)
             if report is not None:
                 report(len(self.placements), len(self.placements) + len(self._queue))
 
@@ -114,6 +118,29 @@ class Simulation:
             self._without_node.add(queued.pod.metadata.uid)
         return placement
 
+    def _in_group(self, group: Group, first: QueuedPod) -> tuple[Placement, ...]:
+        """Run the cycle of a group for all of its pods in the queue; once more if victims are to make room at once."""
+        queued, others = [first], []
+        for entry in self._queue:
+            if group_with_cycle(entry[1].pod, self._scheduler) is group:
+                queued.append(entry[1])
+            else:
+                others.append(entry)
+        heapq.heapify(others)
+        self._queue = others
+        done = run_group_cycle(group, queued, self.nodes, self._scheduler)
+        if done.result.victims and done.result.is_waiting_on_preemption and self._choices.requeue_victims:
+            self._requeue(done.result.victims)
+            done = run_group_cycle(group, queued, self.nodes, self._scheduler)
+        self.nodes, self._equal, self._unplaced = done.nodes, None, None
+        self.first_unplaced = self.first_unplaced or done.first_unplaced
+        for each in done.placements:
+            if each.nominated_node is not None:
+                self.nodes = _nominated(self.nodes, each.pod, each.nominated_node)
+            if not each.is_placed:
+                self._without_node.add(each.pod.metadata.uid)
+        return done.placements
+
     def place(self, queued: QueuedPod) -> Placement:
         """Schedule one pod now, past the queue; the placement is not recorded."""
         return self._put(queued) if queued.pod.spec.node_name else self._schedule(queued)
@@ -125,7 +152,7 @@ class Simulation:
 
     def _queue_key(self, pod: Pod) -> tuple[int | float | str, ...]:
         plugin = self._queue_sort
-        return () if plugin is None else plugin.queue_key(pod)
+        return () if plugin is None else plugin.queue_key(self._scheduler.as_queued(pod))
 
     @property
     def _queue_sort(self) -> QueueSortPlugin | None:
@@ -234,13 +261,17 @@ class Simulation:
     def _preempted(self, queued: QueuedPod, placement: Placement) -> Placement:
         """Remove the victims, queue them again, and let the pod take the node that it is nominated to."""
         node = placement.nominated_node or ""
-        again = [recreated(victim) for victim in placement.victims]
-        for victim, successor in zip(placement.victims, again, strict=True):
-            self.nodes = without_pod(self.nodes, victim, successor)
-        self.enqueue(QueuedPod(pod=pod, owner=owner_of(pod)) for pod in again)
+        self._requeue(placement.victims)
         status = replace(queued.pod.status, nominated_node_name=node)
         placed = self._schedule(QueuedPod(pod=replace(queued.pod, status=status), owner=queued.owner))
         return replace(placed, pod=queued.pod, nominated_node=node, victims=placement.victims)
+
+    def _requeue(self, victims: Sequence[Pod]) -> None:
+        """Take the victims off their nodes, and queue what their owners make in their place."""
+        again = [recreated(victim) for victim in victims]
+        for victim, successor in zip(victims, again, strict=True):
+            self.nodes = without_pod(self.nodes, victim, successor)
+        self.enqueue(QueuedPod(pod=pod, owner=owner_of(pod)) for pod in again)
 
 
 def _nominated(nodes: Snapshot, pod: Pod, node: str) -> Snapshot:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kubectl_sched.simulation.topology_skew import Skew, skews
+from kubectl_sched.simulation.rollout import Skew, skews
 from tests.plugins.clusters import node, pod, snapshot
 
 ZONED = snapshot(

@@ -184,6 +184,7 @@ NAMING_FIELDS: dict[str, Change] = {
         "PodSetUpdate.name",
         "PodSpec.node_name",
         "QueuedWorkloadStatus.cluster_name",
+        "PodGroupSpec.priority_class_name",
         "PodSpec.priority_class_name",
         "PodSpec.runtime_class_name",
         "PodStatus.nominated_node_name",
