@@ -173,6 +173,12 @@ class Event(KubernetesObject, frozen=True, tag_field="kind", tag="Event"):
 
 
 class ConfigMap(KubernetesObject, frozen=True, tag_field="kind", tag="ConfigMap"):
-    """Read only where a scheduler's own configuration is mounted from it."""
+    """Read only where a scheduler's own configuration is mounted from it, and if it is cluster-autoscaler's status."""
 
     data: dict[str, str] = {}
+
+    @property
+    def autoscaler_status(self) -> str:
+        """The status of cluster-autoscaler, in either of its formats; empty if it holds none."""
+        text = self.data.get("status", "")
+        return text if text.startswith("Cluster-autoscaler status at ") or "autoscalerStatus" in text else ""

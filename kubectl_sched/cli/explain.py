@@ -17,9 +17,10 @@ from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from kubectl_sched.queries.explain import Question
+    from kubectl_sched.queries.new_nodes import NewNodesFlags
     from kubectl_sched.render.display import Display
     from kubectl_sched.sources.dump.dump import Dump
     from kubectl_sched.sources.extender.extender_client import HTTPExtenders
@@ -70,13 +71,23 @@ def explain(
         bool, typer.Option("--interactive", "-i", help="Explore the answer on a full screen, and change it there.")
     ] = False,
     new_nodes: Annotated[
-        bool, typer.Option("--new-nodes", help="Say whether Karpenter would make a node for a pod, and which.")
+        bool, typer.Option("--new-nodes", help="Say whether the autoscaler would make a node for a pod, and which.")
     ] = False,
     instance_types: Annotated[
         str | None,
         typer.Option(
             "--instance-types", metavar="FILE", help="All instance types, as Karpenter's kwok provider reads them."
         ),
+    ] = None,
+    node_group_label: Annotated[
+        str | None,
+        typer.Option(
+            "--node-group-label", metavar="KEY", help="The label that names cluster-autoscaler's node groups."
+        ),
+    ] = None,
+    node_template: Annotated[
+        str | None,
+        typer.Option("--node-template", metavar="FILE", help="Nodes as cluster-autoscaler's empty groups would have."),
     ] = None,
     drifted: Annotated[
         bool, typer.Option("--drifted", help="Only bound pods that would land elsewhere now, or would be rejected.")
@@ -130,8 +141,10 @@ def explain(
         drifted=drifted,
         sampling=sampling,
         start_index=start_index,
-        new_nodes=new_nodes,
-        instance_types=_instance_types(instance_types, new_nodes=new_nodes),
+        new_nodes=_new_nodes_flags(
+            {"instance-types": instance_types, "node-group-label": node_group_label, "node-template": node_template},
+            new_nodes=new_nodes,
+        ),
     )
     asked = _Asked(
         question=question,
@@ -202,7 +215,7 @@ def _answered(asked: _Asked, dump: Dump, selection: Selection) -> int:
 
 
 def _with_node_pools(selection: Selection, *, drifted: bool) -> Selection:
-    """The selection of one pod, with what Karpenter looks at."""
+    """The selection of one pod, with what autoscalers look at."""
     if drifted or not selection.is_one_pod:
         raise SchedError("--new-nodes is about one pod: name it, as in explain pod web-0 --new-nodes")
     from kubectl_sched.sources.live.needed_kinds import FOR_NEW_NODES
@@ -210,13 +223,29 @@ def _with_node_pools(selection: Selection, *, drifted: bool) -> Selection:
     return replace(selection, also=FOR_NEW_NODES)
 
 
-def _instance_types(path: str | None, *, new_nodes: bool) -> tuple[bytes, str] | None:
-    if path is None:
-        return None
+def _new_nodes_flags(given: Mapping[str, str | None], *, new_nodes: bool) -> NewNodesFlags | None:
+    """Return the flags of --new-nodes with the contents of their files, None without it."""
     if not new_nodes:
-        raise SchedError("--instance-types is for --new-nodes: give both")
+        extra = next((name for name, value in given.items() if value is not None), None)
+        if extra is not None:
+            raise SchedError(f"--{extra} is for --new-nodes: give both")
+        return None
+    from kubectl_sched.queries.cluster_autoscaler_replay import NodeGroupFlags
+    from kubectl_sched.queries.new_nodes import NewNodesFlags
+    from kubectl_sched.simulation.node_edits import node_of_manifest
+    from kubectl_sched.sources.dump.documents import read_documents
+
+    types, template = given["instance-types"], given["node-template"]
+    nodes = [node_of_manifest(each, template) for each in read_documents(template)] if template is not None else []
+    return NewNodesFlags(
+        instance_types=(_content(types), types) if types is not None else None,
+        groups=NodeGroupFlags(label=given["node-group-label"], templates=tuple(nodes)),
+    )
+
+
+def _content(path: str) -> bytes:
     try:
-        return Path(path).read_bytes(), path
+        return Path(path).read_bytes()
     except OSError as error:
         raise SchedError(f"cannot read {path}: {error.strerror}") from error
 

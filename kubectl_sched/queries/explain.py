@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
+from kubectl_sched.api.core import ConfigMap
 from kubectl_sched.api.karpenter import NodePool
+from kubectl_sched.api.pod import Pod
 from kubectl_sched.diagnostics.history import history_of, observed_of, placed_by_another
 from kubectl_sched.diagnostics.kubelet_refusals import kubelet_refusals
 from kubectl_sched.diagnostics.pod_lifecycle import stage_of
@@ -24,6 +26,7 @@ from kubectl_sched.scheduler.schedule_one import no_profile
 from kubectl_sched.simulation.equivalence_cache import EquivalenceCache
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
+from kubectl_sched.sources.discovery.scheduler_flags import is_autoscaler
 from kubectl_sched.sources.dump.completeness import completeness
 from kubectl_sched.sources.pod_selection import Selection, about_none, select, workloads_named
 from kubectl_sched.sources.surroundings import Surroundings
@@ -31,11 +34,12 @@ from kubectl_sched.sources.surroundings import Surroundings
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.config import Configuration
     from kubectl_sched.diagnostics.kubelet_refusals import Refusals
     from kubectl_sched.framework.handle import ExtenderClient
     from kubectl_sched.queries.held_pods import HeldPods
+    from kubectl_sched.queries.new_nodes import NewNodesFlags
     from kubectl_sched.scheduler.podgroup_result import PodGroupResult
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
@@ -58,9 +62,8 @@ class Question(Record, frozen=True, kw_only=True):
     drifted: bool = False
     sampling: bool = False
     start_index: int | None = None
-    new_nodes: bool = False
-    instance_types: tuple[bytes, str] | None = None
-    """The content and the path of a file that names all instance types; None for those that nodes show."""
+    new_nodes: NewNodesFlags | None = None
+    """The flags of --new-nodes; None without it."""
 
     in_groups: bool = True
     """Tell a pod of a group with its part of the group's cycle; else each pod is judged by itself."""
@@ -212,7 +215,7 @@ class PodExplainer:
         )
         if is_held(found):
             found = self._held.with_gates(found, scheduler)
-        if self._question.new_nodes or self._needs_node(result):
+        if self._question.new_nodes is not None or self._needs_node(result):
             found = self._with_new_nodes(found, pod)
         found = self._sampled(found, scheduler.configuration)
         if self._question.is_about_one_pod:
@@ -250,20 +253,22 @@ class PodExplainer:
         from kubectl_sched.queries.new_nodes import new_nodes, new_nodes_in_short
 
         asking = Asking(self._question.replay, self._question.profile)
-        if self._question.new_nodes:
-            return replace(found, new_nodes=new_nodes(pod, self._dump, asking, self._question.instance_types))
+        flags = self._question.new_nodes
+        if flags is not None:
+            events = found.observed.autoscalers if found.observed is not None else ()
+            return replace(found, new_nodes=new_nodes(pod, self._dump, asking, flags, events))
         try:
             return replace(found, new_nodes=new_nodes_in_short(pod, self._dump, asking))
         except SchedError as error:
             return replace(found, warnings=(*found.warnings, f"new nodes are not known: {error}"))
 
     def _needs_node(self, result: ScheduleResult) -> bool:
-        """Report whether the pod that was named fits nowhere while NodePools are there."""
+        """Report whether the pod that was named fits nowhere while an autoscaler may be there."""
         return (
             self._question.is_about_one_pod
             and result.outcome is Outcome.UNSCHEDULABLE
             and not result.current_node
-            and any(isinstance(each, NodePool) for each in self._dump.objects)
+            and any(map(_shows_autoscaler, self._dump.objects))
         )
 
     def _is_as_asked(self, result: ScheduleResult) -> bool:
@@ -320,6 +325,13 @@ def is_held(found: Explanation) -> bool:
 def landing_nodes(result: ScheduleResult) -> tuple[str, ...]:
     """Return the nodes that the pod may land on."""
     return (result.nominated_first,) if result.nominated_first is not None else result.best
+
+
+def _shows_autoscaler(item: KubernetesObject) -> bool:
+    """Report whether it is a NodePool of Karpenter, or cluster-autoscaler's pod or status."""
+    if isinstance(item, Pod):
+        return not item.has_ended and any(map(is_autoscaler, item.spec.containers))
+    return isinstance(item, NodePool) or (isinstance(item, ConfigMap) and bool(item.autoscaler_status))
 
 
 def _together(explanations: Sequence[Explanation], schedulers: ClusterSchedulers) -> Together | None:

@@ -109,10 +109,10 @@ def karpenter_answer(
     `in_full`, the pod is the only one that needs a node, and a NodePool is judged alone only if none makes one.
     Raises SchedError if the file is unusable.
     """
+    if not any(isinstance(each, NodePool) for each in dump.objects):
+        return None
     asked = _unschedulable(pod)
     cluster = Cluster(asked if each is pod else each for each in dump.objects)
-    if not cluster.of(NodePool):
-        return None
     types, options, assumed = _setting(cluster, instance_types)
     if asked is not pod:
         assumed = (*assumed, "kube-scheduler has marked the pod as Unschedulable")

@@ -5,39 +5,62 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.errors import SchedError
+from kubectl_sched.queries.cluster_autoscaler_replay import NodeGroupFlags, cluster_autoscaler_answer
 from kubectl_sched.queries.karpenter_replay import karpenter_answer
 from kubectl_sched.record import CachingRecord
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_sched.api.core import Event
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.queries.cluster_autoscaler_replay import ClusterAutoscalerAnswer
     from kubectl_sched.queries.karpenter_replay import Asking, KarpenterAnswer
     from kubectl_sched.sources.dump.dump import Dump
 
 
-class NewNodes(CachingRecord, frozen=True, kw_only=True):
-    """Describes what each autoscaler of the cluster would do for a pod."""
+class NewNodesFlags(CachingRecord, frozen=True, kw_only=True):
+    """The flags that come with --new-nodes."""
 
-    karpenter: KarpenterAnswer
+    instance_types: tuple[bytes, str] | None = None
+    """The content and the path of a file that names all instance types; None for those that nodes show."""
+
+    groups: NodeGroupFlags = NodeGroupFlags()
+
+
+class NewNodes(CachingRecord, frozen=True, kw_only=True):
+    """Describes what each autoscaler of the cluster would do for a pod; one of the two is there."""
+
+    karpenter: KarpenterAnswer | None
+    cluster_autoscaler: ClusterAutoscalerAnswer | None
     in_full: bool
     """The answer was asked for by itself, and is not only a line of another one."""
 
     @property
     def assumed(self) -> tuple[str, ...]:
         """Sentences about what cannot be seen."""
-        return self.karpenter.assumed
+        found = (self.karpenter, self.cluster_autoscaler)
+        return tuple(sentence for each in found if each is not None for sentence in each.assumed)
 
 
-def new_nodes(pod: Pod, dump: Dump, asking: Asking, instance_types: tuple[bytes, str] | None = None) -> NewNodes:
-    """Answer in full. Raises SchedError if there is no autoscaler, the pod has a node, or the file is unusable."""
+def new_nodes(pod: Pod, dump: Dump, asking: Asking, flags: NewNodesFlags, events: Sequence[Event] = ()) -> NewNodes:
+    """Answer in full. Raises SchedError if there is no autoscaler, the pod has a node, or a file is unusable."""
     if pod.spec.node_name:
         raise SchedError(f"pod {pod.key} is on node {pod.spec.node_name}: --new-nodes is about pods that have none")
-    found = karpenter_answer(pod, dump, asking, instance_types)
-    if found is None:
-        raise SchedError("there is no NodePool of Karpenter: --new-nodes has nothing to replay")
-    return NewNodes(karpenter=found, in_full=True)
+    karpenter = karpenter_answer(pod, dump, asking, flags.instance_types)
+    groups = cluster_autoscaler_answer(pod, dump, flags.groups, events)
+    if karpenter is None and groups is None:
+        raise SchedError(
+            "there is no NodePool of Karpenter and no cluster-autoscaler: --new-nodes has nothing to replay "
+            "(--node-group-label KEY names the label of node groups)"
+        )
+    return NewNodes(karpenter=karpenter, cluster_autoscaler=groups, in_full=True)
 
 
 def new_nodes_in_short(pod: Pod, dump: Dump, asking: Asking) -> NewNodes | None:
     """Answer for one line of another answer; None if no autoscaler is seen."""
-    found = karpenter_answer(pod, dump, asking, in_full=False)
-    return NewNodes(karpenter=found, in_full=False) if found is not None else None
+    karpenter = karpenter_answer(pod, dump, asking, in_full=False)
+    groups = cluster_autoscaler_answer(pod, dump, NodeGroupFlags(), in_full=False)
+    if karpenter is None and groups is None:
+        return None
+    return NewNodes(karpenter=karpenter, cluster_autoscaler=groups, in_full=False)

@@ -1,51 +1,112 @@
-"""Sentences and a table about the node that the autoscaler would make for a pod, for every output."""
+"""Sentences and tables about the node that the autoscaler would make for a pod, for every output."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.queries.karpenter_replay import CREATED, EXISTING, IMPOSSIBLE, IN_FLIGHT, UNKNOWN
 from kubectl_sched.render.table import Column, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from kubectl_sched.diagnostics.messages.scale_up_text import ScaleUpReason
+    from kubectl_sched.queries.cluster_autoscaler_replay import GroupVerdict
     from kubectl_sched.queries.karpenter_replay import KarpenterAnswer, PoolVerdict
     from kubectl_sched.queries.new_nodes import NewNodes
 
-_ANSWERS = {CREATED: "yes", UNKNOWN: "unknown"}
+_ANSWERS = {CREATED: "yes", IN_FLIGHT: "not needed", UNKNOWN: "unknown"}
+_NAMES_SHOWN = 3
+_REASONS_SHOWN = 2
 _ZONE = "topology.kubernetes.io/zone"
 
 
 def new_nodes_sentences(found: NewNodes) -> Iterator[str]:
-    """Yield the verdict in one sentence, and the disagreement with kube-scheduler."""
-    yield f"{_verdict(found.karpenter)}."
-    then = found.karpenter.then_scheduler
-    if then is not None and then.outcome != "Schedulable":
-        yield (
-            f"! kube-scheduler would then refuse that node: {', '.join(then.reasons)}. "
-            "Karpenter would go on creating nodes."
-        )
+    """Yield the verdict of each autoscaler in one sentence, and a disagreement with kube-scheduler."""
+    if found.karpenter is not None:
+        yield f"{_verdict(found.karpenter)}."
+        then = found.karpenter.then_scheduler
+        if then is not None and then.outcome != "Schedulable":
+            yield (
+                f"! kube-scheduler would then refuse that node: {', '.join(then.reasons)}. "
+                "Karpenter would go on creating nodes."
+            )
+    if found.cluster_autoscaler is not None:
+        yield f"{_groups_verdict(found.cluster_autoscaler.groups)}."
+        if found.in_full and found.cluster_autoscaler.event:
+            yield f"It last said: {'; '.join(map(_event_reason, found.cluster_autoscaler.event))}."
 
 
-def new_nodes_table(found: NewNodes) -> Table[PoolVerdict]:
-    """Each NodePool, and whether it would create a node."""
-    return Table(
-        columns=(
-            Column(heading="NodePool", cell=lambda each: each.name, kind="name"),
-            Column(
-                heading="would it create a node?",
-                cell=lambda each: f"{_ANSWERS.get(each.verdict, 'no')}: {each.reason}",
-                kind="words",
+def new_nodes_tables(found: NewNodes) -> Iterator[Table[Any]]:
+    """Yield a table of NodePools and one of node groups, each with whether it would give the pod a node."""
+    if found.karpenter is not None:
+        pools: Table[PoolVerdict] = Table(
+            columns=(
+                Column(heading="NodePool", cell=lambda each: each.name, kind="name"),
+                Column(heading="would it create a node?", cell=_answer, kind="words"),
             ),
-        ),
-        rows=found.karpenter.node_pools,
-    )
+            rows=found.karpenter.node_pools,
+        )
+        yield pools
+    if found.cluster_autoscaler is not None:
+        groups: Table[GroupVerdict] = Table(
+            columns=(
+                Column(heading="node group", cell=lambda each: each.name, kind="name"),
+                Column(heading="nodes", cell=lambda each: _number(each.size), kind="number"),
+                Column(heading="of at most", cell=lambda each: _number(each.max), kind="number"),
+                Column(heading="would it add a node?", cell=_answer, kind="words"),
+            ),
+            rows=found.cluster_autoscaler.groups,
+        )
+        yield groups
 
 
 def assumed_sentence(found: NewNodes) -> str:
-    """The release that is replayed, and what is assumed about it."""
-    return f"Replayed as Karpenter {found.karpenter.version}. Assumed: {'; '.join(found.assumed)}."
+    """The releases that are replayed, and what is assumed about them."""
+    replayed = []
+    if found.karpenter is not None:
+        replayed.append(f"Karpenter {found.karpenter.version}")
+    if found.cluster_autoscaler is not None:
+        replayed.append(f"cluster-autoscaler with the filters of kube-scheduler {found.cluster_autoscaler.version}")
+    return f"Replayed as {' and '.join(replayed)}. Assumed: {'; '.join(found.assumed)}."
+
+
+def _answer(each: PoolVerdict | GroupVerdict) -> str:
+    return f"{_ANSWERS.get(each.verdict, 'no')}: {each.reason}"
+
+
+def _number(number: int | None) -> str:
+    return "?" if number is None else str(number)
+
+
+def _groups_verdict(groups: Sequence[GroupVerdict]) -> str:
+    """One sentence over all groups; the reason of the first stands for those that refuse."""
+    by_verdict: dict[str, list[GroupVerdict]] = {}
+    for each in groups:
+        by_verdict.setdefault(each.verdict, []).append(each)
+    if starting := by_verdict.get(IN_FLIGHT):
+        return f"cluster-autoscaler would add no node for it: {_names(starting)} has nodes starting on which it fits"
+    if growing := by_verdict.get(CREATED):
+        choice = "; which of them is not predicted" if len(growing) > 1 else ""
+        return f"cluster-autoscaler would add a node for it to node group {_names(growing)}{choice}"
+    reasons = "; ".join(f"{each.name}: {each.reason}" for each in by_verdict.get(IMPOSSIBLE, ())[:_REASONS_SHOWN])
+    if unknown := by_verdict.get(UNKNOWN):
+        told = f" ({reasons})" if reasons else ""
+        return f"cluster-autoscaler would add no node to the groups with nodes{told}; {_names(unknown)} is not known"
+    more = len(groups) - _REASONS_SHOWN
+    rest = f"; and {more} more groups" if more > 0 else ""
+    return f"cluster-autoscaler would add no node for it: {reasons}{rest}"
+
+
+def _names(groups: Sequence[GroupVerdict]) -> str:
+    names = [each.name for each in groups[:_NAMES_SHOWN]]
+    more = len(groups) - len(names)
+    return " or ".join(names) + (f" or {more} others" if more else "")
+
+
+def _event_reason(each: ScaleUpReason) -> str:
+    count = "" if each.groups is None else f"{each.groups} {'group' if each.groups == 1 else 'groups'}: "
+    return f"{count}{each.reason}"
 
 
 def _verdict(found: KarpenterAnswer) -> str:

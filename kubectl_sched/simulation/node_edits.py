@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from msgspec import structs
@@ -170,16 +170,20 @@ def node_meant(cluster: Cluster, text: str, flag: str) -> Node:
     """One node: of the cluster (the first by name where several match), or a Node manifest by path."""
     if text in cluster.nodes or not is_file(text):
         return min(cluster.matching(text, flag), key=lambda node: node.name)
-    document = read_document(text)
+    return node_of_manifest(read_document(text), text)
+
+
+def node_of_manifest(document: Mapping[str, Any], source: str) -> Node:
+    """Return the node of a manifest; `source` is its path. Raises SchedError if it is none, or nothing fits on it."""
     if document.get("kind") != "Node":
-        raise SchedError(f"{text}: it holds a {document.get('kind')} where a Node belongs")
+        raise SchedError(f"{source}: it holds a {document.get('kind')} where a Node belongs")
     try:
         node = typed(dict(document), Node)
     except msgspec.ValidationError as error:
-        raise SchedError(f"{text}: {error}") from None
+        raise SchedError(f"{source}: {error}") from None
     if not node.name:
-        raise SchedError(f"{text}: the Node has no metadata.name")
-    return _with_allocatable(node, text)
+        raise SchedError(f"{source}: the Node has no metadata.name")
+    return _with_allocatable(node, source)
 
 
 def _with_allocatable(node: Node, source: str) -> Node:

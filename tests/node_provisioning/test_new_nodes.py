@@ -8,6 +8,7 @@ import pytest
 
 from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.explain import Answer, Question, explain
+from kubectl_sched.queries.new_nodes import NewNodesFlags
 from kubectl_sched.render.data.explanation_data import explanation_data
 from kubectl_sched.render.display import Display
 from kubectl_sched.render.html.page import explanation_page
@@ -61,7 +62,11 @@ def asked(
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
     selection = Selection(targets=("pod", "web"))
     stated = (types, "types.json") if types is not None and new_nodes else None
-    question = Question(selection=selection, new_nodes=new_nodes, instance_types=stated, replay=replay or Replay())
+    question = Question(
+        selection=selection,
+        new_nodes=NewNodesFlags(instance_types=stated) if new_nodes else None,
+        replay=replay or Replay(),
+    )
     return explain(question, read([str(path)]))[0]
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.interface import PostFilterResult
     from kubectl_sched.framework.status import Status
+    from kubectl_sched.queries.cluster_autoscaler_replay import ClusterAutoscalerAnswer
     from kubectl_sched.queries.contrast import Contrast
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.queries.karpenter_replay import KarpenterAnswer
@@ -229,7 +230,34 @@ def _gates(explanation: Explanation) -> list[dict[str, Any]]:
 def _new_nodes(found: NewNodes | None) -> dict[str, Any] | None:
     if found is None:
         return None
-    return {"karpenter": _karpenter(found.karpenter), "clusterAutoscaler": None, "assumed": list(found.assumed)}
+    karpenter, groups = found.karpenter, found.cluster_autoscaler
+    return {
+        "karpenter": _karpenter(karpenter) if karpenter is not None else None,
+        "clusterAutoscaler": _cluster_autoscaler(groups) if groups is not None else None,
+        "assumed": list(found.assumed),
+    }
+
+
+def _cluster_autoscaler(found: ClusterAutoscalerAnswer) -> dict[str, Any]:
+    return {
+        "version": found.version,
+        "groups": [
+            {
+                "name": each.name,
+                "verdict": each.verdict,
+                "reason": each.reason,
+                "size": each.size,
+                "min": each.min,
+                "max": each.max,
+                "template": each.template,
+            }
+            for each in found.groups
+        ],
+        "event": [
+            {"groups": each.groups, "reason": each.reason, "plugin": each.plugin, "says": each.says}
+            for each in found.event
+        ],
+    }
 
 
 def _karpenter(found: KarpenterAnswer) -> dict[str, Any]:

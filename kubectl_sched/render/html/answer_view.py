@@ -81,7 +81,9 @@ class AnswerView(Record, frozen=True, kw_only=True):
     """The winner against another node, a bar a plugin; empty if points do not decide."""
 
     proposals: tuple[Proposal, ...]
-    new_nodes: tuple[tuple[str, ...], ...]
+    new_nodes: tuple[tuple[tuple[str, ...], ...], ...]
+    """The tables about new nodes, the headings of each first."""
+
     """Each NodePool's verdict below the headings, if new nodes were asked for."""
 
     facts: tuple[tuple[str, str], ...]
@@ -135,12 +137,11 @@ def answer_view(explanation: Explanation, room: Room, *, node: str | None = None
     )
 
 
-def _new_nodes(found: NewNodes | None) -> Iterator[tuple[str, ...]]:
+def _new_nodes(found: NewNodes | None) -> Iterator[tuple[tuple[str, ...], ...]]:
     if found is not None and found.in_full:
-        from kubectl_sched.render.new_nodes_sentences import new_nodes_table  # rarely asked for
+        from kubectl_sched.render.new_nodes_sentences import new_nodes_tables  # rarely asked for
 
-        table = new_nodes_table(found)
-        yield from (table.headings, *table.texts)
+        yield from ((table.headings, *table.texts) for table in new_nodes_tables(found))
 
 
 def _lines(explanation: Explanation) -> Iterator[str]:

@@ -80,9 +80,9 @@ def _head(explanation: Explanation) -> Iterator[str]:
     for part in status_parts(explanation):
         yield from (text(str(line)) for line in part.full)
     if explanation.new_nodes is not None and explanation.new_nodes.in_full:
-        from kubectl_sched.render.new_nodes_sentences import assumed_sentence, new_nodes_table  # rarely asked for
+        from kubectl_sched.render.new_nodes_sentences import assumed_sentence, new_nodes_tables  # rarely asked for
 
-        yield table(new_nodes_table(explanation.new_nodes))
+        yield from map(table, new_nodes_tables(explanation.new_nodes))
         yield text(assumed_sentence(explanation.new_nodes))
     wins = sampling_words(explanation)
     if wins is not None:

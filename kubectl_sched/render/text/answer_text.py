@@ -90,11 +90,12 @@ def answer_parts(explanation: Explanation, notes: Sequence[str], width: int, dis
 
 
 def _new_nodes(found: NewNodes, width: int) -> Iterator[Part]:
-    """Yield each NodePool's verdict, and what was assumed."""
-    from kubectl_sched.render.new_nodes_sentences import assumed_sentence, new_nodes_table  # rarely asked for
+    """Yield the verdict of each NodePool and node group, and what was assumed."""
+    from kubectl_sched.render.new_nodes_sentences import assumed_sentence, new_nodes_tables  # rarely asked for
 
-    yield BLANK
-    yield Part(full=table_lines(new_nodes_table(found), width), rank=8)
+    for table in new_nodes_tables(found):
+        yield BLANK
+        yield Part(full=table_lines(table, width), rank=8)
     yield Part(full=(Text(safe(assumed_sentence(found)), style="dim"),), rank=3)
     yield BLANK
 

@@ -1,4 +1,4 @@
-"""The containers that are kube-schedulers, and the flags that tell which pods they serve.
+"""The containers that are kube-schedulers or cluster autoscalers, and the flags that tell which pods they serve.
 
 Of other command lines nothing is kept, but for the admission plugins that a kube-apiserver turns on, and of other pods
 nothing of the ConfigMaps that they mount.
@@ -44,11 +44,30 @@ FLAGS = frozenset(
 )
 """Those of all times that decide which pods are served and how."""
 
+AUTOSCALER = "cluster-autoscaler"
+
+AUTOSCALER_FLAGS = frozenset(
+    {
+        "expendable-pods-priority-cutoff",
+        "feature-gates",
+        "force-ds",
+        "ignore-taint",
+        "max-nodes-total",
+        "scale-from-unschedulable",
+        "scheduler-config-file",
+        "startup-taint",
+        "startup-taint-prefix",
+        "status-taint",
+    }
+)
+"""Those of cluster-autoscaler that decide whether a node group grows for a pod."""
+
 API_SERVER = "kube-apiserver"
 _GATES = "feature-gates"
 _ADMISSION = "enable-admission-plugins"
-_BOOLEAN = frozenset({"leader-elect", "use-legacy-policy-config"})
+_BOOLEAN = frozenset({"force-ds", "leader-elect", "scale-from-unschedulable", "use-legacy-policy-config"})
 _IMAGE = pattern(r"(?:^|/)kube-scheduler(?:-(?:amd64|arm64|arm|ppc64le|s390x))?(?:[:@]|$)")
+_AUTOSCALER_IMAGE = pattern(r"(?:^|/)cluster-autoscaler(?:-(?:amd64|arm64|s390x))?(?:[:@]|$)")
 _QUOTES = str.maketrans("", "", "'\"")
 
 
@@ -70,6 +89,7 @@ def _keep(spec: PodSpec) -> None:
         if container.command or container.args:
             text = "\n".join((*container.command, *container.args))
             is_plain = "kube" not in text and "kube" not in container.image and "'" not in text and '"' not in text
+            is_plain = is_plain and AUTOSCALER not in text and AUTOSCALER not in container.image
             force_setattr(container, "command", () if is_plain else tuple(_kept(container, text)))
             force_setattr(container, "args", ())
     for container in (*spec.init_containers, *spec.ephemeral_containers):
@@ -78,7 +98,7 @@ def _keep(spec: PodSpec) -> None:
             force_setattr(container, "args", ())
     for volume in spec.volumes:
         if volume.config_map is not None:
-            if not any(map(is_scheduler, spec.containers)):
+            if not any(is_scheduler(each) or is_autoscaler(each) for each in spec.containers):
                 force_setattr(spec, "volumes", tuple([replace(each, config_map=None) for each in spec.volumes]))
             return
 
@@ -86,6 +106,21 @@ def _keep(spec: PodSpec) -> None:
 def is_scheduler(container: Container) -> bool:
     """Report whether the container runs kube-scheduler, as its command or else its image says."""
     return container.command[:1] == (NAME,) or (NAME in container.image and bool(_IMAGE.search(container.image)))
+
+
+def is_autoscaler(container: Container) -> bool:
+    """Report whether the container runs cluster-autoscaler, as its command or else its image says."""
+    return container.command[:1] == (AUTOSCALER,) or (
+        AUTOSCALER in container.image and bool(_AUTOSCALER_IMAGE.search(container.image))
+    )
+
+
+def autoscaler_flags(container: Container) -> Mapping[str, tuple[str, ...]]:
+    """The flags of a cluster-autoscaler by name, without dashes, with all values of each."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name, value in _flags(container.command[1:], AUTOSCALER_FLAGS):
+        found[name] = (*found.get(name, ()), value)
+    return found
 
 
 def flags(container: Container) -> Mapping[str, str]:
@@ -101,6 +136,10 @@ def _kept(container: Container, text: str) -> Iterator[str]:
     if _runs_scheduler(container, words):
         yield NAME
         for name, value in _flags(words):
+            yield f"--{name}={value}"
+    elif any(word.rpartition("/")[2] == AUTOSCALER for word in words) or _AUTOSCALER_IMAGE.search(container.image):
+        yield AUTOSCALER
+        for name, value in _flags(words, AUTOSCALER_FLAGS):
             yield f"--{name}={value}"
     elif any(word.rpartition("/")[2] == API_SERVER for word in words):
         yield API_SERVER

@@ -152,15 +152,15 @@ class Collection:
 
 
 def _is_wanted(item: KubernetesObject) -> bool:
-    """Of the ConfigMaps only those that configure a scheduler are kept; others may hold what is nobody's business.
+    """Of the ConfigMaps only schedulers' configurations and cluster-autoscaler's status are kept.
 
-    Of the Leases all but those by which nodes say that they are alive.
+    Others may hold what is nobody's business. Of the Leases all but those by which nodes say that they are alive.
     """
     if isinstance(item, Lease):
         return item.metadata.namespace != "kube-node-lease"
     if not isinstance(item, ConfigMap):
         return True
-    return any("kubescheduler.config.k8s.io" in text for text in item.data.values())
+    return bool(item.autoscaler_status) or any("kubescheduler.config.k8s.io" in text for text in item.data.values())
 
 
 def _same_revision(one: KubernetesObject, other: KubernetesObject) -> bool:

@@ -100,6 +100,8 @@ def _flags(new: Pseudonyms, command: tuple[str, ...]) -> tuple[str, ...]:
 
 def _flag(new: Pseudonyms, flag: str) -> str:
     name, equals, value = flag.partition("=")
+    if name.endswith("-taint"):
+        return f"{name}{equals}{new.key(value)}"
     return f"{name}{equals}{new.name(value)}" if name.startswith("--leader-elect-resource-name") else flag
 
 
@@ -121,6 +123,8 @@ NAMING_FIELDS: dict[str, Change] = {
         "Annotations.volcano_queue_name",
         "Annotations.kai_group_name",
         "Annotations.kueue_workload",
+        "Annotations.machine_namespace",
+        "Annotations.machine_owner",
         "Annotations.volcano_group_name",
         "Annotations.yunikorn_app",
         "Annotations.yunikorn_task_group",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
+import re
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -10,8 +11,10 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from kubectl_sched.api import affinity, storage
+from kubectl_sched.api.core import ConfigMap
 from kubectl_sched.config.config_map import configuration_keys
 from kubectl_sched.errors import SchedError
+from kubectl_sched.sources.discovery.cluster_autoscalers import readable_groups, status_text
 from kubectl_sched.sources.discovery.scheduler_configurations import parsed
 from kubectl_sched.sources.export.anonymized_fields import NAMING_FIELDS
 from kubectl_sched.sources.export.pseudonyms import Pseudonyms
@@ -20,6 +23,12 @@ if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.sources.dump.dump import Dump
     from kubectl_sched.sources.export.anonymized_fields import Change
+
+_UUID = re.compile(r"-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\Z")
+_PARTS_OF_GROUPS = frozenset(
+    {"compute", "https:", "instanceGroups", "MachineDeployment", "MachinePool", "MachineSet", "projects", "v1",
+     "www.googleapis.com", "zones"}
+)  # fmt: skip
 
 
 def anonymized(dump: Dump) -> Dump:
@@ -80,7 +89,22 @@ def _change(kind: type[msgspec.Struct], field: str) -> Change | None:
 
 
 def _data(new: Pseudonyms, data: dict[str, str]) -> dict[str, str]:
+    status = ConfigMap(data=data).autoscaler_status
+    if status:
+        groups = readable_groups(status)
+        return {"status": status_text(tuple(replace(each, name=_group_name(new, each.name)) for each in groups))}
     return {key: _configuration_text(new, data[key]) for key in configuration_keys(data)}
+
+
+def _group_name(new: Pseudonyms, name: str) -> str:
+    """The name of a node group, whose parts stay those that labels and node names have."""
+    found = _UUID.search(name)
+    base, own = (name[: found.start()], f"-{new.uid(found[1])}") if found else (name, "")
+    return "/".join(map(partial(_group_part, new), base.split("/"))) + own
+
+
+def _group_part(new: Pseudonyms, part: str) -> str:
+    return part if part in _PARTS_OF_GROUPS else ".".join(map(new.name, part.split(".")))
 
 
 def _configuration_text(new: Pseudonyms, text: str) -> str:

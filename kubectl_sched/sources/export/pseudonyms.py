@@ -15,17 +15,37 @@ KEPT_WORDS = frozenset(
     re.findall(
         r"\S+",
         """
-        0 amd64 arm64 cluster control controlplane critical daemon default false kube kubernetes lease linux node nodes
-        operator plane ppc64le public s390x scheduler system true windows
+        0 aks amd64 arm64 cluster control controlplane critical daemon default eks eksctl false gke grp kube kubernetes
+        lease linux node nodegroup nodes NodeGroup operator plane ppc64le public s390x scheduler system true
+        vmss windows
         """,
     )
 )
 """Parts of names that say nothing of whose cluster it is, and from which schedulers and system pods are known."""
 
 _KEPT_KEYS = frozenset(
-    {"component", "controller-revision-hash", "metadata.name", "pod-template-generation", "pod-template-hash", "tier"}
+    {
+        "agentpool",
+        "component",
+        "controller-revision-hash",
+        "metadata.name",
+        "pod-template-generation",
+        "pod-template-hash",
+        "tier",
+    }
 )
-_KEPT_DOMAINS = ("kubernetes.io", "k8s.io")
+_KEPT_DOMAINS = (
+    "kubernetes.io",
+    "k8s.io",
+    "karpenter.sh",
+    "karpenter.k8s.aws",
+    "eks.amazonaws.com",
+    "alpha.eksctl.io",
+    "cloud.google.com",
+    "kubernetes.azure.com",
+)
+"""Domains of Kubernetes and of providers, by whose labels autoscalers know their nodes."""
+
 _KEPT_ADDRESSES = frozenset({"0.0.0.0", "::", "127.0.0.1", "::1"})  # noqa: S104 - nothing listens here
 _INTEGER = re.compile(r"-?\d+\Z")
 _NAME = re.compile(r"(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]\Z")

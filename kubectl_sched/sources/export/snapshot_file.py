@@ -20,6 +20,7 @@ from kubectl_sched.api.schedulers import SchedulerConfiguration, SchedulerLog
 from kubectl_sched.config.config_map import configuration_keys
 from kubectl_sched.errors import SchedError
 from kubectl_sched.output import safe_json, write_json
+from kubectl_sched.sources.discovery.cluster_autoscalers import readable_groups, status_text
 from kubectl_sched.sources.dump.json_lists import SnapshotMetadata
 from kubectl_sched.sources.export.kept_configuration import kept_document, kept_text
 from kubectl_sched.sources.export.kept_texts import condition_text, event_text, pod_text, without_credentials
@@ -133,14 +134,20 @@ def without_secrets(
         elif isinstance(item, Node):
             yield texts.node(item)
         elif isinstance(item, ConfigMap):
-            keys = configuration_keys(item.data)
-            yield structs.replace(item, data={key: kept_text(item.data[key]) for key in keys})
+            yield structs.replace(item, data=_kept_data(item))
         elif BY_TYPE[type(item)] in GATE_KINDS:
             yield texts.holder(item)
         elif isinstance(item, SchedulerConfiguration | SchedulerLog):
             yield structs.replace(item, spec=structs.replace(item.spec, raw_config=kept_text(item.spec.raw_config)))
         else:
             yield item
+
+
+def _kept_data(item: ConfigMap) -> dict[str, str]:
+    """The data of a ConfigMap: scheduler configurations, and of cluster-autoscaler's status the sizes of groups."""
+    if item.autoscaler_status:
+        return {"status": status_text(readable_groups(item.autoscaler_status))}
+    return {key: kept_text(item.data[key]) for key in configuration_keys(item.data)}
 
 
 class Texts(NamedTuple):

@@ -258,7 +258,7 @@ class _Reading:
             return lists
         everybody = [item for listed in lists for item in listed.objects if isinstance(item, Pod)]
         nodes = [item for listed in lists for item in listed.objects if isinstance(item, Node)]
-        autoscaling = autoscaler_needs(pods, nodes) if selection.is_one_pod else ()
+        autoscaling = autoscaler_needs(pods, nodes, everybody) if selection.is_one_pod else ()
         asked = {need for need, _ in others}
         evidence = self._ask([*scheduler_needs(everybody), *(need for need in autoscaling if need not in asked)])
         namespaces = sorted({pod.metadata.namespace for pod in pods})

@@ -37,7 +37,7 @@ _MEANINGS = {
     "Workload": _GROUPS,
     "PodGroup": _GROUPS,
     "CompositePodGroup": _GROUPS,
-    "ConfigMap": "a scheduler's configuration in one is not known; --config gives it",
+    "ConfigMap": "a scheduler's configuration, or cluster-autoscaler's status, in one is not known",
     "Lease": "which of several schedulers serves is not known",
     "NodePool": "the node that Karpenter would make is not known",
     "NodeClaim": "nodes that Karpenter is making are not seen",

@@ -12,9 +12,10 @@ from kubectl_sched.api.gate_holders import HOLDERS, names_of, queues_of
 from kubectl_sched.api.kueue import JOB_SET, QUEUE_NAME, QueuedWorkload
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
+from kubectl_sched.node_provisioning.cluster_autoscaler.node_groups import AKS, GKE
 from kubectl_sched.sources.discovery.kube_schedulers import scheduler_container
 from kubectl_sched.sources.discovery.scheduler_configurations import static_pod_config_maps
-from kubectl_sched.sources.discovery.scheduler_flags import flags
+from kubectl_sched.sources.discovery.scheduler_flags import flags, is_autoscaler
 from kubectl_sched.sources.kinds import GATE_KINDS
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ _EVENTS_BY_NAME = 20
 _NAMESPACES_BY_NAME = 5
 _SYSTEM = "kube-system"
 _NODE_POOL = "karpenter.sh/nodepool"
+_STATUS = "cluster-autoscaler-status"
 
 
 class Need(NamedTuple):
@@ -156,11 +158,21 @@ def local_queues(held: Iterable[KubernetesObject], read: Iterable[KubernetesObje
     return found
 
 
-def autoscaler_needs(pods: Iterable[Pod], nodes: Iterable[Node]) -> tuple[Need, ...]:
-    """Return the lists that tell which node Karpenter would make for pods without one, if it made any of the nodes."""
-    if all(pod.spec.node_name for pod in pods) or not any(_NODE_POOL in node.metadata.labels for node in nodes):
+def autoscaler_needs(pods: Iterable[Pod], nodes: Sequence[Node], everybody: Iterable[Pod]) -> tuple[Need, ...]:
+    """Return the lists that tell which node an autoscaler would make for pods without one, if it made any of the nodes.
+
+    cluster-autoscaler is known by its pod, or by the labels of providers that hide it.
+    """
+    if all(pod.spec.node_name for pod in pods):
         return ()
-    return tuple(map(Need, FOR_NEW_NODES))
+    labels = {label for node in nodes for label in node.metadata.labels}
+    wanted = dict.fromkeys(map(Need, FOR_NEW_NODES)) if _NODE_POOL in labels else {}
+    own = [pod for pod in everybody if any(map(is_autoscaler, pod.spec.containers))]
+    if own or not labels.isdisjoint((GKE, *AKS)):
+        names = (_named("ConfigMap", pod.metadata.namespace, name) for pod in own for name in _mounted(pod))
+        status = (_named("ConfigMap", namespace, _STATUS) for namespace in {_SYSTEM, *(each.namespace for each in own)})
+        wanted.update(dict.fromkeys((Need("DaemonSet"), *names, *sorted(status))))
+    return tuple(wanted)
 
 
 def _default_selector(pod: Pod) -> Iterable[Need]:
@@ -218,7 +230,11 @@ def _config_maps(pod: Pod) -> Iterable[str]:
     container = scheduler_container(pod)
     if container is not None:
         yield from static_pod_config_maps(pod, flags(container).get("config", ""))
-    yield from (volume.config_map.name for volume in pod.spec.volumes if volume.config_map is not None)
+    yield from _mounted(pod)
+
+
+def _mounted(pod: Pod) -> Iterable[str]:
+    return (volume.config_map.name for volume in pod.spec.volumes if volume.config_map is not None)
 
 
 def _named(kind: str, namespace: str, name: str) -> Need:

@@ -50,10 +50,10 @@ def _new_nodes(found: NewNodes | None) -> list[str]:
     from kubectl_sched.render.new_nodes_sentences import (  # most clusters need none
         assumed_sentence,
         new_nodes_sentences,
-        new_nodes_table,
+        new_nodes_tables,
     )
 
-    verdicts = (": ".join(row) for row in new_nodes_table(found).texts)
+    verdicts = (": ".join(row) for table in new_nodes_tables(found) for row in table.texts)
     return [*new_nodes_sentences(found), *verdicts, assumed_sentence(found)]
 
 

@@ -172,6 +172,7 @@ KEPT_NAMES = frozenset(
         "AdmissionCheckSpec.controller_name",
         "AdmissionCheckState.state",
         "Annotations.do_not_disrupt",
+        "Annotations.daemonset_pod",
         "Annotations.safe_to_evict",
         "CSINodeDriver.name",
         "ClusterQueueSpec.queueing_strategy",

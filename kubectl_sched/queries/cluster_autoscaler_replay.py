@@ -1,0 +1,234 @@
+"""cluster-autoscaler's part of `explain --new-nodes`: the node groups that it would let grow for a pod."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from msgspec.structs import replace
+
+from kubectl_sched.api.apps import DaemonSet
+from kubectl_sched.api.core import Node
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.config import load_configuration, parse_feature_gates
+from kubectl_sched.controllers.daemon_set import daemon_pods
+from kubectl_sched.diagnostics.messages.scale_up_text import ScaleUpReason, scale_up_reasons
+from kubectl_sched.errors import SchedError
+from kubectl_sched.framework.cycle_state import CycleState
+from kubectl_sched.framework.status import unresolvable
+from kubectl_sched.node_provisioning.cluster_autoscaler.node_groups import AKS, GKE, NodeGroup, node_groups
+from kubectl_sched.node_provisioning.cluster_autoscaler.template_node import (
+    example_node,
+    is_added,
+    pod_of_template,
+    staying_pods,
+    template_node,
+)
+from kubectl_sched.record import CachingRecord
+from kubectl_sched.scheduler.scheduler import Scheduler
+from kubectl_sched.simulation.node_copies import slices_of_copy
+from kubectl_sched.sources.discovery.cluster_autoscalers import FoundAutoscaler, find_autoscaler
+from kubectl_sched.sources.discovery.kubernetes_version import detect_version
+from kubectl_sched.sources.discovery.replay_setup import snapshot_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kubectl_sched.api.core import Event
+    from kubectl_sched.config import Configuration
+    from kubectl_sched.framework.status import Status
+    from kubectl_sched.node_provisioning.cluster_autoscaler.autoscaler_options import AutoscalerOptions
+    from kubectl_sched.node_provisioning.cluster_autoscaler.status_config_map import GroupStatus
+    from kubectl_sched.sources.dump.dump import Dump
+
+CREATED, IN_FLIGHT, IMPOSSIBLE, UNKNOWN = "Created", "InFlight", "Impossible", "Unknown"
+_MANAGED = (GKE, *AKS)
+"""The labels of providers that run cluster-autoscaler where its pod cannot be seen."""
+
+_TEMPLATE_PREFIX = "template-node-for-"
+_NO_TEMPLATE = "none of its nodes is there; --node-template FILE gives one"
+
+
+class GroupVerdict(CachingRecord, frozen=True, kw_only=True):
+    """The verdict on one node group: Created if it may grow for the pod, InFlight if it is doing so already."""
+
+    name: str
+    verdict: str
+    reason: str
+    size: int | None = None
+    min: int | None = None
+    max: int | None = None
+    template: str | None = None
+    """The node that the template was made of."""
+
+
+class ClusterAutoscalerAnswer(CachingRecord, frozen=True, kw_only=True):
+    """Describes what cluster-autoscaler would do for a pod."""
+
+    groups: tuple[GroupVerdict, ...]
+    version: str
+    event: tuple[ScaleUpReason, ...] = ()
+    """The reasons of the newest NotTriggerScaleUp event about the pod."""
+
+    assumed: tuple[str, ...] = ()
+
+
+class NodeGroupFlags(CachingRecord, frozen=True, kw_only=True):
+    """The flags --node-group-label and --node-template."""
+
+    label: str | None = None
+    templates: tuple[Node, ...] = ()
+
+    @property
+    def are_given(self) -> bool:
+        """Report whether either flag was given."""
+        return self.label is not None or bool(self.templates)
+
+
+def cluster_autoscaler_answer(
+    pod: Pod, dump: Dump, flags: NodeGroupFlags, events: Sequence[Event] = (), *, in_full: bool = True
+) -> ClusterAutoscalerAnswer | None:
+    """Judge each node group by its template; None if no cluster-autoscaler is seen and no flag asks for one.
+
+    Only the full answer is about a provider that runs one where it cannot be seen.
+    """
+    found = find_autoscaler(dump)
+    nodes = [item for item in dump.objects if isinstance(item, Node)]
+    if found is None:
+        is_managed = in_full and any(label in node.metadata.labels for node in nodes for label in _MANAGED)
+        if not flags.are_given and not is_managed:
+            return None
+        found = FoundAutoscaler()
+    groups = node_groups(nodes, flags.templates, found.groups or (), flags.label)
+    if not groups:
+        return None
+    configuration, assumed = _configuration(found, dump)
+    replay = _Replay(pod, dump, found, groups, configuration)
+    newest = next((each for each in events if each.reason == "NotTriggerScaleUp"), None)
+    return ClusterAutoscalerAnswer(
+        groups=tuple(map(replay.verdict, groups)),
+        version=str(configuration.version),
+        event=scale_up_reasons(newest.text) if newest is not None else (),
+        assumed=assumed,
+    )
+
+
+class _Replay:
+    """The pod on each template, over the pods that the autoscaler counts."""
+
+    def __init__(
+        self, pod: Pod, dump: Dump, found: FoundAutoscaler, groups: Sequence[NodeGroup], configuration: Configuration
+    ) -> None:
+        self._pod = pod
+        self._options = options = found.options
+        self._configuration = configuration
+        objects = [item for item in dump.objects if not isinstance(item, Pod) or not options.is_expendable(item)]
+        self._pods = [item for item in objects if isinstance(item, Pod) and not item.has_ended]
+        self._daemon_sets = [item for item in objects if isinstance(item, DaemonSet)]
+        self._is_full = 0 < options.max_nodes_total <= sum(isinstance(item, Node) for item in objects)
+        self._examples = {group.name: example for group in groups if (example := _example(group, options)) is not None}
+        slices = [
+            each
+            for name, example in self._examples.items()
+            for each in slices_of_copy(example.name, _TEMPLATE_PREFIX + name, objects)
+        ]
+        nodes, _ = snapshot_of([*objects, *slices], configuration)
+        self._nodes = nodes.remove_pod(pod.namespace, pod.name)
+
+    def verdict(self, group: NodeGroup) -> GroupVerdict:
+        """Judge one group."""
+        status, example = group.status, self._examples.get(group.name)
+        verdict, reason = self._judged(group, example)
+        return GroupVerdict(
+            name=group.name,
+            verdict=verdict,
+            reason=reason,
+            size=status.size if status is not None else None,
+            min=status.min if status is not None else None,
+            max=status.max if status is not None else None,
+            template=example.name if example is not None else None,
+        )
+
+    def _judged(self, group: NodeGroup, example: Node | None) -> tuple[str, str]:
+        """Return the verdict and its reason: nodes on their way come first, then limits, then the template."""
+        if self._options.is_expendable(self._pod):
+            cutoff = self._options.expendable_below
+            return IMPOSSIBLE, f"the pod's priority {self._pod.spec.priority} is below {cutoff}, the cutoff"
+        rejection = self._rejection(group, example) if example is not None else None
+        fits, status = example is not None and rejection is None, group.status
+        if fits and status is not None and status.upcoming:
+            return IN_FLIGHT, f"{status.upcoming} of its nodes {'is' if status.upcoming == 1 else 'are'} starting"
+        skipped = "max total nodes in cluster reached" if self._is_full else _skipped(status)
+        if skipped:
+            return IMPOSSIBLE, skipped
+        if rejection is not None:
+            return IMPOSSIBLE, ", ".join(rejection.reasons) or f"{rejection.plugin} leaves the node out"
+        return (CREATED, "the pod fits on its template") if fits else (UNKNOWN, _NO_TEMPLATE)
+
+    def _rejection(self, group: NodeGroup, example: Node) -> Status | None:
+        """Return the first rejection of the pod on the group's template; None if it fits there (CheckPredicates)."""
+        template = template_node(example, _TEMPLATE_PREFIX + group.name, self._options)
+        nodes = self._nodes.add_node(template)
+        row = len(nodes) - 1
+        for pod in self._fresh_pods(template, example, from_file=not group.nodes):
+            nodes = nodes.assume(pod_of_template(pod, template.name), row)
+        nodes = Scheduler(self._configuration, nodes).nodes.take(np.array([row]))
+        framework = Scheduler(self._configuration, nodes).framework(next(iter(self._configuration.profiles)))
+        assert framework is not None  # noqa: S101 - the profile is the configuration's own
+        state = CycleState()
+        first = framework.run_pre_filter(state, self._pod, nodes)
+        if not first.status.is_success:
+            return first.status
+        verdict = framework.run_filters(state, self._pod, nodes)[0]
+        if verdict.is_success and first.node_names is not None and template.name not in first.node_names:
+            return unresolvable().by(", ".join(sorted(first.narrowed_by)))
+        return None if verdict.is_success else verdict
+
+    def _fresh_pods(self, template: Node, example: Node, *, from_file: bool) -> Iterator[Pod]:
+        """The pods that a fresh node would have (podsExpectedOnFreshNode)."""
+        options = replace(self._options, forces_daemon_sets=True) if from_file else self._options
+        there = [] if from_file else staying_pods(pod for pod in self._pods if pod.spec.node_name == example.name)
+        yield from there
+        owners = [pod.metadata.controller for pod in there]
+        running = {owner.uid or owner.name for owner in owners if owner is not None}
+        for item in self._daemon_sets:
+            if (item.metadata.uid or item.name) not in running:
+                yield from (pod for pod in daemon_pods(item, [template]) if is_added(pod, options))
+
+
+def _example(group: NodeGroup, options: AutoscalerOptions) -> Node | None:
+    return example_node(group.nodes, options) or next(iter(group.templates), None)
+
+
+def _skipped(status: GroupStatus | None) -> str:
+    """The reason, in the autoscaler's words, why a group may not grow now; empty if it may."""
+    if status is None:
+        return ""
+    if status.health == "Unhealthy":
+        return "not ready for scale-up"
+    if status.scale_up == "Backoff":
+        return "in backoff after failed scale-up" + (f" ({status.error_code})" if status.error_code else "")
+    return "max node group size reached" if status.size >= status.max else ""
+
+
+def _configuration(found: FoundAutoscaler, dump: Dump) -> tuple[Configuration, tuple[str, ...]]:
+    """The configuration of the scheduler in the autoscaler, and what is assumed about both."""
+    assumed = ["which group its expander takes is not predicted", "the first good node by name is a group's template"]
+    version = found.version
+    if version is None:
+        version = detect_version(dump.objects, dump.server_version)
+        assumed.append("the scheduler in it is of the cluster's own version")
+    if not found.has_pod:
+        assumed.append("its flags have their defaults")
+    if found.groups is None:
+        why = f"cannot be read ({found.problem})" if found.problem else "is not seen"
+        assumed.append(f"cluster-autoscaler-status {why}, so the sizes and the health of groups are not known")
+    document = found.configuration.document if found.configuration is not None else None
+    if found.configuration is not None and document is None:
+        assumed.append(f"its scheduler has the default configuration, as {found.configuration.source} is not known")
+    try:
+        gates = parse_feature_gates(found.feature_gates) if found.feature_gates else None
+        return load_configuration(document, version, gates), tuple(assumed)
+    except SchedError as error:
+        assumed.append(f"its scheduler has the default configuration, as its own is refused: {error}")
+        return load_configuration(None, version, None), tuple(assumed)
