@@ -28,6 +28,7 @@ SHELL_LINE = re.compile(r"^.*kubectl[ -]sched .*$", re.MULTILINE)
 NO_OUTPUT_SHOWN = {
     "kubectl sched explain pod web-0 -n shop --context production": "needs a cluster",
     "kubectl sched explain pod web-0 --new-nodes --node-group-label team/pool --node-template nodes.yaml": "a file",
+    "kubectl sched whatif web.yaml --replicas 40 --new-nodes --instance-types types.json": "needs files",
     "kubectl sched explain pod web-0 --new-nodes": "needs a cluster with Karpenter",
     "kubectl sched explain pod web-0 --new-nodes --instance-types types.json -o json": "needs a cluster with Karpenter",
     "kubectl sched explain pod web-0 -n shop --from dump.json": "needs the dump that the line before it takes",

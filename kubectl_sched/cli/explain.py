@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,10 +16,9 @@ from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from kubectl_sched.queries.explain import Question
-    from kubectl_sched.queries.new_nodes import NewNodesFlags
     from kubectl_sched.render.display import Display
     from kubectl_sched.sources.dump.dump import Dump
     from kubectl_sched.sources.extender.extender_client import HTTPExtenders
@@ -128,6 +126,7 @@ def explain(
         _check_interactive(display.output, watch=watch)
     if call_extenders:
         _check_extender_flags(scheduler.config, sampling=sampling or start_index is not None)
+    from kubectl_sched.cli.new_nodes_flags import new_nodes_flags
     from kubectl_sched.queries.explain import Question
     from kubectl_sched.render.display import Display
 
@@ -141,10 +140,7 @@ def explain(
         drifted=drifted,
         sampling=sampling,
         start_index=start_index,
-        new_nodes=_new_nodes_flags(
-            {"instance-types": instance_types, "node-group-label": node_group_label, "node-template": node_template},
-            new_nodes=new_nodes,
-        ),
+        new_nodes=new_nodes_flags(instance_types, node_group_label, node_template, new_nodes=new_nodes),
     )
     asked = _Asked(
         question=question,
@@ -221,33 +217,6 @@ def _with_node_pools(selection: Selection, *, drifted: bool) -> Selection:
     from kubectl_sched.sources.live.needed_kinds import FOR_NEW_NODES
 
     return replace(selection, also=FOR_NEW_NODES)
-
-
-def _new_nodes_flags(given: Mapping[str, str | None], *, new_nodes: bool) -> NewNodesFlags | None:
-    """Return the flags of --new-nodes with the contents of their files, None without it."""
-    if not new_nodes:
-        extra = next((name for name, value in given.items() if value is not None), None)
-        if extra is not None:
-            raise SchedError(f"--{extra} is for --new-nodes: give both")
-        return None
-    from kubectl_sched.queries.cluster_autoscaler_replay import NodeGroupFlags
-    from kubectl_sched.queries.new_nodes import NewNodesFlags
-    from kubectl_sched.simulation.node_edits import node_of_manifest
-    from kubectl_sched.sources.dump.documents import read_documents
-
-    types, template = given["instance-types"], given["node-template"]
-    nodes = [node_of_manifest(each, template) for each in read_documents(template)] if template is not None else []
-    return NewNodesFlags(
-        instance_types=(_content(types), types) if types is not None else None,
-        groups=NodeGroupFlags(label=given["node-group-label"], templates=tuple(nodes)),
-    )
-
-
-def _content(path: str) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise SchedError(f"cannot read {path}: {error.strerror}") from error
 
 
 def _check_interactive(output: options.PageOutput, *, watch: bool) -> None:

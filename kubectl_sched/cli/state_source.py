@@ -9,6 +9,8 @@ from msgspec.structs import replace
 from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kubectl_sched.cli.options import StateSource
     from kubectl_sched.cli.options.connection import ConnectionOptions
     from kubectl_sched.sources import Dump
@@ -62,12 +64,13 @@ def within(selection: Selection, namespace: str) -> Selection:
     return replace(selection, namespace=namespace) if selection.namespace == "" else selection
 
 
-def read_whole(source: StateSource, connection: ConnectionOptions) -> tuple[Dump, str]:
+def read_whole(source: StateSource, connection: ConnectionOptions, also: Sequence[str] = ()) -> tuple[Dump, str]:
     """All that placing pods may look at, and the namespace of what names none. Raises what `read_replayable` raises."""
     from kubectl_sched.sources.live.needed_kinds import EVERYTHING
     from kubectl_sched.sources.pod_selection import Selection
 
-    dump, _ = read_replayable(source, connection, Selection(namespace=None, also=EVERYTHING))
+    kinds = tuple(dict.fromkeys((*EVERYTHING, *also)))
+    dump, _ = read_replayable(source, connection, Selection(namespace=None, also=kinds))
     if source.from_:
         return dump, "default"
     from kubectl_sched.sources.live.kubeconfig import resolve

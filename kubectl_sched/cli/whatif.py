@@ -55,6 +55,15 @@ def whatif(
     find_nodes: Annotated[
         str | None, typer.Option("--find-nodes", metavar="NODE", help="How many more such nodes until all fits.")
     ] = None,
+    new_nodes: Annotated[
+        bool, typer.Option("--new-nodes", help="Place what does not fit on nodes that Karpenter would make.")
+    ] = False,
+    instance_types: Annotated[
+        str | None,
+        typer.Option(
+            "--instance-types", metavar="FILE", help="All instance types, as Karpenter's kwok provider reads them."
+        ),
+    ] = None,
     make_room: Annotated[
         str | None,
         typer.Option("--make-room", metavar="TYPE/NAME", help="What to move so that it fits and all lands again."),
@@ -68,6 +77,7 @@ def whatif(
     connection: ConnectionOptions,
 ) -> None:
     """Say where pods would land, whether they fit, and how many more do."""
+    from kubectl_sched.cli.new_nodes_flags import new_nodes_flags
     from kubectl_sched.cli.state_source import read_whole
     from kubectl_sched.queries.whatif import Question, what_if
     from kubectl_sched.render.display import Display
@@ -75,17 +85,23 @@ def whatif(
     from kubectl_sched.render.what_if_output import show_what_if
     from kubectl_sched.simulation.placed_workloads import Sizing
     from kubectl_sched.simulation.queue_simulation import Choices
+    from kubectl_sched.sources.live.needed_kinds import FOR_NEW_NODES
 
     targets = (*(manifests or ()), *(filename or ()))
     ordered = edits.in_order(sys.argv[1:])
     if make_room is not None:
-        _check_alone(targets, ordered, replicas, replace, with_pending, requeue_victims, seed, find_nodes)
+        _check_alone(targets, ordered, replicas, replace, with_pending, requeue_victims, seed, find_nodes, new_nodes)
         _make_room(make_room, _count(replicas), source, selection, scheduler, display, connection)
     if not (targets or ordered or with_pending):
         raise SchedError("nothing to simulate: name a manifest, a workload or an edit, or give --with-pending")
     if dry_run is DryRunOption.server and source.from_:
         raise SchedError("--dry-run=server asks a running cluster, but --from reads a dump: give one of them")
-    dump, here = read_whole(source, connection)
+    if new_nodes and (find_nodes is not None or replicas == "max"):
+        raise SchedError(
+            "--new-nodes asks how many nodes would be made: give it without --find-nodes and --replicas max"
+        )
+    flags = new_nodes_flags(instance_types, new_nodes=new_nodes)
+    dump, here = read_whole(source, connection, FOR_NEW_NODES if new_nodes else ())
     question = Question(
         targets=targets,
         namespace=selection.namespace or here,
@@ -93,6 +109,7 @@ def whatif(
         edits=ordered,
         with_pending=with_pending,
         find_nodes=find_nodes,
+        new_nodes=flags,
         choices=Choices(profile=scheduler.profile, seed=seed, requeue_victims=requeue_victims),
         replay=scheduler.replay,
     )

@@ -111,9 +111,9 @@ def karpenter_answer(
     """
     if not any(isinstance(each, NodePool) for each in dump.objects):
         return None
-    asked = _unschedulable(pod)
+    asked = unschedulable(pod)
     cluster = Cluster(asked if each is pod else each for each in dump.objects)
-    types, options, assumed = _setting(cluster, instance_types)
+    types, options, assumed = setting(cluster, instance_types)
     if asked is not pod:
         assumed = (*assumed, "kube-scheduler has marked the pod as Unschedulable")
     if not in_full:
@@ -187,7 +187,7 @@ class _Replayed:
             "nodeClassRef": {"group": spec.node_class_ref.group, "kind": spec.node_class_ref.kind,
                              "name": spec.node_class_ref.name},
         }  # fmt: skip
-        then = _then_scheduler(self._pod, _node(claim, labels), dump, asking)
+        then = _then_scheduler(self._pod, node_of(claim, labels, _NEW_NODE), dump, asking)
         return KarpenterAnswer(
             verdict=CREATED,
             node_pool=claim.node_pool,
@@ -232,7 +232,7 @@ def _unusable(pool: NodePool) -> str:
     return "it is being deleted" if pool.metadata.deletion_timestamp is not None else "it is not ready"
 
 
-def _setting(
+def setting(
     cluster: Cluster, instance_types: tuple[bytes, str] | None
 ) -> tuple[tuple[InstanceType, ...], Options, tuple[str, ...]]:
     """The instance types, Karpenter's options, and what is assumed about both."""
@@ -248,7 +248,7 @@ def _setting(
     return types, Options(well_known=CORE_WELL_KNOWN | provider_labels(types)), (defaults, seen)
 
 
-def _unschedulable(pod: Pod) -> Pod:
+def unschedulable(pod: Pod) -> Pod:
     """The pod as kube-scheduler leaves one that fits nowhere."""
     if any(each.type == "PodScheduled" and each.reason == "Unschedulable" for each in pod.status.conditions):
         return pod
@@ -258,7 +258,7 @@ def _unschedulable(pod: Pod) -> Pod:
     return replace(pod, status=status)
 
 
-def _node(claim: PlannedNodeClaim, labels: dict[str, str]) -> Node:
+def node_of(claim: PlannedNodeClaim, labels: dict[str, str], name: str) -> Node:
     """The node that the cheapest choice becomes, once it is ready and its startup taints are gone."""
     table = claim.template.table
     chosen = table.types[claim.rows[0]]
@@ -270,10 +270,10 @@ def _node(claim: PlannedNodeClaim, labels: dict[str, str]) -> Node:
     offering = min(offered, key=lambda each: each.price)
     stated = {**chosen.requirements, **offering.requirements}
     of_type = {key: each.only_value for key, each in stated.items() if each.operator == IN and each.only_value}
-    own = {HOSTNAME: _NEW_NODE, REGISTERED: "true", INITIALIZED: "true"}
+    own = {HOSTNAME: name, REGISTERED: "true", INITIALIZED: "true"}
     amounts: ResourceList = {name: str(amount) for name, amount in chosen.allocatable.items()}
     return Node(
-        metadata=ObjectMeta(name=_NEW_NODE, uid=_NEW_NODE, labels={**labels, **of_type, **own}),
+        metadata=ObjectMeta(name=name, uid=name, labels={**labels, **of_type, **own}),
         spec=NodeSpec(taints=claim.template.taints),
         status=NodeStatus(
             capacity={name: str(amount) for name, amount in chosen.capacity.items()},

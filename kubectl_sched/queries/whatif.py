@@ -13,6 +13,7 @@ from kubectl_sched.apiserver.namespace_admission import check_namespaces, plugin
 from kubectl_sched.apiserver.pod_admission import Admission
 from kubectl_sched.apiserver.refused_manifest import RefusedError
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
+from kubectl_sched.controllers.daemon_set import runs_on
 from kubectl_sched.controllers.ordered_ready import predecessors, sets_in_order
 from kubectl_sched.controllers.pod_creation import Making, Workload
 from kubectl_sched.errors import SchedError
@@ -21,6 +22,7 @@ from kubectl_sched.record import Record
 from kubectl_sched.scheduler.scheduler import SeveralSchedulers
 from kubectl_sched.simulation.capacity_search import Filling
 from kubectl_sched.simulation.existing_workloads import existing_item, plan_of
+from kubectl_sched.simulation.node_copies import daemon_on, daemon_templates
 from kubectl_sched.simulation.node_edits import Cluster, node_meant
 from kubectl_sched.simulation.placed_workloads import PlacedWorkloads, Sizing
 from kubectl_sched.simulation.placement import QueuedPod
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from kubectl_sched.apiserver.resource_quotas import Quotas
     from kubectl_sched.apiserver.server_dry_run import DryRun
     from kubectl_sched.config import Configuration
+    from kubectl_sched.queries.new_nodes import NewNodesFlags
     from kubectl_sched.simulation.node_edits import Edit
     from kubectl_sched.simulation.rollout import RolledOut
     from kubectl_sched.sources.dump.dump import Dump
@@ -60,6 +63,9 @@ class Question(Record, frozen=True, kw_only=True):
     edits: tuple[Edit, ...] = ()
     with_pending: bool = False
     find_nodes: str | None = None
+    new_nodes: NewNodesFlags | None = None
+    """The flags of --new-nodes; None without it."""
+
     choices: Choices = Choices()
     replay: Replay = Replay()
 
@@ -144,12 +150,50 @@ class _Stages:
 
     def answer(self, report: Report | None) -> WhatIfResult:
         """Place everything; with `--find-nodes` on the fewest further nodes with which everything fits."""
+        if self._question.new_nodes is not None:
+            return self._on_made_nodes(self._question.new_nodes, report)
         answer = self._with_more_nodes(0, report)
         if self._question.find_nodes is None or answer.interrupted:
             return answer
         if not answer.simulated.unplaced:
             return replace(answer, nodes_needed=0)
         return self._on_fewest_nodes(answer, report)
+
+    def _on_made_nodes(self, flags: NewNodesFlags, report: Report | None) -> WhatIfResult:
+        """Place everything, then what did not fit on the nodes that Karpenter would make for it."""
+        materialized = self._materialize(*self._edit(0))
+        before = predecessors(materialized.workloads, materialized.cluster.evicted, materialized.cluster.others)
+        simulation, notes = self._enqueue(materialized, before)
+        answer = self._run(simulation, materialized, before, (*materialized.notes, *notes), report)
+        waiting = [each for each in answer.simulated.placements if not each.is_placed and each.reason is None]
+        if not waiting or answer.interrupted:
+            return answer
+        from kubectl_sched.queries.provisioned_nodes import provisioned_nodes  # few questions ask for it
+
+        cluster, after = materialized.cluster, answer.simulated.after
+        others = [item for item in (*cluster.objects, *materialized.made) if not isinstance(item, Pod)]
+        rows = after.existing_pods.rows.tolist()
+        bound = (_bound(pod, after.names[row]) for pod, row in zip(after.existing_pods.pods, rows, strict=True))
+        objects = [*others, *bound]
+        found = provisioned_nodes(objects, [each.pod for each in waiting], flags.instance_types)
+        daemons = daemon_templates(others, cluster.pods)
+        for made in found.nodes:
+            after = after.add_node(made.node)
+            for pod in daemons:
+                if runs_on(pod.spec, made.node):
+                    after = after.assume(self._admission.admitted(daemon_on(made.node, pod)), len(after) - 1)
+        second = Simulation(SeveralSchedulers(self._configuration_of, after), self._question.choices)
+        second.enqueue(QueuedPod(pod=each.pod, owner=each.owner) for each in waiting)
+        second.run(report)
+        kept = [each for each in answer.simulated.placements if each.is_placed or each.reason is not None]
+        result = replace(second.result, placements=(*kept, *second.placements), before=answer.simulated.before)
+        used = {each.node for each in second.placements}
+        return replace(
+            answer,
+            simulated=result,
+            new_nodes=tuple(made for made in found.nodes if made.node.name in used),
+            warnings=(*answer.warnings, *found.notes),
+        )
 
     def _on_fewest_nodes(self, without: WhatIfResult, report: Report | None) -> WhatIfResult:
         """Double the number of nodes until it is enough, then halve between."""
@@ -261,6 +305,10 @@ class _Stages:
                 owner = workload.replicas.owner or source.key
                 plan = plan_of(source, owner, workload.pods, workload.old, self._admission.enabled)
                 yield roll_out(simulation, plan, report)
+
+
+def _bound(pod: Pod, node: str) -> Pod:
+    return pod if pod.spec.node_name else replace(pod, spec=replace(pod.spec, node_name=node))
 
 
 def _pending_besides(materialized: _Materialized) -> list[Pod]:

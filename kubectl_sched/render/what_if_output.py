@@ -78,6 +78,10 @@ def what_if_data(answer: WhatIfResult, version: str, warnings: Sequence[str]) ->
         "perNode": dict(sorted(per_node.items())),
         "stopped": None if simulated.stopped is None else {"event": simulated.stopped.event},
         "nodesNeeded": answer.nodes_needed,
+        "newNodes": [
+            {"name": each.node.name, "nodePool": each.node_pool, "instanceType": each.instance_type}
+            for each in answer.new_nodes
+        ],
         "rollouts": [_rollout(each) for each in answer.rollouts],
         "interrupted": answer.interrupted,
         "warnings": [*answer.warnings, *warnings],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -68,6 +69,12 @@ def what_if_sentence(answer: WhatIfResult) -> str:
     sentence = f"{told} would be placed, on {count(where, 'node')}"
     if answer.nodes_needed:
         sentence += f", with {count(answer.nodes_needed, 'more node')}"
+    if answer.new_nodes:
+        made = Counter((each.instance_type, each.node_pool) for each in answer.new_nodes)
+        kinds = " and ".join(
+            f"{number:,} {safe(kind)} of NodePool {safe(pool)}" for (kind, pool), number in made.items()
+        )
+        sentence += f", {count(len(answer.new_nodes), 'of these')} made by Karpenter: {kinds}"
     return f"{sentence}." if not unplaced else f"{sentence}; {unplaced:,} would not."
 
 

@@ -1,0 +1,52 @@
+"""The flags that come with --new-nodes, and the files that they name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kubectl_sched.errors import SchedError
+
+if TYPE_CHECKING:
+    from kubectl_sched.queries.new_nodes import NewNodesFlags
+
+
+def new_nodes_flags(
+    instance_types: str | None,
+    node_group_label: str | None = None,
+    node_template: str | None = None,
+    *,
+    new_nodes: bool,
+) -> NewNodesFlags | None:
+    """Return the flags of --new-nodes with the contents of their files, None without it.
+
+    Raises SchedError for a file that cannot be used, and for a flag that comes without --new-nodes.
+    """
+    if not new_nodes:
+        given = {
+            "instance-types": instance_types,
+            "node-group-label": node_group_label,
+            "node-template": node_template,
+        }
+        extra = next((name for name, value in given.items() if value is not None), None)
+        if extra is not None:
+            raise SchedError(f"--{extra} is for --new-nodes: give both")
+        return None
+    from kubectl_sched.queries.cluster_autoscaler_replay import NodeGroupFlags
+    from kubectl_sched.queries.new_nodes import NewNodesFlags
+    from kubectl_sched.simulation.node_edits import node_of_manifest
+    from kubectl_sched.sources.dump.documents import read_documents
+
+    documents = read_documents(node_template) if node_template is not None else ()
+    nodes = tuple(node_of_manifest(each, node_template or "") for each in documents)
+    return NewNodesFlags(
+        instance_types=(_content(instance_types), instance_types) if instance_types is not None else None,
+        groups=NodeGroupFlags(label=node_group_label, templates=nodes),
+    )
+
+
+def _content(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise SchedError(f"cannot read {path}: {error.strerror}") from error
