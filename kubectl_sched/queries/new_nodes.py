@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from kubectl_sched.errors import SchedError
+from kubectl_sched.queries.changing_nodes import StartingNode, leaving_nodes, starting_nodes
 from kubectl_sched.queries.cluster_autoscaler_replay import NodeGroupFlags, cluster_autoscaler_answer
 from kubectl_sched.queries.karpenter_replay import karpenter_answer
 from kubectl_sched.record import CachingRecord
@@ -33,6 +35,13 @@ class NewNodes(CachingRecord, frozen=True, kw_only=True):
 
     karpenter: KarpenterAnswer | None
     cluster_autoscaler: ClusterAutoscalerAnswer | None
+    starting: tuple[StartingNode, ...] = ()
+    leaving: tuple[str, ...] = ()
+    """The nodes that are about to be removed."""
+
+    now: str | None = None
+    """The time of the state (RFC 3339), if it is known."""
+
     in_full: bool
     """The answer was asked for by itself, and is not only a line of another one."""
 
@@ -54,7 +63,7 @@ def new_nodes(pod: Pod, dump: Dump, asking: Asking, flags: NewNodesFlags, events
             "there is no NodePool of Karpenter and no cluster-autoscaler: --new-nodes has nothing to replay "
             "(--node-group-label KEY names the label of node groups)"
         )
-    return NewNodes(karpenter=karpenter, cluster_autoscaler=groups, in_full=True)
+    return _together(karpenter, groups, dump, in_full=True)
 
 
 def new_nodes_in_short(pod: Pod, dump: Dump, asking: Asking) -> NewNodes | None:
@@ -63,4 +72,17 @@ def new_nodes_in_short(pod: Pod, dump: Dump, asking: Asking) -> NewNodes | None:
     groups = cluster_autoscaler_answer(pod, dump, NodeGroupFlags(), in_full=False)
     if karpenter is None and groups is None:
         return None
-    return NewNodes(karpenter=karpenter, cluster_autoscaler=groups, in_full=False)
+    return _together(karpenter, groups, dump, in_full=False)
+
+
+def _together(
+    karpenter: KarpenterAnswer | None, groups: ClusterAutoscalerAnswer | None, dump: Dump, *, in_full: bool
+) -> NewNodes:
+    return NewNodes(
+        karpenter=karpenter,
+        cluster_autoscaler=groups,
+        starting=starting_nodes(dump.objects),
+        leaving=leaving_nodes(dump.objects),
+        now=datetime.now(UTC).isoformat(timespec="seconds") if dump.is_live else dump.taken_at,
+        in_full=in_full,
+    )

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.queries.karpenter_replay import CREATED, EXISTING, IMPOSSIBLE, IN_FLIGHT, UNKNOWN
+from kubectl_sched.render.ages import age
 from kubectl_sched.render.table import Column, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_sched.diagnostics.messages.scale_up_text import ScaleUpReason
+    from kubectl_sched.queries.changing_nodes import StartingNode
     from kubectl_sched.queries.cluster_autoscaler_replay import GroupVerdict
     from kubectl_sched.queries.karpenter_replay import KarpenterAnswer, PoolVerdict
     from kubectl_sched.queries.new_nodes import NewNodes
@@ -24,7 +26,7 @@ _ZONE = "topology.kubernetes.io/zone"
 def new_nodes_sentences(found: NewNodes) -> Iterator[str]:
     """Yield the verdict of each autoscaler in one sentence, and a disagreement with kube-scheduler."""
     if found.karpenter is not None:
-        yield f"{_verdict(found.karpenter)}."
+        yield f"{_verdict(found)}."
         then = found.karpenter.then_scheduler
         if then is not None and then.outcome != "Schedulable":
             yield (
@@ -35,6 +37,20 @@ def new_nodes_sentences(found: NewNodes) -> Iterator[str]:
         yield f"{_groups_verdict(found.cluster_autoscaler.groups)}."
         if found.in_full and found.cluster_autoscaler.event:
             yield f"It last said: {'; '.join(map(_event_reason, found.cluster_autoscaler.event))}."
+    if found.in_full:
+        yield from _about_changing_nodes(found)
+
+
+def _about_changing_nodes(found: NewNodes) -> Iterator[str]:
+    if found.starting:
+        yield f"Starting: {'; '.join(_starting(each, found.now) for each in found.starting)}."
+    if found.leaving:
+        yield f"About to be removed: {', '.join(found.leaving)}."
+
+
+def _starting(node: StartingNode, now: str | None) -> str:
+    since = age(node.since, now)
+    return f"{node.name}, {node.state}" + (f", since {since}" if since is not None else "")
 
 
 def new_nodes_tables(found: NewNodes) -> Iterator[Table[Any]]:
@@ -109,14 +125,21 @@ def _event_reason(each: ScaleUpReason) -> str:
     return f"{count}{each.reason}"
 
 
-def _verdict(found: KarpenterAnswer) -> str:
+def _verdict(new_nodes: NewNodes) -> str:
+    found = new_nodes.karpenter
+    assert found is not None  # noqa: S101 - new_nodes_sentences asks
     if found.verdict == CREATED:
         first, *others = found.instance_types
         more = f" or {len(others)} other{'s' if len(others) != 1 else ''}" if others else ""
         return f"Karpenter would create a node for it from NodePool {found.node_pool}: {first}{more}{_zones(found)}"
-    if found.verdict in {EXISTING, IN_FLIGHT}:
-        state = "is there" if found.verdict == EXISTING else "is starting"
-        return f"Karpenter would create no node: it expects the pod on {found.node}, which {state}"
+    if found.verdict == EXISTING:
+        return f"Karpenter would create no node: it expects the pod on {found.node}, which is there"
+    if found.verdict == IN_FLIGHT:
+        node = next((each for each in new_nodes.starting if each.name == found.node), None)
+        since = age(node.since, new_nodes.now) if node is not None else None
+        state = f", {node.state}" if node is not None else ""
+        how_long = f" since {since}" if since is not None else ""
+        return f"Karpenter would create no node: a node for it is starting{how_long}: {found.node}{state}"
     if found.verdict == IMPOSSIBLE:
         return f"Karpenter would create no node for it: {found.error}"
     return f"Karpenter would create no node of the instance types seen here; others are not known: {found.error}"

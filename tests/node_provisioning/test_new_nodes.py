@@ -182,3 +182,33 @@ def test_a_node_that_kube_scheduler_would_refuse_is_told_as_an_endless_scale_up(
     assert found["thenScheduler"]["outcome"] == "Unschedulable"
     refused = "node(s) didn't match scheduler-enforced node affinity"
     assert f"! kube-scheduler would then refuse that node: {refused}. Karpenter would go on creating" in screen(answer)
+
+
+def claim(name: str, created: str = "2026-06-01T10:00:00Z", **status: Any) -> Json:
+    return {"apiVersion": "karpenter.sh/v1", "kind": "NodeClaim",
+            "metadata": {"name": name, "labels": {"karpenter.sh/nodepool": "general", ZONE: "a", CAPACITY_TYPE: "spot",
+                                                  "node.kubernetes.io/instance-type": "m5.large"},
+                         "creationTimestamp": created},
+            "spec": {"nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"}},
+            "status": {"capacity": {"cpu": "4", "memory": "8Gi", "pods": "10"},
+                       "allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}, **status}}  # fmt: skip
+
+
+def test_a_node_that_is_starting_for_the_pod_is_named_with_how_far_it_is(tmp_path: Path) -> None:
+    cluster = (pool("general"), claim("general-x1", providerID="x://1"), pod("3"))
+    found = answered(tmp_path, *cluster)
+    assert (found["karpenter"]["verdict"], found["karpenter"]["node"]) == ("InFlight", "general-x1")
+    assert found["starting"] == [{"name": "general-x1", "state": "not registered", "since": "2026-06-01T10:00:00Z"}]
+    shown = screen(asked(tmp_path, *cluster))
+    assert "a node for it is starting" in shown
+    assert "general-x1, not registered" in shown
+
+
+def test_nodes_that_are_about_to_be_removed_are_named(tmp_path: Path) -> None:
+    marked = node("n2")
+    marked["spec"]["taints"] = [{"key": "karpenter.sh/disrupted", "effect": "NoSchedule"}]
+    cluster = (pool("general"), node("n1"), marked, claim("general-x2"), pod("3"))
+    found = answered(tmp_path, *cluster)
+    assert found["leaving"] == ["n2"]
+    assert [each["state"] for each in found["starting"]] == ["not launched"]
+    assert "About to be removed: n2." in screen(asked(tmp_path, *cluster))

@@ -234,6 +234,8 @@ def _new_nodes(found: NewNodes | None) -> dict[str, Any] | None:
     return {
         "karpenter": _karpenter(karpenter) if karpenter is not None else None,
         "clusterAutoscaler": _cluster_autoscaler(groups) if groups is not None else None,
+        "starting": [{"name": each.name, "state": each.state, "since": each.since} for each in found.starting],
+        "leaving": list(found.leaving),
         "assumed": list(found.assumed),
     }
 
