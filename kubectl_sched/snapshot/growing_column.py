@@ -11,6 +11,8 @@ from kubectl_sched.snapshot.column import Column
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
+    from kubectl_sched.snapshot.arrays import Mask
+
 Item = TypeVar("Item")
 Value = TypeVar("Value")
 
@@ -38,6 +40,15 @@ class GrowingColumn(Generic[Item, Value]):
             self._codes[self._size : size] = fresh
             self._size = size
         return Column(self._codes[:size], self._values)
+
+    def first(self, size: int, kept: Mask | None) -> GrowingColumn[Item, Value]:
+        """A column that grows by itself, over the first `size` items or those of them that are kept."""
+        column = GrowingColumn(self._fact, self._key)
+        column._code_of, column._values = dict(self._code_of), list(self._values)
+        codes = self._codes[: min(size, self._size)]
+        column._codes = codes.copy() if kept is None else codes[kept[: len(codes)]]
+        column._size = len(column._codes)
+        return column
 
     def code(self, value: Value) -> int:
         """The code of a value, ABSENT where no item so far has it."""

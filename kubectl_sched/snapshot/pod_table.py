@@ -173,6 +173,9 @@ class PodTable:
         is_sparse = self._kept is not None and self._size > 2 * len(self) + _MOST_PASSED_OVER
         if self._renumbered is not None or passed_over > _MOST_PASSED_OVER or is_sparse:
             store = _Store(list(self.pods), self.rows.copy())
+            if self._renumbered is None:
+                known = self._store.columns.items()
+                store.columns = {name: column.first(self._size, self._kept) for name, column in known}
             store.append(pod, row)
             return PodTable(store, len(store.pods))
         store.append(pod, row)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
+import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,6 +44,46 @@ def test_pods_are_selected_by_columns_as_one_by_one(
             other.metadata.namespace in namespaces and selector.matches(other.metadata.labels) for other in table.pods
         ]
         assert table.selected(selector, namespaces.__contains__).tolist() == one_by_one
+
+
+@pytest.mark.parametrize("removed", [[], [0, 2]])
+@pytest.mark.parametrize("asks_before", [True, False])
+def test_a_version_that_leaves_its_store_selects_as_before(removed: list[int], *, asks_before: bool) -> None:
+    web, other = selector_of(LabelSelector(match_labels={"app": "web"})), ("default", {"app": "other"})
+    apps = ["web", "db", "web", "web", "db"]
+    table = PodTable.of([running(("default", {"app": app})) for app in apps], [0, 1, 2, 3, 4])
+    if asks_before:
+        table.selected(web, bool)
+    table = table.without(np.array(removed, dtype=np.intp)) if removed else table
+    aside = table
+    for _ in range(1001):
+        aside = aside.add(running(other), 5)
+    aside.selected(web, bool)
+    table = table.add(running(("default", {"app": "new"})), 6).add(running(("default", {"app": "web"})), 7)
+    assert table.rows.tolist() == [row for row in [0, 1, 2, 3, 4, 6, 7] if row not in removed]
+    expected = [each.metadata.labels["app"] == "web" for each in table.pods]
+    assert table.selected(web, bool).tolist() == expected
+    assert not aside.selected(web, bool)[-1001:].any()
+
+
+@pytest.mark.parametrize("sees_all", [True, False])
+def test_a_version_that_leaves_its_store_asks_about_no_pod_again(*, sees_all: bool) -> None:
+    asked: list[str] = []
+
+    def app_of(each: Pod) -> str:
+        asked.append(each.metadata.name)
+        return each.metadata.name
+
+    table = PodTable.of([pod(f"old-{index}") for index in range(4)], [0, 0, 0, 0])
+    table = table if sees_all else table.without(np.array([1], dtype=np.intp))
+    table.column("name", app_of)
+    aside = table
+    for _ in range(1001):
+        aside = aside.add(pod("aside"), 0)
+    asked.clear()
+    names = table.add(pod("new"), 0).column("name", app_of)
+    assert list(names) == [each.metadata.name for each in table.pods] + ["new"]
+    assert asked == ["new"]
 
 
 node_expressions = st.one_of(
