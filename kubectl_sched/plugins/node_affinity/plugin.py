@@ -102,9 +102,9 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
             return ()
         added = self._added.required if self._added else None
 
-        from kubectl_sched.plugins.node_affinity import evidence
+        from kubectl_sched.plugins.node_affinity.evidence import unmet
 
-        return evidence.unmet(_required(pod), pod.spec.node_selector or {}, added, nodes, row)
+        return unmet(_required(pod), pod.spec.node_selector or {}, added, nodes, row)
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
         """Name the labels that these nodes lack."""

@@ -70,7 +70,8 @@ def _without_doubled_blanks(lines: Lines) -> Lines:
 def lines_of(shown: Iterable[Text], console: Console | None) -> Lines:
     """Return the parts as lines of this console, if there is one, without the blanks at the ends of lines."""
     if console is None:
-        return [_stripped([Segment(line)]) for each in shown for line in each.plain.split("\n")]
+        lines = (line.rstrip() for each in shown for line in each.plain.split("\n"))
+        return [[Segment(line)] if line else [] for line in lines]
     options = console.options
     return [_stripped(line) for each in shown for line in _rendered(each, console, options)]
 

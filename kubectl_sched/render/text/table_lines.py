@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
@@ -85,6 +86,8 @@ def side_by_side(table: Table[Row], width: int) -> Iterator[Table[Row]]:
 
 def folded(text: str, width: int) -> list[str]:
     """The text on lines of so many cells, broken at blanks where that is possible, else after punctuation."""
+    if _length(text) <= width:
+        return [text]
     lines: list[str] = []
     rest = text
     while _length(rest) > width:
@@ -158,11 +161,8 @@ def _row(
     """The lines of one row, each cell on as many as it takes; the heading has no tones."""
     columns = [folded(cell, width) for cell, width in zip(cells, widths, strict=False)]
     styles = [_STYLES.get(tone, "") for tone in tones] if tones is not None else [""] * len(kinds)
-    for index in range(max(map(len, columns))):
-        texts = [
-            _padded(column[index] if index < len(column) else "", width, kind)
-            for column, width, kind in zip(columns, widths, kinds, strict=False)
-        ]
+    for parts in zip_longest(*columns, fillvalue=""):
+        texts = list(map(_padded, parts, widths, kinds))
         line = Text(_GAP.join(texts).rstrip(), "bold" if tones is None else "", overflow="fold")
         end = 0
         for text, style in zip(texts, styles, strict=False):
@@ -173,5 +173,6 @@ def _row(
 
 
 def _padded(text: str, width: int, kind: Kind) -> str:
-    blanks = " " * (width - _length(text))
-    return blanks + text if kind == "number" else text + blanks
+    if not text.isascii():
+        width -= cell_len(text) - len(text)
+    return text.rjust(width) if kind == "number" else text.ljust(width)
