@@ -49,7 +49,7 @@ class KubeVersion(msgspec.Struct, frozen=True, order=True):
     @classmethod
     def parse(cls, text: str) -> KubeVersion:
         """Read `1.36`, `v1.36.2`, `1.36.2-gke.100` or `1.36+`; the patch does not matter."""
-        found = re.match(r"\s*v?(\d+)\.(\d+)(?:$|[.+\-\s])", text)
+        found = re.match(r"\s*v?(\d{1,9})\.(\d{1,9})(?:$|[.+\-\s])", text)
         if found is None:
             raise SchedError(f"{text!r} is not a Kubernetes version; write it as {NEWEST}")
         return cls(int(found[1]), int(found[2]))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubectl_sched.api.apimachinery.int64 import parse_int64
 from kubectl_sched.api.apps import StatefulSet
 
 if TYPE_CHECKING:
@@ -67,5 +68,6 @@ def _set_of(pod: Pod) -> str:
 
 
 def _ordinal(pod: Pod) -> int:
-    number = pod.name.rpartition("-")[2]
-    return int(number) if number.isdecimal() else -1
+    """The number at the end of the name as an int32, -1 if there is none (getParentNameAndOrdinal)."""
+    number = parse_int64(pod.name.rpartition("-")[2])
+    return number if number is not None and number < 2**31 else -1

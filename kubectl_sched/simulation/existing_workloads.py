@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from kubectl_sched.api.apimachinery.int64 import parse_int64
 from kubectl_sched.api.apps import CronJob, DaemonSet, Deployment, Job, StatefulSet
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.controllers.daemon_set_coverage import target_of
@@ -156,9 +157,10 @@ def _amount(rolling: RollingUpdate | None, field: str, default: IntOrPercent, re
     amount = default if stated is None else stated
     if isinstance(amount, int):
         return amount
-    if not amount.endswith("%") or not amount[:-1].isdecimal():
+    percent = parse_int64(amount[:-1]) if amount.endswith("%") else None
+    if percent is None:
         raise SchedError(f"{amount!r} is neither a number nor a share in percent")
-    share = int(amount[:-1]) * replicas
+    share = percent * replicas
     return -(-share // 100) if up else share // 100
 
 

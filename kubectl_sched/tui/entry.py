@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.affinity import Toleration
+from kubectl_sched.api.apimachinery.int64 import parse_int64
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity, parse_quantity
 from kubectl_sched.api.apimachinery.validation import label_key_errors, label_value_errors
 from kubectl_sched.api.component_helpers.resource_names import PODS, is_scalar_resource_name
@@ -144,9 +145,10 @@ def _weight(words: Sequence[str], context: Context) -> list[Edit]:
     edits: list[Edit] = []
     for word in words:
         name, _, number = word.partition("=")
-        if not number.isascii() or not number.isdecimal() or not MIN_WEIGHT <= int(number[:11]) <= MAX_WEIGHT:
+        weight = parse_int64(number)
+        if weight is None or not MIN_WEIGHT <= weight <= MAX_WEIGHT:
             raise SchedError(f"{word}: a weight is a whole number from {MIN_WEIGHT} to {MAX_WEIGHT}")
-        edits.append(Weigh(plugin=_plugin(name, context.plugins), weight=int(number)))
+        edits.append(Weigh(plugin=_plugin(name, context.plugins), weight=weight))
     return edits
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from kubectl_sched.api.apimachinery.int64 import parse_int64
 from kubectl_sched.api.apimachinery.validation import invalid
 from kubectl_sched.api.apps import DaemonSet, Deployment, RollingUpdate, StatefulSet
 
@@ -120,7 +121,7 @@ def _share(path: str, amount: IntOrPercent) -> Iterator[str]:
 
 
 def _at_most_all(path: str, amount: IntOrPercent) -> Iterator[str]:
-    if isinstance(amount, str) and _PERCENT.fullmatch(amount) and int(amount[:-1]) > 100:
+    if isinstance(amount, str) and _PERCENT.fullmatch(amount) and (parse_int64(amount[:-1]) or 0) > 100:
         yield invalid(path, amount, "must not be greater than 100%")
 
 
@@ -129,7 +130,8 @@ def _is_none(amount: IntOrPercent) -> bool:
     if isinstance(amount, int):
         return amount == 0
     digits = amount.removesuffix("%")
-    return not digits.isdecimal() or int(digits) == 0
+    number = parse_int64(digits) if digits.isdecimal() else 0
+    return not number if number is not None else digits != amount
 
 
 def not_negative(path: str, number: int | None) -> Iterator[str]:

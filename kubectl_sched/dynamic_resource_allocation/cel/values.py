@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import total_ordering
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from kubectl_sched.api.apimachinery.int64 import parse_uint64
 from kubectl_sched.api.apimachinery.quantity import Quantity
 from kubectl_sched.record import Record
 
@@ -148,7 +149,14 @@ def _version_number(text: str, name: str) -> int:
         raise CelError(f'Invalid character(s) found in {name} number "{text}"')
     if len(text) > 1 and text[0] == "0":
         raise CelError(f'{name.capitalize()} number must not contain leading zeroes "{text}"')
-    return int(text)
+    return _uint64(text)
+
+
+def _uint64(text: str) -> int:
+    number = parse_uint64(text)
+    if number is None:
+        raise CelError(f'strconv.ParseUint: parsing "{text}": value out of range')
+    return number
 
 
 def _pre_release(text: str) -> int | str:
@@ -157,7 +165,7 @@ def _pre_release(text: str) -> int | str:
     if _NUMBER.fullmatch(text):
         if len(text) > 1 and text[0] == "0":
             raise CelError(f'Numeric PreRelease version must not contain leading zeroes "{text}"')
-        return int(text)
+        return _uint64(text)
     if not _IDENTIFIER.fullmatch(text):
         raise CelError(f'Invalid character(s) found in prerelease "{text}"')
     return text

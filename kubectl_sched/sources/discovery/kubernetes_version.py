@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.meta import KubernetesObject
 
-_SCHEDULER_IMAGE = pattern(r"(?:^|/)kube-scheduler(?:-\w+)?:(v?\d+\.\d+[^@]*)")
-_VERSION = pattern(r"v?\d+\.\d+")
+_SCHEDULER_IMAGE = pattern(r"(?:^|/)kube-scheduler(?:-\w+)?:(v?\d{1,9}\.\d{1,9}[^@]*)")
+_VERSION = pattern(r"v?\d{1,9}\.\d{1,9}(?:$|[.+\-\s])")
 
 
 def detect_version(objects: Sequence[KubernetesObject], server: str | None = None) -> KubeVersion | None:

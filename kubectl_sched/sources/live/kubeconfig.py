@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from kubectl_sched.api.apimachinery.int64 import parse_int64
 from kubectl_sched.sources.live.endpoint import Endpoint, Material, User, split_address
 from kubectl_sched.sources.live.impersonation import impersonation_headers
 from kubectl_sched.sources.live.live_errors import ClusterError, KubeconfigError
@@ -345,7 +346,8 @@ def _timeout(connection: Connection) -> float | None:
     if not text:
         return None
     try:
-        seconds = float(int(text)) if text.lstrip("+-").isdigit() else parse_duration(text) / 1e9
+        number = parse_int64(text)
+        seconds = parse_duration(text) / 1e9 if number is None else float(number)
     except InvalidDuration:
         raise KubeconfigError(f"--request-timeout {text!r} is no duration such as 30s or 2m") from None
     if seconds < 0:
