@@ -54,7 +54,7 @@ class Connections:
         if proxy is None:
             return urllib3.PoolManager(**options)
         parts = split_address(proxy)
-        if parts is not None and parts.scheme.startswith("socks"):
+        if parts is not None and parts.scheme in {"socks5", "socks5h"}:
             return _socks_pool(proxy, options)
         if parts is None or parts.scheme not in {"http", "https"}:
             # Without what it says of a user.

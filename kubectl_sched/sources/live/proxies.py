@@ -53,7 +53,7 @@ def _matches(host: str, port: int, rule: str) -> bool:
         except ValueError:
             return False
     name, colon, rule_port = rule.rpartition(":")
-    if colon and rule_port.isdigit() and _address(rule) is None:
+    if colon and rule_port.isdecimal() and len(rule_port) < 6 and _address(rule) is None:
         if int(rule_port) != port:
             return False
         rule = name.strip("[]")
