@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
-    from kubectl_sched.queries.new_nodes import NewNodesFlags
+    from kubectl_sched.queries.provisioning.new_nodes import NewNodesFlags
 
 
 def new_nodes_flags(
@@ -32,8 +32,8 @@ def new_nodes_flags(
         if extra is not None:
             raise SchedError(f"--{extra} is for --new-nodes: give both")
         return None
-    from kubectl_sched.queries.cluster_autoscaler_replay import NodeGroupFlags
-    from kubectl_sched.queries.new_nodes import NewNodesFlags
+    from kubectl_sched.queries.provisioning.cluster_autoscaler_replay import NodeGroupFlags
+    from kubectl_sched.queries.provisioning.new_nodes import NewNodesFlags
     from kubectl_sched.simulation.node_edits import node_of_manifest
     from kubectl_sched.sources.dump.documents import read_documents
 

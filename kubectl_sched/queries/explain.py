@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from kubectl_sched.diagnostics.kubelet_refusals import Refusals
     from kubectl_sched.framework.handle import ExtenderClient
     from kubectl_sched.queries.held_pods import HeldPods
-    from kubectl_sched.queries.new_nodes import NewNodesFlags
+    from kubectl_sched.queries.provisioning.new_nodes import NewNodesFlags
     from kubectl_sched.scheduler.podgroup_result import PodGroupResult
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
@@ -249,8 +249,8 @@ class PodExplainer:
         return part_of_cycle(alone, self._groups[key])
 
     def _with_new_nodes(self, found: Explanation, pod: Pod) -> Explanation:
-        from kubectl_sched.queries.karpenter_replay import Asking  # most clusters have no autoscaler
-        from kubectl_sched.queries.new_nodes import new_nodes, new_nodes_in_short
+        from kubectl_sched.queries.provisioning.karpenter_replay import Asking  # most clusters have no autoscaler
+        from kubectl_sched.queries.provisioning.new_nodes import new_nodes, new_nodes_in_short
 
         asking = Asking(self._question.replay, self._question.profile)
         flags = self._question.new_nodes

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kubectl_sched.diagnostics.history import History, Observed
     from kubectl_sched.diagnostics.pod_lifecycle import Stage
     from kubectl_sched.queries.contrast import Contrast
-    from kubectl_sched.queries.new_nodes import NewNodes
+    from kubectl_sched.queries.provisioning.new_nodes import NewNodes
     from kubectl_sched.queries.ungated import Ungated
     from kubectl_sched.scheduler.queue_position import QueuePlace
     from kubectl_sched.scheduler.result import ScheduleResult

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from kubectl_sched.apiserver.resource_quotas import Quotas
     from kubectl_sched.apiserver.server_dry_run import DryRun
     from kubectl_sched.config import Configuration
-    from kubectl_sched.queries.new_nodes import NewNodesFlags
+    from kubectl_sched.queries.provisioning.new_nodes import NewNodesFlags
     from kubectl_sched.simulation.node_edits import Edit
     from kubectl_sched.simulation.rollout import RolledOut
     from kubectl_sched.sources.dump.dump import Dump
@@ -168,7 +168,7 @@ class _Stages:
         waiting = [each for each in answer.simulated.placements if not each.is_placed and each.reason is None]
         if not waiting or answer.interrupted:
             return answer
-        from kubectl_sched.queries.provisioned_nodes import provisioned_nodes  # few questions ask for it
+        from kubectl_sched.queries.provisioning.provisioned_nodes import provisioned_nodes  # few questions ask for it
 
         cluster, after = materialized.cluster, answer.simulated.after
         others = [item for item in (*cluster.objects, *materialized.made) if not isinstance(item, Pod)]

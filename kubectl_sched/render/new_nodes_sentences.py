@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kubectl_sched.queries.karpenter_replay import CREATED, EXISTING, IMPOSSIBLE, IN_FLIGHT, UNKNOWN
+from kubectl_sched.queries.provisioning.karpenter_replay import CREATED, EXISTING, IMPOSSIBLE, IN_FLIGHT, UNKNOWN
 from kubectl_sched.render.ages import age
 from kubectl_sched.render.table import Column, Table
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_sched.diagnostics.messages.scale_up_text import ScaleUpReason
-    from kubectl_sched.queries.changing_nodes import StartingNode
-    from kubectl_sched.queries.cluster_autoscaler_replay import GroupVerdict
-    from kubectl_sched.queries.karpenter_replay import KarpenterAnswer, PoolVerdict
-    from kubectl_sched.queries.new_nodes import NewNodes
+    from kubectl_sched.queries.provisioning.changing_nodes import StartingNode
+    from kubectl_sched.queries.provisioning.cluster_autoscaler_replay import GroupVerdict
+    from kubectl_sched.queries.provisioning.karpenter_replay import KarpenterAnswer, PoolVerdict
+    from kubectl_sched.queries.provisioning.new_nodes import NewNodes
 
 _ANSWERS = {CREATED: "yes", IN_FLIGHT: "not needed", UNKNOWN: "unknown"}
 _NAMES_SHOWN = 3

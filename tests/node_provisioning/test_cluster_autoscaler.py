@@ -10,9 +10,9 @@ from kubectl_sched.api.pod import Pod
 from kubectl_sched.diagnostics.messages.scale_up_text import scale_up_reasons
 from kubectl_sched.errors import SchedError
 from kubectl_sched.node_provisioning.cluster_autoscaler.status_config_map import GroupStatus
-from kubectl_sched.queries.cluster_autoscaler_replay import NodeGroupFlags
 from kubectl_sched.queries.explain import Answer, Question, explain
-from kubectl_sched.queries.new_nodes import NewNodesFlags
+from kubectl_sched.queries.provisioning.cluster_autoscaler_replay import NodeGroupFlags
+from kubectl_sched.queries.provisioning.new_nodes import NewNodesFlags
 from kubectl_sched.render.data.explanation_data import explanation_data
 from kubectl_sched.render.display import Display
 from kubectl_sched.render.html.page import explanation_page

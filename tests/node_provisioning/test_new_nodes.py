@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.explain import Answer, Question, explain
-from kubectl_sched.queries.new_nodes import NewNodesFlags
+from kubectl_sched.queries.provisioning.new_nodes import NewNodesFlags
 from kubectl_sched.render.data.explanation_data import explanation_data
 from kubectl_sched.render.display import Display
 from kubectl_sched.render.html.page import explanation_page

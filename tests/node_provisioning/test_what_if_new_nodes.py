@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kubectl_sched.errors import SchedError
-from kubectl_sched.queries.new_nodes import NewNodesFlags
+from kubectl_sched.queries.provisioning.new_nodes import NewNodesFlags
 from kubectl_sched.queries.whatif import Answer, Question, what_if
 from kubectl_sched.render.text.what_if_text import what_if_sentence
 from kubectl_sched.render.what_if_output import what_if_data

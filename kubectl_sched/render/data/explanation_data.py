@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.interface import PostFilterResult
     from kubectl_sched.framework.status import Status
-    from kubectl_sched.queries.cluster_autoscaler_replay import ClusterAutoscalerAnswer
     from kubectl_sched.queries.contrast import Contrast
     from kubectl_sched.queries.explanation import Explanation
-    from kubectl_sched.queries.karpenter_replay import KarpenterAnswer
-    from kubectl_sched.queries.new_nodes import NewNodes
+    from kubectl_sched.queries.provisioning.cluster_autoscaler_replay import ClusterAutoscalerAnswer
+    from kubectl_sched.queries.provisioning.karpenter_replay import KarpenterAnswer
+    from kubectl_sched.queries.provisioning.new_nodes import NewNodes
     from kubectl_sched.scheduler.queue_position import QueuePlace
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.search_starts import Sampling

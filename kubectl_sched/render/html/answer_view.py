@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.interface import BindingAction
     from kubectl_sched.framework.status import Status
     from kubectl_sched.queries.explanation import Explanation
-    from kubectl_sched.queries.new_nodes import NewNodes
+    from kubectl_sched.queries.provisioning.new_nodes import NewNodes
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.shell_commands import ShellCommand
     from kubectl_sched.suggestions.change import Manual

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.queries.contrast import Contrast
     from kubectl_sched.queries.explanation import Explanation
-    from kubectl_sched.queries.new_nodes import NewNodes
+    from kubectl_sched.queries.provisioning.new_nodes import NewNodes
     from kubectl_sched.render.display import Display
     from kubectl_sched.render.funnel import Step
     from kubectl_sched.scheduler.result import ScheduleResult

@@ -14,7 +14,7 @@ from kubectl_sched.tui.lines.what_if_changes import changes, in_words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from kubectl_sched.queries.new_nodes import NewNodes
+    from kubectl_sched.queries.provisioning.new_nodes import NewNodes
     from kubectl_sched.suggestions.change import Suggestion
     from kubectl_sched.tui.explorer_state import View
     from kubectl_sched.tui.lines.line import Line

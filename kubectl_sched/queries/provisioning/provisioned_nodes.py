@@ -8,7 +8,7 @@ from kubectl_sched.api.karpenter import NodePool
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.errors import SchedError
 from kubectl_sched.node_provisioning.karpenter.provisioner import Cluster, provision
-from kubectl_sched.queries.karpenter_replay import node_of, setting, unschedulable
+from kubectl_sched.queries.provisioning.karpenter_replay import node_of, setting, unschedulable
 from kubectl_sched.record import CachingRecord
 from kubectl_sched.simulation.what_if_result import MadeNode
 

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from kubectl_sched.errors import SchedError
-from kubectl_sched.queries.changing_nodes import StartingNode, leaving_nodes, starting_nodes
-from kubectl_sched.queries.cluster_autoscaler_replay import NodeGroupFlags, cluster_autoscaler_answer
-from kubectl_sched.queries.karpenter_replay import karpenter_answer
+from kubectl_sched.queries.provisioning.changing_nodes import StartingNode, leaving_nodes, starting_nodes
+from kubectl_sched.queries.provisioning.cluster_autoscaler_replay import NodeGroupFlags, cluster_autoscaler_answer
+from kubectl_sched.queries.provisioning.karpenter_replay import karpenter_answer
 from kubectl_sched.record import CachingRecord
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.core import Event
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.queries.cluster_autoscaler_replay import ClusterAutoscalerAnswer
-    from kubectl_sched.queries.karpenter_replay import Asking, KarpenterAnswer
+    from kubectl_sched.queries.provisioning.cluster_autoscaler_replay import ClusterAutoscalerAnswer
+    from kubectl_sched.queries.provisioning.karpenter_replay import Asking, KarpenterAnswer
     from kubectl_sched.sources.dump.dump import Dump
 
 
