@@ -2,7 +2,7 @@
 
     python -m tests.oracle.group_conformance --groups 10000 --kube-version 1.36
 
-Each run replaces the figures of its version in fixtures/conformance_groups.json and writes docs/conformance.md anew. A
+Each pass replaces the figures of its version in fixtures/conformance_groups.json and writes docs/conformance.md anew. A
 difference is printed, and its request is written to the folder that --keep names.
 """
 
@@ -10,6 +10,7 @@ import argparse
 import json
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 from tests.oracle.build import Oracle
@@ -22,8 +23,8 @@ from tests.oracle.record_groups import MINORS
 BATCH = 200
 
 
-def run(oracle: Oracle, groups: int, keep: Path | None) -> dict[str, list[int]]:
-    """Topic -> [cycles compared, differences], for at least so many groups, spread evenly over the topics."""
+def run(oracle: Oracle, groups: int, keep: Path | None) -> Iterator[dict[str, list[int]]]:
+    """Topic -> [cycles compared, differences] after each pass over the topics, until so many groups are compared."""
     gates = frozenset(oracle.defaults()["featureGates"])
     compared, differing = Counter[str](), Counter[str]()
     seed = 100
@@ -41,7 +42,7 @@ def run(oracle: Oracle, groups: int, keep: Path | None) -> dict[str, list[int]]:
                         (keep / f"{topic}-{differing[topic]}.json").write_text(json.dumps(request))
         seed += 1
         print(f"{compared.total()} groups, {differing.total()} differ", file=sys.stderr, flush=True)
-    return {topic: [compared[topic], differing[topic]] for topic in topics(gates)}
+        yield {topic: [compared[topic], differing[topic]] for topic in topics(gates)}
 
 
 def main() -> int:
@@ -52,11 +53,11 @@ def main() -> int:
     parser.add_argument("--keep", type=Path)
     options = parser.parse_args()
     with Oracle(options.kube_version) as oracle:
-        found = run(oracle, options.groups, options.keep)
-    known = json.loads(GROUP_FIGURES.read_text()) if GROUP_FIGURES.exists() else {}
-    known[options.kube_version] = found
-    GROUP_FIGURES.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
-    PAGE.write_text(page(json.loads(FIGURES.read_text())))
+        for found in run(oracle, options.groups, options.keep):
+            known = json.loads(GROUP_FIGURES.read_text()) if GROUP_FIGURES.exists() else {}
+            known[options.kube_version] = found
+            GROUP_FIGURES.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
+            PAGE.write_text(page(json.loads(FIGURES.read_text())))
     return 1 if any(differing for _, differing in found.values()) else 0
 
 
