@@ -13,7 +13,7 @@ try:
     from contextlib import suppress
     from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-    from kubectl_sched.cli.arguments import command_first
+    from kubectl_sched.cli.command_line import command_first
     from kubectl_sched.errors import SchedError
     from kubectl_sched.output import safe, write_error
     from kubectl_sched.own_error import EXIT_CODE, own_error_sentence, shown_traceback, take_noted

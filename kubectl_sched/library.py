@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from kubectl_sched.queries.capacity import Answer as _CapacityAnswer
+    from kubectl_sched.queries.deciding_plugin import Difference
     from kubectl_sched.queries.diff import Answer as _DiffAnswer
     from kubectl_sched.queries.explain import Answer as _ExplainAnswer
     from kubectl_sched.queries.explanation import Explanation as _Explanation
-    from kubectl_sched.queries.replay_difference import Difference
     from kubectl_sched.queries.triage import Triage as _TriageAnswer
     from kubectl_sched.queries.whatif import Answer as _WhatIfAnswer
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.simulation.placement import Placement
+    from kubectl_sched.simulation.placements import Placement
     from kubectl_sched.sources.dump.dump import Dump
     from kubectl_sched.sources.pod_selection import Selection
     from kubectl_sched.suggestions.change import Suggestion
@@ -157,8 +157,8 @@ class Cluster:
 
         from kubectl_sched.queries.whatif import Question, what_if
         from kubectl_sched.simulation.node_edits import FLAGS, Edit
-        from kubectl_sched.simulation.placed_workloads import Sizing
         from kubectl_sched.simulation.queue_simulation import Choices
+        from kubectl_sched.simulation.workloads_to_place import Sizing
         from kubectl_sched.sources.discovery.replay_setup import Replay
         from kubectl_sched.sources.live.needed_kinds import EVERYTHING
         from kubectl_sched.sources.pod_selection import Selection

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kubectl_sched.paths import exists
+from kubectl_sched.typed_paths import exists
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -22,7 +22,7 @@ from kubectl_sched.config import ConfigurationError, FeatureGateError
 from kubectl_sched.queries.explain import Answer
 from kubectl_sched.queries.explanation import explanation_of
 from kubectl_sched.render.display import Display
-from kubectl_sched.render.show import show
+from kubectl_sched.render.explain_output import show
 from kubectl_sched.sources import DumpError, read
 from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
 from kubectl_sched.sources.dump.completeness import completeness

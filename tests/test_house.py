@@ -61,7 +61,7 @@ SMALL = 40
 SMALL_ON_PURPOSE = {
     "kubectl_sched.dynamic_resource_allocation.cel.validators": "its checker is long enough",
     "kubectl_sched.sources.live.impersonation": "its kubeconfig is long enough",
-    "kubectl_sched.diagnostics.messages.own_reasons": "a command holds no rule of its own",
+    "kubectl_sched.diagnostics.messages.scheduler_reasons": "a command holds no rule of its own",
     "kubectl_sched.render.text.placement_progress": "as above",
     "kubectl_sched.render.triage.triage_output": "as above",
     "kubectl_sched.render.markdown.capacity_markdown": "a format has its folder",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.diagnostics.pod_lifecycle import Stage
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.sources.surroundings import Surroundings
+    from kubectl_sched.sources.pod_surroundings import Surroundings
 
     Run = Callable[..., tuple[int, str, str]]
 

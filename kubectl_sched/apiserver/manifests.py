@@ -15,10 +15,10 @@ from kubectl_sched.apiserver.refused_manifest import RefusedError
 from kubectl_sched.apiserver.validation.unknown_fields import about_unknown_fields
 from kubectl_sched.apiserver.validation.workload_validation import check_workload
 from kubectl_sched.errors import SchedError
-from kubectl_sched.paths import is_directory
-from kubectl_sched.sources.dump.documents import read_documents
-from kubectl_sched.sources.dump.raw_values import typed
+from kubectl_sched.sources.dump.undecoded_values import typed
+from kubectl_sched.sources.dump.user_files import read_documents
 from kubectl_sched.sources.kinds import BY_TYPE, POD_MAKERS, SERVED, serves
+from kubectl_sched.typed_paths import is_directory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -15,7 +15,7 @@ from msgspec import structs
 
 from kubectl_sched.api.pod import Pod, PodSpec
 from kubectl_sched.errors import SchedError
-from kubectl_sched.sources.dump.raw_values import typed
+from kubectl_sched.sources.dump.undecoded_values import typed
 from kubectl_sched.sources.kinds import SERVED
 from kubectl_sched.sources.live.live_errors import ResponseError
 

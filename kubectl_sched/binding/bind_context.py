@@ -9,13 +9,13 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.resource import ResourceClaim
 from kubectl_sched.binding.active_scheduler import RUNNING, ActiveScheduler, active_scheduler
-from kubectl_sched.binding.interrupted_attempts import is_extended_claim_of, leftovers
+from kubectl_sched.binding.resumed_pre_bind import is_extended_claim_of, leftovers
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.queries.explain import Question, explain
 from kubectl_sched.record import Record
+from kubectl_sched.render.explain_output import check_is_node
 from kubectl_sched.render.headline import decision, unjudged
-from kubectl_sched.render.show import check_is_node
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.sources.discovery.replay_setup import Replay
 

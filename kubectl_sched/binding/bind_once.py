@@ -12,9 +12,9 @@ from kubectl_sched.binding.api_requests import collection_path
 from kubectl_sched.binding.bind_context import Situation, against, refusal
 from kubectl_sched.binding.binding_cycle import Bound, Failed, Gone, is_judged_alike
 from kubectl_sched.binding.binding_outcome import INTERRUPTED, Answer
+from kubectl_sched.binding.cancellable_binding import PodInPreBind
 from kubectl_sched.binding.node_recheck import gone_or_replaced, is_as_judged, overcommitted, read_node
 from kubectl_sched.binding.object_reader import read_pod
-from kubectl_sched.binding.pod_in_pre_bind import PodInPreBind
 from kubectl_sched.binding.preemption_executor import await_gone, preempt, victims_of, without_preemption
 from kubectl_sched.binding.scheduling_failure import report_failure, take_back_report
 from kubectl_sched.binding.unreserve import removal_of

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.binding.cancellable_binding import PodInPreBind
     from kubectl_sched.binding.event_recorder import EventRecorder
-    from kubectl_sched.binding.pod_in_pre_bind import PodInPreBind
     from kubectl_sched.binding.pre_bind import Done
     from kubectl_sched.binding.writer import Writer
     from kubectl_sched.framework.reservation import Reservation

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kubectl_sched.api.meta import KubernetesObject
-    from kubectl_sched.binding.pod_in_pre_bind import PodInPreBind
+    from kubectl_sched.binding.cancellable_binding import PodInPreBind
     from kubectl_sched.binding.writer import JSON, Writer
     from kubectl_sched.framework.reservation import Reservation
     from kubectl_sched.scheduler.result import ScheduleResult

@@ -25,7 +25,7 @@ from kubectl_sched.plugins.volume_binding.static_matching import affinity_of, ca
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from kubectl_sched.binding.pod_in_pre_bind import PodInPreBind
+    from kubectl_sched.binding.cancellable_binding import PodInPreBind
     from kubectl_sched.binding.writer import Writer
     from kubectl_sched.framework.reservation import Reservation
     from kubectl_sched.framework.runtime import Framework

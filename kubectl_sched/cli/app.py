@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from kubectl_sched.cli.arguments import leading_flags
-from kubectl_sched.cli.typer_commands import COMMANDS, HELP_FLAGS, TRIAGE, UsageError, command
+from kubectl_sched.cli.command_line import leading_flags
+from kubectl_sched.cli.lazy_commands import COMMANDS, HELP_FLAGS, TRIAGE, UsageError, command
 from kubectl_sched.errors import SchedError
 from kubectl_sched.output import write_text
 from kubectl_sched.user_defaults import user_defaults

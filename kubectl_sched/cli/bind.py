@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from kubectl_sched.cli import options
-from kubectl_sched.cli.options import watch_options
+from kubectl_sched.cli.options import bind_watch_options
 from kubectl_sched.cli.options.connection import ConnectionOptions  # noqa: TC001 - typer reads it
 from kubectl_sched.errors import SchedError
 
@@ -34,7 +34,7 @@ def bind(
     selection: options.OneNamespace,
     scheduler: options.ProfiledScheduler,
     display: options.PlainOutput,
-    second_scheduler: watch_options.SecondScheduler,
+    second_scheduler: bind_watch_options.SecondScheduler,
     connection: ConnectionOptions,
 ) -> None:
     """Bind one pending pod as its scheduler would: filters, scores, volumes, devices, the binding and its event."""
@@ -43,9 +43,9 @@ def bind(
 
     replay = scheduler.replay
     if second_scheduler.watch:
-        watch_options.check_output(display.output)
+        bind_watch_options.check_output(display.output)
         once = {"node": node, "ignore_filters": ignore_filters, "dry_run": dry_run != "none"}
-        watch_options.check_with_watch(tuple(targets or ()), **once, profile=scheduler.profile)
+        bind_watch_options.check_with_watch(tuple(targets or ()), **once, profile=scheduler.profile)
         settings = second_scheduler.settings(
             config=replay.config,
             kube_version=replay.kube_version,
@@ -55,7 +55,7 @@ def bind(
             yes=yes,
             as_json=display.output is options.Output.json,
         )
-        sys.exit(watch_options.run(settings, connection))
+        sys.exit(bind_watch_options.run(settings, connection))
     second_scheduler.check_not_given()
     if dry_run not in {"none", "client", "server"}:
         raise SchedError(f"--dry-run={dry_run}: it is none, client or server")

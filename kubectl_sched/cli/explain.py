@@ -195,7 +195,7 @@ def _answered(asked: _Asked, dump: Dump, selection: Selection) -> int:
 
         return show_decoded(dump, selection, asked.display.output, asked.display.color)
     from kubectl_sched.queries.explain import explain
-    from kubectl_sched.render.show import check_is_node, show
+    from kubectl_sched.render.explain_output import check_is_node, show
 
     client = _extender_client(asked.source.from_) if asked.call_extenders else None
     answer, schedulers = explain(replace(asked.question, selection=selection), dump, client)
@@ -244,7 +244,7 @@ def _check_extender_flags(config: str | None, *, sampling: bool) -> None:
 
 
 def _extender_client(paths: Sequence[str] | None) -> HTTPExtenders:
-    from kubectl_sched.sources.dump.whole_objects import whole_objects
+    from kubectl_sched.sources.dump.full_objects import whole_objects
     from kubectl_sched.sources.extender.extender_client import HTTPExtenders
 
     return HTTPExtenders(lambda: whole_objects(paths or ()))

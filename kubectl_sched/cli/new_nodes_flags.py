@@ -35,7 +35,7 @@ def new_nodes_flags(
     from kubectl_sched.queries.provisioning.cluster_autoscaler_replay import NodeGroupFlags
     from kubectl_sched.queries.provisioning.new_nodes import NewNodesFlags
     from kubectl_sched.simulation.node_edits import node_of_manifest
-    from kubectl_sched.sources.dump.documents import read_documents
+    from kubectl_sched.sources.dump.user_files import read_documents
 
     documents = read_documents(node_template) if node_template is not None else ()
     nodes = tuple(node_of_manifest(each, node_template or "") for each in documents)

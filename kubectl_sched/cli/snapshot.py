@@ -21,7 +21,7 @@ def snapshot(
 ) -> None:
     """Save what a replay needs and nothing that is secret, for --from."""
     from kubectl_sched.cli.state_source import read_replayable
-    from kubectl_sched.diagnostics.messages.own_reasons import own_reasons
+    from kubectl_sched.diagnostics.messages.scheduler_reasons import own_reasons
     from kubectl_sched.output import write_error
     from kubectl_sched.render.data.writers import warn
     from kubectl_sched.shell_commands import explain_from

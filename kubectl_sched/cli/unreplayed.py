@@ -23,7 +23,7 @@ def show_decoded(dump: Dump, selection: Selection, output: str, color: str) -> i
     from kubectl_sched.render.display import PAGES
     from kubectl_sched.render.text.unreplayed_pods import Limits, decoded_data, decoded_lines
     from kubectl_sched.sources.pod_selection import select
-    from kubectl_sched.sources.surroundings import Surroundings
+    from kubectl_sched.sources.pod_surroundings import Surroundings
 
     if output in PAGES:
         raise SchedError(f"there is no -o {output} where the cluster may not be read: it is table, json or yaml")

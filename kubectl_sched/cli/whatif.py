@@ -83,8 +83,8 @@ def whatif(
     from kubectl_sched.render.display import Display
     from kubectl_sched.render.text.placement_progress import placing
     from kubectl_sched.render.what_if_output import show_what_if
-    from kubectl_sched.simulation.placed_workloads import Sizing
     from kubectl_sched.simulation.queue_simulation import Choices
+    from kubectl_sched.simulation.workloads_to_place import Sizing
     from kubectl_sched.sources.live.needed_kinds import FOR_NEW_NODES
 
     targets = (*(manifests or ()), *(filename or ()))
@@ -163,7 +163,7 @@ def _server(connection: ConnectionOptions) -> DryRun:
 
 
 def _count(replicas: str | None) -> int | None:
-    from kubectl_sched.apiserver.what_if_limits import decimal, pods_counted
+    from kubectl_sched.apiserver.what_if_size_limits import decimal, pods_counted
 
     if replicas is None or replicas == "max":
         return None

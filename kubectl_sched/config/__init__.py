@@ -75,7 +75,7 @@ def load_configuration(
 
 def _load(document: object, version: KubeVersion | None, feature_overrides: Mapping[str, bool] | None) -> Configuration:
     # Only a document needs these, and most runs have none.
-    from kubectl_sched.config import decoding, loading
+    from kubectl_sched.config import decoding, profile_resolution
 
     document = decoding.configuration_document(document)
     api_version = document["apiVersion"]
@@ -83,8 +83,8 @@ def _load(document: object, version: KubeVersion | None, feature_overrides: Mapp
     features = Features.for_version(chosen, feature_overrides)
     release = RELEASES[chosen]
     written = decoding.decode(document, release)
-    config = loading.complete_configuration(written, release, features)
-    profiles, more = loading.resolve_profiles(config, release, features)
+    config = profile_resolution.complete_configuration(written, release, features)
+    profiles, more = profile_resolution.resolve_profiles(config, release, features)
     served = decoding.serving_warning(api_version, chosen, chosen=version is not None)
     return Configuration(
         version=chosen,
@@ -93,11 +93,11 @@ def _load(document: object, version: KubeVersion | None, feature_overrides: Mapp
         profiles=profiles,
         parallelism=config.parallelism,
         percentage_of_nodes_to_score=config.percentage_of_nodes_to_score,
-        extenders=loading.ordered_extenders(config.extenders),
+        extenders=profile_resolution.ordered_extenders(config.extenders),
         leader_election=config.leader_election,
         pod_initial_backoff_seconds=config.pod_initial_backoff_seconds,
         pod_max_backoff_seconds=config.pod_max_backoff_seconds,
-        warnings=tuple(filter(None, (warning, served, *loading.ignored_sets(written), *more))),
+        warnings=tuple(filter(None, (warning, served, *profile_resolution.ignored_sets(written), *more))),
     )
 
 

@@ -11,6 +11,14 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from kubectl_sched.config.allocator_versions import (
+    RULES_OF_1_33,
+    RULES_OF_1_34,
+    RULES_OF_1_35,
+    RULES_OF_1_36,
+    RULES_OF_1_37,
+    DeviceRules,
+)
 from kubectl_sched.config.default_profile import (
     CLOUD_VOLUME_LIMITS,
     PLUGINS_OF_1_22,
@@ -22,14 +30,6 @@ from kubectl_sched.config.default_profile import (
     PLUGINS_OF_1_36,
     PLUGINS_OF_1_37,
     DefaultPlugin,
-)
-from kubectl_sched.config.device_rules import (
-    RULES_OF_1_33,
-    RULES_OF_1_34,
-    RULES_OF_1_35,
-    RULES_OF_1_36,
-    RULES_OF_1_37,
-    DeviceRules,
 )
 from kubectl_sched.errors import SchedError
 

@@ -28,7 +28,7 @@ from kubectl_sched.api.storage import (
     VolumeNodeAffinity,
 )
 from kubectl_sched.apiserver.applied_objects import with_default_class, with_device_defaults
-from kubectl_sched.controllers.pod_deletion import owned_by
+from kubectl_sched.controllers.claims_after_deletion import owned_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

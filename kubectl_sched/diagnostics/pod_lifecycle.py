@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.record import Record
 from kubectl_sched.snapshot import NodeInfo
-from kubectl_sched.sources.surroundings import bound_at
+from kubectl_sched.sources.pod_surroundings import bound_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.meta import Condition
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.sources.surroundings import Surroundings
+    from kubectl_sched.sources.pod_surroundings import Surroundings
 
 _CONTROLLERS = {
     "kueue.x-k8s.io/": "Kueue",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.sources.pod_selection import Selection
-    from kubectl_sched.sources.surroundings import Surroundings
+    from kubectl_sched.sources.pod_surroundings import Surroundings
 
 _QUOTA = pattern(
     r"exceeded quota: (?P<name>[^,]+), requested: (?P<asked>.+), used: (?P<used>.+), limited: (?P<limit>.+)"

@@ -10,7 +10,7 @@ from kubectl_sched.diagnostics.pod_lifecycle import stage_told
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.diagnostics.pod_lifecycle import Stage
-    from kubectl_sched.sources.surroundings import Surroundings
+    from kubectl_sched.sources.pod_surroundings import Surroundings
 
 
 class Statement(NamedTuple):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_sched.api.resource import DeviceClass
-    from kubectl_sched.config.device_rules import DeviceRules
+    from kubectl_sched.config.allocator_versions import DeviceRules
 
 
 def class_of_resource(classes: Sequence[DeviceClass], rules: DeviceRules) -> dict[str, str]:

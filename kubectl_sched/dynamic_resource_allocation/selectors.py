@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.apimachinery.quantity import Quantity
     from kubectl_sched.api.resource import Device, DeviceDerivedAttribute, DeviceSelector
-    from kubectl_sched.config.device_rules import DeviceRules
+    from kubectl_sched.config.allocator_versions import DeviceRules
     from kubectl_sched.dynamic_resource_allocation.cel import Dialect, Program
     from kubectl_sched.dynamic_resource_allocation.cel.field_references import Read
     from kubectl_sched.dynamic_resource_allocation.devices import SliceDevice

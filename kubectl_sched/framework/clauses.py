@@ -65,7 +65,7 @@ def missing_key_hints(nodes: Snapshot, key: str) -> tuple[str, ...]:
     if whole.table.has_label(key).any():
         return ()
 
-    from kubectl_sched.framework.near_miss import nearest, odd_character
+    from kubectl_sched.framework.confusable_texts import nearest, odd_character
 
     odd = odd_character(key)
     if odd is not None:

@@ -15,7 +15,7 @@ from msgspec import field
 from msgspec.structs import replace
 
 from kubectl_sched.api.core import Node
-from kubectl_sched.framework.extender_answers import (
+from kubectl_sched.framework.extender_decoding import (
     ExtenderError,
     filter_result,
     host_priorities,
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from kubectl_sched.api.containers import Container
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.config.types import Extender
-    from kubectl_sched.framework.extender_answers import FilterResult, MetaVictims
+    from kubectl_sched.framework.extender_decoding import FilterResult, MetaVictims
     from kubectl_sched.framework.handle import ExtenderClient
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Integers, Rows
+    from kubectl_sched.snapshot.array_types import Integers, Rows
 
 MAX_EXTENDER_PRIORITY = 10
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from kubectl_sched.snapshot.arrays import Floats, Integers
+    from kubectl_sched.snapshot.array_types import Floats, Integers
 
 
 def truncated_division(dividend: int, divisor: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_sched.framework.near_miss import nearest, odd_character
+from kubectl_sched.framework.confusable_texts import nearest, odd_character
 
 if TYPE_CHECKING:
     from kubectl_sched.snapshot import Snapshot

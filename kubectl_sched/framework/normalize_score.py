@@ -10,7 +10,7 @@ from kubectl_sched.framework.golang import truncated_divisions
 from kubectl_sched.framework.runtime import MAX_NODE_SCORE
 
 if TYPE_CHECKING:
-    from kubectl_sched.snapshot.arrays import Integers
+    from kubectl_sched.snapshot.array_types import Integers
 
 
 def default_normalize_score(scores: Integers, *, reverse: bool = False) -> Integers:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.status import NodeToStatus, Status
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Integers, Rows
+    from kubectl_sched.snapshot.array_types import Integers, Rows
     from kubectl_sched.snapshot.objects import Objects
 
 

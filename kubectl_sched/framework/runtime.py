@@ -32,8 +32,8 @@ from kubectl_sched.framework.interface import (
     QueueSortPlugin,
     ScorePlugin,
 )
+from kubectl_sched.framework.plugin_error_boundary import EXPECTED, Unjudged, judged_one_by_one, unjudged_rows, unknown
 from kubectl_sched.framework.status import SUCCESS, Code, NodeToStatus, Status, error, unresolvable
-from kubectl_sched.framework.unjudged import EXPECTED, Unjudged, judged_one_by_one, unjudged_rows, unknown
 from kubectl_sched.record import Record
 from kubectl_sched.snapshot import Column
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from kubectl_sched.config import ResolvedProfile
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
+    from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
 
 P = TypeVar("P", bound=Plugin)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from kubectl_sched.snapshot import Column
-    from kubectl_sched.snapshot.arrays import Mask
+    from kubectl_sched.snapshot.array_types import Mask
 
 
 class Code(Enum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from kubectl_sched.framework.near_miss import folded, is_near, odd_character
+from kubectl_sched.framework.confusable_texts import folded, is_near, odd_character
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from kubectl_sched.framework.clauses import first_few
+from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.evidence import Evidence
-from kubectl_sched.framework.in_place_resize import grows_in_place
 from kubectl_sched.framework.interface import (
     BindingAction,
     BindingCyclePlugin,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Rows
+    from kubectl_sched.snapshot.array_types import Rows
 
 _ELSEWHERE = unresolvable("pod assigned to different node")
 _DISABLED = unresolvable("node had resize preemption disabled")

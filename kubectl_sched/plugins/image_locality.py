@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.evidence import JSON
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Integers, Rows
+    from kubectl_sched.snapshot.array_types import Integers, Rows
 
 _MB: Final = 1024 * 1024
 MIN_THRESHOLD: Final = 23 * _MB

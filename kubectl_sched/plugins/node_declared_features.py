@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.framework.cycle_state import PluginError, StateKey
+from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.evidence import Evidence
-from kubectl_sched.framework.in_place_resize import grows_in_place
 from kubectl_sched.framework.interface import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, unresolvable
 from kubectl_sched.snapshot import Column
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Rows
+    from kubectl_sched.snapshot.array_types import Rows
 
 PRE_FILTER_STATE: StateKey[tuple[str, ...]] = StateKey(name="PreFilterNodeDeclaredFeatures")
 
@@ -118,7 +118,7 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
 
 
 def _evidence(feature: str, declared: tuple[str, ...], nodes: Snapshot) -> Evidence:
-    from kubectl_sched.framework.near_miss import nearest
+    from kubectl_sched.framework.confusable_texts import nearest
 
     hints: list[str] = []
     near = nearest(feature, declared)

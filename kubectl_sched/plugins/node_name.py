@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Rows
+    from kubectl_sched.snapshot.array_types import Rows
 
 _OTHER_NODE = unresolvable("node(s) didn't match the requested node name")
 
@@ -55,7 +55,7 @@ class NodeName(PreFilterPlugin, FilterPlugin):
             return ()
         hints: tuple[str, ...] = ()
         if wanted not in nodes.whole.row_of:
-            from kubectl_sched.framework.near_miss import nearest
+            from kubectl_sched.framework.confusable_texts import nearest
 
             near = nearest(wanted, nodes.whole.names)
             hints = (f"no node is named {wanted}" + (f"; there is {near}" if near else ""),)

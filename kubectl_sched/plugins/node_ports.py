@@ -8,8 +8,8 @@ import numpy as np
 
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.framework.cycle_state import PluginError, StateKey
+from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.evidence import Evidence
-from kubectl_sched.framework.in_place_resize import grows_in_place
 from kubectl_sched.framework.interface import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
 from kubectl_sched.framework.status import SKIP, SUCCESS, unschedulable
 from kubectl_sched.snapshot import Column
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Rows
+    from kubectl_sched.snapshot.array_types import Rows
 
 _TAKEN = unschedulable("node(s) didn't have free ports for the requested pod ports")
 

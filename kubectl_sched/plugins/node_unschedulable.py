@@ -9,8 +9,8 @@ import numpy as np
 from kubectl_sched.api.component_helpers.taints import tolerated
 from kubectl_sched.api.core import Taint
 from kubectl_sched.framework.clauses import first_few
+from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.evidence import Evidence
-from kubectl_sched.framework.in_place_resize import grows_in_place
 from kubectl_sched.framework.interface import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
 from kubectl_sched.framework.status import SKIP, SUCCESS, unresolvable
 from kubectl_sched.snapshot import Column
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Rows
+    from kubectl_sched.snapshot.array_types import Rows
 
 _CORDONED = unresolvable("node(s) were unschedulable")
 

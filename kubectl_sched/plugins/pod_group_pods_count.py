@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.podgroup_info import Placement, PodGroupInfo, ProposedAssignment
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Integers
+    from kubectl_sched.snapshot.array_types import Integers
 
 _MAX_SCORE = 100
 

@@ -17,8 +17,8 @@ from kubectl_sched.api.component_helpers.taints import (
 )
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.framework.cycle_state import StateKey
+from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.evidence import Evidence
-from kubectl_sched.framework.in_place_resize import grows_in_place
 from kubectl_sched.framework.interface import (
     DependsOn,
     FilterPlugin,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Integers, Rows
+    from kubectl_sched.snapshot.array_types import Integers, Rows
 
 PRE_SCORE_STATE: StateKey[tuple[Toleration, ...]] = StateKey(name="PreScoreTaintToleration")
 

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from kubectl_sched.api.component_helpers.volume_claims import claim_not_found
 from kubectl_sched.api.storage import READ_WRITE_ONCE_POD, PersistentVolumeClaim
 from kubectl_sched.framework.cycle_state import PluginError, StateKey
+from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.evidence import Evidence
-from kubectl_sched.framework.in_place_resize import grows_in_place
 from kubectl_sched.framework.interface import FilterPlugin, PreFilterExtensions, PreFilterPlugin, PreFilterResult
 from kubectl_sched.framework.status import SKIP, SUCCESS, error, unresolvable, unschedulable
 from kubectl_sched.record import Record
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Rows
+    from kubectl_sched.snapshot.array_types import Rows
     from kubectl_sched.snapshot.pod_table import PodTable
 
 _DISK_CONFLICT = unschedulable("node(s) had no available disk")

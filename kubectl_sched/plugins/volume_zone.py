@@ -20,8 +20,8 @@ from kubectl_sched.api.storage import (
 )
 from kubectl_sched.framework.clauses import Outside
 from kubectl_sched.framework.cycle_state import StateKey
+from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.evidence import Evidence
-from kubectl_sched.framework.in_place_resize import grows_in_place
 from kubectl_sched.framework.interface import FilterPlugin, PreFilterPlugin, PreFilterResult
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, unresolvable
 from kubectl_sched.snapshot import Column
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Rows
+    from kubectl_sched.snapshot.array_types import Rows
     from kubectl_sched.snapshot.objects import Objects
 
 _CONFLICT = unresolvable("node(s) had no available volume zone")

@@ -13,7 +13,7 @@ from kubectl_sched.api.component_helpers.resource_names import PODS
 from kubectl_sched.api.meta import ObjectMeta
 from kubectl_sched.api.pod import Pod, PodSpec
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
-from kubectl_sched.queries.node_pools import pools
+from kubectl_sched.queries.nodes_by_pool import pools
 from kubectl_sched.queries.shapes import SHOWN, Shape, parse_shape, shapes_of
 from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.simulation.pod_capacity import MOST_REPLAYED, PodCapacity, pod_capacity
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Floats, Integers, Mask
+    from kubectl_sched.snapshot.array_types import Floats, Integers, Mask
     from kubectl_sched.sources.dump.dump import Dump
 
 _CONDITION_TAINT = "node.kubernetes.io/"

@@ -9,8 +9,8 @@ from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.errors import SchedError
+from kubectl_sched.queries.deciding_plugin import difference_of
 from kubectl_sched.queries.rejudge_bound_pods import Rejudging
-from kubectl_sched.queries.replay_difference import difference_of
 from kubectl_sched.record import Record
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from kubectl_sched.config import Configuration
-    from kubectl_sched.queries.replay_difference import Difference
+    from kubectl_sched.queries.deciding_plugin import Difference
     from kubectl_sched.sources.dump.dump import Dump
 
     Report = Callable[[str, int, int], None]

@@ -11,9 +11,9 @@ from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
 from kubectl_sched.api.core import ConfigMap
 from kubectl_sched.api.karpenter import NodePool
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.diagnostics.history import history_of, observed_of, placed_by_another
 from kubectl_sched.diagnostics.kubelet_refusals import kubelet_refusals
 from kubectl_sched.diagnostics.pod_lifecycle import stage_of
+from kubectl_sched.diagnostics.replay_against_history import history_of, observed_of, placed_by_another
 from kubectl_sched.diagnostics.warnings import warnings
 from kubectl_sched.errors import SchedError
 from kubectl_sched.own_error import HOW_TO_REPORT, error_in_one_line, note_error
@@ -29,7 +29,7 @@ from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.discovery.scheduler_flags import is_autoscaler
 from kubectl_sched.sources.dump.completeness import completeness
 from kubectl_sched.sources.pod_selection import Selection, about_none, select, workloads_named
-from kubectl_sched.sources.surroundings import Surroundings
+from kubectl_sched.sources.pod_surroundings import Surroundings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -223,7 +223,7 @@ class PodExplainer:
         is_alone = not isinstance(found.result, MemberResult)
         if not (self._suggesting and is_alone) or found.result.unknown or self._is_as_asked(found.result):
             return found
-        from kubectl_sched.diagnostics.waiting import adding_a_node
+        from kubectl_sched.diagnostics.awaited_changes import adding_a_node
         from kubectl_sched.suggestions.search import suggest  # several pods at once are explained without
 
         if found.sets_fields:

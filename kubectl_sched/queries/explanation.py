@@ -10,8 +10,8 @@ from kubectl_sched.record import CachingRecord
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.diagnostics.gates.gate import Gate
-    from kubectl_sched.diagnostics.history import History, Observed
     from kubectl_sched.diagnostics.pod_lifecycle import Stage
+    from kubectl_sched.diagnostics.replay_against_history import History, Observed
     from kubectl_sched.queries.contrast import Contrast
     from kubectl_sched.queries.provisioning.new_nodes import NewNodes
     from kubectl_sched.queries.ungated import Ungated

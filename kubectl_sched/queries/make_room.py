@@ -8,20 +8,20 @@ from msgspec.structs import replace
 
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.queries.podgroup_room import group_cycle
-from kubectl_sched.queries.room_targets import is_group, targets
+from kubectl_sched.queries.pods_needing_room import is_group, targets
 from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.scheduler.result import Outcome as PodOutcome
 from kubectl_sched.scheduler.scheduler import SeveralSchedulers
 from kubectl_sched.simulation.evictable_pods import EvictionRules, refusals_in_words
-from kubectl_sched.simulation.placement import QueuedPod
+from kubectl_sched.simulation.placements import QueuedPod
 from kubectl_sched.simulation.queue_simulation import Choices, Simulation, owner_of
 from kubectl_sched.simulation.relocation import CORDON, UNCORDON, Relocation, Step, carried_out
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay, snapshot_of
 from kubectl_sched.sources.dump.completeness import completeness
+from kubectl_sched.suggestions.plan_ties import TiePins, pinned_nodes
 from kubectl_sched.suggestions.room_candidates import Bounds
 from kubectl_sched.suggestions.room_search import RoomSearch
-from kubectl_sched.suggestions.tie_pins import TiePins, pinned_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.scheduler.podgroup_result import PodGroupResult
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.snapshot.arrays import Rows
+    from kubectl_sched.snapshot.array_types import Rows
 
 _NODE_NAME = re.compile(r'(node(?: name)?) "[^"]*"')
 

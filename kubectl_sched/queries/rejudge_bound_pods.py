@@ -7,9 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from kubectl_sched.config.scheduler_name import scheduler_name_of
-from kubectl_sched.queries.replay_difference import Rejudged, ReplaySummary
+from kubectl_sched.queries.deciding_plugin import Rejudged, ReplaySummary
 from kubectl_sched.simulation.bulk_replay import BulkReplay, decisive_fields
-from kubectl_sched.simulation.plain_pods import is_plain
+from kubectl_sched.simulation.pods_without_claims import is_plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
-from kubectl_sched.diagnostics.waiting import waiting_for
+from kubectl_sched.diagnostics.awaited_changes import waiting_for
 from kubectl_sched.queries.explain import PodExplainer, Question
 from kubectl_sched.queries.pending_cause import Cause, cause_of
 from kubectl_sched.record import Record

@@ -17,25 +17,25 @@ from kubectl_sched.controllers.daemon_set import runs_on
 from kubectl_sched.controllers.ordered_ready import predecessors, sets_in_order
 from kubectl_sched.controllers.pod_creation import Making, Workload
 from kubectl_sched.errors import SchedError
-from kubectl_sched.paths import exists
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.scheduler import SeveralSchedulers
 from kubectl_sched.simulation.capacity_search import Filling
 from kubectl_sched.simulation.existing_workloads import existing_item, plan_of
 from kubectl_sched.simulation.node_copies import daemon_on, daemon_templates
 from kubectl_sched.simulation.node_edits import Cluster, node_meant
-from kubectl_sched.simulation.placed_workloads import PlacedWorkloads, Sizing
-from kubectl_sched.simulation.placement import QueuedPod
+from kubectl_sched.simulation.placements import QueuedPod
 from kubectl_sched.simulation.promised_storage import about_capacity
 from kubectl_sched.simulation.queue_simulation import Choices, Simulation, owner_of
 from kubectl_sched.simulation.rollout import roll_out
 from kubectl_sched.simulation.what_if_notes import about_order, about_pending, about_unknown_nodes
 from kubectl_sched.simulation.what_if_result import WhatIfResult
+from kubectl_sched.simulation.workloads_to_place import PlacedWorkloads, Sizing
 from kubectl_sched.snapshot import Objects
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay, snapshot_of
 from kubectl_sched.sources.dump.completeness import completeness
 from kubectl_sched.sources.pod_selection import WORKLOAD_WORDS
+from kubectl_sched.typed_paths import exists
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kubectl_sched.framework.plugin_error_boundary import unknown_nodes
 from kubectl_sched.framework.status import passing
-from kubectl_sched.framework.unjudged import unknown_nodes
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:

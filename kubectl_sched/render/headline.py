@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kubectl_sched.api.apimachinery.timestamps import to_the_second
-from kubectl_sched.framework.unjudged import could_not_judge, unknown_nodes
+from kubectl_sched.framework.plugin_error_boundary import could_not_judge, unknown_nodes
 from kubectl_sched.own_error import HOW_TO_REPORT
 from kubectl_sched.render.reason_clauses import clauses
 from kubectl_sched.render.safe_text import count, listed, safe

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubectl_sched.framework.plugin_error_boundary import error_of, is_unknown
 from kubectl_sched.framework.status import SUCCESS
-from kubectl_sched.framework.unjudged import error_of, is_unknown
 from kubectl_sched.own_error import HOW_TO_REPORT
 from kubectl_sched.render.funnel import EXTENDERS, PRE_FILTER
 from kubectl_sched.render.headline import decision

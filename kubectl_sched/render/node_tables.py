@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec.structs import replace
 
+from kubectl_sched.framework.plugin_error_boundary import is_unknown
 from kubectl_sched.framework.status import SUCCESS
-from kubectl_sched.framework.unjudged import is_unknown
 from kubectl_sched.record import Record
 from kubectl_sched.render.funnel import Step, funnel
 from kubectl_sched.render.node_sentences import in_words, rejected_by, why_not
@@ -266,7 +266,7 @@ def _rejections(result: ScheduleResult, row: int) -> str:
 
 def pool_table(result: ScheduleResult) -> Table[tuple[str, list[int]]]:
     """The nodes by pool, the largest first, with the reason against most of each."""
-    from kubectl_sched.queries.node_pools import pools
+    from kubectl_sched.queries.nodes_by_pool import pools
 
     by_size = sorted(pools(result.nodes, range(len(result.nodes))).items(), key=lambda each: (-len(each[1]), each[0]))
     return Table(

@@ -8,15 +8,15 @@ import numpy as np
 
 from kubectl_sched.framework.clauses import Outside, agreeing
 from kubectl_sched.framework.interface import FilterPlugin
+from kubectl_sched.framework.plugin_error_boundary import error_of, is_unknown
 from kubectl_sched.framework.status import SUCCESS
-from kubectl_sched.framework.unjudged import error_of, is_unknown
 from kubectl_sched.render.safe_text import clipped, listed, safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.snapshot.arrays import Mask, Rows
+    from kubectl_sched.snapshot.array_types import Mask, Rows
 
 _CLAUSES_SHOWN = 4
 _CLAUSE_LENGTH = 1000

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.queries.whatif import Answer
     from kubectl_sched.render.display import Display
-    from kubectl_sched.simulation.placement import Placement
+    from kubectl_sched.simulation.placements import Placement
     from kubectl_sched.simulation.rollout import RolledOut
     from kubectl_sched.simulation.what_if_result import WhatIfResult
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.meta import Labels
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
+    from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
 
 
 def search_order(nodes: Snapshot) -> Rows:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.podgroup_result import PlacementResult
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Integers
+    from kubectl_sched.snapshot.array_types import Integers
 
 
 def score_placements(

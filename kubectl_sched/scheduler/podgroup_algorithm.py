@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Rows
+    from kubectl_sched.snapshot.array_types import Rows
 
 _WAITS = "one or more plugins asked to wait and no plugin rejected pod"
 _WAITING_ON_PREEMPTION = "pod group is waiting for preemption to complete"

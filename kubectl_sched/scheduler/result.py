@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.interface import FilterPlugin, PreFilterPlugin, ScorePlugin
+from kubectl_sched.framework.plugin_error_boundary import EXPECTED, error_of, is_unknown, unknown
 from kubectl_sched.framework.status import SUCCESS
-from kubectl_sched.framework.unjudged import EXPECTED, error_of, is_unknown, unknown
 from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.scheduler.explanation_budget import ExplanationBudget
 from kubectl_sched.scheduler.num_feasible_nodes import num_feasible_nodes_to_find
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.runtime import Framework, PluginScores
     from kubectl_sched.framework.status import NodeToStatus, Status
     from kubectl_sched.snapshot import Column, Snapshot
-    from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
+    from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
 
 
 class Outcome(Enum):

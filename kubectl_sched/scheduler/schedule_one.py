@@ -14,9 +14,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.framework.cycle_state import CycleState, PluginError
 from kubectl_sched.framework.fit_error import NO_NODES_AVAILABLE, event_note, fit_error
-from kubectl_sched.framework.runtime import first_rejections
-from kubectl_sched.framework.status import Code, passing, unresolvable
-from kubectl_sched.framework.unjudged import (
+from kubectl_sched.framework.plugin_error_boundary import (
     Unjudged,
     could_not_judge,
     is_unknown,
@@ -24,6 +22,8 @@ from kubectl_sched.framework.unjudged import (
     unknown_nodes,
     with_statuses,
 )
+from kubectl_sched.framework.runtime import first_rejections
+from kubectl_sched.framework.status import Code, passing, unresolvable
 from kubectl_sched.scheduler.result import Outcome, ScheduleResult
 from kubectl_sched.snapshot import Column
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.framework.status import NodeToStatus, Status
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Rows
+    from kubectl_sched.snapshot.array_types import Rows
 
 
 def schedule_one(pod: Pod, nodes: Snapshot, framework: Framework) -> ScheduleResult:
@@ -127,7 +127,7 @@ def _filter(result: ScheduleResult, state: CycleState) -> ScheduleResult:
 
 def _ask_extenders(result: ScheduleResult, handle: Handle) -> ScheduleResult:
     """Filter what is feasible once more; the node of the pod's own nomination is asked about first and by itself."""
-    from kubectl_sched.framework.extender_answers import ExtenderError
+    from kubectl_sched.framework.extender_decoding import ExtenderError
     from kubectl_sched.framework.extenders import filter_nodes
 
     pod, nodes, verdict = result.pod, result.nodes, result.verdict

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.node_search import Search
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.snapshot.arrays import Integers, Rows
+    from kubectl_sched.snapshot.array_types import Integers, Rows
 
 
 class Sampling(Record, frozen=True, kw_only=True):

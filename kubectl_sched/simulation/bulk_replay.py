@@ -20,7 +20,7 @@ from kubectl_sched.framework.interface import DependsOn, PreFilterExtensions, Pr
 from kubectl_sched.framework.runtime import normalized_scores
 from kubectl_sched.framework.status import SUCCESS, Code, passing
 from kubectl_sched.scheduler.result import Outcome
-from kubectl_sched.simulation.plain_pods import counts_nobody, is_plain
+from kubectl_sched.simulation.pods_without_claims import counts_nobody, is_plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
+    from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
 
 
 def decisive_fields(pod: Pod) -> Pod:

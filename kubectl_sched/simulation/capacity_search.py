@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.apiserver.refused_manifest import RefusedError
 from kubectl_sched.scheduler.result import Outcome
-from kubectl_sched.simulation.placement import Placement, QueuedPod
+from kubectl_sched.simulation.placements import Placement, QueuedPod
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

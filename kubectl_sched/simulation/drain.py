@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kubectl_sched.api.apimachinery.labels import InvalidSelector, selector_of
 from kubectl_sched.api.policy import PodDisruptionBudget
 from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
-from kubectl_sched.apiserver.what_if_limits import few
+from kubectl_sched.apiserver.what_if_size_limits import few
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from kubectl_sched.api.resource import ResourceClaim
-from kubectl_sched.simulation.plain_pods import is_plain
+from kubectl_sched.simulation.pods_without_claims import is_plain
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from kubectl_sched.record import CachingRecord
 from kubectl_sched.scheduler.member_result import part_of_cycle
 from kubectl_sched.scheduler.podgroup_members import explain_podgroup
-from kubectl_sched.simulation.placement import TIED_SHOWN, Placement, QueuedPod
+from kubectl_sched.simulation.placements import TIED_SHOWN, Placement, QueuedPod
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

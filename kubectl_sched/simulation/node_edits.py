@@ -22,17 +22,17 @@ from kubectl_sched.api.component_helpers.taints import (
 from kubectl_sched.api.core import Node, Taint
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.storage import CSINode
-from kubectl_sched.apiserver.what_if_limits import decimal, few, nodes_counted
+from kubectl_sched.apiserver.what_if_size_limits import decimal, few, nodes_counted
+from kubectl_sched.controllers.claims_after_deletion import Changes, all_changed, changed, left_behind, recreated
 from kubectl_sched.controllers.daemon_set import runs_on
-from kubectl_sched.controllers.pod_deletion import Changes, all_changed, changed, left_behind, recreated
 from kubectl_sched.errors import SchedError
 from kubectl_sched.near_names import near_hint
-from kubectl_sched.paths import is_file
 from kubectl_sched.simulation.drain import comes_back, drain_notes, is_daemon, is_static
 from kubectl_sched.simulation.node_copies import daemon_on, daemon_templates, fresh_copy, slices_of_copy
 from kubectl_sched.snapshot import Objects
-from kubectl_sched.sources.dump.documents import read_document
-from kubectl_sched.sources.dump.raw_values import typed
+from kubectl_sched.sources.dump.undecoded_values import typed
+from kubectl_sched.sources.dump.user_files import read_document
+from kubectl_sched.typed_paths import is_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

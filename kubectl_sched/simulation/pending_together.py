@@ -9,7 +9,7 @@ import numpy as np
 from kubectl_sched.framework.interface import DependsOn
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.result import Outcome
-from kubectl_sched.simulation.placement import QueuedPod
+from kubectl_sched.simulation.placements import QueuedPod
 from kubectl_sched.simulation.queue_simulation import Simulation, owner_of
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from kubectl_sched.framework.interface import DependsOn, PreFilterExtensions
 from kubectl_sched.framework.status import passing
 from kubectl_sched.record import CachingRecord
-from kubectl_sched.simulation.placement import QueuedPod
-from kubectl_sched.simulation.plain_pods import is_plain
+from kubectl_sched.simulation.placements import QueuedPod
+from kubectl_sched.simulation.pods_without_claims import is_plain
 from kubectl_sched.simulation.queue_simulation import Choices, Simulation
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.interface import FilterPlugin
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
-    from kubectl_sched.snapshot.arrays import Integers, Mask
+    from kubectl_sched.snapshot.array_types import Integers, Mask
 
 MOST_REPLAYED: Final = 1000
 """The number of pods that are placed one after the other where each one's place depends on the others'."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_sched.api.storage import CSIStorageCapacity
-    from kubectl_sched.simulation.placement import Placement
+    from kubectl_sched.simulation.placements import Placement
     from kubectl_sched.snapshot import Snapshot
 
 

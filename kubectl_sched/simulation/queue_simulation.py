@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from kubectl_sched.controllers.pod_deletion import changed, left_behind, recreated
+from kubectl_sched.controllers.claims_after_deletion import changed, left_behind, recreated
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.podgroup_members import group_with_cycle
 from kubectl_sched.scheduler.reserve import after, reserved, reserved_pod, without_nomination
 from kubectl_sched.scheduler.result import Outcome
-from kubectl_sched.simulation.equivalent_pods import EqualPods, are_equal
 from kubectl_sched.simulation.group_cycles import run_group_cycle
-from kubectl_sched.simulation.placement import TIED_SHOWN, Placement, QueuedPod, Simulated
+from kubectl_sched.simulation.placements import TIED_SHOWN, Placement, QueuedPod, Simulated
+from kubectl_sched.simulation.replica_placement import EqualPods, are_equal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -14,13 +14,13 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.component_helpers.node_affinity import RequiredNodeAffinity
 from kubectl_sched.record import Record
-from kubectl_sched.simulation.placement import QueuedPod
+from kubectl_sched.simulation.placements import QueuedPod
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.simulation.placement import Placement
+    from kubectl_sched.simulation.placements import Placement
     from kubectl_sched.simulation.queue_simulation import Simulation
     from kubectl_sched.snapshot import Snapshot
 

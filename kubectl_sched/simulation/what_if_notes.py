@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.apiserver.what_if_limits import few
+from kubectl_sched.apiserver.what_if_size_limits import few
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.apps import Deployment
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.controllers.pod_creation import Workload
-    from kubectl_sched.simulation.placement import Placement
+    from kubectl_sched.simulation.placements import Placement
 
 
 def about_order(placements: Sequence[Placement], turns: Mapping[str, Pod]) -> Iterator[str]:

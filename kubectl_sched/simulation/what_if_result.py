@@ -8,7 +8,7 @@ from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from kubectl_sched.api.core import Node
-    from kubectl_sched.simulation.placement import Simulated
+    from kubectl_sched.simulation.placements import Simulated
     from kubectl_sched.simulation.rollout import RolledOut
 
 

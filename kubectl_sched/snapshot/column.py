@@ -13,7 +13,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
-    from kubectl_sched.snapshot.arrays import Codes, Integers, Mask, Rows
+    from kubectl_sched.snapshot.array_types import Codes, Integers, Mask, Rows
 
 T = TypeVar("T")
 U = TypeVar("U")

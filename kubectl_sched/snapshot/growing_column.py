@@ -11,7 +11,7 @@ from kubectl_sched.snapshot.column import Column
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
-    from kubectl_sched.snapshot.arrays import Mask
+    from kubectl_sched.snapshot.array_types import Mask
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")

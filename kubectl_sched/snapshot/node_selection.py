@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         RequiredNodeAffinity,
         Term,
     )
-    from kubectl_sched.snapshot.arrays import Mask
+    from kubectl_sched.snapshot.array_types import Mask
     from kubectl_sched.snapshot.node_table import NodeTable
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.core import ContainerImage, Node, Taint
     from kubectl_sched.api.meta import Labels
-    from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
+    from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
 
 
 class ImageState(NamedTuple):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from kubectl_sched.snapshot.growing_column import GrowingColumn
-from kubectl_sched.snapshot.identities import Identities
+from kubectl_sched.snapshot.label_sets import Identities
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.apimachinery.labels import Selector
     from kubectl_sched.api.meta import Labels
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.snapshot.arrays import Mask, Rows
+    from kubectl_sched.snapshot.array_types import Mask, Rows
     from kubectl_sched.snapshot.column import Column
 
 T = TypeVar("T")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.core import ContainerImage, Node, Taint
     from kubectl_sched.api.meta import Labels
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
+    from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
     from kubectl_sched.snapshot.column import Column
     from kubectl_sched.snapshot.objects import Objects
     from kubectl_sched.snapshot.pod_table import PodTable

@@ -12,7 +12,7 @@ from kubectl_sched.record import Record
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kubectl_sched.snapshot.arrays import Codes, Integers, Rows
+    from kubectl_sched.snapshot.array_types import Codes, Integers, Rows
     from kubectl_sched.snapshot.column import Column
 
 

@@ -2,6 +2,6 @@
 
 from kubectl_sched.sources.dump.dump import Dump
 from kubectl_sched.sources.dump.reader import read
-from kubectl_sched.sources.errors import DumpError
+from kubectl_sched.sources.dump_errors import DumpError
 
 __all__ = ["Dump", "DumpError", "read"]

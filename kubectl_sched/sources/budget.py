@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from kubectl_sched.sources.errors import BombError
+from kubectl_sched.sources.dump_errors import BombError
 
 LEAST_BYTES = 64 << 20
 LARGEST_RATIO = 200

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from kubectl_sched.record import Record
-from kubectl_sched.simulation.placement import QueuedPod
+from kubectl_sched.simulation.placements import QueuedPod
 from kubectl_sched.simulation.queue_simulation import Choices, Simulation, owner_of
 from kubectl_sched.suggestions.change import Kind, Promise
 from kubectl_sched.suggestions.commands import steps

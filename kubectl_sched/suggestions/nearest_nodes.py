@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.snapshot.arrays import Floats, Integers, Mask, Rows
+    from kubectl_sched.snapshot.array_types import Floats, Integers, Mask, Rows
 
 _EXAMINED = 48
 """Of how many nodes with as many rejections the evidence is looked at; it is too slow to be asked of all."""

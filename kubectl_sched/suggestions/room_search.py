@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from kubectl_sched.controllers.pod_deletion import recreated
+from kubectl_sched.controllers.claims_after_deletion import recreated
 from kubectl_sched.framework.interface import DependsOn
 from kubectl_sched.record import CachingRecord
 from kubectl_sched.simulation.bulk_replay import decisive_fields
@@ -27,8 +27,8 @@ from kubectl_sched.simulation.relocation import (
     with_cordon,
     without_cordon,
 )
+from kubectl_sched.suggestions.plan_ties import TiePins
 from kubectl_sched.suggestions.room_candidates import Bounds, MovablePods, closest
-from kubectl_sched.suggestions.tie_pins import TiePins
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

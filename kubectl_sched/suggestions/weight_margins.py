@@ -15,7 +15,7 @@ from kubectl_sched.record import Record
 if TYPE_CHECKING:
     from kubectl_sched.framework.runtime import PluginScores
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.snapshot.arrays import Integers
+    from kubectl_sched.snapshot.array_types import Integers
 
 MIN_WEIGHT = 1
 """A weight of 0 is no weight: kube-scheduler reads it as left unset, and so as 1."""

@@ -11,11 +11,11 @@ from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from kubectl_sched.tui.engine import Engine
-from kubectl_sched.tui.entry import FORMS
 from kubectl_sched.tui.keys import help_lines
 from kubectl_sched.tui.palette import THEMES, fitting_theme
 from kubectl_sched.tui.screens.explorer_screen import ExplorerScreen
 from kubectl_sched.tui.screens.pods_screen import PodsScreen
+from kubectl_sched.tui.typed_edits import FORMS
 from kubectl_sched.tui.widgets.line_list import LineList
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from kubectl_sched.tui.decision import Decision
-    from kubectl_sched.tui.exploration import Exploration
+    from kubectl_sched.tui.explorer_input import Exploration
 
 
 class HelpScreen(ModalScreen[None]):

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from kubectl_sched.diagnostics.warnings import warnings
 from kubectl_sched.suggestions.search import suggest
 from kubectl_sched.tui.edits import Replay
-from kubectl_sched.tui.entry import Context
+from kubectl_sched.tui.typed_edits import Context
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.tui.entry import FORMS
+from kubectl_sched.tui.typed_edits import FORMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -8,9 +8,9 @@ import sys
 from typing import TYPE_CHECKING
 
 from kubectl_sched.errors import SchedError
-from kubectl_sched.render.show import check_node, exit_code
+from kubectl_sched.render.explain_output import check_node, exit_code
 from kubectl_sched.tui.decision import Decision
-from kubectl_sched.tui.exploration import Exploration
+from kubectl_sched.tui.explorer_input import Exploration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

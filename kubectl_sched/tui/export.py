@@ -24,7 +24,7 @@ from kubectl_sched.tui.pipeline import bar_lines, stages
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kubectl_sched.snapshot.arrays import Rows
+    from kubectl_sched.snapshot.array_types import Rows
     from kubectl_sched.tui.explorer_state import View
     from kubectl_sched.tui.listing import Listing
 

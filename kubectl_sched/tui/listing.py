@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.amounts import Unit
     from kubectl_sched.framework.status import Status
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
+    from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
     from kubectl_sched.tui.explorer_state import Sort, View
     from kubectl_sched.tui.pipeline import Stage
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.cells import cell_len
 
-from kubectl_sched.framework.unjudged import unknown_nodes
+from kubectl_sched.framework.plugin_error_boundary import unknown_nodes
 from kubectl_sched.record import Record
 from kubectl_sched.render.funnel import END_OF_SEARCH, EXTENDERS, NOMINATED_PODS, PRE_FILTER, UNJUDGED, funnel
 from kubectl_sched.render.safe_text import count, listed, safe
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.render.funnel import Step
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.snapshot.arrays import Mask
+    from kubectl_sched.snapshot.array_types import Mask
     from kubectl_sched.tui.lines.line import Line
 
 QUEUE, PRE_ENQUEUE, SCORE, BEST, POST_FILTER, BIND = "Queue", "PreEnqueue", "Score", "Best", "PostFilter", "Bind"

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.tui.app import Explorer
 from kubectl_sched.tui.decision import Decision
-from kubectl_sched.tui.exploration import Exploration
 from kubectl_sched.tui.explore import prepared
+from kubectl_sched.tui.explorer_input import Exploration
 from kubectl_sched.tui.screens.triage_screen import TriageScreen
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from kubectl_sched.queries.explanation import explanation_of
 from kubectl_sched.tui.app import Explorer
 from kubectl_sched.tui.decision import Decision
-from kubectl_sched.tui.exploration import Exploration
+from kubectl_sched.tui.explorer_input import Exploration
 from tests.bench import clusters
 from tests.bench.measure import row
 

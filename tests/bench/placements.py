@@ -14,7 +14,7 @@ import time
 
 from msgspec.structs import replace
 
-from kubectl_sched.simulation.placement import QueuedPod
+from kubectl_sched.simulation.placements import QueuedPod
 from kubectl_sched.simulation.queue_simulation import Simulation
 from tests.bench import clusters
 

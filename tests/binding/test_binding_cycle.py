@@ -6,8 +6,8 @@ import threading
 from typing import TYPE_CHECKING
 
 from kubectl_sched.binding.binding_cycle import BindingCycle, Failed
+from kubectl_sched.binding.cancellable_binding import PodInPreBind
 from kubectl_sched.binding.event_recorder import EventRecorder
-from kubectl_sched.binding.pod_in_pre_bind import PodInPreBind
 from kubectl_sched.binding.writer import Writer
 from kubectl_sched.sources.live.client import Server
 from kubectl_sched.sources.live.endpoint import Endpoint

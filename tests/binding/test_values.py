@@ -12,8 +12,8 @@ from kubectl_sched.api.schedulers import Lease, LeaseSpec
 from kubectl_sched.binding.active_scheduler import RUNNING, STOPPED, UNKNOWN, active_scheduler
 from kubectl_sched.binding.binding_cycle import Failed
 from kubectl_sched.binding.event_recorder import EventDetails, EventRecorder, event_of, scheduled
-from kubectl_sched.binding.interrupted_attempts import leftovers
 from kubectl_sched.binding.pod_status import not_scheduled, status_change
+from kubectl_sched.binding.resumed_pre_bind import leftovers
 from kubectl_sched.binding.scheduling_failure import report_of
 from kubectl_sched.binding.timestamps import micro_time
 from kubectl_sched.binding.writer import Request, Writer

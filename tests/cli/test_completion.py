@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_sched.cli.completion.protocol import FILES, NO_FILES, NO_SPACE, completions
-from kubectl_sched.cli.typer_commands import COMMANDS
+from kubectl_sched.cli.lazy_commands import COMMANDS
 from tests import program
 from tests.shells import typed_into_zsh
 

@@ -9,9 +9,9 @@ from importlib.metadata import version
 import pytest
 
 from kubectl_sched.cli.app import with_command
-from kubectl_sched.cli.arguments import command_first
+from kubectl_sched.cli.command_line import command_first
 from kubectl_sched.cli.help import help_texts
-from kubectl_sched.cli.typer_commands import COMMANDS, command
+from kubectl_sched.cli.lazy_commands import COMMANDS, command
 from kubectl_sched.config.versions import NEWEST, OLDEST_EXACT, SUPPORTED
 from tests.terminal import on_terminal
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kubectl_sched.diagnostics.messages.own_reasons import own_reasons
+from kubectl_sched.diagnostics.messages.scheduler_reasons import own_reasons
 from kubectl_sched.queries.explain import Answer, Question, explain
 from kubectl_sched.queries.triage import triage
 from kubectl_sched.render.data.explanation_data import explanation_data

@@ -22,7 +22,7 @@ from kubectl_sched.queries.make_room import Answer, Question, make_room
 from kubectl_sched.simulation.relocation import CORDON, EVICT, UNCORDON, Step
 from kubectl_sched.sources import read
 from kubectl_sched.sources.discovery.replay_setup import Replay
-from kubectl_sched.suggestions.tie_pins import pinned_nodes
+from kubectl_sched.suggestions.plan_ties import pinned_nodes
 from tests.e2e import kubelet
 from tests.e2e.api import Api, ApiError, Json
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane

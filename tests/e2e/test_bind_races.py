@@ -20,8 +20,8 @@ from kubectl_sched.binding.bind_context import Order, Situation, situation_of
 from kubectl_sched.binding.bind_once import Tools, bind_once
 from kubectl_sched.binding.binding_cycle import BindingCycle, Bound, Failed, Gone, Taken
 from kubectl_sched.binding.binding_outcome import Answer
+from kubectl_sched.binding.cancellable_binding import PodInPreBind
 from kubectl_sched.binding.event_recorder import EventRecorder
-from kubectl_sched.binding.pod_in_pre_bind import PodInPreBind
 from kubectl_sched.binding.writer import Request, Writer
 from kubectl_sched.sources.live.client import Server
 from kubectl_sched.sources.live.cluster_reader import read_live

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from kubectl_sched.queries.whatif import Question, what_if
-from kubectl_sched.simulation.placement import Placement
+from kubectl_sched.simulation.placements import Placement
 from kubectl_sched.simulation.what_if_result import WhatIfResult
 from kubectl_sched.sources import read
 from kubectl_sched.sources.discovery.replay_setup import Replay

@@ -136,7 +136,7 @@ def _recorded(commands: dict[str, tuple[tuple[str, ...], ...]]) -> Iterator[None
 @contextmanager
 def confined() -> Iterator[None]:
     """Nothing here starts a program, reaches a host, asks the machine for its certificates, or ends the process."""
-    from kubectl_sched.cli import app, typer_commands
+    from kubectl_sched.cli import app, lazy_commands
     from kubectl_sched.sources.live import exec_plugin
     from kubectl_sched.sources.live.tls import FinishedContext
 
@@ -154,7 +154,7 @@ def confined() -> Iterator[None]:
         (FinishedContext, "load_default_certs", lambda *_: None),
         (sys, "argv", sys.argv[:]),
         (gc, "freeze", lambda: None),  # the next case's garbage collection would not find what this one leaves
-        (app, "command", cache(typer_commands.command)),  # to build a command anew takes longer than most cases
+        (app, "command", cache(lazy_commands.command)),  # to build a command anew takes longer than most cases
     ]
     before = [(place, name, vars(place).get(name, None)) for place, name, _ in changes]
     inherited = [(place, name) for place, name, value in before if value is None]

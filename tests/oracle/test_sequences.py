@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.resource import ResourceClaim
 from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
-from kubectl_sched.simulation.placement import Placement, QueuedPod
+from kubectl_sched.simulation.placements import Placement, QueuedPod
 from kubectl_sched.simulation.queue_simulation import Simulation
 from kubectl_sched.sources import read
 from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for

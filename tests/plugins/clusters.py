@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.interface import Plugin
     from kubectl_sched.framework.status import Status
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Rows
+    from kubectl_sched.snapshot.array_types import Rows
 
 P = TypeVar("P", bound="Plugin")
 

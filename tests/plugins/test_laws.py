@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.core import Node
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Rows
+    from kubectl_sched.snapshot.array_types import Rows
 
     Cluster = tuple[list[Node], list[Pod]]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.diagnostics.scheduler_statements import statements_of
 from kubectl_sched.render.text.unreplayed_pods import Limits, decoded_lines
-from kubectl_sched.sources.surroundings import Surroundings
+from kubectl_sched.sources.pod_surroundings import Surroundings
 from tests.plugins.clusters import pod
 
 if TYPE_CHECKING:

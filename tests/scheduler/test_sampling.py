@@ -14,7 +14,7 @@ from kubectl_sched.config import KubeVersion, load_configuration
 from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.explanation import Explanation
 from kubectl_sched.render.headline import decision
-from kubectl_sched.render.sampling_sentence import sampling_words
+from kubectl_sched.render.search_start_sentence import sampling_words
 from kubectl_sched.scheduler.node_search import heap_ranks, search_order, zone_key
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.scheduler.search_starts import from_every_start, from_start

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from kubectl_sched.config import KubeVersion, load_configuration
-from kubectl_sched.queries.replay_difference import Rejudged, ReplaySummary
+from kubectl_sched.queries.deciding_plugin import Rejudged, ReplaySummary
 from kubectl_sched.scheduler.schedule_one import cycle, schedule_one
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.simulation.bulk_replay import BulkReplay, decisive_fields

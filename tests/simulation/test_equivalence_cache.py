@@ -17,7 +17,7 @@ from kubectl_sched.render.headline import headline
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.simulation.equivalence_cache import EquivalenceCache
 from kubectl_sched.simulation.pending_together import together
-from kubectl_sched.simulation.placement import QueuedPod
+from kubectl_sched.simulation.placements import QueuedPod
 from kubectl_sched.simulation.queue_simulation import Simulation
 from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests, snapshot

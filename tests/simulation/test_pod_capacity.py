@@ -12,7 +12,7 @@ from msgspec import structs
 from kubectl_sched.config import KubeVersion, load_configuration
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.simulation import pod_capacity as module
-from kubectl_sched.simulation.placement import QueuedPod
+from kubectl_sched.simulation.placements import QueuedPod
 from kubectl_sched.simulation.pod_capacity import MOST_REPLAYED, pod_capacity
 from kubectl_sched.simulation.queue_simulation import Simulation
 from tests.examples import examples

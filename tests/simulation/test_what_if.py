@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kubectl_sched.queries.whatif import Question, what_if
-from kubectl_sched.simulation.placed_workloads import Sizing
+from kubectl_sched.simulation.workloads_to_place import Sizing
 from kubectl_sched.sources import read
 from tests import program
 

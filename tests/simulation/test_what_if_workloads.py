@@ -12,8 +12,8 @@ from kubectl_sched.apiserver.refused_manifest import RefusedError
 from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.whatif import Question, what_if
 from kubectl_sched.simulation.node_edits import Edit
-from kubectl_sched.simulation.placed_workloads import Sizing
 from kubectl_sched.simulation.queue_simulation import Choices
+from kubectl_sched.simulation.workloads_to_place import Sizing
 from kubectl_sched.sources import read
 from kubectl_sched.sources.discovery.replay_setup import Replay
 

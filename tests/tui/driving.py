@@ -19,7 +19,7 @@ from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.pod_selection import Selection
 from kubectl_sched.tui.app import Explorer
 from kubectl_sched.tui.decision import Decision
-from kubectl_sched.tui.exploration import Exploration
+from kubectl_sched.tui.explorer_input import Exploration
 from kubectl_sched.tui.screens.explorer_screen import ExplorerScreen
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from kubectl_sched.snapshot import build
 from kubectl_sched.sources import read
 from kubectl_sched.tui import explorer_state
 from kubectl_sched.tui.decision import Decision, context_of
-from kubectl_sched.tui.entry import FORMS, Context, parse
+from kubectl_sched.tui.typed_edits import FORMS, Context, parse
 from tests.examples import examples
 from tests.tui.driving import DEMO, decisions
 

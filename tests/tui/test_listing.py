@@ -17,7 +17,6 @@ from rich.cells import cell_len
 from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.explanation import Explanation
 from kubectl_sched.tui import explorer_state
-from kubectl_sched.tui.entry import FORMS, parse
 from kubectl_sched.tui.export import Shown, export, exported, format_of
 from kubectl_sched.tui.keys import EXPLORER
 from kubectl_sched.tui.lines.line import bar, bar_to_the_left, padded, plain, wrapped
@@ -26,6 +25,7 @@ from kubectl_sched.tui.lines.node_lines import findings
 from kubectl_sched.tui.lines.what_if_changes import changes, in_words
 from kubectl_sched.tui.listing import Listing, rows_shown
 from kubectl_sched.tui.pipeline import bar_lines, moved_to, stage_at, stage_named, stages
+from kubectl_sched.tui.typed_edits import FORMS, parse
 from tests.plugins.clusters import node, pod
 from tests.scheduler.cycles import explain
 from tests.tui.driving import FORMATS

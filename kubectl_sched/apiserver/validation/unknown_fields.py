@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kubectl_sched.apiserver.what_if_limits import few
+from kubectl_sched.apiserver.what_if_size_limits import few
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -9,13 +9,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.binding.binding_cycle import BindingCycle, Failed
+from kubectl_sched.binding.cancellable_binding import PodInPreBind
 from kubectl_sched.binding.event_recorder import EventRecorder
-from kubectl_sched.binding.pod_in_pre_bind import PodInPreBind
 from kubectl_sched.binding.preemption_executor import preempt, victims_of
 from kubectl_sched.binding.scheduling_failure import report_failure
 from kubectl_sched.binding.second_scheduler.loop_messages import Finished, LastVictim, PreemptionEnded, Warned
-from kubectl_sched.binding.second_scheduler.missing_events import write_missing_events
 from kubectl_sched.binding.second_scheduler.scheduling_queue import PREEMPTION_PLUGIN
+from kubectl_sched.binding.second_scheduler.unwritten_scheduled_events import write_missing_events
 from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.status import error
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubectl_sched.simulation.equivalent_pods import EqualPods, are_equal
+from kubectl_sched.simulation.replica_placement import EqualPods, are_equal
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Rows
+    from kubectl_sched.snapshot.array_types import Rows
 
 
 class EqualDecisions:

@@ -30,7 +30,7 @@ from kubectl_sched.binding.second_scheduler.loop_messages import (
     Warned,
 )
 from kubectl_sched.binding.second_scheduler.metrics import ERROR, SCHEDULED, UNSCHEDULABLE
-from kubectl_sched.binding.second_scheduler.missing_events import lately_bound
+from kubectl_sched.binding.second_scheduler.unwritten_scheduled_events import lately_bound
 from kubectl_sched.binding.timestamps import time_now
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.framework.status import Code
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Rows
+    from kubectl_sched.snapshot.array_types import Rows
 
 _TICK_SECONDS: Final = 1.0
 """The longest that the loop waits for news, so that it is seen to be alive and metrics are never older."""

@@ -11,10 +11,10 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
-from kubectl_sched.cli.arguments import command_first, leading_flags
+from kubectl_sched.cli.command_line import command_first, leading_flags
 from kubectl_sched.cli.completion.values import Candidate, candidates, is_file
 from kubectl_sched.cli.help import help_texts
-from kubectl_sched.cli.typer_commands import COMMANDS, HELP_FLAGS, TRIAGE, UsageError, command
+from kubectl_sched.cli.lazy_commands import COMMANDS, HELP_FLAGS, TRIAGE, UsageError, command
 from kubectl_sched.output import write_candidate, write_text
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from typer import Option
 
-from kubectl_sched.cli.options.groups import OptionGroup, flags
+from kubectl_sched.cli.options.option_groups import OptionGroup, flags
 
 if TYPE_CHECKING:
     from kubectl_sched.sources.live.connection_flags import Connection

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from typer import Option
 
-from kubectl_sched.cli.options.groups import OptionGroup
+from kubectl_sched.cli.options.option_groups import OptionGroup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

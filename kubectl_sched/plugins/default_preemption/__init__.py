@@ -129,7 +129,7 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin, PodGroupPostFilterPl
         """The candidates after the extenders' say, where they are asked, or why there are none."""
         if self._handle.extender_client is None:
             return candidates
-        from kubectl_sched.framework.extender_answers import ExtenderError
+        from kubectl_sched.framework.extender_decoding import ExtenderError
         from kubectl_sched.framework.extenders import process_preemption
 
         try:

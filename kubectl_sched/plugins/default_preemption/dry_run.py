@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kubectl_sched.plugins.default_preemption.budgets import Budgets
     from kubectl_sched.plugins.default_preemption.victims import PotentialVictims, SingleVictims
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Rows
+    from kubectl_sched.snapshot.array_types import Rows
 
 NO_VICTIMS = unresolvable("No preemption victims found for incoming pod")
 

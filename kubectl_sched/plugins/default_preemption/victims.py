@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Integers, Mask
+    from kubectl_sched.snapshot.array_types import Integers, Mask
 
 
 _DEEPEST = 4

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from kubectl_sched.framework.cycle_state import PluginError
-from kubectl_sched.framework.in_place_resize import grows_in_place
+from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.interface import (
     BindingAction,
     BindingCyclePlugin,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.reservation import Reservation
     from kubectl_sched.plugins.dynamic_resources.filtering import Filtering
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Integers, Rows
+    from kubectl_sched.snapshot.array_types import Integers, Rows
 
 _NOT_AVAILABLE = "resourceclaim not available on the node"
 

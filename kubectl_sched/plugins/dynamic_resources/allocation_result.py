@@ -10,7 +10,7 @@ from uuid import NAMESPACE_OID, uuid5
 
 from kubectl_sched.api.affinity import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from kubectl_sched.api.resource import AllocationResult, DeviceAllocationResult, DeviceRequestAllocationResult
-from kubectl_sched.config.device_rules import BINDING_CONDITIONS, CONSUMABLE_CAPACITY
+from kubectl_sched.config.allocator_versions import BINDING_CONDITIONS, CONSUMABLE_CAPACITY
 from kubectl_sched.framework.reservation import DevicesOfClass
 
 if TYPE_CHECKING:

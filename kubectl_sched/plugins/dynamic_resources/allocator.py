@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.config.device_rules import CONSUMABLE_CAPACITY
+from kubectl_sched.config.allocator_versions import CONSUMABLE_CAPACITY
 from kubectl_sched.plugins.dynamic_resources.pools import Pool, gather_pools
 from kubectl_sched.record import Record
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.core import Node
     from kubectl_sched.api.resource import DeviceClass
-    from kubectl_sched.config.device_rules import AllocatorChannel, DeviceRules
+    from kubectl_sched.config.allocator_versions import AllocatorChannel, DeviceRules
     from kubectl_sched.dynamic_resource_allocation.allocated_devices import AllocatedState
     from kubectl_sched.dynamic_resource_allocation.devices import SliceIndex
     from kubectl_sched.dynamic_resource_allocation.selectors import Selectors

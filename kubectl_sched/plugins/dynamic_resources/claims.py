@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_sched.api.pod import Pod, PodResourceClaim
-    from kubectl_sched.config.device_rules import DeviceRules
+    from kubectl_sched.config.allocator_versions import DeviceRules
     from kubectl_sched.snapshot import Snapshot
 
 SPECIAL_NAME = "<extended-resources>"

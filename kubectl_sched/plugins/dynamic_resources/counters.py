@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
     from kubectl_sched.api.resource import CounterSet, DeviceCounterConsumption
-    from kubectl_sched.config.device_rules import DeviceRules
+    from kubectl_sched.config.allocator_versions import DeviceRules
     from kubectl_sched.dynamic_resource_allocation.allocated_devices import AllocatedState
     from kubectl_sched.dynamic_resource_allocation.devices import DeviceID, PoolSlice, SliceDevice
     from kubectl_sched.plugins.dynamic_resources.pools import Pool

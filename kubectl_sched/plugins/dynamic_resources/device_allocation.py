@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.component_helpers.taints import DO_NOT_SCHEDULE, tolerates
-from kubectl_sched.config.device_rules import (
+from kubectl_sched.config.allocator_versions import (
     COMPATIBILITY_GROUPS,
     DEVICE_TAINTS,
     FRACTIONAL_RANGE,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.apimachinery.quantity import Quantity
     from kubectl_sched.api.core import Node
     from kubectl_sched.api.resource import DeviceTaint, ExactDeviceRequest, ResourceClaim
-    from kubectl_sched.config.device_rules import DeviceRules
+    from kubectl_sched.config.allocator_versions import DeviceRules
     from kubectl_sched.dynamic_resource_allocation.devices import DeviceID, SliceDevice
     from kubectl_sched.plugins.dynamic_resources.allocator import Allocator
     from kubectl_sched.plugins.dynamic_resources.constraints import Constraint

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.labels import InvalidSelector
-from kubectl_sched.config.device_rules import BINDING_CONDITIONS, FRACTIONAL_RANGE
+from kubectl_sched.config.allocator_versions import BINDING_CONDITIONS, FRACTIONAL_RANGE
 from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed
 from kubectl_sched.dynamic_resource_allocation.devices import node_matches
 from kubectl_sched.plugins.dynamic_resources.capacity import CapacityUnknown, fits

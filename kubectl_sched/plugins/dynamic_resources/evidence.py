@@ -6,11 +6,11 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.resource import DeviceClass, ResourceClaim
-from kubectl_sched.config.device_rules import DEVICE_TAINTS
+from kubectl_sched.config.allocator_versions import DEVICE_TAINTS
 from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed
 from kubectl_sched.framework.clauses import first_few
+from kubectl_sched.framework.confusable_texts import nearest
 from kubectl_sched.framework.evidence import Evidence
-from kubectl_sched.framework.near_miss import nearest
 from kubectl_sched.plugins.dynamic_resources.device_allocation import untolerated
 from kubectl_sched.plugins.dynamic_resources.pools import Pool
 from kubectl_sched.record import Record
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.api.resource import DeviceRequest, DeviceSelector, ExactDeviceRequest
-    from kubectl_sched.config.device_rules import DeviceRules
+    from kubectl_sched.config.allocator_versions import DeviceRules
     from kubectl_sched.dynamic_resource_allocation.devices import SliceDevice
     from kubectl_sched.framework.evidence import JSON
     from kubectl_sched.plugins.dynamic_resources.allocator import Allocator

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.containers import Container
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.config.device_rules import DeviceRules
+    from kubectl_sched.config.allocator_versions import DeviceRules
     from kubectl_sched.snapshot import NodeInfo, Snapshot
 
 

@@ -8,7 +8,7 @@ from kubectl_sched.api.apimachinery.labels import InvalidSelector
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity, parse_quantity
 from kubectl_sched.api.component_helpers.node_affinity import strict_node_selector
 from kubectl_sched.api.resource import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice
-from kubectl_sched.config import device_rules as feature
+from kubectl_sched.config import allocator_versions as feature
 from kubectl_sched.dynamic_resource_allocation.allocated_devices import gather
 from kubectl_sched.dynamic_resource_allocation.allocation_errors import (
     AllocationFailed,

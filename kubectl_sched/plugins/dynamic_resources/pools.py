@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.labels import InvalidSelector
-from kubectl_sched.config.device_rules import COMPATIBILITY_GROUPS, PARTITIONABLE
+from kubectl_sched.config.allocator_versions import COMPATIBILITY_GROUPS, PARTITIONABLE
 from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed
 from kubectl_sched.dynamic_resource_allocation.devices import PoolID, node_matches
 from kubectl_sched.record import CachingRecord
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.core import Node
     from kubectl_sched.api.resource import CounterSet
-    from kubectl_sched.config.device_rules import AllocatorChannel, DeviceRules
+    from kubectl_sched.config.allocator_versions import AllocatorChannel, DeviceRules
     from kubectl_sched.dynamic_resource_allocation.devices import PoolSlice, SliceIndex
 
 

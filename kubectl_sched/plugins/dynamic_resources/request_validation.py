@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.resource import ALLOCATION_RESULTS_MAX_SIZE
-from kubectl_sched.config.device_rules import ADMIN_ACCESS, DERIVED_ATTRIBUTES, LIST_ATTRIBUTES, PRIORITIZED_LIST
+from kubectl_sched.config.allocator_versions import ADMIN_ACCESS, DERIVED_ATTRIBUTES, LIST_ATTRIBUTES, PRIORITIZED_LIST
 from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed
 from kubectl_sched.plugins.dynamic_resources.constraints import make_constraint, published_attribute
 from kubectl_sched.plugins.dynamic_resources.requests import ClaimData, RequestData

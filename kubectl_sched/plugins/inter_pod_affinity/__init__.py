@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from kubectl_sched.config.types import InterPodAffinityArgs
 from kubectl_sched.framework.cycle_state import PluginError
+from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.evidence import Evidence
-from kubectl_sched.framework.in_place_resize import grows_in_place
 from kubectl_sched.framework.interface import (
     FilterPlugin,
     PreFilterExtensions,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.plugins.inter_pod_affinity.terms import AffinityTerm
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Integers, Rows
+    from kubectl_sched.snapshot.array_types import Integers, Rows
 
 
 class InterPodAffinity(

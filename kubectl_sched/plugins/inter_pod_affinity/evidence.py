@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kubectl_sched.framework.clauses import Outside, counted, first_few, missing_key_hints, pods
+from kubectl_sched.framework.confusable_texts import nearest
 from kubectl_sched.framework.evidence import Evidence
-from kubectl_sched.framework.near_miss import nearest
 from kubectl_sched.plugins.inter_pod_affinity.filtering import (
     AFFINITY,
     ANTI_AFFINITY,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from kubectl_sched.plugins.inter_pod_affinity.scoring import PreScoreState
     from kubectl_sched.plugins.inter_pod_affinity.terms import AffinityTerm
     from kubectl_sched.snapshot import PodTable, Snapshot
-    from kubectl_sched.snapshot.arrays import Mask, Rows
+    from kubectl_sched.snapshot.array_types import Mask, Rows
 
 _PODS_LISTED: Final = 20
 _SEARCHED_AT_MOST: Final = 2000

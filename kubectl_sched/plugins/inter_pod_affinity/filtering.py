@@ -16,7 +16,7 @@ from kubectl_sched.plugins.inter_pod_affinity.term_index import TermKind, terms_
 from kubectl_sched.plugins.inter_pod_affinity.terms import HOSTNAME, existing_terms, matches_all, terms_of
 from kubectl_sched.record import Record
 from kubectl_sched.snapshot import Column
-from kubectl_sched.snapshot.topology import TopologyCounts
+from kubectl_sched.snapshot.domain_counts import TopologyCounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.plugins.inter_pod_affinity.terms import AffinityTerm, PodTerms
     from kubectl_sched.snapshot import PodTable, Snapshot
-    from kubectl_sched.snapshot.arrays import Integers, Mask
+    from kubectl_sched.snapshot.array_types import Integers, Mask
 
     Counts: TypeAlias = Mapping[str, TopologyCounts]
 

@@ -15,7 +15,7 @@ from kubectl_sched.plugins.inter_pod_affinity.filtering import meeting
 from kubectl_sched.plugins.inter_pod_affinity.term_index import TermKind, terms_matching
 from kubectl_sched.plugins.inter_pod_affinity.terms import existing_terms, terms_of
 from kubectl_sched.record import Record
-from kubectl_sched.snapshot.topology import TopologyCounts
+from kubectl_sched.snapshot.domain_counts import TopologyCounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.plugins.inter_pod_affinity.terms import AffinityTerm
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Integers, Rows
+    from kubectl_sched.snapshot.array_types import Integers, Rows
 
 
 class Preferences(Record, frozen=True, kw_only=True):

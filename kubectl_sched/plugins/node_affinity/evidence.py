@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.component_helpers.node_affinity import Term
     from kubectl_sched.framework.evidence import JSON
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
+    from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
 
 
 class _TermResult(NamedTuple):
@@ -316,7 +316,7 @@ def _name_hints(field: NodeSelectorRequirement, nodes: Snapshot) -> list[str]:
     hints: list[str] = []
     for name in field.values:
         if name not in nodes.whole.row_of:
-            from kubectl_sched.framework.near_miss import nearest
+            from kubectl_sched.framework.confusable_texts import nearest
 
             near = nearest(name, nodes.whole.names)
             hints.append(f"no node is named {name}" + (f"; there is {near}" if near is not None else ""))

@@ -15,7 +15,7 @@ from kubectl_sched.api.component_helpers.node_affinity import (
     strict_node_selector,
 )
 from kubectl_sched.framework.cycle_state import PluginError, StateKey
-from kubectl_sched.framework.in_place_resize import grows_in_place
+from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.interface import (
     DependsOn,
     FilterPlugin,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Integers, Rows
+    from kubectl_sched.snapshot.array_types import Integers, Rows
 
 _NOT_ENFORCED = unresolvable("node(s) didn't match scheduler-enforced node affinity")
 _NOT_MATCHED = unresolvable("node(s) didn't match Pod's node affinity/selector")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.status import Status
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Integers, Rows
+    from kubectl_sched.snapshot.array_types import Integers, Rows
 
 PRE_SCORE_STATE: StateKey[PreScoreState] = StateKey(name="PreScoreNodeResourcesBalancedAllocation")
 

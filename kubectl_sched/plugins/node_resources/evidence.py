@@ -9,8 +9,8 @@ import numpy as np
 from kubectl_sched.api.component_helpers.resource_names import CPU, MEMORY, PODS
 from kubectl_sched.framework.amounts import amount_text, amount_texts, unit_of
 from kubectl_sched.framework.clauses import counted, pods
+from kubectl_sched.framework.confusable_texts import nearest
 from kubectl_sched.framework.evidence import Evidence
-from kubectl_sched.framework.near_miss import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.evidence import JSON
     from kubectl_sched.plugins.node_resources.strategies import ResourceAmounts, Strategy
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
+    from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
 
 _USERS_SHOWN = 10
 _WHOLE_CPUS_MEANT_AS_MILLICORES = 100

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.status import NodeToStatus, Status
     from kubectl_sched.plugins.node_resources.insufficient import Shortage
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Floats, Integers, Rows
+    from kubectl_sched.snapshot.array_types import Floats, Integers, Rows
 
 PRE_FILTER_STATE: StateKey[PreFilterState] = StateKey(name="PreFilterNodeResourcesFit")
 PRE_SCORE_STATE: StateKey[PreScoreState] = StateKey(name="PreScoreNodeResourcesFit")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Mask
+    from kubectl_sched.snapshot.array_types import Mask
 
 _FIRST: tuple[str, ...] = (CPU, MEMORY, EPHEMERAL_STORAGE)
 

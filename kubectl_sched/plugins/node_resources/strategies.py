@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kubectl_sched.config.types import ResourceSpec, ScoringStrategy, UtilizationShapePoint
     from kubectl_sched.plugins.node_resources.device_counts import DeviceCounts
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
+    from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
 
 MAX_NODE_SCORE = 100
 MAX_UTILIZATION = 100

@@ -9,7 +9,7 @@ import numpy as np
 
 from kubectl_sched.api.storage import CSIDriver
 from kubectl_sched.framework.cycle_state import PluginError
-from kubectl_sched.framework.in_place_resize import grows_in_place
+from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.interface import FilterPlugin, PreFilterPlugin, PreFilterResult
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, error, unresolvable, unschedulable
 from kubectl_sched.plugins.node_volume_limits.attachable_volumes import (
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.plugins.node_volume_limits.attachable_volumes import NodeDrivers, Volumes
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Mask, Rows
+    from kubectl_sched.snapshot.array_types import Mask, Rows
     from kubectl_sched.snapshot.objects import Objects
 
 _LIMIT_EXCEEDED = unschedulable("node(s) exceed max volume count")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from kubectl_sched.framework.cycle_state import PluginError
-from kubectl_sched.framework.in_place_resize import grows_in_place
+from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.interface import (
     FilterPlugin,
     PreFilterExtensions,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Integers, Rows
+    from kubectl_sched.snapshot.array_types import Integers, Rows
 
 
 class PodTopologySpread(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kubectl_sched.config.features import Features
     from kubectl_sched.config.types import PodTopologySpreadArgs
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Mask
+    from kubectl_sched.snapshot.array_types import Mask
     from kubectl_sched.snapshot.objects import Objects
 
 HOSTNAME: Final = "kubernetes.io/hostname"

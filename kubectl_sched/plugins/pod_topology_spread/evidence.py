@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kubectl_sched.plugins.pod_topology_spread.filtering import PreFilterState, Spread
     from kubectl_sched.plugins.pod_topology_spread.scoring import PreScoreState
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Integers, Rows
+    from kubectl_sched.snapshot.array_types import Integers, Rows
 
 _DOMAINS_TOLD: Final = 10
 

@@ -16,13 +16,13 @@ from kubectl_sched.framework.status import SUCCESS, NodeToStatus, unresolvable, 
 from kubectl_sched.plugins.pod_topology_spread.constraints import selects_itself
 from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.snapshot import Column
-from kubectl_sched.snapshot.topology import TopologyCounts
+from kubectl_sched.snapshot.domain_counts import TopologyCounts
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.plugins.pod_topology_spread.constraints import Constraint, Constraints
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Codes, Mask
+    from kubectl_sched.snapshot.array_types import Codes, Mask
 
 CONSTRAINTS_NOT_MATCH: Final = unschedulable("node(s) didn't match pod topology spread constraints")
 NODE_LABEL_NOT_MATCH: Final = unresolvable(

@@ -17,13 +17,13 @@ from kubectl_sched.framework.runtime import MAX_NODE_SCORE
 from kubectl_sched.plugins.pod_topology_spread.constraints import HOSTNAME
 from kubectl_sched.plugins.pod_topology_spread.filtering import matching_pods, nodes_with_all_keys
 from kubectl_sched.record import Record
-from kubectl_sched.snapshot.topology import TopologyCounts
+from kubectl_sched.snapshot.domain_counts import TopologyCounts
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.plugins.pod_topology_spread.constraints import Constraint, Constraints
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Floats, Integers, Mask, Rows
+    from kubectl_sched.snapshot.array_types import Floats, Integers, Mask, Rows
 
 _INVALID_SCORE: Final = -1
 """Upstream's mark of ignored nodes; a constraint with maxSkew 0 can give a node this score, too."""

@@ -14,7 +14,7 @@ from kubectl_sched.api.component_helpers.volume_claims import claim_uses
 from kubectl_sched.api.storage import PersistentVolume
 from kubectl_sched.config.types import VolumeBindingArgs
 from kubectl_sched.framework.cycle_state import PluginError, StateKey
-from kubectl_sched.framework.in_place_resize import grows_in_place
+from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.interface import (
     BindingAction,
     BindingCyclePlugin,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from kubectl_sched.plugins.volume_binding.binder import Binder
     from kubectl_sched.plugins.volume_binding.static_matching import VolumeIndex
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Integers, Rows
+    from kubectl_sched.snapshot.array_types import Integers, Rows
     from kubectl_sched.snapshot.node_table import NodeTable
     from kubectl_sched.snapshot.objects import Objects
 

@@ -11,7 +11,6 @@ from msgspec.structs import replace as with_fields
 from kubectl_sched.api.core import Node, NodeSpec, NodeStatus
 from kubectl_sched.api.karpenter import NodePool
 from kubectl_sched.api.meta import Condition, ObjectMeta
-from kubectl_sched.node_provisioning.karpenter.any_instance_type import rejection_by_any_type
 from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_types_file import (
     instance_types_of_file,
     well_known_labels,
@@ -26,6 +25,7 @@ from kubectl_sched.node_provisioning.karpenter.karpenter_labels import (
     INITIALIZED,
     REGISTERED,
 )
+from kubectl_sched.node_provisioning.karpenter.node_pool_obstacles import rejection_by_any_type
 from kubectl_sched.node_provisioning.karpenter.operator_options import VERSION, Options
 from kubectl_sched.node_provisioning.karpenter.outcome import PlannedNodeClaim, selectors
 from kubectl_sched.node_provisioning.karpenter.provisioner import (

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kubectl_sched.api.core import Event
-    from kubectl_sched.diagnostics.history import History, Observed
     from kubectl_sched.diagnostics.pod_lifecycle import Stage
+    from kubectl_sched.diagnostics.replay_against_history import History, Observed
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.interface import PostFilterResult
     from kubectl_sched.framework.status import Status

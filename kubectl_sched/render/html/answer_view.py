@@ -8,14 +8,14 @@ from kubectl_sched.api.apimachinery.timestamps import to_the_second
 from kubectl_sched.record import Record
 from kubectl_sched.render.funnel import Step, funnel
 from kubectl_sched.render.headline import headline
-from kubectl_sched.render.histogram import Bar, histogram
 from kubectl_sched.render.html.node_section import NodeSection, Room, node_section
+from kubectl_sched.render.lead_waterfall import WaterfallBar, waterfall, waterfall_heading
 from kubectl_sched.render.node_sentences import verdict_in_words
 from kubectl_sched.render.preemption_sentence import preemption
+from kubectl_sched.render.reason_counts import Bar, histogram
 from kubectl_sched.render.safe_text import count
-from kubectl_sched.render.sampling_sentence import sampling_words
+from kubectl_sched.render.search_start_sentence import sampling_words
 from kubectl_sched.render.status_sentences import status_parts
-from kubectl_sched.render.waterfall import WaterfallBar, waterfall, waterfall_heading
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kubectl_sched.framework.runtime import PluginScores
-    from kubectl_sched.render.histogram import Bar
+    from kubectl_sched.render.reason_counts import Bar
     from kubectl_sched.render.table import Table
     from kubectl_sched.scheduler.result import ScheduleResult
 

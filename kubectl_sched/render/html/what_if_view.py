@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_sched.render.html.node_section import Room
-    from kubectl_sched.simulation.placement import Placement, Simulated
+    from kubectl_sched.simulation.placements import Placement, Simulated
     from kubectl_sched.simulation.what_if_result import WhatIfResult
 
 

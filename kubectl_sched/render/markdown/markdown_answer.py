@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.render.headline import decision, headline
-from kubectl_sched.render.histogram import reason_table
+from kubectl_sched.render.lead_waterfall import waterfall_heading, waterfall_table
 from kubectl_sched.render.markdown.markdown_text import bullets, code, fenced, table, text
 from kubectl_sched.render.node_order import closest, feasible_first, rejected_rows
 from kubectl_sched.render.node_sentences import preemption_there, verdict_in_words, why_not
 from kubectl_sched.render.node_tables import against_table, best_tables, funnel_table, rejected_table
 from kubectl_sched.render.preemption_sentence import preemption
+from kubectl_sched.render.reason_counts import reason_table
 from kubectl_sched.render.safe_text import count
-from kubectl_sched.render.sampling_sentence import sampling_words
+from kubectl_sched.render.search_start_sentence import sampling_words
 from kubectl_sched.render.status_sentences import status_parts
 from kubectl_sched.render.text.gate_text import lines_of_jobs
 from kubectl_sched.render.text.pod_list import in_sum, pod_notes, pods_table
@@ -25,7 +26,6 @@ from kubectl_sched.render.text.what_if_text import (
     workload_table,
     zones_in_words,
 )
-from kubectl_sched.render.waterfall import waterfall_heading, waterfall_table
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.render.display import Display
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.simulation.placement import Simulated
+    from kubectl_sched.simulation.placements import Simulated
     from kubectl_sched.simulation.what_if_result import WhatIfResult
 
 _BEST_SHOWN = 5

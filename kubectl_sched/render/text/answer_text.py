@@ -25,7 +25,7 @@ from kubectl_sched.render.node_tables import (
 from kubectl_sched.render.preemption_sentence import preemption
 from kubectl_sched.render.reason_clauses import clauses
 from kubectl_sched.render.safe_text import count, safe
-from kubectl_sched.render.sampling_sentence import sampling_words
+from kubectl_sched.render.search_start_sentence import sampling_words
 from kubectl_sched.render.status_sentences import status_parts
 from kubectl_sched.render.text.note_lines import note_parts
 from kubectl_sched.render.text.screen_fitting import BLANK, LAST, Part
@@ -104,7 +104,7 @@ def _waterfall(contrast: Contrast | None, width: int, *, in_full: bool) -> Itera
     """Yield the difference between two nodes as bars that add up to the lead, with the fact behind the largest."""
     if contrast is None or not contrast.plugins:
         return
-    from kubectl_sched.render.waterfall import waterfall, waterfall_heading
+    from kubectl_sched.render.lead_waterfall import waterfall, waterfall_heading
 
     lines = [Text(waterfall_heading(contrast))]
     bars = waterfall(contrast)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from kubectl_sched.config import Configuration
+    from kubectl_sched.queries.deciding_plugin import Difference, ReplaySummary
     from kubectl_sched.queries.diff import Answer
-    from kubectl_sched.queries.replay_difference import Difference, ReplaySummary
     from kubectl_sched.render.display import Display
     from kubectl_sched.render.table import Tone
 

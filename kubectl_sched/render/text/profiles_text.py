@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kubectl_sched.config.profile_differences import args_document, compare, differing_args
+from kubectl_sched.config.differences_from_default import args_document, compare, differing_args
 from kubectl_sched.render.data.explanation_data import API_VERSION
 from kubectl_sched.render.data.writers import warn, write_data, write_names
 from kubectl_sched.render.safe_text import safe
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from kubectl_sched.config import Configuration, ResolvedProfile
-    from kubectl_sched.config.profile_differences import PluginDifference
+    from kubectl_sched.config.differences_from_default import PluginDifference
     from kubectl_sched.render.table import Tone
 
 _MARKS = {"added": "+", "removed": "-", "moved": "~", "weight": "~", "": ""}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_sched.render.display import Display
-    from kubectl_sched.simulation.placement import Placement, Simulated
+    from kubectl_sched.simulation.placements import Placement, Simulated
     from kubectl_sched.simulation.rollout import RolledOut
     from kubectl_sched.simulation.what_if_result import WhatIfResult
     from kubectl_sched.snapshot import Snapshot

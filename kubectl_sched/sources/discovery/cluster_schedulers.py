@@ -19,7 +19,7 @@ from kubectl_sched.sources.discovery.kubernetes_version import detect_version
 from kubectl_sched.sources.discovery.replay_setup import configuration_for, scheduler_for
 from kubectl_sched.sources.discovery.scheduler_configurations import ConfigurationSource, of_unseen_scheduler
 from kubectl_sched.sources.discovery.serving_schedulers import SeenSchedulers
-from kubectl_sched.sources.surroundings import bound_at
+from kubectl_sched.sources.pod_surroundings import bound_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.discovery.kube_schedulers import FoundScheduler
     from kubectl_sched.sources.discovery.replay_setup import Replay
     from kubectl_sched.sources.dump.dump import Dump
-    from kubectl_sched.sources.surroundings import Surroundings
+    from kubectl_sched.sources.pod_surroundings import Surroundings
 
 _NO_SCHEDULER = (
     "no kube-scheduler is seen, and none has looked at a pod that waits",

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from kubectl_sched.sources.dump.zip_compression import zip_member_pieces
-from kubectl_sched.sources.errors import DumpError
+from kubectl_sched.sources.dump_errors import DumpError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -14,7 +14,7 @@ from threading import active_count
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, cast
 
 from kubectl_sched.sources.dump.magic_numbers import compression_of
-from kubectl_sched.sources.errors import DumpError
+from kubectl_sched.sources.dump_errors import DumpError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

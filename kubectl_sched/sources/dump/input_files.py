@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.near_names import near_files
-from kubectl_sched.paths import is_directory
 from kubectl_sched.sources.budget import Budget
 from kubectl_sched.sources.dump.json_lists import HEAD_BYTES, is_list
 from kubectl_sched.sources.dump.magic_numbers import compression_of, is_tar
-from kubectl_sched.sources.errors import BombError, DumpError
+from kubectl_sched.sources.dump_errors import BombError, DumpError
+from kubectl_sched.typed_paths import is_directory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,11 +12,11 @@ from kubectl_sched.api.decoders import UNDECODABLE
 from kubectl_sched.api.pod import any_gated
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.sources.budget import Budget, values_in
+from kubectl_sched.sources.dump.document_shapes import list_kind, take, take_items
 from kubectl_sched.sources.dump.json_lists import CHUNK, NotAList, Pieces, find_frame
-from kubectl_sched.sources.dump.layouts import list_kind, take, take_items
-from kubectl_sched.sources.dump.raw_values import plain
 from kubectl_sched.sources.dump.text_encoding import utf8
-from kubectl_sched.sources.errors import DumpError
+from kubectl_sched.sources.dump.undecoded_values import plain
+from kubectl_sched.sources.dump_errors import DumpError
 from kubectl_sched.sources.kinds import KINDS
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def _decoder(kinds: tuple[Kind, ...]) -> msgspec.json.Decoder[Any]:
     of: dict[str, Any] = {}
     for kind in kinds:
         if kind.spelled in of:
-            from kubectl_sched.sources.dump.namesakes import namesake
+            from kubectl_sched.sources.dump.ambiguous_kinds import namesake
 
             of[kind.spelled] = namesake(kind.spelled)
         else:
@@ -111,7 +111,7 @@ def _objects(kinds: tuple[Kind, ...], piece: memoryview) -> list[KubernetesObjec
         note_gate_managers(found, piece)
     if not _has_namesakes(kinds):
         return found
-    from kubectl_sched.sources.dump.namesakes import told_apart
+    from kubectl_sched.sources.dump.ambiguous_kinds import told_apart
 
     return told_apart(found)
 
@@ -132,7 +132,7 @@ def read_json(data: bytes, source: str, collection: Collection, hint: Kind | Non
 
     Raises DumpError where none of it is JSON, or where it ends too early.
     """
-    from kubectl_sched.sources.dump.recordings import final_state, holds_changes
+    from kubectl_sched.sources.dump.watch_recordings import final_state, holds_changes
 
     documents: list[Any] = list(split(data, source, collection.budget))
     if any(holds_changes(document) for document in documents):

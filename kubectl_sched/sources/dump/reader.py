@@ -12,12 +12,12 @@ from kubectl_sched.api.decoders import UNDECODABLE
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.sources.budget import Budget
 from kubectl_sched.sources.dump.collection import Collection
+from kubectl_sched.sources.dump.document_shapes import cluster_info_note, kind_of_path, layout_notes
 from kubectl_sched.sources.dump.input_files import Walk
 from kubectl_sched.sources.dump.json_documents import MalformedError, read_json, read_list
 from kubectl_sched.sources.dump.json_lists import NotAList
-from kubectl_sched.sources.dump.layouts import cluster_info_note, kind_of_path, layout_notes
 from kubectl_sched.sources.dump.text_encoding import utf8
-from kubectl_sched.sources.errors import BombError, DumpError
+from kubectl_sched.sources.dump_errors import BombError, DumpError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -107,7 +107,7 @@ def _read_other(source: Source, collection: Collection) -> None:
                 raise
         else:
             return
-    from kubectl_sched.sources.dump.yaml_dumps import read_yaml
+    from kubectl_sched.sources.dump.yaml_objects import read_yaml
 
     read_yaml(data, source, collection, hint)
 

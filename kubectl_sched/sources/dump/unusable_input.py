@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.shell_commands import get_all
-from kubectl_sched.sources.errors import DumpError
+from kubectl_sched.sources.dump_errors import DumpError
 from kubectl_sched.sources.kinds import KINDS
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from yaml.events import (
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.sources.budget import Budget
 from kubectl_sched.sources.dump.yaml_scalars import SPECIAL, as_key, resolve
-from kubectl_sched.sources.errors import DumpError
+from kubectl_sched.sources.dump_errors import DumpError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ import zipfile
 import zlib
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from kubectl_sched.sources.errors import DumpError
+from kubectl_sched.sources.dump_errors import DumpError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import msgspec
 
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.framework.extender_answers import ExtenderError
+from kubectl_sched.framework.extender_decoding import ExtenderError
 from kubectl_sched.sources.extender.extender_transport import post
 
 if TYPE_CHECKING:

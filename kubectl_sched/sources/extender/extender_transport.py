@@ -19,7 +19,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from kubectl_sched.framework.extender_answers import ExtenderError
+from kubectl_sched.framework.extender_decoding import ExtenderError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from urllib3.exceptions import DecodeError
 
 from kubectl_sched.sources.budget import LARGEST_RATIO, Budget
-from kubectl_sched.sources.errors import BombError
+from kubectl_sched.sources.dump_errors import BombError
 from kubectl_sched.sources.live.live_errors import ClusterError
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.sources.live.live_errors import ClusterError, KubeconfigError
-from kubectl_sched.sources.live.patience import told_if_slow
+from kubectl_sched.sources.live.request_deadline import told_if_slow
 
 if TYPE_CHECKING:
     from kubectl_sched.sources.live.endpoint import User

@@ -27,7 +27,7 @@ from kubectl_sched.sources.live.answer_body import body_pieces
 from kubectl_sched.sources.live.connection_pools import Connections
 from kubectl_sched.sources.live.credentials import Credentials
 from kubectl_sched.sources.live.live_errors import ClusterError, KubeconfigError, LostResponseError, ResponseError
-from kubectl_sched.sources.live.patience import SILENT_SECONDS, Deadline, tell_waiting, told_if_slow
+from kubectl_sched.sources.live.request_deadline import SILENT_SECONDS, Deadline, tell_waiting, told_if_slow
 from kubectl_sched.sources.live.server_refusals import BUSY, Answer, os_reason, plain, refusal, server_name, unreachable
 
 if TYPE_CHECKING:

@@ -40,7 +40,7 @@ from kubectl_sched.sources.live.needed_kinds import (
     of_name,
     scheduler_needs,
 )
-from kubectl_sched.sources.live.pod_logs import scheduler_logs
+from kubectl_sched.sources.live.scheduler_log_reader import scheduler_logs
 from kubectl_sched.sources.live.server_refusals import server_name
 from kubectl_sched.sources.pod_selection import select, workloads_named
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kubectl_sched.api.decoders import UNDECODABLE, decoder
-from kubectl_sched.paths import exists
 from kubectl_sched.sources.live.live_errors import ClusterError, KubeconfigError
-from kubectl_sched.sources.live.patience import told_if_slow
+from kubectl_sched.sources.live.request_deadline import told_if_slow
+from kubectl_sched.typed_paths import exists
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

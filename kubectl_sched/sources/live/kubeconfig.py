@@ -139,7 +139,7 @@ def load(paths: Sequence[str], *, named: bool = False) -> Kubeconfig:
 
 def _read(path: str, *, named: bool) -> Fields | None:
     from kubectl_sched.sources.dump.yaml_documents import documents
-    from kubectl_sched.sources.errors import DumpError
+    from kubectl_sched.sources.dump_errors import DumpError
 
     try:
         data = Path(path).expanduser().read_bytes()
@@ -184,7 +184,7 @@ def _check_shape(fields: Fields, section: str, where: str) -> None:
         try:
             msgspec.convert(fields, _SHAPES[section])
         except msgspec.ValidationError as error:
-            from kubectl_sched.sources.dump.layouts import in_words
+            from kubectl_sched.sources.dump.document_shapes import in_words
 
             raise KubeconfigError(f"{where}: {in_words(error)}") from None
 

@@ -14,7 +14,7 @@ import msgspec
 from kubectl_sched.api.decoders import UNDECODABLE, decoder
 from kubectl_sched.api.pod import any_gated
 from kubectl_sched.sources.budget import Budget, values_in
-from kubectl_sched.sources.errors import BombError
+from kubectl_sched.sources.dump_errors import BombError
 from kubectl_sched.sources.live.list_paths import group_of, list_paths
 from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
 
@@ -200,8 +200,8 @@ def decoded(body: bytes, kind: Kind) -> tuple[list[KubernetesObject], list[tuple
 
 
 def _one_by_one(body: bytes, kind: Kind) -> tuple[list[KubernetesObject], list[tuple[str, str]]]:
-    from kubectl_sched.sources.dump.layouts import in_words
-    from kubectl_sched.sources.dump.raw_values import head, typed
+    from kubectl_sched.sources.dump.document_shapes import in_words
+    from kubectl_sched.sources.dump.undecoded_values import head, typed
 
     objects: list[KubernetesObject] = []
     broken: list[tuple[str, str]] = []

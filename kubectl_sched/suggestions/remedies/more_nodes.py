@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kubectl_sched.api.apps import DaemonSet
 from kubectl_sched.controllers.daemon_set import runs_on
 from kubectl_sched.simulation.node_copies import daemon_on, daemon_templates, fresh_copy
-from kubectl_sched.simulation.plain_pods import is_plain
+from kubectl_sched.simulation.pods_without_claims import is_plain
 from kubectl_sched.suggestions.change import Change, Kind
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.snapshot.arrays import Mask
+    from kubectl_sched.snapshot.array_types import Mask
 
 HOSTNAME = "kubernetes.io/hostname"
 _NODE_AFFINITY = "NodeAffinity"

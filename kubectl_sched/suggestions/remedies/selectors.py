@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.affinity import Affinity, NodeAffinity, NodeSelector, NodeSelectorTerm, PreferredSchedulingTerm
 from kubectl_sched.api.component_helpers.node_affinity import parse_node_selector
-from kubectl_sched.framework.near_miss import nearest
+from kubectl_sched.framework.confusable_texts import nearest
 from kubectl_sched.suggestions.change import Change, Kind, distinct
 from kubectl_sched.suggestions.remedies.node_changes import is_free, said_of
 

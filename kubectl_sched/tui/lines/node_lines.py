@@ -8,9 +8,9 @@ from kubectl_sched.framework.amounts import amount_texts
 from kubectl_sched.framework.runtime import MAX_NODE_SCORE
 from kubectl_sched.queries.contrast import contrast_of
 from kubectl_sched.record import Record
+from kubectl_sched.render.lead_waterfall import waterfall, waterfall_heading
 from kubectl_sched.render.node_sentences import preemption_there, verdict_in_words
 from kubectl_sched.render.safe_text import safe
-from kubectl_sched.render.waterfall import waterfall, waterfall_heading
 from kubectl_sched.suggestions.weight_margins import positions
 from kubectl_sched.tui.lines.line import BLANK, Span, Tone, bar, line, padded, wrapped
 from kubectl_sched.tui.pipeline import short
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.runtime import PluginScores
     from kubectl_sched.framework.status import Status
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.snapshot.arrays import Integers
+    from kubectl_sched.snapshot.array_types import Integers
     from kubectl_sched.tui.lines.line import Line
 
 _NAME = 22

@@ -13,7 +13,7 @@ from kubectl_sched.tui.pipeline import short
 
 if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.snapshot.arrays import Mask
+    from kubectl_sched.snapshot.array_types import Mask
 
 
 class Changes(Record, frozen=True, kw_only=True):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.render.safe_text import safe
-from kubectl_sched.tui.entry import FORMS
 from kubectl_sched.tui.lines.line import Span, Tone, wrapped
 from kubectl_sched.tui.lines.what_if_changes import changes, in_words
+from kubectl_sched.tui.typed_edits import FORMS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,13 +14,13 @@ from kubectl_sched.errors import SchedError
 from kubectl_sched.tui import explorer_state
 from kubectl_sched.tui.decision import context_of
 from kubectl_sched.tui.edits import EditNodes, TakeUp
-from kubectl_sched.tui.entry import parse
 from kubectl_sched.tui.entry_completion import words_of
 from kubectl_sched.tui.keys import EXPLORER, WHAT_IF
 from kubectl_sched.tui.lines.what_if_lines import suggestion_lines
 from kubectl_sched.tui.listing import Listing
 from kubectl_sched.tui.pipeline import stage_named, stages
 from kubectl_sched.tui.screens.lines_screen import copied
+from kubectl_sched.tui.typed_edits import parse
 from kubectl_sched.tui.widgets.key_line import KeyLine
 from kubectl_sched.tui.widgets.line_list import LineList
 from kubectl_sched.tui.widgets.texts import as_texts
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from kubectl_sched.tui.decision import Decision
     from kubectl_sched.tui.edits import Edit
     from kubectl_sched.tui.engine import Engine
-    from kubectl_sched.tui.exploration import Exploration
+    from kubectl_sched.tui.explorer_input import Exploration
     from kubectl_sched.tui.explorer_state import View
     from kubectl_sched.tui.pipeline import Stage
 

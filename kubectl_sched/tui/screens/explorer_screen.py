@@ -25,7 +25,7 @@ from kubectl_sched.tui.screens.explorer_layout import KEYS, LAYOUT
 from kubectl_sched.tui.screens.export_screen import ExportScreen
 from kubectl_sched.tui.screens.lines_screen import Page
 from kubectl_sched.tui.screens.node_screen import NodeScreen
-from kubectl_sched.tui.screens.weights_screen import WeightsScreen
+from kubectl_sched.tui.screens.weight_margins_screen import WeightsScreen
 from kubectl_sched.tui.widgets.key_line import KeyLine
 from kubectl_sched.tui.widgets.line_list import LineList
 from kubectl_sched.tui.widgets.pipeline_bar import PipelineBar

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from kubectl_sched.config import KubeVersion, load_configuration
-from kubectl_sched.diagnostics.messages.own_reasons import own_reasons
+from kubectl_sched.diagnostics.messages.scheduler_reasons import own_reasons
 from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.schedulers import scheduler_report
 from kubectl_sched.sources import read

@@ -12,7 +12,7 @@ import pytest
 from kubectl_sched.sources.budget import Budget
 from kubectl_sched.sources.dump import compression
 from kubectl_sched.sources.dump.compression import Expanded, ExpandedBeside, expanded
-from kubectl_sched.sources.errors import BombError, DumpError
+from kubectl_sched.sources.dump_errors import BombError, DumpError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ import pytest
 from kubectl_sched.api.core import ConfigMap
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.config.config_map import configuration_keys
-from kubectl_sched.diagnostics.messages.own_reasons import own_reasons
+from kubectl_sched.diagnostics.messages.scheduler_reasons import own_reasons
 from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.explanation import Explanation
 from kubectl_sched.render.data.explanation_data import explanation_data

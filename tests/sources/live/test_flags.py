@@ -1,8 +1,8 @@
 import pytest
 
-from kubectl_sched.cli.arguments import command_first, respelled
+from kubectl_sched.cli.command_line import command_first, respelled
 from kubectl_sched.cli.options.connection import ConnectionOptions
-from kubectl_sched.cli.options.groups import flags
+from kubectl_sched.cli.options.option_groups import flags
 from kubectl_sched.errors import SchedError
 from kubectl_sched.sources.live.connection_flags import Connection
 

@@ -39,7 +39,7 @@ runpy.run_module("kubectl_sched", run_name="__main__", alter_sys=True)
 """
 
 
-@pytest.mark.parametrize("imported", ["kubectl_sched.cli.arguments", "typer", "kubectl_sched.cli.app", "numpy"])
+@pytest.mark.parametrize("imported", ["kubectl_sched.cli.command_line", "typer", "kubectl_sched.cli.app", "numpy"])
 def test_the_start_is_interrupted_without_a_word(imported: str) -> None:
     command = [sys.executable, "-c", AT_IMPORT, "explain", "web-0", "--from", str(FIXTURES / "demo")]
     ended = subprocess.run(command, env={**os.environ, "IMPORTED": imported}, capture_output=True, check=False)

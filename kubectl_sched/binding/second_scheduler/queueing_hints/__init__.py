@@ -1,5 +1,5 @@
 """Events that are worth another attempt for a pod that was rejected (EventsToRegister and QueueingHintFn)."""
 
-from kubectl_sched.binding.second_scheduler.queueing_hints.plugin_hints import PluginHints, QueueingHints
+from kubectl_sched.binding.second_scheduler.queueing_hints.requeue_decision import PluginHints, QueueingHints
 
 __all__ = ["PluginHints", "QueueingHints"]

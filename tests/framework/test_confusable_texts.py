@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_sched.framework.near_miss import edit_distance, is_near, nearest, odd_character
+from kubectl_sched.framework.confusable_texts import edit_distance, is_near, nearest, odd_character
 
 
 @pytest.mark.parametrize(

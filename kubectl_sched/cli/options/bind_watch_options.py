@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from typer import Option
 
 from kubectl_sched.cli.options import Output
-from kubectl_sched.cli.options.groups import OptionGroup
+from kubectl_sched.cli.options.option_groups import OptionGroup
 from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:

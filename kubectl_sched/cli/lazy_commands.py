@@ -8,8 +8,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperOption
 
-from kubectl_sched.cli.arguments import respelled
-from kubectl_sched.cli.options.groups import flattened
+from kubectl_sched.cli.command_line import respelled
+from kubectl_sched.cli.options.option_groups import flattened
 
 COMMANDS = (
     *("triage", "explain", "message", "whatif", "capacity", "bind", "diff", "profiles", "schedulers", "snapshot"),

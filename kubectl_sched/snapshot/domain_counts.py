@@ -12,7 +12,7 @@ from kubectl_sched.record import CachingRecord
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kubectl_sched.snapshot.arrays import Integers, Rows
+    from kubectl_sched.snapshot.array_types import Integers, Rows
     from kubectl_sched.snapshot.snapshot import Snapshot
 
 

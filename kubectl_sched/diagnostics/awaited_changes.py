@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kubectl_sched.diagnostics.history import Observed
     from kubectl_sched.diagnostics.pod_lifecycle import Stage
+    from kubectl_sched.diagnostics.replay_against_history import Observed
     from kubectl_sched.scheduler.result import ScheduleResult
 
 _SCALES_UP = {"TriggeredScaleUp": "cluster-autoscaler", "Nominated": "Karpenter"}

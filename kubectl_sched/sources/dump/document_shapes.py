@@ -13,14 +13,14 @@ import msgspec
 from kubectl_sched.api.pod import any_gated
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.sources.dump.json_lists import SnapshotMetadata
-from kubectl_sched.sources.dump.raw_values import elements, fields, head, is_mapping, plain, typed
+from kubectl_sched.sources.dump.undecoded_values import elements, fields, head, is_mapping, plain, typed
 from kubectl_sched.sources.kinds import KINDS, Kind, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_sched.sources.dump.collection import Collection
-    from kubectl_sched.sources.dump.raw_values import Head, Value
+    from kubectl_sched.sources.dump.undecoded_values import Head, Value
 
 _DEPTH = 3
 """The depth to which maps of lists may be nested: {"items": {"pods": [..]}} and no further."""

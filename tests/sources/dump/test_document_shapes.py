@@ -9,7 +9,7 @@ import pytest
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.sources import Dump, DumpError, read
-from kubectl_sched.sources.dump.layouts import kind_of_path, kind_of_word
+from kubectl_sched.sources.dump.document_shapes import kind_of_path, kind_of_word
 from tests.apiserver.manifests import NODE, POD, keys, listing, obj, without_kind
 
 if TYPE_CHECKING:

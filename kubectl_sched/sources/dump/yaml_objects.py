@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.lazy_pattern import pattern
+from kubectl_sched.sources.dump.document_shapes import OTHER_KINDS, take
 from kubectl_sched.sources.dump.json_documents import without_logs
-from kubectl_sched.sources.dump.layouts import OTHER_KINDS, take
-from kubectl_sched.sources.dump.recordings import final_state, holds_changes
 from kubectl_sched.sources.dump.unusable_input import foreign_text
+from kubectl_sched.sources.dump.watch_recordings import final_state, holds_changes
 from kubectl_sched.sources.dump.yaml_documents import documents
-from kubectl_sched.sources.errors import DumpError
+from kubectl_sched.sources.dump_errors import DumpError
 from kubectl_sched.sources.kinds import BY_SPELLING
 
 if TYPE_CHECKING:

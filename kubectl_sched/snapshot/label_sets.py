@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.apimachinery.labels import Requirement, Selector
     from kubectl_sched.api.meta import Labels
-    from kubectl_sched.snapshot.arrays import Codes, Mask
+    from kubectl_sched.snapshot.array_types import Codes, Mask
 
     Identity: TypeAlias = tuple[str, Labels]
 

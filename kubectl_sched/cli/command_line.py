@@ -21,7 +21,7 @@ def leading_flags() -> dict[str, bool]:
     """Return the flags that may stand before a command, and whether each takes a value."""
     from kubectl_sched.cli import options
     from kubectl_sched.cli.options.connection import ConnectionOptions
-    from kubectl_sched.cli.options.groups import flags
+    from kubectl_sched.cli.options.option_groups import flags
 
     groups = (options.StateSource, options.PodSelection, options.ProfiledScheduler, ConnectionOptions)
     options_of_all = (option for group in groups for option in flags(group).values())

@@ -14,9 +14,9 @@ from kubectl_sched.api.core import Service
 from kubectl_sched.config import KubeVersion, load_configuration
 from kubectl_sched.scheduler.schedule_one import cycle
 from kubectl_sched.scheduler.scheduler import Scheduler
-from kubectl_sched.simulation.equivalent_pods import EqualPods, are_equal
-from kubectl_sched.simulation.placement import QueuedPod
+from kubectl_sched.simulation.placements import QueuedPod
 from kubectl_sched.simulation.queue_simulation import Simulation
+from kubectl_sched.simulation.replica_placement import EqualPods, are_equal
 from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests, snapshot
 from tests.plugins.neighbourhoods import neighbourhood

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.interface import FilterPlugin, ScorePlugin
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
+    from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
 
 _WORTH_ASKING_ALL = 32
 """The number of nodes that must be one pod short of a level before all are asked about it."""

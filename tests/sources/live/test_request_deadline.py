@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_sched.sources.live import client, patience
+from kubectl_sched.sources.live import client, request_deadline
 from kubectl_sched.sources.live.client import Server
 from kubectl_sched.sources.live.credentials import Credentials
 from kubectl_sched.sources.live.endpoint import Endpoint, User
@@ -86,8 +86,8 @@ def test_a_long_pause_says_what_it_waits_for(waits: list[float], capsys: pytest.
 @pytest.mark.parametrize(("method", "said"), [("get", b""), ("get", HEAD + b"{"), ("write", b"")])
 def test_a_silence_says_what_is_waited_for(method: str, said: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     told: SimpleQueue[str] = SimpleQueue()
-    monkeypatch.setattr(patience, "SILENT_SECONDS", 0.0)
-    monkeypatch.setattr(patience, "tell_waiting", told.put)
+    monkeypatch.setattr(request_deadline, "SILENT_SECONDS", 0.0)
+    monkeypatch.setattr(request_deadline, "tell_waiting", told.put)
     with ThreadPoolExecutor(1) as pool, serving(said) as address:
         server = Server(Endpoint(address), environment={}, attempts=1)
         asked = pool.submit(server.get, "/x") if method == "get" else pool.submit(server.write, "POST", "/x", b"{}")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kubectl_sched.api.apimachinery.strategic_merge import merge
-from kubectl_sched.sources.dump.layouts import kind_of_word
-from kubectl_sched.sources.dump.raw_values import fields, head, plain
+from kubectl_sched.sources.dump.document_shapes import kind_of_word
+from kubectl_sched.sources.dump.undecoded_values import fields, head, plain
 from kubectl_sched.sources.kinds import BY_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kubectl_sched.sources.dump.raw_values import Value
+    from kubectl_sched.sources.dump.undecoded_values import Value
 
 _Key: TypeAlias = tuple[str, str, str]
 _State: TypeAlias = dict[_Key, dict[str, Any]]

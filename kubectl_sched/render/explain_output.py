@@ -14,7 +14,7 @@ from kubectl_sched.own_error import EXIT_CODE
 from kubectl_sched.render.data.writers import warn, write_data, write_data_list, write_names
 from kubectl_sched.render.display import PAGES
 from kubectl_sched.render.headline import headline
-from kubectl_sched.render.sampling_sentence import sampling_notes
+from kubectl_sched.render.search_start_sentence import sampling_notes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

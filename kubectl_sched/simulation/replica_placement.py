@@ -18,8 +18,8 @@ from kubectl_sched.framework.status import Code, passing
 from kubectl_sched.scheduler.num_feasible_nodes import num_feasible_nodes_to_find
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.simulation.ordinal_labels import unasked_ordinals
-from kubectl_sched.simulation.plain_pods import counts_nobody, is_plain
-from kubectl_sched.simulation.usage_levels import UsageLevels
+from kubectl_sched.simulation.pods_without_claims import counts_nobody, is_plain
+from kubectl_sched.simulation.verdicts_by_usage import UsageLevels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.simulation.usage_levels import UsageLevel
+    from kubectl_sched.simulation.verdicts_by_usage import UsageLevel
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Integers, Mask, Rows
+    from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
 
 
 def are_equal(one: Pod, other: Pod, unasked: frozenset[str] = frozenset()) -> bool:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.interface import FilterPlugin
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.arrays import Mask
+    from kubectl_sched.snapshot.array_types import Mask
 
 EXPECTED: Final = (PluginError, SchedError)
 """The exceptions that a plugin may raise: upstream's errors, and bad input."""

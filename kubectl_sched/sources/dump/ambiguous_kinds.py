@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import msgspec
 
 from kubectl_sched.api.meta import KubernetesObject
-from kubectl_sched.sources.dump.raw_values import typed
+from kubectl_sched.sources.dump.undecoded_values import typed
 from kubectl_sched.sources.kinds import kind_of
 
 if TYPE_CHECKING:

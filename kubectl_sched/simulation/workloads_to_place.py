@@ -10,16 +10,16 @@ from kubectl_sched.api.apimachinery.quantity import value
 from kubectl_sched.api.apps import DaemonSet, Deployment, Job, JobStatus, StatefulSet
 from kubectl_sched.api.meta import ObjectMeta
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.apiserver.what_if_limits import few, pods_counted
+from kubectl_sched.apiserver.what_if_size_limits import few, pods_counted
 from kubectl_sched.controllers.pod_creation import Workload
-from kubectl_sched.controllers.workload_changes import (
+from kubectl_sched.controllers.workload_pods import replicas_of
+from kubectl_sched.controllers.workload_update_rules import (
     NEVER_ROLLED_OUT,
     check_update,
     running_replica_set,
     while_paused,
     with_stored_count,
 )
-from kubectl_sched.controllers.workload_pods import replicas_of
 from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
 from kubectl_sched.simulation.existing_workloads import (

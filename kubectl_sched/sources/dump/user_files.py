@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.near_names import near_files
 from kubectl_sched.sources.dump.text_encoding import utf8
-from kubectl_sched.sources.errors import DumpError
+from kubectl_sched.sources.dump_errors import DumpError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

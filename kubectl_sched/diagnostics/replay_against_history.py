@@ -8,7 +8,7 @@ from kubectl_sched.api.apimachinery.timestamps import moment, to_the_second
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.result import Outcome
-from kubectl_sched.sources.surroundings import bound_at
+from kubectl_sched.sources.pod_surroundings import bound_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.core import Event
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.sources.surroundings import Surroundings
+    from kubectl_sched.sources.pod_surroundings import Surroundings
 
 _NOTE_LIMIT = 1024
 """kube-scheduler cuts its events' notes there."""
