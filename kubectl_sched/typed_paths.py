@@ -1,4 +1,4 @@
-"""Questions about paths that somebody typed; at one that no file system could hold is nothing."""
+"""Checks of paths that a user typed. A path that is invalid for the file system counts as not existing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The defaults that a user sets for all commands: `KUBECTL_SCHED_*` variables, and one file in the home directory.
+"""Defaults set by the user: `KUBECTL_SCHED_*` variables and one file in the home directory.
 
 They say how answers are shown and never where state comes from. No other folder is looked in, so that whoever made a
 dump, or the folder that a command runs in, sets none.

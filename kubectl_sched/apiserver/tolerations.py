@@ -1,4 +1,4 @@
-"""Tolerations put together and held against each other (pkg/util/tolerations)."""
+"""Merges two lists of tolerations, and checks one list against another (pkg/util/tolerations)."""
 
 from __future__ import annotations
 

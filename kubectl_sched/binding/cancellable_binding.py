@@ -1,4 +1,4 @@
-"""A binding cycle that can be given up until it comes to Bind (framework/runtime/pods_in_prebind_map.go)."""
+"""A binding cycle that can be cancelled at any time before Bind starts (framework/runtime/pods_in_prebind_map.go)."""
 
 from __future__ import annotations
 

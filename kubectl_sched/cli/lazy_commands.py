@@ -1,4 +1,4 @@
-"""A command by its name, built by typer when it is asked for."""
+"""Finds a command by its name, and builds it with typer only when it is asked for."""
 
 from __future__ import annotations
 

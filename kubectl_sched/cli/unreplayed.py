@@ -1,4 +1,4 @@
-"""`explain` where nodes or other pods may not be read: what was said of the pods, in plain words."""
+"""`explain` for those who may not read nodes or other pods: what the schedulers said, without a replay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`whatif`: where pods would land, whether they fit, and how many more do, one after the other."""
+"""`whatif`: where pods would land, whether they all fit, and how many more would fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makes the pods of workloads as they would be stored, with all that comes into being along with them."""
+"""Creates a workload's pods, defaulted and admitted, together with the claims that are created with them."""
 
 from __future__ import annotations
 

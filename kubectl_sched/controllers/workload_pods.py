@@ -1,4 +1,4 @@
-"""The pods that a workload makes, as its controller makes them.
+"""Builds a workload's pods from its template, as its controller does.
 
 Answers to the pod templates in pkg/controller/{deployment,replicaset,statefulset,job,daemon}. Where controllers draw
 random suffixes, pods are numbered here.

@@ -1,4 +1,4 @@
-"""Events that a pending pod waits for without anybody's doing: a gate that is lifted, victims that end, a new node."""
+"""Changes that may let a pending pod schedule without anyone acting: a lifted gate, ending victims, a new node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clauses that the evidence of several plugins is made of."""
+"""Sentence parts that several plugins share when they describe their evidence."""
 
 from __future__ import annotations
 

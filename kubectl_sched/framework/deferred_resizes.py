@@ -1,4 +1,4 @@
-"""Pods on a node that the scheduler makes room for where they are."""
+"""Pods that wait to be resized on their node, for which the scheduler keeps room there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The boundary around plugins: an error of our own costs the verdicts of one plugin, and nothing else."""
+"""Catches an exception in a plugin, so that a bug of ours costs only that plugin's verdicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replays of many pods, each off its own node. Those of one owner that are alike share what they can of a cycle."""
+"""Replays many bound pods, each removed from its own node first. Equal pods of one owner share work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The form of an answer's output."""
+"""The form in which an answer is shown: format, width, colour."""
 
 from __future__ import annotations
 

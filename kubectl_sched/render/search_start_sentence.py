@@ -1,4 +1,4 @@
-"""The share of kube-scheduler's search starts from which each node wins, in words."""
+"""Says from what share of kube-scheduler's possible starting nodes each node would win."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many pods that differ in name and node alone, each judged as if it were pending, taken off its own node.
+"""Judges many equal bound pods, each as if removed from its node. All nodes but that one are judged only once.
 
 Each of them meets the same cluster but for one pod less on one node. So what looks at a node by itself says of all the
 other nodes what it says of the whole cluster, and of the pod's own what it says of that node with one such pod less.

@@ -1,4 +1,4 @@
-"""Pods that ask nothing of volumes and devices, so that verdicts on one of them hold for others."""
+"""Pods without volumes and devices. A verdict on one also holds for others like it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdicts and scores of each node once it runs one, two, ... more of a pod, from sums of requests."""
+"""Verdicts and scores of a node once it runs one, two or more additional pods, computed from summed requests."""
 
 from __future__ import annotations
 

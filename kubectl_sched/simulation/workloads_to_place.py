@@ -1,4 +1,4 @@
-"""The workloads of a what-if: which pods each of them has to place, and which of those that there are go first."""
+"""The workloads of a what-if: the pods that each still has to place, and the existing pods that are removed first."""
 
 from __future__ import annotations
 

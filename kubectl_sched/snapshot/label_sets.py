@@ -1,4 +1,4 @@
-"""Matches selectors against the distinct (namespace, labels) of pods.
+"""Matches selectors against the distinct (namespace, labels) of pods, with one column per label key for speed.
 
 Where every pod has labels of its own (StatefulSets, Jobs) there are as many identities as pods, and asking the selector
 about each is slow. But a selector is about a few keys, and few pods differ in those: so one column is kept for each key

@@ -1,4 +1,4 @@
-"""Facts around a pod that its scheduler does not read: events, other pods by UID, the schedulers there are."""
+"""Facts that the scheduler itself does not read: a pod's events, other pods by UID, the cluster's schedulers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ties in a plan: followed on each of the tied nodes, and pinned by cordons where the plan depends on one."""
+"""Ties in a make-room plan: every tied node is tried. Where the plan needs one, the other nodes are cordoned."""
 
 from __future__ import annotations
 

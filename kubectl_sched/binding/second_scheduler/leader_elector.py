@@ -1,4 +1,4 @@
-"""Holds the election in a thread of its own: reads and writes the Lease as `election` says."""
+"""Runs leader election in its own thread: reads and writes the Lease according to `election_rules`."""
 
 from __future__ import annotations
 

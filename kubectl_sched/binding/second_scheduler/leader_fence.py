@@ -1,4 +1,4 @@
-"""The last question before each request, and a bound on how much is asked of the server at once."""
+"""Checks before every request that this process still leads, and limits how many requests run at once."""
 
 from __future__ import annotations
 

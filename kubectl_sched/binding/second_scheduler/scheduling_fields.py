@@ -1,4 +1,4 @@
-"""Fields of pods and nodes that can affect a scheduling decision: all others change often and make no snapshot new."""
+"""Fields of pods and nodes that can affect scheduling. A change of any other field makes no new snapshot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes the Scheduled events that a replica which was killed has left out: its bindings count all the same."""
+"""Writes the Scheduled events that a killed replica did not get to write for pods that it had bound."""
 
 from __future__ import annotations
 

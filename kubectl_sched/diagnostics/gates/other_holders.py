@@ -1,4 +1,4 @@
-"""Controllers besides Kueue that hold pods back, and their groups, queues and sets that pods name."""
+"""Controllers other than Kueue that hold pods back, and the groups or queues that the pods refer to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cuts a scheduler's message to the reasons that are kube-scheduler's own."""
+"""Keeps only those parts of a scheduler's message that are reasons of kube-scheduler itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""Text as GitHub-flavoured Markdown that shows it as it is, and calls nobody.
+r"""Escapes text for GitHub Markdown, so that it is shown literally and mentions or links nobody.
 
 A backslash keeps punctuation from being markup. It does not keep GitHub from linking @names, #numbers and :emoji:,
 which it looks for in the finished text; an invisible WORD JOINER does.

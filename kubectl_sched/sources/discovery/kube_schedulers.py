@@ -1,4 +1,4 @@
-"""The kube-schedulers of a cluster, by their pods: what each serves, and why one never does."""
+"""The kube-scheduler pods of a cluster: the schedulerNames that each serves, or why it serves none."""
 
 from __future__ import annotations
 

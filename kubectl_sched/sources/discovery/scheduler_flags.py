@@ -1,4 +1,4 @@
-"""The containers that are kube-schedulers or cluster autoscalers, and the flags that tell which pods they serve.
+"""Finds kube-scheduler containers and their flags.
 
 Of other command lines nothing is kept, but for the admission plugins that a kube-apiserver turns on, and of other pods
 nothing of the ConfigMaps that they mount.

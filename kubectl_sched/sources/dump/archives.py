@@ -1,4 +1,4 @@
-"""Walks archives without unpacking them to disk.
+"""Reads archives in memory, member by member.
 
 Members are read into memory one at a time, so their names cannot lead anywhere; links, devices and sparse files are
 passed over, and all that comes out is charged as it comes.

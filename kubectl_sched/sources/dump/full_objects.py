@@ -1,4 +1,4 @@
-"""Pods and nodes with all their fields, for those who look at more of them than a replay does."""
+"""Reads pods and nodes with all fields, for callers that need more than a replay does."""
 
 from __future__ import annotations
 

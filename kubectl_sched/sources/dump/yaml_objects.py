@@ -1,4 +1,4 @@
-"""Takes in the objects of a YAML file, be it one document or many."""
+"""Collects the Kubernetes objects of a YAML file of one or more documents."""
 
 from __future__ import annotations
 

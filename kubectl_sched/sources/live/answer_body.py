@@ -1,4 +1,4 @@
-"""The body of an answer, piece by piece, charged by what comes out of it.
+"""Reads an HTTP body in pieces and charges decompressed bytes to the budget.
 
 urllib3 expands whatever encodings a server names, all of a piece at once; only what was asked for is expanded here.
 """

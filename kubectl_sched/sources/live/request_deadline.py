@@ -1,4 +1,4 @@
-"""The deadline of a whole request, and words for whoever waits for it."""
+"""One deadline for a whole request, and the message for a user who waits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes of what a pod prefers of nodes that might make a feasible node win."""
+"""Changes to a pod's node preferences that might make a feasible node win."""
 
 from __future__ import annotations
 

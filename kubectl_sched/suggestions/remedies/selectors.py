@@ -1,4 +1,4 @@
-"""Changes that might let a pod on a node which its nodeSelector or its required node affinity leaves out."""
+"""Changes that might allow a pod on a node that its nodeSelector or required node affinity excludes."""
 
 from __future__ import annotations
 

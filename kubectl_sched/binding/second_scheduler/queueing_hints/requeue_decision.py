@@ -1,4 +1,4 @@
-"""The say of a profile's plugins, which decides whether an event takes a pod out of the unschedulable ones."""
+"""Decides, from the hints of a profile's plugins, whether an event makes a rejected pod worth trying again."""
 
 from __future__ import annotations
 
