@@ -49,9 +49,12 @@ class Reservation(Record, frozen=True, kw_only=True):
     `item.metadata.resource_version` is that of the object as the cycle saw it. An item that does not exist yet (the
     claim for extended resources) has an assumed name; `renamed` puts the one that the server drew into later writes.
     `chosen` is what drivers have to be told besides: see `kubectl_sched.dynamic_resource_allocation.device_configs`.
+    `assumed` is the object as the other members of the pod's group find it in the same cycle, before anything is
+    written, where that differs from `item`.
     """
 
     item: KubernetesObject
+    assumed: KubernetesObject | None = None
     writes: tuple[Write, ...] = ()
     chosen: tuple[DevicesOfClass, ...] = ()
 

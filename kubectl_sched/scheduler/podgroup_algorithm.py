@@ -157,7 +157,8 @@ def assume(result: ScheduleResult, nodes: Snapshot, node_name: str) -> Snapshot:
     taken = reserved(result, node_name)
     pod = result.pod
     nodes = replace(nodes, before_group=nodes.before_group or nodes)
-    return after(without_nomination(nodes, pod), taken).assume(reserved_pod(pod, taken), nodes.row_of[node_name])
+    nodes = after(without_nomination(nodes, pod), taken, is_bound=False)
+    return nodes.assume(reserved_pod(pod, taken), nodes.row_of[node_name])
 
 
 def _status_of(result: ScheduleResult) -> Status:

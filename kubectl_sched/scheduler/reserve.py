@@ -38,12 +38,16 @@ def reserved(result: ScheduleResult, node_name: str, now: str | None = None) -> 
     )
 
 
-def after(nodes: Snapshot, reservations: Sequence[Reservation]) -> Snapshot:
-    """The cluster with the objects as they are reserved; the pod itself is not put on its node."""
+def after(nodes: Snapshot, reservations: Sequence[Reservation], *, is_bound: bool = True) -> Snapshot:
+    """The cluster with the objects as they are reserved; the pod itself is not put on its node.
+
+    Unless it `is_bound`, the objects are as the other members of its group find them in the same cycle.
+    """
     changed: dict[type[KubernetesObject], list[KubernetesObject]] = defaultdict(list)
     for reservation in reservations:
-        if not isinstance(reservation.item, Pod):
-            changed[type(reservation.item)].append(reservation.item)
+        item = reservation.item if is_bound else reservation.assumed or reservation.item
+        if not isinstance(item, Pod):
+            changed[type(item)].append(item)
     objects = nodes.objects
     for kind, items in changed.items():
         objects = objects.with_these(kind, items)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
+from kubectl_sched.api.resource import ResourceClaim
 from kubectl_sched.api.scheduling import CompositePodGroup, PodGroup
 from kubectl_sched.config import KubeVersion, load_configuration
 from kubectl_sched.scheduler.podgroup_members import explain_podgroup
@@ -251,3 +252,14 @@ def test_preemption_for_a_tree_takes_the_priority_of_the_tree() -> None:
     assert result.is_waiting_on_preemption
     assert len(result.victims) == 2
     assert {member.nominated_node for member in result.members} == {"a1", "a2"}
+
+
+def test_members_on_their_nodes_do_not_use_the_shared_claim_before_the_cycle_ends() -> None:
+    only_on_a1 = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a1"]}]}
+    allocation = {"devices": {"results": []}, "nodeSelector": {"nodeSelectorTerms": [only_on_a1]}}
+    metadata = {"name": "shared", "namespace": "default", "uid": "uid-shared"}
+    claim = msgspec.convert({"metadata": metadata, "status": {"allocation": allocation}}, ResourceClaim)
+    users = members(2, resourceClaims=[{"name": "d", "resourceClaimName": "shared"}])
+    result = run("1.36", group(1), *zones(), claim, *users)
+    assert nodes_of(result) == {"m0": "a1", "m1": None}
+    assert "deallocation of ResourceClaim completed" in (result.members[1].message or "")

@@ -100,9 +100,12 @@ class Reserving(Record, frozen=True, kw_only=True):
         users = (*status.reserved_for, reference)
         body["reservedFor"] = _json(users)
         writes.append(_patch(claim, {"status": body}, "status"))
-        item = replace(claim, metadata=metadata, status=replace(status, allocation=result, reserved_for=users))
+        assumed = replace(claim, metadata=metadata, status=replace(status, allocation=result))
         return Reservation(
-            item=item, writes=tuple(writes), chosen=tuple(chosen_classes(allocation)) if allocation is not None else ()
+            item=replace(assumed, status=replace(assumed.status, reserved_for=users)),
+            assumed=assumed,
+            writes=tuple(writes),
+            chosen=tuple(chosen_classes(allocation)) if allocation is not None else (),
         )
 
     def _is_stamped(self, result: AllocationResult) -> bool:

@@ -78,7 +78,11 @@ def group_requests(draw: st.DrawFn, topic: str, gates: frozenset[str]) -> Json:
     objects += tree
     leaves = [each["metadata"]["name"] for each in tree if each["kind"] == "PodGroup"]
     running = range(draw(st.integers(0, 8 if "victims" in about else 3)))
-    objects += [draw(_running(about, names, index, priority, leaves, is_newer=is_newer)) for index in running]
+    alike = enabled.get("WorkloadAwarePreemption", False)
+    objects += [
+        draw(_running(about, names, index, priority, leaves, is_newer=is_newer, started_alike=alike))
+        for index in running
+    ]
     # Up to 1.36 a member that came before the gang was complete loses its nomination, which chance decides.
     gang = group["spec"]["schedulingPolicy"].get("gang", {"minCount": 1})
     members = draw(_members(about, names, priority, count, leaves, may_be_nominated=is_newer or gang["minCount"] == 1))
@@ -170,14 +174,21 @@ def _running(
     leaves: list[str],
     *,
     is_newer: bool,
+    started_alike: bool,
 ) -> Json:
-    """A pod on a node; none started at the same time as another, as chance orders those."""
+    """A pod on a node; none started at the same time as another, as chance orders those.
+
+    Where groups leave as a whole, chance decides which member's time counts: those of the other group `started_alike`.
+    """
     spec = draw(_specs(about)) | {"nodeName": draw(st.sampled_from([*names * 6, "gone"]))}
     member = draw(st.sampled_from([None, None, OTHER, draw(st.sampled_from(leaves))]))
     if member is not None:
         spec["schedulingGroup"] = {"podGroupName": member}
     own = priority if member in leaves and (is_newer or draw(st.booleans())) else draw(st.sampled_from([0, 0, 50]))
-    status = {"phase": "Running", "startTime": f"2026-01-01T00:0{0 if member == OTHER else index + 1}:00Z"}
+    status = {
+        "phase": "Running",
+        "startTime": f"2026-01-01T00:0{0 if member == OTHER and started_alike else index + 1}:00Z",
+    }
     return pod(f"run-{index}", NAMESPACE, draw(labels), {**spec, "priority": own}, status)
 
 
