@@ -33,7 +33,7 @@ def options_of(request: Json) -> Options:
 
 def replay(request: Json) -> Outcome:
     """Our answer to a request."""
-    objects = [_object(each) for each in request["objects"]]
+    objects = objects_of(request)
     types = {pool: tuple(map(instance_type, stated["types"])) for pool, stated in request["instanceTypes"].items()}
     pools = [each.name for each in objects if type(each).__name__ == "NodePool"]
     return provision(Cluster(objects), {pool: types.get(pool, types[""]) for pool in pools}, options_of(request))
@@ -82,6 +82,11 @@ def instance_type(stated: Json) -> InstanceType:
         parse_resource_list(stated["capacity"]),
         parse_resource_list(stated.get("overhead") or {}),
     )
+
+
+def objects_of(request: Json) -> list[KubernetesObject]:
+    """The objects of a request."""
+    return [_object(each) for each in request["objects"]]
 
 
 def _object(stated: Json) -> KubernetesObject:
