@@ -38,6 +38,8 @@ def new_nodes_sentences(found: NewNodes) -> Iterator[str]:
         if found.in_full and found.cluster_autoscaler.event:
             yield f"It last said: {'; '.join(map(_event_reason, found.cluster_autoscaler.event))}."
     if found.in_full:
+        if found.karpenter is not None and found.karpenter.verdict in {IMPOSSIBLE, UNKNOWN}:
+            yield from (f"{each.suggestion}." for each in found.karpenter.node_pools if each.suggestion)
         yield from _about_changing_nodes(found)
 
 

@@ -108,7 +108,13 @@ def test_the_nodepool_that_refuses_is_quoted_in_karpenters_words(tmp_path: Path)
     tainted = pool("gpu", taints=[{"key": "gpu", "effect": "NoSchedule"}])
     found = answered(tmp_path, tainted, pod())["karpenter"]
     assert (found["verdict"], found["error"]) == ("Impossible", "did not tolerate taint (taint=gpu:NoSchedule)")
-    assert found["nodePools"] == [{"name": "gpu", "verdict": "Impossible", "reason": found["error"]}]
+    suggestion = "NodePool gpu would make one if the pod tolerated gpu:NoSchedule"
+    assert found["nodePools"] == [
+        {"name": "gpu", "verdict": "Impossible", "reason": found["error"], "suggestion": suggestion}
+    ]
+    assert f"{suggestion}." in screen(asked(tmp_path, tainted, pod()))
+    larger = answered(tmp_path, tainted, pod("64"))["karpenter"]
+    assert larger["nodePools"][0]["suggestion"] == ""
 
 
 def test_a_pod_that_is_too_large_for_the_types_seen_is_unknown_and_not_impossible(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from msgspec import field
 from msgspec.structs import replace
 from msgspec.structs import replace as with_fields
 
+from kubectl_sched.api.affinity import Toleration
 from kubectl_sched.api.core import Node, NodeSpec, NodeStatus
 from kubectl_sched.api.karpenter import NodePool
 from kubectl_sched.api.meta import Condition, ObjectMeta
@@ -37,6 +38,7 @@ from kubectl_sched.node_provisioning.karpenter.provisioner import (
 )
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirement import IN
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import is_compatible
+from kubectl_sched.node_provisioning.karpenter.scheduling.untolerated_taints import tolerates_all
 from kubectl_sched.record import CachingRecord
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 
@@ -67,6 +69,8 @@ class PoolVerdict(CachingRecord, frozen=True, kw_only=True):
     name: str
     verdict: str
     reason: str
+    suggestion: str = ""
+    """A sentence about the tolerations with which it would, replayed; empty if none would do."""
 
 
 class ThenScheduler(CachingRecord, frozen=True, kw_only=True):
@@ -150,7 +154,9 @@ class _Replayed:
         outcome, key = self._outcome, self._pod.key
         claim = next((each for each in outcome.claims if key in each.pods), None)
         node = next((name for name, pods in outcome.existing.items() if key in pods), None)
-        pools = tuple(map(self._of_pool, self._pools)) if self._in_full or (claim is None and node is None) else ()
+        pools: tuple[PoolVerdict, ...] = ()
+        if self._in_full or (claim is None and node is None):
+            pools = tuple(self._with_suggestion(pool, self._of_pool(pool)) for pool in self._pools)
         if outcome.ties:
             assumed = (*assumed, "Karpenter leaves a choice to chance here: another run may choose otherwise")
         if claim is not None:
@@ -201,6 +207,19 @@ class _Replayed:
 
     def _cluster_pool(self, name: str) -> NodePool:
         return next(each for each in self._pools if each.name == name)
+
+    def _with_suggestion(self, pool: NodePool, found: PoolVerdict) -> PoolVerdict:
+        """Replay a NodePool once more for the pod with tolerations for all its taints, if these keep the pod out."""
+        spec = self._pod.spec
+        lacking = [each for each in pool.spec.template.spec.taints if not tolerates_all([each], spec.tolerations)]
+        if not (self._in_full and lacking and found.verdict == IMPOSSIBLE and usable_pools([pool])):
+            return found
+        added = (Toleration(key=each.key, operator="Equal", value=each.value, effect=each.effect) for each in lacking)
+        tolerant = replace(self._pod, spec=replace(spec, tolerations=(*spec.tolerations, *added)))
+        if not provision_apart(self._cluster, tolerant, pool, self._types, self._options).claims:
+            return found
+        told = f"NodePool {pool.name} would make one if the pod tolerated {' and '.join(map(str, lacking))}"
+        return replace(found, suggestion=told)
 
     def _of_pool(self, pool: NodePool) -> PoolVerdict:
         """Report whether this NodePool alone would make a node for the pod."""

@@ -276,7 +276,10 @@ def _karpenter(found: KarpenterAnswer) -> dict[str, Any]:
         "requirements": requirements,
         "nodeClaim": found.node_claim,
         "error": found.error,
-        "nodePools": [{"name": each.name, "verdict": each.verdict, "reason": each.reason} for each in found.node_pools],
+        "nodePools": [
+            {"name": each.name, "verdict": each.verdict, "reason": each.reason, "suggestion": each.suggestion}
+            for each in found.node_pools
+        ],
         "thenScheduler": None
         if then is None
         else {"outcome": then.outcome, "plugin": then.plugin, "reasons": list(then.reasons)},
