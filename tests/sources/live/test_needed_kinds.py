@@ -2,12 +2,24 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
+from kubectl_sched.api.containers import Container
+from kubectl_sched.api.core import Node
 from kubectl_sched.api.kueue import QueuedWorkload
-from kubectl_sched.api.pod import Pod
+from kubectl_sched.api.meta import ObjectMeta
+from kubectl_sched.api.pod import Pod, PodSpec
 from kubectl_sched.sources.kinds import BY_NAME, KINDS
 from kubectl_sched.sources.live.list_paths import list_paths, served_in
-from kubectl_sched.sources.live.needed_kinds import DEVICES, GROUPS, STORAGE, Need, local_queues, needs
+from kubectl_sched.sources.live.needed_kinds import (
+    DEVICES,
+    GROUPS,
+    STORAGE,
+    Need,
+    autoscaler_needs,
+    local_queues,
+    needs,
+)
 
 
 def pod(owner: dict[str, Any] | None = None, **spec: Any) -> Pod:
@@ -116,3 +128,24 @@ def test_the_local_queues_to_ask_about_are_those_of_labels_and_of_the_workloads_
     read = [workload("own", uid="u"), workload("of-job", uid="job"), workload("of-set", name="set", uid="s")]
     found = local_queues([held], [*read, workload("other", name="p", uid="x"), workload("", uid="u")])
     assert found == {("team", name) for name in ("named", "own", "of-job", "of-set")}
+
+
+def test_cluster_autoscalers_status_is_read_only_where_one_is_seen() -> None:
+    waiting = Pod(metadata=ObjectMeta(name="web", namespace="default"))
+    plain = Node(metadata=ObjectMeta(name="n1"))
+    own = Pod(
+        metadata=ObjectMeta(name="ca", namespace="scaling"),
+        spec=PodSpec(containers=(Container(image="registry.k8s.io/autoscaling/cluster-autoscaler:v1.36.1"),)),
+    )
+    assert autoscaler_needs([waiting], [plain], [waiting]) == ()
+    found = autoscaler_needs([waiting], [plain], [waiting, own])
+    status = "metadata.name=cluster-autoscaler-status"
+    assert [(each.kind, each.namespace, each.fields) for each in found] == [
+        ("DaemonSet", "", ""),
+        ("ConfigMap", "kube-system", status),
+        ("ConfigMap", "scaling", status),
+    ]
+    gke = Node(metadata=ObjectMeta(name="n1", labels={"cloud.google.com/gke-nodepool": "pool-1"}))
+    assert [each.kind for each in autoscaler_needs([waiting], [gke], [waiting])] == ["DaemonSet", "ConfigMap"]
+    placed = replace(waiting, spec=PodSpec(node_name="n1"))
+    assert autoscaler_needs([placed], [gke], [own]) == ()
