@@ -15,7 +15,7 @@ from kubectl_sched.snapshot.growing_column import GrowingColumn
 from kubectl_sched.snapshot.label_sets import Identities
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Sequence
 
     from kubectl_sched.api.apimachinery.labels import Selector
     from kubectl_sched.api.meta import Labels
@@ -42,16 +42,26 @@ class _Store:
         self.columns: dict[str, GrowingColumn[Pod, Any]] = {}
         self.identities = Identities()
         self.derived: dict[str, Any] = {}
+        self._last_of: dict[tuple[str, str], int] = {}
+        self._earlier: dict[int, int] = {}
+        self._named = 0
 
-    @cached_property
-    def last_of(self) -> dict[tuple[str, str], int]:
-        """The last position of each name."""
-        return {(pod.metadata.namespace, pod.metadata.name): index for index, pod in enumerate(self.pods)}
+    def positions_of(self, namespace: str, name: str) -> Iterator[int]:
+        """Yield the positions of all pods of that name, the last first."""
+        for index in range(self._named, len(self.pods)):
+            meta = self.pods[index].metadata
+            last = self._last_of.get((meta.namespace, meta.name))
+            if last is not None:
+                self._earlier[index] = last
+            self._last_of[meta.namespace, meta.name] = index
+        self._named = len(self.pods)
+        found = self._last_of.get((namespace, name))
+        while found is not None:
+            yield found
+            found = self._earlier.get(found)
 
     def append(self, pod: Pod, row: int) -> None:
         size = len(self.pods)
-        if "last_of" in self.__dict__:
-            self.last_of[pod.metadata.namespace, pod.metadata.name] = size
         if size >= len(self.rows):
             self.rows = np.concatenate([self.rows, np.zeros(size + 16, dtype=np.intp)])
         self.rows[size] = row
@@ -146,19 +156,13 @@ class PodTable:
         order, starts = self._by_row
         return order[starts[row] : starts[row + 1]] if row + 1 < len(starts) else order[:0]
 
-    @cached_property
-    def _index_of(self) -> dict[tuple[str, str], int]:
-        return {(pod.metadata.namespace, pod.metadata.name): index for index, pod in enumerate(self.pods)}
-
     def find(self, namespace: str, name: str) -> int | None:
         """The index of the pod of that name, None if it is not on any node."""
-        last = self._store.last_of.get((namespace, name))
-        if last is None:
-            return None
         visible = self._visible
-        if last < self._size and (visible is None or visible[last]):
-            return last if visible is None else int(np.count_nonzero(visible[:last]))
-        return self._index_of.get((namespace, name))
+        for position in self._store.positions_of(namespace, name):
+            if position < self._size and (visible is None or visible[position]):
+                return position if visible is None else int(np.count_nonzero(visible[:position]))
+        return None
 
     def at(self, index: int) -> Pod:
         """One of the pods."""
