@@ -42,12 +42,17 @@ class GrowingColumn(Generic[Item, Value]):
         return Column(self._codes[:size], self._values)
 
     def first(self, size: int, kept: Mask | None) -> GrowingColumn[Item, Value]:
-        """A column that grows by itself, over the first `size` items or those of them that are kept."""
+        """A column that grows by itself, over the first `size` items or those of them that are kept.
+
+        It holds no value of other items, which a process that runs for long would else never let go.
+        """
         column = GrowingColumn(self._fact, self._key)
-        column._code_of, column._values = dict(self._code_of), list(self._values)
         codes = self._codes[: min(size, self._size)]
-        column._codes = codes.copy() if kept is None else codes[kept[: len(codes)]]
-        column._size = len(column._codes)
+        used, renumbered = np.unique(codes if kept is None else codes[kept[: len(codes)]], return_inverse=True)
+        keys = list(self._code_of)
+        column._code_of = {keys[code]: index for index, code in enumerate(used.tolist())}
+        column._values = [self._values[code] for code in used.tolist()]
+        column._codes, column._size = renumbered.astype(np.int32), len(renumbered)
         return column
 
     def code(self, value: Value) -> int:

@@ -86,6 +86,15 @@ def test_a_version_that_leaves_its_store_asks_about_no_pod_again(*, sees_all: bo
     assert asked == ["new"]
 
 
+def test_a_version_that_leaves_its_store_lets_go_of_what_no_pod_of_it_has() -> None:
+    table = PodTable.of([pod("stays")], [0])
+    for index in range(2010):
+        table = table.add(pod("came", metadata={"labels": {"job": str(index)}}), 0)
+        assert len(table.identity) == 2
+        table = table.without(np.array([1], dtype=np.intp))
+    assert len(table.identity.values) < 1010
+
+
 node_expressions = st.one_of(
     st.builds(
         lambda operator, value: {"key": "size", "operator": operator, "values": [value]},
