@@ -212,10 +212,11 @@ class Suggestion(Record, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """The sentence, with what it gives up in brackets."""
+        """The sentence, with the pods that it reaches and what it gives up in brackets."""
         how = ", ".join(change.text for change in self.changes[:-1])
         how = f"{how} and {self.changes[-1].text}" if how else self.changes[-1].text
-        caution = f" ({self.caution})" if self.caution else ""
+        told = "; ".join(filter(None, (self._reach, self.caution)))
+        caution = f" ({told})" if told else ""
         though = f", though {_few(self.nodes)} would still win" if self.asked and self.promise is Promise.FITS else ""
         alone = ""
         if len(self.changes) > 1:
@@ -239,6 +240,16 @@ class Suggestion(Record, frozen=True, kw_only=True):
     def comes_by_itself(self) -> bool:
         """Report whether there is nothing to do but wait."""
         return all(change.kind is Kind.WAIT for change in self.changes)
+
+    @property
+    def _reach(self) -> str | None:
+        """The replicas that change, and whether pods are made again; None if the sentence names all that changes."""
+        if self.comes_by_itself:
+            return None
+        again = self.recreates_pods and self.stays_on is None and not any(change.evicts for change in self.changes)
+        if self.scope is Scope.WORKLOAD:
+            return f"for all its replicas{', which are made again' if again else ''}"
+        return f"{'the pod is' if self.scope is Scope.POD else 'pods are'} made again" if again else None
 
     @property
     def _where(self) -> str:

@@ -19,7 +19,6 @@ from kubectl_sched.render.node_tables import (
     funnel_table,
     pool_table,
     rejected_table,
-    short,
     wide_scores,
 )
 from kubectl_sched.render.preemption_sentence import preemption
@@ -29,7 +28,7 @@ from kubectl_sched.render.search_start_sentence import sampling_words
 from kubectl_sched.render.status_sentences import status_parts
 from kubectl_sched.render.text.note_lines import note_parts
 from kubectl_sched.render.text.screen_fitting import BLANK, LAST, Part
-from kubectl_sched.render.text.table_lines import fits, folded, side_by_side, table_lines
+from kubectl_sched.render.text.table_lines import fits, side_by_side, table_lines
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
@@ -49,7 +48,6 @@ _POOLS_SHOWN = 4
 _STEPS_SHOWN = 5
 _BEST_EXAMINED = 2
 _HINTS_SHOWN = 2
-_INDENT = "      "
 
 
 def answer_parts(explanation: Explanation, notes: Sequence[str], width: int, display: Display) -> Iterator[Part]:
@@ -101,24 +99,11 @@ def _new_nodes(found: NewNodes, width: int) -> Iterator[Part]:
 
 
 def _waterfall(contrast: Contrast | None, width: int, *, in_full: bool) -> Iterator[Part]:
-    """Yield the difference between two nodes as bars that add up to the lead, with the fact behind the largest."""
     if contrast is None or not contrast.plugins:
         return
-    from kubectl_sched.render.lead_waterfall import waterfall, waterfall_heading
+    from kubectl_sched.render.text.waterfall_lines import waterfall_lines
 
-    lines = [Text(waterfall_heading(contrast))]
-    bars = waterfall(contrast)
-    points, longest = max(len(bar.points) for bar in bars), max(len(bar.bar) for bar in bars)
-    for number, bar in enumerate(bars):
-        because = f": {bar.because}" if bar.because and (in_full or not number) else ""
-        start = f"  {bar.points:>{points}} {bar.bar:<{longest}} "
-        line = Text(f"{start}{short(bar.plugin)}")
-        line.stylize("red" if bar.points.startswith("-") else "green", len(start) - longest - 1, len(start))
-        first, *rest = folded(f"{line.plain}{because}", width)
-        line.append(first[len(line) :])
-        below = folded(" ".join(rest), width - len(_INDENT)) if rest else ()
-        lines += (line, *(Text(f"{_INDENT}{each}") for each in below))
-    yield Part(full=lines, rank=6, keep=2)
+    yield Part(full=waterfall_lines(contrast, width, in_full=in_full), rank=6, keep=2)
 
 
 def _suggestions(suggestions: Sequence[Suggestion], width: int, *, in_full: bool) -> Iterator[Part]:

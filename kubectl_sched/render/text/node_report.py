@@ -11,6 +11,7 @@ from kubectl_sched.render.node_tables import against_table, rejection_table
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.text.suggestion_text import lines_of
 from kubectl_sched.render.text.table_lines import table_lines
+from kubectl_sched.render.text.waterfall_lines import waterfall_lines
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ def node_report(explanation: Explanation, row: int, width: int, *, one: bool) ->
     yield Text(f"{safe(result.pod.key)} on {name}: {verdict_in_words(result, row)}.", style="bold")
     if result.verdict is None:
         return
+    if explanation.contrast is not None and explanation.contrast.plugins:
+        yield from waterfall_lines(explanation.contrast, width, in_full=False)
     yield from _filters(result, row, width)
     unjudged = result.unjudged_by(row)
     if unjudged:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 _ZONE = "topology.kubernetes.io/zone"
 RESOURCES = {"cpu": "CPU requested", "memory": "Memory requested", "pods": "Pods"}
 _NODES_SHOWN = 20
-_EVENT_LENGTH = 300
 _BARS = (8, 5, 3, 0)
 """The lengths that bars may have. The longest that the terminal has room for is taken."""
 
@@ -130,7 +129,7 @@ def _why(placement: Placement) -> str:
     if placement.nominated_node is not None:
         victims = listed([victim.key for victim in placement.victims])
         return f"fits on {safe(placement.nominated_node)} without {victims}"
-    return safe(placement.event or placement.reason or placement.outcome.value)[:_EVENT_LENGTH]
+    return safe(placement.event or placement.reason or placement.outcome.value)
 
 
 def _by_node(simulated: Simulated, width: int) -> Iterator[Text]:

@@ -1,0 +1,33 @@
+"""The waterfall as text: a heading, and a signed bar for each plugin."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from kubectl_sched.render.lead_waterfall import waterfall, waterfall_heading
+from kubectl_sched.render.node_tables import short
+from kubectl_sched.render.text.table_lines import folded
+
+if TYPE_CHECKING:
+    from kubectl_sched.queries.contrast import Contrast
+
+_INDENT = "      "
+
+
+def waterfall_lines(contrast: Contrast, width: int, *, in_full: bool) -> list[Text]:
+    """Return bars that add up to the lead, with the fact behind the largest, or behind each in full."""
+    lines = [Text(waterfall_heading(contrast))]
+    bars = waterfall(contrast)
+    points, longest = max(len(bar.points) for bar in bars), max(len(bar.bar) for bar in bars)
+    for number, bar in enumerate(bars):
+        because = f": {bar.because}" if bar.because and (in_full or not number) else ""
+        start = f"  {bar.points:>{points}} {bar.bar:<{longest}} "
+        line = Text(f"{start}{short(bar.plugin)}")
+        line.stylize("red" if bar.points.startswith("-") else "green", len(start) - longest - 1, len(start))
+        first, *rest = folded(f"{line.plain}{because}", width)
+        line.append(first[len(line) :])
+        below = folded(" ".join(rest), width - len(_INDENT)) if rest else ()
+        lines += (line, *(Text(f"{_INDENT}{each}") for each in below))
+    return lines
