@@ -61,12 +61,12 @@ CASES: dict[str, tuple[list[KubernetesObject], dict[str, Any], str]] = {
     "correct a value": (
         [node("w1", labels={"disk": "SSD"})],
         {"nodeSelector": {"disk": "ssd"}},
-        "if its nodeSelector asked for disk=SSD instead of disk=ssd.",
+        "if its nodeSelector asked for disk=SSD instead of disk=ssd (the pod is made again).",
     ),
     "correct a key": (
         [node("w1", labels={"disktype": "ssd"})],
         {"nodeSelector": {"disk-type": "ssd"}},
-        "if its nodeSelector asked for disktype=ssd instead of disk-type=ssd.",
+        "if its nodeSelector asked for disktype=ssd instead of disk-type=ssd (the pod is made again).",
     ),
     "label a node": (
         [node("w1")],
@@ -76,12 +76,12 @@ CASES: dict[str, tuple[list[KubernetesObject], dict[str, Any], str]] = {
     "leave out a key": (
         [node("w1", labels={"ssd": "no"})],
         {"nodeSelector": {"ssd": "yes"}},
-        "without ssd=yes in its nodeSelector (it may then run on nodes of other kinds).",
+        "without ssd=yes in its nodeSelector (the pod is made again; it may then run on nodes of other kinds).",
     ),
     "request less": (
         [node("w1", allocatable={"cpu": "2", "memory": "4Gi", "pods": "10"})],
         requests(cpu="1", memory="6Gi"),
-        "if container main asked for 4Gi memory instead of 6Gi.",
+        "if container main asked for 4Gi memory instead of 6Gi (the pod is made again).",
     ),
     "give the topology key": (
         [node("w1"), node("w2"), BLUE_ON_W1],
@@ -92,12 +92,12 @@ CASES: dict[str, tuple[list[KubernetesObject], dict[str, Any], str]] = {
     "spread softly": (
         [node("w1", labels={"zone": "a"}), node("w2", labels={"zone": "b"}, taints=[UNREADY]), BLUE_ON_W1],
         {**spread("zone"), "metadata": {"labels": {"app": "blue"}}},
-        "with nodeTaintsPolicy: Honor for zone.",
+        "with nodeTaintsPolicy: Honor for zone (the pod is made again).",
     ),
     "free a port": (
         [node("w1"), pod("h", on="w1", **host_port())],
         host_port(),
-        "with hostPort 81 instead of 80.",
+        "with hostPort 81 instead of 80 (the pod is made again).",
     ),
     "require less": (
         [node("w1", labels={"rack": "r"}), BLUE_ON_W1],

@@ -99,7 +99,8 @@ CASES: dict[Kind, Case] = {
     Kind.CORRECT: Case(
         [host("w1", labels={"disk": "SSD"})],
         requiring(matchExpressions=[{"key": "disk", "operator": "In", "values": ["ssd", "nvme"]}]),
-        "It would fit on w1 if its required node affinity asked for disk=SSD instead of disk=ssd.",
+        "It would fit on w1 if its required node affinity asked for disk=SSD instead of disk=ssd (the pod is "
+        "made again).",
     ),
     Kind.UNGATE: Case(
         [host("w1")],
@@ -110,13 +111,13 @@ CASES: dict[Kind, Case] = {
     Kind.UNNAME: Case(
         [host("w1"), host("w2")],
         {"nodeName": "gone"},
-        "It would fit on 2 nodes without nodeName gone, a node that is not there.",
+        "It would fit on 2 nodes without nodeName gone, a node that is not there (the pod is made again).",
     ),
     Kind.UNCORDON: Case([host("w1", unschedulable=True)], {}, "It would fit on w1 after `kubectl uncordon w1`."),
     Kind.REQUEST_LESS: Case(
         [host("w1", allocatable=SMALL)],
         requests(cpu="3", memory="1Gi"),
-        "It would fit on w1 if container main asked for 2 cpu instead of 3.",
+        "It would fit on w1 if container main asked for 2 cpu instead of 3 (the pod is made again).",
     ),
     Kind.LABEL: Case(
         [host("w1"), host("w2"), blue("w2")],
@@ -126,7 +127,7 @@ CASES: dict[Kind, Case] = {
     Kind.PREFER_NODE: Case(
         [host("w1"), host("w2"), blue("w2", **requests(cpu="4"))],
         requests(cpu="1"),
-        "It would land on w2 if it preferred kubernetes.io/hostname=w2 with weight 1.",
+        "It would land on w2 if it preferred kubernetes.io/hostname=w2 with weight 1 (the pod is made again).",
         "w2",
     ),
     Kind.TOLERATE: Case(
@@ -138,50 +139,60 @@ CASES: dict[Kind, Case] = {
     Kind.ALLOW_MORE: Case(
         [host("w1", labels={"zone": "c"})],
         requiring(matchExpressions=[{"key": "zone", "operator": "In", "values": ["a"]}]),
-        "It would fit on w1 if its required node affinity allowed zone=c, too (if such pods are meant to run there).",
+        "It would fit on w1 if its required node affinity allowed zone=c, too (the pod is made again; if such "
+        "pods are meant to run there).",
     ),
     Kind.HONOR_TAINTS: Case(
         [host("w1", labels={"zone": "a"}), host("w2", labels={"zone": "b"}, taints=[UNREADY]), blue("w1")],
         spread("zone"),
-        "It would fit on w1 with nodeTaintsPolicy: Honor for zone.",
+        "It would fit on w1 with nodeTaintsPolicy: Honor for zone (the pod is made again).",
     ),
     Kind.RAISE_SKEW: Case(
         [host("w1", labels={"zone": "a"}), host("w2", labels={"zone": "b"}, allocatable={"pods": "0"}), blue("w1")],
         spread("zone"),
-        "It would fit on w1 with maxSkew: 2 instead of 1 for zone (its pods may then be spread less evenly).",
+        "It would fit on w1 with maxSkew: 2 instead of 1 for zone (the pod is made again; its pods may then be "
+        "spread less evenly).",
     ),
     Kind.SPREAD_SOFTLY: Case(
         [host("w1", labels={"zone": "a"}), host("w2", labels={"zone": "b"}, allocatable={"pods": "0"}), blue("w1")],
         spread("zone"),
-        "It would fit on w1 with whenUnsatisfiable: ScheduleAnyway for zone (its pods may then be spread less evenly).",
+        "It would fit on w1 with whenUnsatisfiable: ScheduleAnyway for zone (the pod is made again; its pods "
+        "may then be spread less evenly).",
     ),
     Kind.MOVE_PORT: Case(
-        [host("w1"), blue("w1", **host_port())], host_port(), "It would fit on w1 with hostPort 81 instead of 80."
+        [host("w1"), blue("w1", **host_port())],
+        host_port(),
+        "It would fit on w1 with hostPort 81 instead of 80 (the pod is made again).",
     ),
     Kind.DROP_PORT: Case(
-        [host("w1"), blue("w1", **host_port())], host_port(), "It would fit on w1 without hostPort 80."
+        [host("w1"), blue("w1", **host_port())],
+        host_port(),
+        "It would fit on w1 without hostPort 80 (the pod is made again).",
     ),
     Kind.SELECT_LESS: Case(
         [host("w1", labels={"disk": "hdd"})],
         {"nodeSelector": {"disk": "nvme"}},
-        "It would fit on w1 without disk=nvme in its nodeSelector (it may then run on nodes of other kinds).",
+        "It would fit on w1 without disk=nvme in its nodeSelector (the pod is made again; it may then run on "
+        "nodes of other kinds).",
     ),
     Kind.REQUIRE_SOFTLY: Case(
         [host("w1", labels={"rack": "r"}), blue("w1")],
         {"affinity": {"podAntiAffinity": {REQUIRED: [NEAR_BLUE]}}},
-        "It would fit on w1 with its required pod anti-affinity as a preference (it may then share a node, and its "
+        "It would fit on w1 with its required pod anti-affinity as a preference (the pod is made again; it may "
+        "then share a node, and its "
         "failure, with the pods that it keeps away from).",
     ),
     Kind.PREFER_LESS: Case(
         [host("w1"), host("w2", labels={"disk": "ssd"}), blue("w2", **requests(cpu="4"))],
         {**requests(cpu="1"), "affinity": {"nodeAffinity": {PREFERRED: [preferring(10, "disk", "ssd")]}}},
-        "It would land on w1 without its preference of disk=ssd (weight 10).",
+        "It would land on w1 without its preference of disk=ssd with weight 10 (the pod is made again).",
         "w1",
     ),
     Kind.TOLERATE_LESS: Case(
         [host("w1", allocatable=SMALL), host("w2", taints=[DEDICATED])],
         {**requests(cpu="1"), "tolerations": [{"key": "team", "operator": "Exists"}, DEDICATED]},
-        "It would land on w1 without its toleration for dedicated=gpu:NoSchedule (nodes with such a taint then keep it "
+        "It would land on w1 without its toleration for dedicated=gpu:NoSchedule (the pod is made again; nodes "
+        "with such a taint then keep it "
         "out).",
         "w1",
     ),
@@ -217,13 +228,15 @@ CASES: dict[Kind, Case] = {
     Kind.PIN: Case(
         [host("w1"), host("w2"), blue("w2", **requests(cpu="4"))],
         requests(cpu="1"),
-        "It would land on w2 with kubernetes.io/hostname=w2 in its nodeSelector (it can then run nowhere else).",
+        "It would land on w2 with kubernetes.io/hostname=w2 in its nodeSelector (the pod is made again; it can "
+        "then run nowhere else).",
         "w2",
     ),
     Kind.PRIORITIZE: Case(
         [host("w1", allocatable=SMALL), blue("w1", **requests(cpu="1500m"), priority=10), URGENT],
         requests(cpu="1"),
-        "It would be nominated to w1 and evict default/blue there with priorityClassName urgent (1000) (it then goes "
+        "It would be nominated to w1 and evict default/blue there with priorityClassName urgent (1000) (the "
+        "pod is made again; it then goes "
         "before all pods of lower priority, and may end them).",
     ),
 }
@@ -342,7 +355,7 @@ WINNING = {
     "a heavier preference": Case(
         [host("w1", labels={"disk": "ssd"}), host("w2", labels={"zone": "a"})],
         {"affinity": {"nodeAffinity": {PREFERRED: [preferring(10, "disk", "ssd"), preferring(20, "zone", "a")]}}},
-        "It would land on w1 with weight 21 instead of 10 for its preference of disk=ssd.",
+        "It would land on w1 with weight 21 instead of 10 for its preference of disk=ssd (the pod is made again).",
     ),
     "no preferred neighbours": Case(
         [host("w1"), host("w2", labels={"rack": "r"}), blue("w2", **requests(cpu="4"))],
@@ -350,13 +363,15 @@ WINNING = {
             **requests(cpu="1"),
             "affinity": {"podAffinity": {PREFERRED: [{"weight": 5, "podAffinityTerm": NEAR_BLUE}]}},
         },
-        "It would land on w1 without its preferred pod affinity over rack (weight 5) (it may then run near to other "
+        "It would land on w1 without its preferred pod affinity over rack with weight 5 (the pod is made "
+        "again; it may then run near to other "
         "pods than it wants).",
     ),
     "no soft spreading": Case(
         [host("w1", labels={"zone": "a"}), host("w2", labels={"zone": "b"}, images=[]), blue("w1")],
         {**spread("zone", "ScheduleAnyway"), **requests(cpu="1")},
-        "It might land on w1, tied with w2, without its soft spread constraint over zone (its pods may then be spread "
+        "It might land on w1, tied with w2, without its soft spread constraint over zone (the pod is made "
+        "again; its pods may then be spread "
         "less evenly).",
     ),
     "a taint that repels": Case(
@@ -484,7 +499,8 @@ def named(name: str) -> dict[str, Any]:
 def test_a_pod_rejected_as_a_whole_is_told_what_lets_it_past() -> None:
     two_names = requiring(matchFields=[named("w1"), named("w2")])
     assert suggest(explain(pod("web-0", **two_names), host("w1"), host("w2")))[0].text == (
-        "It would fit on 2 nodes with its required node affinity as a preference (it may then run on nodes of other "
+        "It would fit on 2 nodes with its required node affinity as a preference (the pod is made again; it "
+        "may then run on nodes of other "
         "kinds)."
     )
     found = suggest(explain(pod("web-0", **two_names), host("w1", unschedulable=True)))
@@ -495,7 +511,8 @@ def test_a_node_whose_name_is_nearly_right_is_named() -> None:
     asks = requiring(matchFields=[named("worker-one")])
     result = explain(pod("web-0", **asks), host("worker-ones"), host("other"))
     assert suggest(result)[0].text == (
-        "It would fit on worker-ones if its required node affinity named the node worker-ones instead of worker-one."
+        "It would fit on worker-ones if its required node affinity named the node worker-ones instead of "
+        "worker-one (the pod is made again)."
     )
 
 

@@ -78,7 +78,7 @@ def prefer_less(result: ScheduleResult, row: int) -> Iterator[Change]:
         if not _selected(result, term.preference)[row]:
             yield Change(
                 kind=Kind.PREFER_LESS,
-                text=f"without its preference of {_words(term)} (weight {term.weight})",
+                text=f"without its preference of {_words(term)} with weight {term.weight}",
                 pod=partial(_without_preference, index=index),
                 cost=(term.weight,),
             )

@@ -55,7 +55,10 @@ def _near_less(result: ScheduleResult) -> Iterator[Change]:
         for index, term in enumerate(terms.preferred if terms is not None else ()):
             yield Change(
                 kind=Kind.PREFER_LESS,
-                text=f"without its preferred {words} over {term.pod_affinity_term.topology_key} (weight {term.weight})",
+                text=(
+                    f"without its preferred {words} over {term.pod_affinity_term.topology_key} "
+                    f"with weight {term.weight}"
+                ),
                 pod=partial(_without_near_preference, part=part, index=index),
                 caution="it may then run near to other pods than it wants",
                 cost=(term.weight,),
