@@ -205,8 +205,10 @@ def _result(term: NodeSelectorTerm, nodes: Snapshot, row: int) -> _TermResult:
 def _unmet_labels(
     expressions: tuple[NodeSelectorRequirement, ...], nodes: Snapshot, row: int
 ) -> tuple[NodeSelectorRequirement, ...]:
+    if not expressions:
+        return ()
     labels = nodes.node_objects[row].metadata.labels
-    return tuple(each for each in expressions if not _meets(each, labels))
+    return tuple([each for each in expressions if not _meets(each, labels)])
 
 
 def _meets(expression: NodeSelectorRequirement, labels: Mapping[str, str]) -> bool:

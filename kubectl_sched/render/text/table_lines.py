@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,7 +13,7 @@ from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.table import without_common_prefix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_sched.render.table import Kind, Row, Table, Tone
 
@@ -112,9 +111,8 @@ def _fitting(text: str, width: int) -> int:
     return max(taken, 1)
 
 
-@lru_cache(maxsize=8192)
 def _length(text: str) -> int:
-    """Count the cells; most texts of a table stand in it many times."""
+    """Count the cells."""
     return len(text) if text.isascii() else cell_len(text)
 
 
@@ -159,9 +157,12 @@ def _row(
     cells: Sequence[str], tones: Sequence[Tone] | None, kinds: Sequence[Kind], widths: Sequence[int]
 ) -> Iterator[Text]:
     """The lines of one row, each cell on as many as it takes; the heading has no tones."""
-    columns = [folded(cell, width) for cell, width in zip(cells, widths, strict=False)]
     styles = [_STYLES.get(tone, "") for tone in tones] if tones is not None else [""] * len(kinds)
-    for parts in zip_longest(*columns, fillvalue=""):
+    lines: Iterable[Sequence[str]] = [cells]
+    if any(_length(cell) > width for cell, width in zip(cells, widths, strict=False)):
+        columns = [folded(cell, width) for cell, width in zip(cells, widths, strict=False)]
+        lines = zip_longest(*columns, fillvalue="")
+    for parts in lines:
         texts = list(map(_padded, parts, widths, kinds))
         line = Text(_GAP.join(texts).rstrip(), "bold" if tones is None else "", overflow="fold")
         end = 0
