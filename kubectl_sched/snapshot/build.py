@@ -44,7 +44,7 @@ def build(objects: Iterable[KubernetesObject], options: PodResourcesOptions) -> 
     existing, uncounted = _pod_table(alive, table, resource_of)
     snapshot = Snapshot(
         table=table,
-        usage=Usage.of(existing.column("resource", resource_of, key=id), existing.rows, len(table)),
+        usage=Usage.of(existing.column("resource", resource_of), existing.rows, len(table)),
         existing_pods=existing,
         pending=tuple(pod for pod in alive if not pod.spec.node_name),
         stranded=tuple(pod for pod in alive if pod.spec.node_name and pod.spec.node_name not in table.row_of),
@@ -80,7 +80,7 @@ def _pod_table(
     bound = [pod for pod in alive if pod.spec.node_name in row_of]
     existing = PodTable.of(bound, [row_of[pod.spec.node_name] for pod in bound])
     try:
-        existing.column("resource", resource_of, key=id)
+        existing.column("resource", resource_of)
     except InvalidQuantity:
         counted: list[Pod] = []
         uncounted: list[str] = []

@@ -234,7 +234,7 @@ class Snapshot(CachingRecord, frozen=True, kw_only=True):
 
     def usage_of(self, indices: Rows) -> Usage:
         """The sums of these existing pods alone, over all nodes."""
-        resources = self.existing_pods.column("resource", self.resource_of, key=id).take(indices)
+        resources = self.existing_pods.column("resource", self.resource_of).take(indices)
         return Usage.of(resources, self.existing_pods.rows[indices], len(self))
 
     def with_pod(self, index: int, pod: Pod) -> Snapshot:

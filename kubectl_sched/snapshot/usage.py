@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kubectl_sched.api.apimachinery.int64 import wrapped
-from kubectl_sched.record import Record
+from kubectl_sched.record import CachingRecord, Record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.column import Column
 
 
-class PodResource(Record, frozen=True, kw_only=True):
+class PodResource(CachingRecord, frozen=True, kw_only=True):
     """The resources that one pod requests, in the scheduler's units: cpu in millicores, all others in their own unit.
 
-    `non_zero` holds cpu and memory only, with 100m and 200Mi for each container that does not say.
+    There is one for all pods that request the same. `non_zero` holds cpu and memory only, with 100m and 200Mi for each
+    container that does not say.
     """
 
     requested: Mapping[str, int]

@@ -111,7 +111,7 @@ class MovablePods:
         """int64[n, most]: what the largest pod of each node frees, the two largest, and so on."""
         if resource not in self._freed:
             table = self._nodes.existing_pods
-            column = table.column("resource", self._nodes.resource_of, key=id)
+            column = table.column("resource", self._nodes.resource_of)
             amounts = np.array([each.requested.get(resource, 0) for each in column.values], dtype=np.int64)
             of_pods = np.ones(len(table), dtype=np.int64) if resource == PODS else amounts[column.codes]
             rows, of_pods = table.rows[self._movable], of_pods[self._movable]
