@@ -22,7 +22,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from kubectl_sched.sources.live.lister import PAGE
-from kubectl_sched.sources.live.needed_kinds import NOT_ENDED
+from kubectl_sched.sources.live.needed_kinds import NOT_SUCCEEDED
 from tests.bench.make_dump import objects
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
 
@@ -102,7 +102,7 @@ def raw_seconds(port: int) -> float:
     found = _VERSION.search(_page(connection, "nodes", {"limit": "1"}))
     assert found is not None
     state = {"resourceVersion": found[1].decode(), "resourceVersionMatch": "Exact"}
-    for kind, query in (("nodes", {}), ("pods", {"fieldSelector": NOT_ENDED})):
+    for kind, query in (("nodes", {}), ("pods", {"fieldSelector": NOT_SUCCEEDED})):
         limited = {**query, "limit": str(PAGE)}
         more = _CONTINUE.search(_page(connection, kind, {**limited, **state}))
         while more is not None:

@@ -60,9 +60,11 @@ class FaultyServer:
                 pass
 
             def finish(self) -> None:
-                super().finish()
-                if self.passes_to is not None:
-                    self.passes_to.close()
+                try:
+                    super().finish()
+                finally:
+                    if self.passes_to is not None:
+                        self.passes_to.close()
 
         self._server = _QuietServer(("127.0.0.1", 0), Passing)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -119,6 +121,7 @@ class FaultyServer:
 
     def _pass_on(self, request: Handler, body: bytes) -> None:
         connection: http.client.HTTPSConnection = getattr(request, "passes_to", None) or self._connect()
+        request.passes_to = connection  # type: ignore[attr-defined] # of `Passing`, above, which closes it at the end
         kept = {name: value for name, value in request.headers.items() if name.lower() not in {"host", "connection"}}
         connection.request(request.command, request.path, body or None, kept)
         response = connection.getresponse()
@@ -129,14 +132,12 @@ class FaultyServer:
         if "watch=true" in request.path and response.status == http.client.OK:
             self._watches.append(request)
             _pass_lines(request, response)
+            connection.close()
         else:
             answer = response.read()
             request.send_header("Content-Length", str(len(answer)))
             request.end_headers()
             request.wfile.write(answer)
-            request.passes_to = connection  # type: ignore[attr-defined] # of `Passing`, above
-            return
-        connection.close()
 
     def _connect(self) -> http.client.HTTPSConnection:
         context = ssl._create_unverified_context()  # noqa: S323, SLF001 - on loopback, to a server of our own

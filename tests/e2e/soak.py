@@ -140,7 +140,7 @@ class Soak:
             node(self._api, f"n{number}", str(NODE_MILLI_CPU // 1000), pool="own" if _is_own(number) else "shared")
         with contextlib.ExitStack() as ended:
             steady = ended.enter_context(self._watcher(STEADY, "--leader-elect=false"))
-            ended.callback(self._end_replicas)
+            ended.callback(self._end)
             self._replicas = [self._watcher(REPLICAS, *TERMS).__enter__() for _ in range(2)]
             self._server.always = self._fault
             self._began = time.monotonic()
@@ -166,7 +166,8 @@ class Soak:
         flags = ("--scheduler-name", name, f"--server={self._server.url}", "--take-over", "--quiet", *flags)
         return WatcherProcess(self._plane.kubeconfig, *flags)
 
-    def _end_replicas(self) -> None:
+    def _end(self) -> None:
+        self._api.close()
         for replica in self._replicas:
             replica.__exit__(None, None, None)
 

@@ -127,9 +127,7 @@ def test_a_quota_that_lets_no_pod_come_to_be_is_told_with_its_numbers(control_pl
 
 
 def test_a_gate_and_a_foreign_scheduler_are_named(control_plane: ControlPlane) -> None:
-    assert (
-        "Kueue holds it back by the gate kueue.x-k8s.io/admission" in program(control_plane, "explain", "gated").stdout
-    )
+    assert "Kueue holds it back (gate kueue.x-k8s.io/admission)" in program(control_plane, "explain", "gated").stdout
     assert "Volcano" in program(control_plane, "explain", "foreign").stdout
 
 
@@ -140,7 +138,7 @@ def test_a_daemon_sets_nodes_are_told(control_plane: ControlPlane, api: Api) -> 
     spec = {"selector": {"matchLabels": labels}, "template": template}
     api.create("/apis/apps/v1/namespaces/team/daemonsets", {"metadata": {"name": "agent"}, "spec": spec})
     until(lambda: sum("nodeName" in each["spec"] for each in agents(api)) == 4)
-    shown = program(control_plane, "explain", "ds/agent", "-n", "team").stdout
+    shown = program(control_plane, "explain", "ds/agent", "-n", "team", "--notes").stdout
     assert all(f"for n{number}: " in shown for number in (0, 2, 4, 6))
     assert (
         "DaemonSet team/agent: 4 of 7 nodes have its pod; its selector, affinity and tolerations leave out n1" in shown

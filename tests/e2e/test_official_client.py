@@ -31,6 +31,9 @@ pytestmark = pytest.mark.e2e
 
 READER = "reader-of-a-test"
 
+LISTED = [kind for kind in KINDS if "/" not in kind.plural]
+"""All kinds but the one that is asked for beside each LocalQueue."""
+
 Seen = dict[str, KubernetesObject] | str
 """What a client has of a kind: objects by key, or why there are none."""
 
@@ -118,7 +121,7 @@ def seen_by_us(kubeconfig: Path) -> dict[str, Seen]:
     """Each kind as our transport reads it."""
     lister = Lister(Server(resolve(Connection(kubeconfig=str(kubeconfig)))))
     try:
-        return {kind.name: listed(lister, kind) for kind in KINDS}
+        return {kind.name: listed(lister, kind) for kind in LISTED}
     finally:
         lister.close()
 
@@ -137,7 +140,7 @@ def seen_by_the_client(kubeconfig: Path, impersonated: str = "") -> dict[str, Se
     if impersonated:  # it leaves the kubeconfig's own `as` aside
         connection.set_default_header("Impersonate-User", impersonated)
     client = DynamicClient(connection)  # type: ignore[no-untyped-call] # as above
-    return {kind.name: asked(client, kind) for kind in KINDS}
+    return {kind.name: asked(client, kind) for kind in LISTED}
 
 
 def asked(client: DynamicClient, kind: Kind) -> Seen:

@@ -28,7 +28,7 @@ from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
 from kubectl_sched.sources.live.missing_rights import in_words
 from kubectl_sched.sources.live.needed_kinds import (
     GATES,
-    NOT_ENDED,
+    NOT_SUCCEEDED,
     SELECTORS,
     Need,
     autoscaler_needs,
@@ -250,7 +250,7 @@ class _Reading:
 
     def _replayed(self, pods: list[Pod], selection: Selection) -> list[Listed]:
         """Nodes, pods, what else these pods need and further kinds, side by side; then how schedulers are set up."""
-        essential = self._ask([Need("Node")] if self._everybody else [Need("Node"), Need("Pod", fields=NOT_ENDED)])
+        essential = self._ask([Need("Node")] if self._everybody else [Need("Node"), Need("Pod", fields=NOT_SUCCEEDED)])
         also = self._served([Need(kind) for kind in selection.also])
         others = self._ask(_whole({*needs(pods), *also} if selection.replays else set()))
         lists = [*([self._everybody] if self._everybody else []), *self._results(essential)]

@@ -77,10 +77,10 @@ class Endpoint:
 
 
 def split_address(text: str) -> SplitResult | None:
-    """Return the parts of an address; None if it names no host, or a port that there cannot be."""
+    """Return the parts of an address; None if it names no host, or a host or port that there cannot be."""
     try:
         parts = urlsplit(text)
-        is_address = bool(parts.hostname) and parts.port != 0
+        is_address = bool(parts.hostname and parts.hostname.encode("idna")) and parts.port != 0
     except ValueError:
         return None
     return parts if is_address else None

@@ -57,8 +57,8 @@ ADMISSION = ("LimitRange", "ResourceQuota", "RuntimeClass", "PriorityClass")
 EVERYTHING = ("PodDisruptionBudget", *STORAGE, *DEVICES, *SELECTORS, *WORKLOADS, *ADMISSION)
 """The kinds that placing pods which do not exist yet may look at."""
 
-NOT_ENDED = "status.phase!=Succeeded,status.phase!=Failed"
-"""kube-scheduler itself never sees pods that have ended."""
+NOT_SUCCEEDED = "status.phase!=Succeeded"
+"""kube-scheduler sees no pod that has ended; those that a kubelet refused say which nodes swallow pods."""
 
 _WITHOUT_STORAGE = frozenset({"name", "empty_dir", "host_path", "image", "config_map"})
 
@@ -199,7 +199,7 @@ def lacking_pods(events: Iterable[Listed], *, with_pods: bool) -> tuple[Need, ..
     about = [event.about for event in said if event.reason == "FailedCreate" and event.about.kind in SELECTORS]
     wanted = dict.fromkeys(_named(each.kind, each.namespace, each.name) for each in about)
     namespaces = dict.fromkeys(each.namespace for each in about) if with_pods else {}
-    return (*wanted, *(Need("Pod", namespace, NOT_ENDED) for namespace in namespaces))
+    return (*wanted, *(Need("Pod", namespace, NOT_SUCCEEDED) for namespace in namespaces))
 
 
 def _claims(pod: Pod) -> Iterable[str]:
