@@ -22,9 +22,13 @@ except KeyboardInterrupt:
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from sys import UnraisableHookArgs
 
 T = TypeVar("T")
 _FAILED = 3
+_UNTIL_AGAIN = 0.05
+"""Seconds after which what the first Ctrl-C came into is over."""
+
 _ROOM_FOR_FRAMES = 1 << 16
 
 
@@ -38,6 +42,17 @@ def with_room_for_frames(function: Callable[[], T]) -> Callable[[], T]:
     return function
 
 
+def interrupt_again(unraisable: UnraisableHookArgs) -> None:
+    """Repeat a Ctrl-C that Python dropped because it came while an object was taken apart or an import's lock freed."""
+    if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(unraisable)
+        return
+    import signal
+    from threading import Timer
+
+    Timer(_UNTIL_AGAIN, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+
 def run() -> NoReturn:
     """Run the program and end at once.
 
@@ -46,6 +61,7 @@ def run() -> NoReturn:
     """
     # For linear algebra, which nothing here does, numpy would start a thread a core, each spinning for a while.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    sys.unraisablehook = interrupt_again
     try:
         main()
     except SystemExit as ended:

@@ -46,6 +46,32 @@ def test_the_start_is_interrupted_without_a_word(imported: str) -> None:
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, b"", b"")
 
 
+WHILE_AN_OBJECT_GOES = """
+import os, runpy, signal, sys, time
+
+class Going:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(1)  # here Python raises KeyboardInterrupt, and drops it
+
+class AtNumpy:
+    def find_spec(self, name, path=None, target=None):
+        if name == "numpy":
+            sys.meta_path.remove(self)
+            Going()
+            time.sleep(60)
+
+sys.meta_path.insert(0, AtNumpy())
+runpy.run_module("kubectl_sched", run_name="__main__", alter_sys=True)
+"""
+
+
+def test_an_interrupt_that_python_drops_is_repeated() -> None:
+    command = [sys.executable, "-c", WHILE_AN_OBJECT_GOES, "explain", "web-0", "--from", str(FIXTURES / "demo")]
+    ended = subprocess.run(command, capture_output=True, check=False, timeout=50)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, b"", b"")
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
