@@ -45,11 +45,10 @@ _ROUNDS = 5
 class Tools(Record, frozen=True, kw_only=True):
     """The tools that binding one pod takes.
 
-    `look` reads and explains anew; `show` shows a plan, `ask` asks whether to go on with it; within `uninterrupted`
-    whoever interrupts sets `stop` instead.
+    `show` shows a plan, `ask` asks whether to go on with it; within `uninterrupted` whoever interrupts sets `stop`
+    instead.
     """
 
-    look: Callable[[], Situation]
     show: Callable[[BindingPlan], None]
     ask: Callable[[BindingPlan], bool]
     uninterrupted: Callable[[], AbstractContextManager[None]]
@@ -61,15 +60,30 @@ class Tools(Record, frozen=True, kw_only=True):
     """Report whether there is somebody to ask."""
 
 
-def bind_once(order: Order, tools: Tools) -> Answer:
-    """Bind the pod as it was ordered. Raises SchedError for bad usage, ClusterError for a cluster that is not read."""
-    return _Once(order, tools).answer()
+def bind_once(order: Order, tools: Tools, look: Callable[[], Situation]) -> Answer:
+    """Bind the pod as it was ordered; `look` reads and explains anew.
+
+    Raises SchedError for bad usage, ClusterError for a cluster that is not read.
+    """
+    return _Once(order, tools, look).answer()
+
+
+def may_write(order: Order, tools: Tools, plan: BindingPlan, *, is_confirmed: bool) -> bool:
+    """Ask, unless this has been confirmed already or nothing is written without asking."""
+    if order.yes or order.dry_run != "none" or is_confirmed:
+        return True
+    if not tools.can_ask:
+        raise SchedError(
+            "bind asks before it writes, and there is no terminal to ask at: give --yes, or --dry-run=client"
+        )
+    return tools.ask(plan)
 
 
 class _Once:
-    def __init__(self, order: Order, tools: Tools) -> None:
+    def __init__(self, order: Order, tools: Tools, look: Callable[[], Situation]) -> None:
         self._order = order
         self._tools = tools
+        self._read = look
         self._warnings: dict[str, None] = {}
         self._shown: BindingPlan | None = None
         self._confirmed: _Consent | None = None
@@ -97,7 +111,7 @@ class _Once:
         return self._ended("Failed", 3, f"pod {situation.pod.key}: the cluster keeps changing", plan, situation)
 
     def _look(self) -> Situation:
-        situation = self._tools.look()
+        situation = self._read()
         self._warn(*situation.notes)
         return situation
 
@@ -149,15 +163,11 @@ class _Once:
     def _may_go_on(self, situation: Situation, plan: BindingPlan) -> bool:
         """Ask, unless exactly this has been confirmed already or nothing is written without asking."""
         asked = _consent(situation.pod, plan)
-        if self._order.yes or self._order.dry_run != "none" or asked.is_covered_by(self._confirmed):
-            return True
-        if not self._tools.can_ask:
-            raise SchedError(
-                "bind asks before it writes, and there is no terminal to ask at: give --yes, or --dry-run=client"
-            )
-        if not self._tools.ask(plan):
+        is_confirmed = asked.is_covered_by(self._confirmed)
+        if not may_write(self._order, self._tools, plan, is_confirmed=is_confirmed):
             return False
-        self._confirmed = asked
+        if not is_confirmed:
+            self._confirmed = asked
         return True
 
     def _does_not_fit(self, situation: Situation, plan: BindingPlan) -> Answer:

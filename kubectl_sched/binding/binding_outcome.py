@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from kubectl_sched.record import Record
+from kubectl_sched.record import CachingRecord, Record
 
 if TYPE_CHECKING:
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.render.text.binding_plan import BindingPlan
+    from kubectl_sched.scheduler.podgroup_result import PodGroupResult
 
 INTERRUPTED: Final = 130
 """The exit code after Ctrl-C, as shells have it: 128 and SIGINT."""
@@ -32,6 +33,19 @@ class Answer(Record, frozen=True, kw_only=True):
     """Those of the warnings that stood in a plan which was shown."""
 
 
+class GroupAnswer(CachingRecord, frozen=True, kw_only=True):
+    """The same for a group of pods; `bound` are the nodes of those that were bound, by their keys."""
+
+    outcome: str
+    exit_code: int
+    message: str
+    plan: BindingPlan
+    result: PodGroupResult
+    bound: dict[str, str]
+    warnings: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+
+
 def as_data(answer: Answer, dry_run: str, explanation: dict[str, Any]) -> dict[str, Any]:
     """The contract's JSON. `node` is the one that was chosen, `boundTo` the one that the pod has."""
     plan, pod = answer.plan, answer.explanation.pod
@@ -40,15 +54,42 @@ def as_data(answer: Answer, dry_run: str, explanation: dict[str, Any]) -> dict[s
         "kind": "Binding",
         "pod": {"namespace": pod.namespace, "name": pod.name},
         "node": plan.node,
+        **_common(answer, dry_run),
+        "boundTo": answer.bound_to,
+        "victims": list(plan.victims),
+        "leftovers": list(plan.leftovers),
+        "explanation": explanation,
+        "warnings": list(answer.warnings),
+    }
+
+
+def group_as_data(answer: GroupAnswer, dry_run: str, explanation: dict[str, Any]) -> dict[str, Any]:
+    """The same of a group: of each member `node` is the one that was chosen, `boundTo` the one that it has by us."""
+    return {
+        "apiVersion": "kubectl-sched/v1",
+        "kind": "PodGroupBinding",
+        "podGroup": explanation["podGroup"],
+        **_common(answer, dry_run),
+        "members": [
+            {
+                "pod": {"namespace": each.pod.namespace, "name": each.pod.name},
+                "node": each.node_name,
+                "boundTo": answer.bound.get(each.pod.key),
+            }
+            for each in answer.result.members
+        ],
+        "explanation": explanation,
+        "warnings": list(answer.warnings),
+    }
+
+
+def _common(answer: Answer | GroupAnswer, dry_run: str) -> dict[str, Any]:
+    plan = answer.plan
+    return {
         "dryRun": dry_run,
         "outcome": answer.outcome,
         "message": answer.message,
-        "boundTo": answer.bound_to,
         "serving": {"state": plan.serving[0], "evidence": plan.serving[1]},
         "requests": [{"method": each.method, "path": each.path, "what": each.what} for each in plan.writes],
-        "victims": list(plan.victims),
-        "leftovers": list(plan.leftovers),
         "left": list(answer.left),
-        "explanation": explanation,
-        "warnings": list(answer.warnings),
     }

@@ -9,7 +9,7 @@ from kubectl_sched.record import Record
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.binding.writer import JSON
-    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.framework.runtime import Framework
 
 UNSCHEDULABLE = "Unschedulable"
 SCHEDULER_ERROR = "SchedulerError"
@@ -36,10 +36,9 @@ def preempted_by(scheduler_name: str) -> Condition:
     return Condition(type="DisruptionTarget", status="True", reason="PreemptionByScheduler", message=message)
 
 
-def observed_generation(result: ScheduleResult, pod: Pod, condition: str) -> int:
+def observed_generation(framework: Framework, pod: Pod, condition: str) -> int:
     """The pod's generation if its conditions name the one they are about, else 0."""
-    assert result.framework is not None  # noqa: S101 - nothing is written of a pod that no profile serves
-    tracks = result.framework.handle.features.enabled("PodObservedGenerationTracking")
+    tracks = framework.handle.features.enabled("PodObservedGenerationTracking")
     tracked = any(each.type == condition and each.observed_generation for each in pod.status.conditions)
     return pod.metadata.generation if tracks or tracked else 0
 

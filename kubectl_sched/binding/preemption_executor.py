@@ -141,7 +141,8 @@ def _preempt_pod(
 def _marks(result: ScheduleResult, victim: Pod) -> list[Request]:
     """The patch that sets the victim's DisruptionTarget condition; none if it stands there already."""
     condition = preempted_by(scheduler_name_of(result.pod))
-    generation = observed_generation(result, victim, condition.type)
+    assert result.framework is not None  # noqa: S101 - a pod that no profile serves preempts nobody
+    generation = observed_generation(result.framework, victim, condition.type)
     change = status_change(victim, condition, None, now=time_now(), generation=generation)
     return [patch_pod_status(victim, change)] if change else []
 

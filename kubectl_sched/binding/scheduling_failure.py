@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from kubectl_sched.binding.binding_cycle import Failed
     from kubectl_sched.binding.event_recorder import EventRecorder
     from kubectl_sched.binding.writer import JSON, Writer
+    from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.scheduler.podgroup_result import Member
     from kubectl_sched.scheduler.result import ScheduleResult
 
 
@@ -56,6 +58,18 @@ def report_of(result: ScheduleResult, failed: Failed | None = None) -> Report | 
         return _report(SCHEDULER_ERROR, result.error or "", "")
     if result.outcome is Outcome.UNSCHEDULABLE:
         return _report(UNSCHEDULABLE, _fit_error_message(result), _nominated(result))
+    return None
+
+
+def report_of_member(member: Member) -> Report | None:
+    """Return the report on a pod that its group's cycle left without a node, as long as nobody is preempted for it."""
+    said = member.message or ""
+    if member.outcome is Outcome.DELETING:
+        return Report(told=failed_scheduling(event_note(said)))
+    if member.outcome is Outcome.ERROR:
+        return _report(SCHEDULER_ERROR, said, "")
+    if member.outcome is Outcome.UNSCHEDULABLE:
+        return _report(UNSCHEDULABLE, said, None if member.nominated_node else member.nominated_node)
     return None
 
 
@@ -91,16 +105,23 @@ def report_failure(
     report = report_of(result, failed)
     if report is None or result.framework is None:
         return ()
-    failure = recorder.record(result.pod, scheduler_name_of(result.pod), report.told)
+    return write_report(writer, recorder, result.pod, report, result.framework)
+
+
+def write_report(
+    writer: Writer, recorder: EventRecorder, pod: Pod, report: Report, framework: Framework
+) -> tuple[str, ...]:
+    """Write a report on a pod; a sentence for what could not be written."""
+    failure = recorder.record(pod, scheduler_name_of(pod), report.told)
     warnings = [failure] if failure is not None else []
-    change = failure_change(result, report)
+    change = failure_change(pod, report, framework)
     if not change:
         return tuple(warnings)
     try:
-        writer.send(patch_pod_status(result.pod, change))
+        writer.send(patch_pod_status(pod, change))
     except ClusterError as error:
         if not (isinstance(error, ResponseError) and error.status == HTTPStatus.NOT_FOUND):
-            warnings.append(f"the condition of pod {result.pod.key} could not be written: {error}")
+            warnings.append(f"the condition of pod {pod.key} could not be written: {error}")
     return tuple(warnings)
 
 
@@ -116,7 +137,7 @@ def take_back_report(writer: Writer, before: Pod) -> tuple[str, ...]:
     return ()
 
 
-def failure_change(result: ScheduleResult, report: Report) -> JSON:
+def failure_change(pod: Pod, report: Report, framework: Framework) -> JSON:
     """Return the fields of the pod's status that the report changes."""
-    generation = observed_generation(result, result.pod, POD_SCHEDULED)
-    return status_change(result.pod, report.condition, report.nominated, now=time_now(), generation=generation)
+    generation = observed_generation(framework, pod, POD_SCHEDULED)
+    return status_change(pod, report.condition, report.nominated, now=time_now(), generation=generation)

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.api.resource import ResourceClaim
     from kubectl_sched.binding.bind_context import Order, Situation
+    from kubectl_sched.binding.scheduling_failure import Report
     from kubectl_sched.binding.writer import Request
     from kubectl_sched.framework.reservation import Reservation, Write
+    from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult
 
 
@@ -50,7 +52,7 @@ def plan_of(situation: Situation, order: Order) -> BindingPlan:
 
 def _writes(situation: Situation, order: Order, node: str | None, victims: tuple[Pod, ...]) -> tuple[PlannedWrite, ...]:
     if node is not None:
-        return _binding_writes(situation.result, node)
+        return binding_writes(situation.result, node)
     if situation.stale:
         return tuple(_stale_claim_writes(situation.stale))
     if victims:
@@ -83,18 +85,18 @@ def in_words(plan: BindingPlan) -> str:
     return f"would bind pod {plan.pod} to node {plan.node}"
 
 
-def _binding_writes(result: ScheduleResult, node: str) -> tuple[PlannedWrite, ...]:
+def binding_writes(result: ScheduleResult, node: str) -> tuple[PlannedWrite, ...]:
     """In order, what BindingCycle writes if all goes well."""
     pod = result.pod
     reservations = reserved(result, node, time_now())
     planned: list[PlannedWrite] = []
     if _nominates(result, reservations) and (change := status_change(pod, None, node, now=time_now())):
-        planned.append(_planned(patch_pod_status(pod, change), f"nominate the pod to {node} while it waits"))
+        planned.append(planned_write(patch_pod_status(pod, change), f"nominate the pod to {node} while it waits"))
     for reservation in reservations:
-        planned += (_planned(pre_bind(write), _words(reservation, write)) for write in reservation.writes)
-    planned.append(_planned(bind_pod(pod, node), f"bind the pod to {node}"))
+        planned += (planned_write(pre_bind(write), _words(reservation, write)) for write in reservation.writes)
+    planned.append(planned_write(bind_pod(pod, node), f"bind the pod to {node}"))
     event = event_of(pod, scheduled(pod, node), scheduler_name_of(pod), "", 0)
-    planned.append(_planned(create_event(event), f"event Scheduled, from {scheduler_name_of(pod)}"))
+    planned.append(planned_write(create_event(event), f"event Scheduled, from {scheduler_name_of(pod)}"))
     return tuple(planned)
 
 
@@ -108,12 +110,14 @@ def _nominates(result: ScheduleResult, reservations: tuple[Reservation, ...]) ->
 def _failure_writes(result: ScheduleResult) -> tuple[PlannedWrite, ...]:
     """The requests of report_failure for a pod that does not fit."""
     report = report_of(result)
-    if report is None or result.framework is None:
-        return ()
-    pod = result.pod
+    return report_writes(result.pod, report, result.framework) if report is not None and result.framework else ()
+
+
+def report_writes(pod: Pod, report: Report, framework: Framework) -> tuple[PlannedWrite, ...]:
+    """The requests of write_report."""
     event = event_of(pod, report.told, scheduler_name_of(pod), "", 0)
-    planned = [_planned(create_event(event), f"event {report.told.reason}, from {scheduler_name_of(pod)}")]
-    change = failure_change(result, report)
+    planned = [planned_write(create_event(event), f"event {report.told.reason}, from {scheduler_name_of(pod)}")]
+    change = failure_change(pod, report, framework)
     if change:
         said = (
             [f"PodScheduled is False, {report.condition.reason}"] if report.condition and "conditions" in change else []
@@ -121,29 +125,30 @@ def _failure_writes(result: ScheduleResult) -> tuple[PlannedWrite, ...]:
         if "nominatedNodeName" in change:
             nominated = change["nominatedNodeName"]
             said.append(f"nominated to {nominated}" if nominated else "no longer nominated")
-        planned.append(_planned(patch_pod_status(pod, change), "; ".join(said)))
+        planned.append(planned_write(patch_pod_status(pod, change), "; ".join(said)))
     return tuple(planned)
 
 
 def _preemption_writes(result: ScheduleResult) -> Iterator[PlannedWrite]:
     """The requests of preemption, and the event about each victim."""
-    yield from (_planned(request, words) for request, words in preemption_requests(result))
+    yield from (planned_write(request, words) for request, words in preemption_requests(result))
     node, victims = victims_of(result) or ("", ())
     for victim in victims:
         if victim.metadata.deletion_timestamp is not None:
             continue
         event = event_of(victim, preempted(result.pod, node), scheduler_name_of(result.pod), "", 0)
-        yield _planned(create_event(event), f"event Preempted, about {victim.key}")
+        yield planned_write(create_event(event), f"event Preempted, about {victim.key}")
 
 
 def _stale_claim_writes(claims: Iterable[ResourceClaim]) -> Iterator[PlannedWrite]:
     """The end of claims that an earlier attempt made for the pod's extended resources."""
     for claim in claims:
         for request in removal_of(claim):
-            yield _planned(request, f"remove ResourceClaim {claim.name}, which an earlier attempt made")
+            yield planned_write(request, f"remove ResourceClaim {claim.name}, which an earlier attempt made")
 
 
-def _planned(request: Request, what: str) -> PlannedWrite:
+def planned_write(request: Request, what: str) -> PlannedWrite:
+    """The request as a plan shows it."""
     return PlannedWrite(method=request.method, path=request.path, what=what)
 
 

@@ -41,6 +41,10 @@ class Writer:
         self._server = server
         self.dry_run = dry_run
 
+    def trying(self) -> Writer:
+        """Return one that writes nothing and has the server say what it thinks of each request."""
+        return Writer(self._server, dry_run=True)
+
     def send(self, request: Request) -> JSON:
         """Send the request and return the answer. Raises what Server.write raises."""
         answer = self._server.write(

@@ -14,7 +14,9 @@ from kubectl_sched.errors import SchedError
 
 
 def bind(
-    targets: Annotated[list[str] | None, typer.Argument(metavar="[pod] NAME", help="The pod to bind.")] = None,
+    targets: Annotated[
+        list[str] | None, typer.Argument(metavar="[pod|podgroup] NAME", help="The pod or the group to bind.")
+    ] = None,
     node: Annotated[str | None, typer.Option("--node", metavar="NAME", help="Bind to this node.")] = None,
     ignore_filters: Annotated[
         bool, typer.Option("--ignore-filters", help="With --node: bind there though the filters reject it.")
@@ -37,7 +39,7 @@ def bind(
     second_scheduler: bind_watch_options.SecondScheduler,
     connection: ConnectionOptions,
 ) -> None:
-    """Bind one pending pod as its scheduler would: filters, scores, volumes, devices, the binding and its event."""
+    """Bind one pending pod or group as its scheduler would: filters, scores, volumes, devices, bindings and events."""
     from kubectl_sched.binding.bind_context import Order
     from kubectl_sched.cli.bind_prompt import run_once
 

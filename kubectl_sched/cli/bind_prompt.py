@@ -7,20 +7,25 @@ import signal
 import sys
 from contextlib import contextmanager
 from threading import Event
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from msgspec.structs import replace
 
 from kubectl_sched.binding.bind_context import situation_of
 from kubectl_sched.binding.bind_once import Tools, bind_once
+from kubectl_sched.binding.bind_podgroup import bind_podgroup
 from kubectl_sched.binding.binding_cycle import BindingCycle
-from kubectl_sched.binding.binding_outcome import INTERRUPTED, as_data
+from kubectl_sched.binding.binding_outcome import INTERRUPTED, as_data, group_as_data
 from kubectl_sched.binding.event_recorder import EventRecorder
+from kubectl_sched.binding.object_reader import find
+from kubectl_sched.binding.podgroup_plan import group_situation
 from kubectl_sched.binding.writer import Writer
+from kubectl_sched.cli.explain_podgroup import group_names, is_about_groups
 from kubectl_sched.errors import SchedError
 from kubectl_sched.output import write_error, write_text
 from kubectl_sched.render.data.explanation_data import explanation_data
-from kubectl_sched.render.data.writers import write_data
+from kubectl_sched.render.data.podgroup_data import podgroup_data
+from kubectl_sched.render.data.writers import write_data, write_names
 from kubectl_sched.render.headline import headline
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.text.binding_plan import plan_lines, question
@@ -29,15 +34,22 @@ from kubectl_sched.sources.live.client import Server
 from kubectl_sched.sources.live.cluster_reader import read_live
 from kubectl_sched.sources.live.kubeconfig import resolve
 from kubectl_sched.sources.live.live_errors import ClusterError
+from kubectl_sched.sources.live.needed_kinds import EVERYTHING
 from kubectl_sched.sources.pod_selection import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    from kubectl_sched.api.scheduling import PodGroup
     from kubectl_sched.binding.bind_context import Order, Situation
     from kubectl_sched.binding.binding_outcome import Answer
+    from kubectl_sched.binding.podgroup_plan import GroupSituation
     from kubectl_sched.render.text.binding_plan import BindingPlan
+    from kubectl_sched.sources.dump.dump import Dump
     from kubectl_sched.sources.live.connection_flags import Connection
+    from kubectl_sched.sources.live.endpoint import Endpoint
+
+T = TypeVar("T")
 
 
 class GivenUpError(SchedError):
@@ -48,24 +60,73 @@ class GivenUpError(SchedError):
 
 def run_once(targets: tuple[str, ...], namespace: str, order: Order, output: str, connection: Connection) -> int:
     """Bind the one pod that is named, and print what became of it; returns the exit code."""
+    if is_about_groups(targets):
+        return _run_group(targets, namespace, order, output, connection)
     selection = Selection(targets=targets, namespace=namespace, also=("Lease",))
     if not selection.is_one_pod:
-        raise SchedError("bind takes one pod: bind pod NAME")
+        raise SchedError("bind takes one pod or one group: bind pod NAME, bind podgroup NAME")
     endpoint = resolve(connection)
     selection = replace(selection, namespace=namespace or endpoint.namespace)
 
-    def look() -> Situation:
-        with progress() as report:
-            dump = read_live(endpoint, selection, report)
-        if not dump.can_replay:
-            raise ClusterError("; ".join(dump.warnings))
-        return situation_of(dump, selection, order)
+    tools = _tools(endpoint, order, output)
 
+    def look() -> Situation:
+        return situation_of(_read(endpoint, selection), selection, order)
+
+    answer = _until_interrupted(lambda: bind_once(order, tools, look), tools.stop)
+    _print(answer, order, output)
+    return answer.exit_code
+
+
+def _run_group(targets: tuple[str, ...], namespace: str, order: Order, output: str, connection: Connection) -> int:
+    """The same for a group."""
+    given = {"--node": order.node, "--preempt": order.preempt, "--profile": order.profile}
+    for flag in (flag for flag, value in given.items() if value):
+        raise SchedError(f"{flag} is for one pod: bind podgroup takes the nodes that its cycle chooses")
+    names = group_names(targets, pending=False)
+    if len(names) != 1:
+        raise SchedError("bind takes one group: bind podgroup NAME")
+    endpoint = resolve(connection)
+    tools = _tools(endpoint, order, output)
+    within = Selection(namespace=None, also=(*EVERYTHING, "Lease"))
+
+    def path_of(group: PodGroup) -> str | None:
+        found = find(tools.writer, "PodGroup", group.name, group.namespace)
+        return found.path if found is not None else None
+
+    def look() -> GroupSituation:
+        dump = _read(endpoint, within)
+        return group_situation(dump, names[0], namespace or endpoint.namespace, order, path_of)
+
+    answer = _until_interrupted(lambda: bind_podgroup(order, tools, look), tools.stop)
+    if output in {"json", "yaml"}:
+        write_data(group_as_data(answer, order.dry_run, podgroup_data(answer.result)), output)
+    elif output == "name" and answer.exit_code == 0:
+        write_names(f"pod/{each.pod.name} node/{each.node_name}" for each in answer.result.members if each.node_name)
+    else:
+        new = [each for each in answer.warnings if output == "name" or each not in answer.plan.notes]
+        write_error("".join(f"warning: {safe(warning)}\n" for warning in new))
+    if answer.exit_code != 0:
+        lines = (*(f"left: {left}" for left in answer.left), f"error: {answer.message}")
+        write_error("".join(f"{safe(line)}\n" for line in lines))
+    elif output in {"table", "wide"}:
+        write_text(f"{safe(answer.message)}\n")
+    return answer.exit_code
+
+
+def _read(endpoint: Endpoint, selection: Selection) -> Dump:
+    with progress() as report:
+        dump = read_live(endpoint, selection, report)
+    if not dump.can_replay:
+        raise ClusterError("; ".join(dump.warnings))
+    return dump
+
+
+def _tools(endpoint: Endpoint, order: Order, output: str) -> Tools:
     server, stop = Server(endpoint), Event()
     writer = Writer(server, dry_run=order.dry_run == "server")
     recorder = EventRecorder(writer)
-    tools = Tools(
-        look=look,
+    return Tools(
         show=lambda plan: _show(plan) if output in {"table", "wide"} else None,
         ask=lambda plan: _ask(plan, shown=output in {"table", "wide"}),
         uninterrupted=lambda: _uninterrupted(stop),
@@ -75,13 +136,14 @@ def run_once(targets: tuple[str, ...], namespace: str, order: Order, output: str
         stop=stop,
         can_ask=sys.stdin.isatty(),
     )
+
+
+def _until_interrupted(run: Callable[[], T], stop: Event) -> T:
     try:
-        answer = bind_once(order, tools)
+        return run()
     except KeyboardInterrupt:
         left = "what was written stays; the next run names it" if stop.is_set() else "nothing was written"
         raise GivenUpError(f"interrupted: {left}") from None
-    _print(answer, order, output)
-    return answer.exit_code
 
 
 @contextmanager

@@ -57,6 +57,22 @@ class PodGroupAnswer(CachingRecord, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
 
 
+class CycleOfOne(CachingRecord, frozen=True, kw_only=True):
+    """The cycle of one group, and what it was run with."""
+
+    result: PodGroupResult
+    scheduler: Scheduler
+    schedulers: ClusterSchedulers
+
+
+def cycle_of_one(question: PodGroupQuestion, dump: Dump) -> CycleOfOne:
+    """Run the cycle of the one group that the question names. Raises what `explain_podgroups` raises."""
+    schedulers = ClusterSchedulers(dump, question.replay)
+    (group,) = _selected(question, dump)
+    root, scheduler = _root(group, schedulers)
+    return CycleOfOne(result=explain_podgroup(root, scheduler), scheduler=scheduler, schedulers=schedulers)
+
+
 def explain_podgroups(question: PodGroupQuestion, dump: Dump) -> PodGroupAnswer:
     """Run the cycle of each group. Raises SchedError if a group is not there, or if this version has no such cycle."""
     schedulers = ClusterSchedulers(dump, question.replay)
@@ -65,9 +81,7 @@ def explain_podgroups(question: PodGroupQuestion, dump: Dump) -> PodGroupAnswer:
         results = tuple(_of_workloads(question, dump, schedulers))
     else:
         for group in _selected(question, dump):
-            scheduler = _scheduler_of(group, schedulers)
-            _check_has_cycle(scheduler.configuration)
-            root = root_of(group, scheduler.nodes.objects, scheduler.configuration) or group
+            root, scheduler = _root(group, schedulers)
             roots.setdefault((type(root), root.key), (root, scheduler))
         results = tuple(explain_podgroup(*each) for each in roots.values())
     is_about_one = len(question.names) == 1 and len(results) == 1
@@ -139,6 +153,13 @@ def _named(name: str, groups: Sequence[_Kind], namespace: str | None, kind: str 
     hint = near_hint(name, [group.metadata.name for group in groups])
     place = f"in namespace {namespace}" if namespace else "in any namespace"
     raise SchedError(f"there is no {kind} {name} {place}{hint}")
+
+
+def _root(group: Group, schedulers: ClusterSchedulers) -> tuple[Group, Scheduler]:
+    """The topmost group of its tree, and whose cycle it is."""
+    scheduler = _scheduler_of(group, schedulers)
+    _check_has_cycle(scheduler.configuration)
+    return root_of(group, scheduler.nodes.objects, scheduler.configuration) or group, scheduler
 
 
 def _scheduler_of(group: Group, schedulers: ClusterSchedulers) -> Scheduler:

@@ -74,7 +74,6 @@ def bind(
     recorder = EventRecorder(writer)
     found = iter(situations)
     tools = Tools(
-        look=lambda: next(found),
         show=lambda _: None,
         ask=ask,
         uninterrupted=nullcontext,
@@ -84,7 +83,7 @@ def bind(
         stop=writer.stop,
         can_ask=True,
     )
-    return bind_once(order, tools)
+    return bind_once(order, tools, lambda: next(found))
 
 
 def conditions(server: ApiServer) -> list[Any]:

@@ -49,8 +49,8 @@ def test_bind_refuses_a_pod_that_could_not_be_judged(
 ) -> None:
     monkeypatch.setattr(plugin, point, broken)
     found = situation()
-    tools: Any = SimpleNamespace(look=lambda: found, stop=Event())
-    answer = bind_once(order, tools)
+    tools: Any = SimpleNamespace(stop=Event())
+    answer = bind_once(order, tools, lambda: found)
     assert (answer.outcome, answer.exit_code) == ("Refused", 4)
     assert "this is a bug in kubectl-sched" in answer.message
 
@@ -66,5 +66,5 @@ def test_bind_refuses_a_pod_whose_best_node_may_be_one_that_could_not_be_judged(
     monkeypatch.setattr(NodeResourcesFit, "filter", failing)
     found = situation()
     assert found.result.fits
-    tools: Any = SimpleNamespace(look=lambda: found, stop=Event())
-    assert bind_once(Order(yes=True), tools).exit_code == 4
+    tools: Any = SimpleNamespace(stop=Event())
+    assert bind_once(Order(yes=True), tools, lambda: found).exit_code == 4

@@ -258,3 +258,16 @@ def test_a_tree_is_told_as_a_whole(name: str, tmp_path: Path, capsys: pytest.Cap
         ("train", "Unschedulable"),
     ]
     assert {"minGroupCount 1 fits now"} <= {each["text"] for each in data["suggestions"]}
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("train", "--preempt"), "--preempt is for one pod"),
+        (("train", "--node", "n1"), "--node is for one pod"),
+        (("train", "eval"), "bind takes one group"),
+    ],
+)
+def test_bind_refuses_of_a_group_what_only_makes_sense_for_a_pod(flags: tuple[str, ...], said: str) -> None:
+    with pytest.raises(SchedError, match=said):
+        app(["bind", "podgroup", *flags], standalone_mode=False)

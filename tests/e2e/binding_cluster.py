@@ -111,7 +111,8 @@ def uses(name: str) -> Json:
 class Program:
     """`kubectl-sched bind` as a process of its own."""
 
-    def __init__(self, plane: ControlPlane) -> None:
+    def __init__(self, plane: ControlPlane, kind: str = "pod") -> None:
+        self._kind = kind
         self._environment = {**os.environ, "KUBECONFIG": str(plane.kubeconfig)}
 
     @contextmanager
@@ -127,7 +128,7 @@ class Program:
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """A run that is under way."""
         return subprocess.Popen(
-            [sys.executable, "-m", "kubectl_sched", "bind", "pod", *arguments],
+            [sys.executable, "-m", "kubectl_sched", "bind", self._kind, *arguments],
             env=self._environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -159,7 +160,7 @@ def events(api: Api, name: str, reason: str) -> list[Json]:
 
 
 @contextmanager
-def provisioner(plane: ControlPlane) -> Iterator[None]:
+def provisioner(plane: ControlPlane, only: str = "") -> Iterator[None]:
     """Makes a volume for each claim of class `made` that has a node selected, as an external provisioner does."""
     stop = threading.Event()
 
@@ -167,7 +168,8 @@ def provisioner(plane: ControlPlane) -> Iterator[None]:
         with Api(plane.port, ADMIN_TOKEN) as api:
             while not stop.wait(0.1):
                 for item in api.get(CLAIMS)["items"]:
-                    provision(api, item)
+                    if only in {"", item["metadata"]["name"]}:
+                        provision(api, item)
 
     thread = threading.Thread(target=serve)
     thread.start()

@@ -101,7 +101,6 @@ class Here:
 
     def bind(self, cycle: BindingCycle | None = None) -> Answer:
         tools = Tools(
-            look=self.look,
             show=lambda _: None,
             ask=lambda _: True,
             uninterrupted=nullcontext,
@@ -110,7 +109,7 @@ class Here:
             cycle=cycle or self.cycle,
             stop=threading.Event(),
         )
-        return bind_once(self.order, tools)
+        return bind_once(self.order, tools, self.look)
 
 
 Start = Callable[[str], Here]

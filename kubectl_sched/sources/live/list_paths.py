@@ -26,7 +26,7 @@ _VERSIONS = {
     "scheduling.sigs.k8s.io": ("v1alpha1",),
     "scheduling.volcano.sh": ("v1beta1",),
     "visibility.kueue.x-k8s.io": ("v1beta2", "v1beta1"),
-    "scheduling.k8s.io": ("v1", "v1alpha3", "v1alpha2", "v1alpha1"),
+    "scheduling.k8s.io": ("v1", "v1beta1", "v1alpha3", "v1alpha2", "v1alpha1"),
 }
 """The versions of groups that are not just v1: those that any supported server has, the one to prefer first."""
 
