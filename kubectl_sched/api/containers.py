@@ -64,16 +64,26 @@ class VolumeMount(Part, frozen=True):
     bind_mount_options: tuple[str, ...] = ()
 
 
+class EnvVar(Part, frozen=True):
+    """An environment variable; readers keep it of Karpenter only, as a flag."""
+
+    name: str = ""
+    value: str = ""
+
+
 class Container(Part, frozen=True):
     """A container or an init container; restartPolicy Always makes an init container a sidecar."""
 
     name: str = ""
     image: str = ""
     command: tuple[str, ...] = ()
-    """Of kube-schedulers only, and of these only the flags that say whom they serve; readers drop all others."""
+    """Of schedulers and autoscalers only, and of these only the flags that decide; readers drop all others."""
 
     args: tuple[str, ...] = ()
     """Dropped by readers, as they join those of kube-schedulers to `command`."""
+
+    env: tuple[EnvVar, ...] = ()
+    """Dropped by readers, too."""
 
     image_pull_policy: str = ""
     ports: tuple[ContainerPort, ...] = ()

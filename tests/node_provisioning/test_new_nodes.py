@@ -70,9 +70,11 @@ def asked(
     return explain(question, read([str(path)]))[0]
 
 
-def answered(folder: Path, *objects: Json, types: bytes | None = TYPES, new_nodes: bool = True) -> Json:
+def answered(
+    folder: Path, *objects: Json, types: bytes | None = TYPES, new_nodes: bool = True, replay: Replay | None = None
+) -> Json:
     """The `newNodes` of the pod `web`, its `assumed` beside `karpenter`."""
-    answer = asked(folder, *objects, types=types, new_nodes=new_nodes)
+    answer = asked(folder, *objects, types=types, new_nodes=new_nodes, replay=replay)
     found: Json = explanation_data(answer.explanations[0], "")["newNodes"]
     return found
 
@@ -165,6 +167,71 @@ def test_every_output_has_a_line_for_each_nodepool(tmp_path: Path, output: str) 
     assert "would it create a node?" in shown
     assert "yes: 2 instance types fit" in shown
     assert "did not tolerate taint" in shown
+
+
+def karpenter(
+    kind: str, image: str = "example/karpenter/controller:1.14.1", args: tuple[str, ...] = (), **env: str
+) -> Json:
+    variables = [{"name": name, "value": value} for name, value in env.items()]
+    spec = {"containers": [{"name": "controller", "image": image, "args": args, "env": variables}]}
+    template: Json = {"spec": spec} if kind == "Pod" else {"spec": {"template": {"spec": spec}}}
+    version = "v1" if kind == "Pod" else "apps/v1"
+    return {
+        "apiVersion": version,
+        "kind": kind,
+        "metadata": {"name": "karpenter", "namespace": "kube-system"},
+        **template,
+    }
+
+
+@pytest.mark.parametrize("kind", ["Pod", "Deployment"])
+@pytest.mark.parametrize("in_args", [False, True])
+def test_karpenters_settings_are_those_of_its_deployment(tmp_path: Path, kind: str, *, in_args: bool) -> None:
+    preferred = {"preference": {"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["b"]}]}, "weight": 1}
+    affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [preferred]}}
+    several = pool("general", requirements=[{"key": "node.kubernetes.io/instance-type", "operator": "Exists",
+                                             "minValues": 3}])  # fmt: skip
+    cluster = (several, pod(affinity=affinity))
+    strict = answered(tmp_path, *cluster)
+    assert strict["karpenter"]["verdict"] == "Impossible"
+    assert any("as its pod is not seen" in each for each in strict["assumed"])
+    stated = {"MIN_VALUES_POLICY": "BestEffort", "FEATURE_GATES": "NodeOverlay=true,ReservedCapacity=true"}
+    args = tuple(f"--{name.lower().replace('_', '-')}={value}" for name, value in stated.items()) if in_args else ()
+    env = {"PASSWORD": "secret"} if in_args else stated
+    found = answered(tmp_path, *cluster, karpenter(kind, args=args, **env))
+    assert found["karpenter"]["verdict"] == "Created"
+    assert "NodeOverlays are not replayed, though the feature gate NodeOverlay is on" in found["assumed"]
+    assert not any("default settings" in each for each in found["assumed"])
+
+
+def test_another_release_of_karpenter_is_named_as_not_replayed(tmp_path: Path) -> None:
+    found = answered(
+        tmp_path, pool("general"), pod(), karpenter("Pod", "example/karpenter/controller:v1.5.0@sha256:00")
+    )
+    assert "Karpenter runs 1.5.0 here: what differs from 1.14.1 is not replayed" in found["assumed"]
+
+
+def test_devices_are_unknown_unless_karpenter_refuses_pods_that_want_them(tmp_path: Path) -> None:
+    wanting = pod(resourceClaims=[{"name": "gpu", "resourceClaimName": "gpu"}])
+    refused = answered(tmp_path, pool("general"), wanting)["karpenter"]
+    assert refused["verdict"] == "Impossible"
+    assert "Dynamic Resource Allocation" in refused["error"]
+    asked_for = karpenter("Pod", IGNORE_DRA_REQUESTS="false")
+    assert answered(tmp_path, pool("general"), wanting, asked_for)["karpenter"]["verdict"] == "Unknown"
+
+
+def test_preferences_that_are_ignored_choose_no_zone(tmp_path: Path) -> None:
+    types = json.dumps([each | {"offerings": each["offerings"] + [
+        {"Price": 9.0, "Requirements": [{"key": ZONE, "operator": "In", "values": ["b"]},
+                                        {"key": CAPACITY_TYPE, "operator": "In", "values": ["spot"]}]}]}
+        for each in json.loads(TYPES)]).encode()  # fmt: skip
+    preferred = {"preference": {"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["b"]}]}, "weight": 1}
+    wanting = pod(affinity={"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [preferred]}})
+    kept = answered(tmp_path, pool("general"), wanting, types=types)["karpenter"]["requirements"]
+    assert kept[ZONE] == [{"operator": "In", "values": ["b"]}]
+    ignoring = karpenter("Pod", PREFERENCE_POLICY="Ignore")
+    left = answered(tmp_path, pool("general"), wanting, ignoring, types=types)["karpenter"]["requirements"]
+    assert ZONE not in left
 
 
 ONLY_GENERATION_2 = """

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.node_provisioning.karpenter.karpenter_labels import CORE_WELL_KNOWN
 from kubectl_sched.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 VERSION: Final = "1.14.1"
 """The release of Karpenter that is replayed."""
@@ -14,7 +17,7 @@ MAX_INSTANCE_TYPES: Final = 600
 
 
 class Options(Record, frozen=True, kw_only=True):
-    """Karpenter's settings, at their defaults."""
+    """Karpenter's settings, at their defaults unless its flags say otherwise."""
 
     respects_preferences: bool = True
     """PREFERENCE_POLICY is Respect."""
@@ -25,6 +28,9 @@ class Options(Record, frozen=True, kw_only=True):
     reserves_capacity: bool = True
     """The feature gate ReservedCapacity is on."""
 
+    ignores_devices: bool = True
+    """IGNORE_DRA_REQUESTS is true: pods with ResourceClaims are refused."""
+
     well_known: frozenset[str] = CORE_WELL_KNOWN
     """The labels that an instance type may have without a NodePool naming them; providers add their own."""
 
@@ -32,3 +38,23 @@ class Options(Record, frozen=True, kw_only=True):
     """The provider's label of a reservation's ID."""
 
     max_instance_types: int = MAX_INSTANCE_TYPES
+
+
+_TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
+
+
+def options_of(flags: Mapping[str, str], well_known: frozenset[str]) -> Options:
+    """Return the options that the flags set."""
+    return Options(
+        respects_preferences=flags.get("preference-policy") != "Ignore",
+        relaxes_min_values=flags.get("min-values-policy") == "BestEffort",
+        reserves_capacity=feature_gates(flags).get("ReservedCapacity", True),
+        ignores_devices=flags.get("ignore-dra-requests", "true") in _TRUE,
+        well_known=well_known,
+    )
+
+
+def feature_gates(flags: Mapping[str, str]) -> dict[str, bool]:
+    """Return the gates that the flags name."""
+    pairs = (each.partition("=") for each in flags.get("feature-gates", "").split(","))
+    return {name.strip(): value.strip() in _TRUE for name, _, value in pairs if name}

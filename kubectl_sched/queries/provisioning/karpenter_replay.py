@@ -9,9 +9,11 @@ from msgspec.structs import replace
 from msgspec.structs import replace as with_fields
 
 from kubectl_sched.api.affinity import Toleration
+from kubectl_sched.api.apps import Deployment
 from kubectl_sched.api.core import Node, NodeSpec, NodeStatus
 from kubectl_sched.api.karpenter import NodePool
 from kubectl_sched.api.meta import Condition, ObjectMeta
+from kubectl_sched.api.pod import Pod
 from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_types_file import (
     instance_types_of_file,
     well_known_labels,
@@ -20,6 +22,7 @@ from kubectl_sched.node_provisioning.karpenter.cloudprovider.observed_instance_t
     observed_instance_types,
     provider_labels,
 )
+from kubectl_sched.node_provisioning.karpenter.daemons import has_dynamic_resources
 from kubectl_sched.node_provisioning.karpenter.karpenter_labels import (
     CORE_WELL_KNOWN,
     HOSTNAME,
@@ -27,7 +30,7 @@ from kubectl_sched.node_provisioning.karpenter.karpenter_labels import (
     REGISTERED,
 )
 from kubectl_sched.node_provisioning.karpenter.node_pool_obstacles import rejection_by_any_type
-from kubectl_sched.node_provisioning.karpenter.operator_options import VERSION, Options
+from kubectl_sched.node_provisioning.karpenter.operator_options import VERSION, Options, options_of
 from kubectl_sched.node_provisioning.karpenter.outcome import PlannedNodeClaim, selectors
 from kubectl_sched.node_provisioning.karpenter.provisioner import (
     Cluster,
@@ -41,18 +44,19 @@ from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import is
 from kubectl_sched.node_provisioning.karpenter.scheduling.untolerated_taints import tolerates_all
 from kubectl_sched.record import CachingRecord
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
+from kubectl_sched.sources.discovery.karpenter_deployment import find_karpenter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_sched.api.core import ResourceList
-    from kubectl_sched.api.pod import Pod
     from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type import InstanceType
     from kubectl_sched.sources.discovery.replay_setup import Replay
     from kubectl_sched.sources.dump.dump import Dump
 
 CREATED, EXISTING, IN_FLIGHT, IMPOSSIBLE, UNKNOWN = "Created", "Existing", "InFlight", "Impossible", "Unknown"
 
+_DEVICES = "IGNORE_DRA_REQUESTS is off, and the devices of nodes that are not there yet are not replayed"
 _NEW_NODE = "karpenter-new-node"
 
 
@@ -168,6 +172,8 @@ class _Replayed:
                 verdict=verdict, node=node, node_pool=state.node_pool, node_pools=pools, assumed=assumed
             )
         ignored = outcome.ignored.get(key)
+        if ignored is None and not self._options.ignores_devices and has_dynamic_resources(self._pod):
+            return KarpenterAnswer(verdict=UNKNOWN, error=_DEVICES, node_pools=(), assumed=assumed)
         error = ignored or outcome.errors.get(key, "")
         settled = ignored is not None or all(each.verdict == IMPOSSIBLE for each in pools)
         return KarpenterAnswer(
@@ -255,16 +261,17 @@ def setting(
     cluster: Cluster, instance_types: tuple[bytes, str] | None
 ) -> tuple[tuple[InstanceType, ...], Options, tuple[str, ...]]:
     """The instance types, Karpenter's options, and what is assumed about both."""
-    defaults = f"Karpenter {VERSION} with its default settings"
+    karpenter = find_karpenter((*cluster.of(Pod), *cluster.of(Deployment)))
+    unseen = (*karpenter.assumed, "no instance type is out of stock")
     if instance_types is not None:
         types = instance_types_of_file(*instance_types)
-        return types, Options(well_known=CORE_WELL_KNOWN | well_known_labels(types)), (defaults,)
+        return types, options_of(karpenter.flags, CORE_WELL_KNOWN | well_known_labels(types)), unseen
     types = observed_instance_types(cluster.state_nodes)
     seen = (
         f"the instance types are the {len(types)} that nodes of NodePools have, where they have them, at equal prices; "
         "--instance-types FILE names all"
     )
-    return types, Options(well_known=CORE_WELL_KNOWN | provider_labels(types)), (defaults, seen)
+    return types, options_of(karpenter.flags, CORE_WELL_KNOWN | provider_labels(types)), (*unseen, seen)
 
 
 def unschedulable(pod: Pod) -> Pod:

@@ -1,4 +1,4 @@
-"""Finds kube-scheduler containers and their flags.
+"""Finds the containers of schedulers and autoscalers, and their flags.
 
 Of other command lines nothing is kept, but for the admission plugins that a kube-apiserver turns on, and of other pods
 nothing of the ConfigMaps that they mount.
@@ -62,12 +62,19 @@ AUTOSCALER_FLAGS = frozenset(
 )
 """Those of cluster-autoscaler that decide whether a node group grows for a pod."""
 
+KARPENTER = "karpenter"
+
+KARPENTER_FLAGS = frozenset({"feature-gates", "ignore-dra-requests", "min-values-policy", "preference-policy"})
+"""Those of Karpenter that decide whether it makes a node for a pod; they may be environment variables, too."""
+
 API_SERVER = "kube-apiserver"
 _GATES = "feature-gates"
 _ADMISSION = "enable-admission-plugins"
 _BOOLEAN = frozenset({"force-ds", "leader-elect", "scale-from-unschedulable", "use-legacy-policy-config"})
 _IMAGE = pattern(r"(?:^|/)kube-scheduler(?:-(?:amd64|arm64|arm|ppc64le|s390x))?(?:[:@]|$)")
 _AUTOSCALER_IMAGE = pattern(r"(?:^|/)cluster-autoscaler(?:-(?:amd64|arm64|s390x))?(?:[:@]|$)")
+_KARPENTER_IMAGE = pattern(r"(?:^|/)karpenter(?:-[a-z-]+)?(?:/controller)?(?:[:@]|$)")
+_KARPENTER_VARIABLES = {name.upper().replace("-", "_"): name for name in KARPENTER_FLAGS}
 _QUOTES = str.maketrans("", "", "'\"")
 
 
@@ -86,21 +93,30 @@ def keep_scheduler_flags(item: KubernetesObject) -> None:
 
 def _keep(spec: PodSpec) -> None:
     for container in spec.containers:
-        if container.command or container.args:
-            text = "\n".join((*container.command, *container.args))
-            is_plain = "kube" not in text and "kube" not in container.image and "'" not in text and '"' not in text
-            is_plain = is_plain and AUTOSCALER not in text and AUTOSCALER not in container.image
-            force_setattr(container, "command", () if is_plain else tuple(_kept(container, text)))
+        if container.command or container.args or container.env or KARPENTER in container.image:
+            force_setattr(container, "command", tuple(_kept_flags(container)))
             force_setattr(container, "args", ())
+            force_setattr(container, "env", ())
     for container in (*spec.init_containers, *spec.ephemeral_containers):
-        if container.command or container.args:
-            force_setattr(container, "command", ())
-            force_setattr(container, "args", ())
+        if container.command or container.args or container.env:
+            for field in ("command", "args", "env"):
+                force_setattr(container, field, ())
     for volume in spec.volumes:
         if volume.config_map is not None:
             if not any(is_scheduler(each) or is_autoscaler(each) for each in spec.containers):
                 force_setattr(spec, "volumes", tuple([replace(each, config_map=None) for each in spec.volumes]))
             return
+
+
+def _kept_flags(container: Container) -> Iterable[str]:
+    """Return the flags that are kept; the shortest way is that of the many containers that have none."""
+    is_karpenter = KARPENTER in container.image and bool(_KARPENTER_IMAGE.search(container.image))
+    if is_karpenter or container.command[:1] == (KARPENTER,):
+        return _kept_of_karpenter(container)
+    text = "\n".join((*container.command, *container.args))
+    is_plain = "kube" not in text and "kube" not in container.image and "'" not in text and '"' not in text
+    is_plain = is_plain and AUTOSCALER not in text and AUTOSCALER not in container.image
+    return () if is_plain else _kept(container, text)
 
 
 def is_scheduler(container: Container) -> bool:
@@ -113,6 +129,11 @@ def is_autoscaler(container: Container) -> bool:
     return container.command[:1] == (AUTOSCALER,) or (
         AUTOSCALER in container.image and bool(_AUTOSCALER_IMAGE.search(container.image))
     )
+
+
+def karpenter_flags(container: Container) -> Mapping[str, str] | None:
+    """The settings of Karpenter by the names of its flags, the last of each; None for any other container."""
+    return dict(_flags(container.command[1:], KARPENTER_FLAGS)) if container.command[:1] == (KARPENTER,) else None
 
 
 def autoscaler_flags(container: Container) -> Mapping[str, tuple[str, ...]]:
@@ -145,6 +166,16 @@ def _kept(container: Container, text: str) -> Iterator[str]:
         yield API_SERVER
         for name, value in _flags(words, frozenset({_ADMISSION})):
             yield f"--{name}={value}"
+
+
+def _kept_of_karpenter(container: Container) -> Iterator[str]:
+    """Flags win over environment variables."""
+    yield KARPENTER
+    for each in container.env:
+        if each.name in _KARPENTER_VARIABLES and each.value:
+            yield f"--{_KARPENTER_VARIABLES[each.name]}={each.value}"
+    for name, value in _flags((*container.command, *container.args), KARPENTER_FLAGS):
+        yield f"--{name}={value}"
 
 
 def admission_plugins(container: Container) -> frozenset[str] | None:
