@@ -171,6 +171,9 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     groups_have_placement_feasible: bool = False
     """PlacementFeasible plugins judge a group's progress instead of Permit; preemption is for the whole group alone."""
 
+    assumed_members_are_listed: bool = True
+    """A member of a group that is assumed in its cycle joins the lists of pods with affinity and with claims."""
+
     groups_wait_for_gated: bool = False
     """A member that a PreEnqueue plugin holds back holds back its whole group."""
 
@@ -330,6 +333,7 @@ def _table() -> dict[KubeVersion, Release]:
             "ratio_belongs_to_its_strategy": True,
             "overflow_names_point": True,
             "groups_have_cycle": True,
+            "assumed_members_are_listed": False,
             "nominated_pods_wake_others": True,
             "binding_victims_stay": True,
             "groups_do_not_preempt": True,
@@ -354,6 +358,7 @@ def _table() -> dict[KubeVersion, Release]:
             "groups_are_victims": True,
             "groups_have_placement_feasible": True,
             "groups_wait_for_gated": True,
+            "assumed_members_are_listed": True,
             "groups_are_queued": True,
             "jobs_choose_groups": True,
             "pod_group_condition": "PodGroupInitiallyScheduled",

@@ -67,6 +67,7 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin, PreFilterExtensions):
     def __init__(self, args: None, handle: Handle) -> None:
         del args
         self._in_use = unschedulable(handle.release.read_write_once_pod_reason)
+        self._lists_lag = not handle.release.assumed_members_are_listed
         self._grows_in_place = grows_in_place(handle)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
@@ -80,7 +81,8 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin, PreFilterExtensions):
                 return PreFilterResult(status=unresolvable(claim_not_found(name)))
             if READ_WRITE_ONCE_POD in claim.spec.access_modes:
                 claims.add(name)
-        in_use = {key for _, key in _users(pod, claims, nodes)}
+        counted = nodes.before_group or nodes if self._lists_lag else nodes
+        in_use = {key for _, key in _users(pod, claims, counted)}
         if not in_use and not disks(pod):
             return PreFilterResult(status=SKIP)
         state.write(

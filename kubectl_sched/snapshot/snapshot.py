@@ -88,10 +88,10 @@ class Snapshot(CachingRecord, frozen=True, kw_only=True):
     """Pods that are bound to nodes that are not there: no node counts them, but their groups do."""
 
     nominated: Mapping[str, tuple[Pod, ...]] = field(default_factory=dict)
+    """The pods that earlier cycles nominated to a node, by its name, as the scheduler's queue knows them."""
+
     before_group: Snapshot | None = None
     """The cluster as the present cycle of a group found it, before it gave anything to a member."""
-
-    """The pods that earlier cycles nominated to a node, by its name, as the scheduler's queue knows them."""
 
     freed_ports: Mapping[str, frozenset[HostPort]] = field(default_factory=dict)
     """By node name: host ports that NodeInfo takes for free, although a pod there has them.

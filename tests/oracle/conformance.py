@@ -58,6 +58,8 @@ GROUPS = """
 Cycles of generated groups (`explain podgroup`, [groups.md](groups.md)), each compared with the cycle that the real
 kube-scheduler runs: every member's node and ties or its message and nomination, in every placement, scores of
 placements, victims, and the PodGroups' conditions, those of trees, too. Each cell is *cycles compared / differences*.
+Which of several equal victims goes kube-scheduler 1.36 draws: where its answer to the same question changes, one of its
+answers is enough.
 
     python -m tests.oracle.group_conformance --groups 10000 --kube-version 1.36
 

@@ -21,6 +21,8 @@ from tests.oracle.group_decisions import differences, replay
 from tests.oracle.record_groups import MINORS
 
 BATCH = 200
+REPEATED = 10
+"""How often kube-scheduler is asked again where it differs: what it draws is no difference."""
 
 
 def run(oracle: Oracle, groups: int, keep: Path | None) -> Iterator[dict[str, list[int]]]:
@@ -33,7 +35,11 @@ def run(oracle: Oracle, groups: int, keep: Path | None) -> Iterator[dict[str, li
             for request in samples(group_requests(topic, gates), BATCH, seeded=seed):
                 (answer,) = oracle.ask(request)
                 assert not answer.get("error"), answer["error"]
-                wrong = differences(answer, replay(request, oracle.minor)[answer["group"]])
+                said = replay(request, oracle.minor)[answer["group"]]
+                wrong = differences(answer, said)
+                if wrong and any(not differences(oracle.ask(request)[0], said) for _ in range(REPEATED)):
+                    print(f"{topic}: kube-scheduler draws, and ours is one of its answers", file=sys.stderr)
+                    wrong = {}
                 compared[topic] += 1
                 if wrong:
                     differing[topic] += 1

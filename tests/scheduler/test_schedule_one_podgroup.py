@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
+from kubectl_sched.api.affinity import Affinity
 from kubectl_sched.api.resource import ResourceClaim
 from kubectl_sched.api.scheduling import CompositePodGroup, PodGroup
+from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
 from kubectl_sched.config import KubeVersion, load_configuration
 from kubectl_sched.scheduler.podgroup_members import explain_podgroup
 from kubectl_sched.scheduler.result import Outcome
@@ -263,3 +265,30 @@ def test_members_on_their_nodes_do_not_use_the_shared_claim_before_the_cycle_end
     result = run("1.36", group(1), *zones(), claim, *users)
     assert nodes_of(result) == {"m0": "a1", "m1": None}
     assert "deallocation of ResourceClaim completed" in (result.members[1].message or "")
+
+
+@pytest.mark.parametrize(("minor", "ours"), [("1.36", "a1"), ("1.37", None)])
+def test_anti_affinity_of_a_member_counts_in_its_cycle_since_1_37(minor: str, ours: str | None) -> None:
+    term = {"labelSelector": {}, "topologyKey": "kubernetes.io/hostname"}
+    away = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    shy, other = members(2, "1")
+    shy = msgspec.structs.replace(shy, spec=msgspec.structs.replace(shy.spec, affinity=msgspec.convert(away, Affinity)))
+    only = node("a1", labels={"kubernetes.io/hostname": "a1"}, allocatable=SMALL)
+    assert nodes_of(run(minor, group(), only, shy, other)) == {"m0": "a1", "m1": ours}
+    gate = {"InterPodAffinityHostnameFastPath": False} if minor == "1.37" else {}
+    assert nodes_of(run(minor, group(), only, shy, other, **gate)) == {"m0": "a1", "m1": ours}
+
+
+@pytest.mark.parametrize(("minor", "ours"), [("1.36", "a1"), ("1.37", None)])
+def test_a_claim_of_a_member_is_in_use_in_its_cycle_since_1_37(minor: str, ours: str | None) -> None:
+    volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+    spec = {"accessModes": ["ReadWriteOncePod"], "volumeName": "disk"}
+    metadata = {"annotations": {"pv.kubernetes.io/bind-completed": "yes"}, "name": "data", "namespace": "default"}
+    claim = msgspec.convert(
+        {"metadata": metadata, "spec": spec, "status": {"phase": "Bound"}},
+        PersistentVolumeClaim,
+    )
+    disk = msgspec.convert({"metadata": {"name": "disk"}}, PersistentVolume)
+    pair = members(2, "1", volumes=volumes)
+    only = node("a1", allocatable=SMALL)
+    assert nodes_of(run(minor, group(), only, claim, disk, *pair)) == {"m0": "a1", "m1": ours}

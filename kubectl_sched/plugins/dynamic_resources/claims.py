@@ -151,7 +151,8 @@ def unreserved_for_group(pod: Pod, nodes: Snapshot) -> Status | None:
     nodes = nodes.before_group or nodes
     name, namespace = group_name(pod), pod.metadata.namespace
     if name is None or any(
-        group_name(other) == name and other.metadata.namespace == namespace for other in nodes.whole.existing_pods.pods
+        group_name(other) == name and other.metadata.namespace == namespace
+        for other in (*nodes.whole.existing_pods.pods, *nodes.whole.stranded)
     ):
         return None
     group = nodes.objects.get(PodGroup, name, namespace)

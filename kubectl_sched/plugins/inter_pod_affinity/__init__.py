@@ -47,6 +47,7 @@ class InterPodAffinity(
     def __init__(self, args: InterPodAffinityArgs | None, handle: Handle) -> None:
         self._args = args or InterPodAffinityArgs()
         self._selector_stays = handle.release.namespace_selector_stays
+        self._lists_lag = not handle.release.assumed_members_are_listed
         self._grows_in_place = grows_in_place(handle)
         self._fast_path = handle.features.enabled("InterPodAffinityHostnameFastPath")
 
@@ -61,7 +62,15 @@ class InterPodAffinity(
         affinity = self._merged(terms.required_affinity if terms else (), nodes)
         anti_affinity = self._merged(terms.required_anti_affinity if terms else (), nodes)
         labels = namespace_labels(pod.metadata.namespace, nodes.objects)
-        counted = filtering.affinity_now(pod, nodes, affinity, anti_affinity, labels, fast_path=self._fast_path)
+        counted = filtering.affinity_now(
+            pod,
+            nodes,
+            affinity,
+            anti_affinity,
+            labels,
+            fast_path=self._fast_path,
+            listed_in=nodes.before_group if self._lists_lag else None,
+        )
         if not (affinity or anti_affinity or counted.existing_anti_affinity) and not (
             self._fast_path and filtering.has_host_scoped_anti_affinity(nodes)
         ):
@@ -136,6 +145,7 @@ class InterPodAffinity(
             terms=(*own, *(replace(term, weight=-term.weight) for term in away_from)),
             namespace_labels=namespace_labels(pod.metadata.namespace, nodes.objects),
             hard_weight=self._args.hard_pod_affinity_weight,
+            listed_in=nodes.before_group if self._lists_lag and not prefers else None,
         )
         weighed = scoring.pre_score_state(pod, nodes, preferences)
         if weighed is None:

@@ -19,7 +19,7 @@ from kubectl_sched.snapshot import Column
 from kubectl_sched.snapshot.domain_counts import TopologyCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import TypeAlias
 
     from kubectl_sched.api.meta import Labels
@@ -85,8 +85,12 @@ def affinity_now(
     labels: Labels,
     *,
     fast_path: bool,
+    listed_in: Snapshot | None = None,
 ) -> PreFilterState:
-    """Count over all existing pods; `labels` are those of the pod's namespace."""
+    """Count over all existing pods; `labels` are those of the pod's namespace.
+
+    With `listed_in`, anti-affinity counts only on nodes where a pod has some in that state.
+    """
     host_scoped = _host_scoped(nodes, affinity, anti_affinity) if fast_path else None
     state = PreFilterState(
         required_affinity=affinity,
@@ -100,7 +104,7 @@ def affinity_now(
     )
     return replace(
         state,
-        existing_anti_affinity=_existing_anti_affinity(pod, nodes, state),
+        existing_anti_affinity=_existing_anti_affinity(pod, nodes, state, listed_in),
         affinity=_affinity(nodes, counted_affinity(state)),
         anti_affinity=_anti_affinity(nodes, counted_anti_affinity(state)),
     )
@@ -169,19 +173,30 @@ def _anti_affinity(nodes: Snapshot, terms: tuple[AffinityTerm, ...]) -> Counts:
     )
 
 
-def _existing_anti_affinity(pod: Pod, nodes: Snapshot, state: PreFilterState) -> Counts:
+def _existing_anti_affinity(pod: Pod, nodes: Snapshot, state: PreFilterState, listed_in: Snapshot | None) -> Counts:
     """Each existing pod's required anti-affinity terms that mean the incoming pod."""
+    listed = None if listed_in is None else rows_with(listed_in, lambda terms: bool(terms.required_anti_affinity))
     column = existing_terms(nodes.existing_pods)
     by_key: dict[str, Integers] = {}
     for code, kind, term in terms_matching(nodes.existing_pods, pod, state.namespace_labels):
         if kind is TermKind.REQUIRED_ANTI_AFFINITY and is_counted(state, term):
             per_code = by_key.setdefault(term.topology_key, np.zeros(len(column.values), dtype=np.int64))
             per_code[code] += 1
-    return _without_empty(_weighed(nodes, key, per_code, column) for key, per_code in by_key.items())
+    return _without_empty(_weighed(nodes, key, per_code, column, listed) for key, per_code in by_key.items())
 
 
-def _weighed(nodes: Snapshot, key: str, per_code: Integers, column: Column[PodTerms | None]) -> TopologyCounts:
+def rows_with(nodes: Snapshot, has: Callable[[PodTerms], bool]) -> Mask:
+    """bool[n]: the nodes with a pod whose terms the predicate holds for."""
+    pods = existing_terms(nodes.existing_pods).where(lambda terms: terms is not None and has(terms))
+    return _on_own_node(nodes, pods)
+
+
+def _weighed(
+    nodes: Snapshot, key: str, per_code: Integers, column: Column[PodTerms | None], listed: Mask | None
+) -> TopologyCounts:
     pods = np.flatnonzero((per_code != 0)[column.codes])
+    if listed is not None:
+        pods = pods[listed[nodes.existing_pods.rows[pods]]]
     return TopologyCounts.of(nodes, key, nodes.existing_pods.rows[pods], per_code[column.codes[pods]])
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from kubectl_sched.framework.cycle_state import StateKey
 from kubectl_sched.framework.runtime import MAX_NODE_SCORE
-from kubectl_sched.plugins.inter_pod_affinity.filtering import meeting
+from kubectl_sched.plugins.inter_pod_affinity.filtering import meeting, rows_with
 from kubectl_sched.plugins.inter_pod_affinity.term_index import TermKind, terms_matching
 from kubectl_sched.plugins.inter_pod_affinity.terms import existing_terms, terms_of
 from kubectl_sched.record import Record
@@ -33,6 +33,8 @@ class Preferences(Record, frozen=True, kw_only=True):
     terms: tuple[AffinityTerm, ...]
     namespace_labels: Labels
     hard_weight: int
+    listed_in: Snapshot | None = None
+    """If given, the terms of existing pods count only on nodes where a pod has affinity in that state."""
 
     def points(self, kind: TermKind, term: AffinityTerm) -> int | None:
         """Return the points for a matching term of an existing pod, None if such terms do not count."""
@@ -84,6 +86,7 @@ def _by_own_terms(nodes: Snapshot, preferences: Preferences) -> Iterator[tuple[s
 
 def _by_existing(pod: Pod, nodes: Snapshot, preferences: Preferences) -> Iterator[tuple[str, Rows, Integers]]:
     column = existing_terms(nodes.existing_pods)
+    listed = None if preferences.listed_in is None else rows_with(preferences.listed_in, lambda _: True)
     weights: dict[str, dict[int, int]] = {}
     for code, kind, term in terms_matching(nodes.existing_pods, pod, preferences.namespace_labels):
         points = preferences.points(kind, term)
@@ -96,6 +99,8 @@ def _by_existing(pod: Pod, nodes: Snapshot, preferences: Preferences) -> Iterato
         weight_of[list(per_code)] = list(per_code.values())
         gives[list(per_code)] = True
         pods = np.flatnonzero(gives[column.codes])
+        if listed is not None:
+            pods = pods[listed[nodes.existing_pods.rows[pods]]]
         yield key, nodes.existing_pods.rows[pods], weight_of[column.codes[pods]]
 
 
