@@ -25,6 +25,7 @@ def options_of(request: Json) -> Options:
         respects_preferences=request["preferencePolicy"] != "Ignore",
         relaxes_min_values=request["minValuesPolicy"] == "BestEffort",
         reserves_capacity=not request["noReservedCapacity"],
+        applies_overlays=request.get("nodeOverlay", False),
         well_known=frozenset(request["wellKnownLabels"]),
         reservation_label=request["reservationIDLabel"],
         max_instance_types=request["maxInstanceTypes"],

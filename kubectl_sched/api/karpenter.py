@@ -4,6 +4,9 @@ import msgspec
 
 from kubectl_sched.api.core import ResourceList, Taint
 from kubectl_sched.api.meta import Condition, Int32, Int64, KubernetesObject, Part
+from kubectl_sched.lazy_pattern import pattern
+
+_PRICE = pattern(r"[0-9]{1,15}(?:\.[0-9]{1,15})?|[+-][0-9]{0,15}\.?[0-9]{1,15}%?")
 
 
 class NodeSelectorRequirementWithMinValues(Part, frozen=True):
@@ -78,6 +81,42 @@ class NodePool(KubernetesObject, frozen=True, tag_field="kind", tag="NodePool"):
         """Report whether Karpenter uses it: it is Ready, and the conditions that this rests on are known."""
         known = {each.type: each.status for each in self.status.conditions}
         return known.get("Ready") == "True" and "ValidationSucceeded" in known and "NodeClassReady" in known
+
+
+def is_price(text: str) -> bool:
+    """Report whether a NodeOverlay may have it as its price or its adjustment."""
+    return _PRICE.fullmatch(text) is not None
+
+
+class NodeOverlaySpec(Part, frozen=True):
+    """Another price or more capacity, as the simulation has it, for the offerings that meet the requirements."""
+
+    requirements: tuple[NodeSelectorRequirementWithMinValues, ...] = ()
+    price: str = ""
+    price_adjustment: str = ""
+    capacity: ResourceList | None = None
+    weight: Int32 | None = None
+
+
+class NodeOverlayStatus(Part, frozen=True):
+    """Tells whether it is valid, and in conflict with no other."""
+
+    conditions: tuple[Condition, ...] = ()
+
+
+class NodeOverlay(KubernetesObject, frozen=True, tag_field="kind", tag="NodeOverlay"):
+    """A correction of what a provider says of its instance types (karpenter.sh/v1alpha1)."""
+
+    spec: NodeOverlaySpec = NodeOverlaySpec()
+    status: NodeOverlayStatus = NodeOverlayStatus()
+
+    @property
+    def is_invalid(self) -> bool:
+        """Report whether Karpenter has found it to be invalid in itself, or no API server would take its price."""
+        return not is_price(self.spec.price or self.spec.price_adjustment or "0") or any(
+            each.type == "ValidationSucceeded" and each.status == "False" and each.reason == "RuntimeValidation"
+            for each in self.status.conditions
+        )
 
 
 class NodeClaimStatus(Part, frozen=True):

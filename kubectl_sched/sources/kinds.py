@@ -128,6 +128,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(scheduling.CompositePodGroup, "compositepodgroups", SCHEDULING, served_everywhere=False),
     Kind(karpenter.NodePool, "nodepools", KARPENTER, namespaced=False, served_everywhere=False),
     Kind(karpenter.NodeClaim, "nodeclaims", KARPENTER, namespaced=False, served_everywhere=False),
+    Kind(karpenter.NodeOverlay, "nodeoverlays", KARPENTER, namespaced=False, served_everywhere=False),
     *GATE_KINDS,
     Kind(schedulers.Lease, "leases", frozenset({"coordination.k8s.io"})),
     Kind(

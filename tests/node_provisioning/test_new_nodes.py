@@ -195,13 +195,26 @@ def test_karpenters_settings_are_those_of_its_deployment(tmp_path: Path, kind: s
     strict = answered(tmp_path, *cluster)
     assert strict["karpenter"]["verdict"] == "Impossible"
     assert any("as its pod is not seen" in each for each in strict["assumed"])
-    stated = {"MIN_VALUES_POLICY": "BestEffort", "FEATURE_GATES": "NodeOverlay=true,ReservedCapacity=true"}
+    stated = {"MIN_VALUES_POLICY": "BestEffort", "FEATURE_GATES": "CapacityBuffer=true,ReservedCapacity=true"}
     args = tuple(f"--{name.lower().replace('_', '-')}={value}" for name, value in stated.items()) if in_args else ()
     env = {"PASSWORD": "secret"} if in_args else stated
     found = answered(tmp_path, *cluster, karpenter(kind, args=args, **env))
     assert found["karpenter"]["verdict"] == "Created"
-    assert "NodeOverlays are not replayed, though the feature gate NodeOverlay is on" in found["assumed"]
+    assert "CapacityBuffers are not replayed, though the feature gate CapacityBuffer is on" in found["assumed"]
     assert not any("default settings" in each for each in found["assumed"])
+
+
+def test_node_overlays_count_where_their_gate_is_on(tmp_path: Path) -> None:
+    overlay: Json = {"apiVersion": "karpenter.sh/v1alpha1", "kind": "NodeOverlay", "metadata": {"name": "dear"},
+                     "spec": {"requirements": [{"key": "node.kubernetes.io/instance-type", "operator": "In",
+                                                "values": ["m5.large"]}],
+                              "priceAdjustment": "+300%", "capacity": {"example.com/gpu": "1"}}}  # fmt: skip
+    cluster = (pool("general"), overlay, pod())
+    assert answered(tmp_path, *cluster)["karpenter"]["instanceTypes"] == ["m5.large", "m5.xlarge"]
+    switched = karpenter("Pod", FEATURE_GATES="NodeOverlay=true")
+    assert answered(tmp_path, *cluster, switched)["karpenter"]["instanceTypes"] == ["m5.xlarge", "m5.large"]
+    overlay["spec"]["priceAdjustment"] = "much"
+    assert answered(tmp_path, *cluster, switched)["karpenter"]["instanceTypes"] == ["m5.large", "m5.xlarge"]
 
 
 def test_another_release_of_karpenter_is_named_as_not_replayed(tmp_path: Path) -> None:

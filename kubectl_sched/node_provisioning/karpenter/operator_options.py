@@ -31,6 +31,9 @@ class Options(Record, frozen=True, kw_only=True):
     ignores_devices: bool = True
     """IGNORE_DRA_REQUESTS is true: pods with ResourceClaims are refused."""
 
+    applies_overlays: bool = False
+    """The feature gate NodeOverlay is on."""
+
     well_known: frozenset[str] = CORE_WELL_KNOWN
     """The labels that an instance type may have without a NodePool naming them; providers add their own."""
 
@@ -45,10 +48,12 @@ _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 
 def options_of(flags: Mapping[str, str], well_known: frozenset[str]) -> Options:
     """Return the options that the flags set."""
+    gates = feature_gates(flags)
     return Options(
         respects_preferences=flags.get("preference-policy") != "Ignore",
         relaxes_min_values=flags.get("min-values-policy") == "BestEffort",
-        reserves_capacity=feature_gates(flags).get("ReservedCapacity", True),
+        reserves_capacity=gates.get("ReservedCapacity", True),
+        applies_overlays=gates.get("NodeOverlay", False),
         ignores_devices=flags.get("ignore-dra-requests", "true") in _TRUE,
         well_known=well_known,
     )

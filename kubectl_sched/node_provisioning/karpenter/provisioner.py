@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from kubectl_sched.api.apimachinery.quantity import parse_resource_list
 from kubectl_sched.api.apps import DaemonSet
 from kubectl_sched.api.core import Namespace, Node
-from kubectl_sched.api.karpenter import NodeClaim, NodePool
+from kubectl_sched.api.karpenter import NodeClaim, NodeOverlay, NodePool
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type_table import InstanceTypeTable
+from kubectl_sched.node_provisioning.karpenter.cloudprovider.node_overlays import overlaid
 from kubectl_sched.node_provisioning.karpenter.daemons import DaemonOverheadGroup, DaemonPods, daemon_set_pods
 from kubectl_sched.node_provisioning.karpenter.existing_node import ExistingNode, Usage
 from kubectl_sched.node_provisioning.karpenter.instance_type_filter import Demand, Filtered, filter_instance_types
@@ -142,7 +143,14 @@ def provision_apart(
 ) -> Outcome:
     """Replay Karpenter for one pod and one NodePool, as if no node that is there could take the pod."""
     return _solved(
-        cluster, _Round([pool], Demanders([with_sorted_preferences(pod)], {}), [], {pool.name: types}, options)
+        cluster,
+        _Round(
+            [pool],
+            Demanders([with_sorted_preferences(pod)], {}),
+            [],
+            {each.name: types for each in cluster.of(NodePool)},
+            options,
+        ),
     )
 
 
@@ -160,7 +168,10 @@ class _Round(NamedTuple):
 
 def _solved(cluster: Cluster, asked: _Round) -> Outcome:
     pools, options = asked.pools, asked.options
-    tables = _tables(pools, asked.instance_types, options)
+    instance_types = asked.instance_types
+    if options.applies_overlays:
+        instance_types = overlaid(instance_types, cluster.of(NodePool), cluster.of(NodeOverlay), options.well_known)
+    tables = _tables(pools, instance_types, options)
     ties = Ties()
     volumes, reachable = _volume_requirements(asked.needing.pods, cluster.storage)
     active = [each for each in cluster.state_nodes if not each.is_being_deleted]

@@ -18,11 +18,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
 
 _TAG = pattern(r":v?(\d{1,4}\.\d{1,4}\.\d{1,4})[^@:/]*(?:@|$)")
-_NOT_REPLAYED = {
-    "NodeOverlay": "NodeOverlays",
-    "StaticCapacity": "static NodePools",
-    "CapacityBuffer": "CapacityBuffers",
-}
+_NOT_REPLAYED = {"StaticCapacity": "static NodePools", "CapacityBuffer": "CapacityBuffers"}
 
 
 class FoundKarpenter(Record, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import structs
 
+from kubectl_sched.api.karpenter import is_price
 from kubectl_sched.api.kueue import TopologyLevelValues, TopologyValueTexts
 from kubectl_sched.api.resource import DEVICE_CLASS_RESOURCE_PREFIX
 from kubectl_sched.sources.export.pseudonyms import Pseudonyms
@@ -34,6 +35,10 @@ def _gone(_: Pseudonyms, __: str) -> str:
 
 def _number(_: Pseudonyms, text: str) -> str:
     return text if text.isdecimal() else ""
+
+
+def _price(_: Pseudonyms, text: str) -> str:
+    return text if is_price(text) else ""
 
 
 def _resources(new: Pseudonyms, amounts: dict[str, Any]) -> dict[str, Any]:
@@ -299,6 +304,7 @@ NAMING_FIELDS: dict[str, Change] = {
         "NodeClaimResources.requests",
         "NodeClaimStatus.allocatable",
         "NodeClaimStatus.capacity",
+        "NodeOverlaySpec.capacity",
         "NodePoolSpec.limits",
         "NodeAllocatableResourceClaimStatus.resources",
         "NodeStatus.allocatable",
@@ -312,6 +318,7 @@ NAMING_FIELDS: dict[str, Change] = {
     **_fields(_resource, "ContainerExtendedResourceRequest.resource_name", "ContainerResizePolicy.resource_name"),
     "Annotations.namespace_node_selector": _selector_text,
     "Annotations.kueue_group_size": _number,
+    **_fields(_price, "NodeOverlaySpec.price", "NodeOverlaySpec.price_adjustment"),
     "Annotations.kueue_role_hash": Pseudonyms.name,
     "Annotations.yunikorn_queue": _gone,
     "PodSetAssignment.flavors": _names_in,

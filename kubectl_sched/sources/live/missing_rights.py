@@ -41,6 +41,7 @@ _MEANINGS = {
     "Lease": "which of several schedulers serves is not known",
     "NodePool": "the node that Karpenter would make is not known",
     "NodeClaim": "nodes that Karpenter is making are not seen",
+    "NodeOverlay": "NodeOverlays are left out",
     "DaemonSet": "the pods that daemons would put on a new node are not counted",
     "Scheduler": "the profile that OpenShift's scheduler runs is not known; --config gives it",
     "SchedulerConfiguration": "a configuration of AKS's scheduler is not known; --config gives it",

@@ -44,6 +44,7 @@ SELECTORS = ("Service", "ReplicationController", "ReplicaSet", "StatefulSet")
 FOR_NEW_NODES = (
     "NodePool",
     "NodeClaim",
+    "NodeOverlay",
     "DaemonSet",
     "PersistentVolumeClaim",
     "PersistentVolume",

@@ -32,6 +32,39 @@ def request_of(seed: int) -> Json:
     return _Generator(Random(seed)).request(seed)  # noqa: S311 - reproducible on purpose
 
 
+def with_overlays(request: Json, seed: int) -> Json:
+    """The cluster with NodeOverlays, some of one weight, and their gate on."""
+    random = Random(seed)  # noqa: S311 - reproducible on purpose
+    overlays = [_overlay(random, number) for number in range(random.randint(2, 7))]
+    return {**request, "objects": [*request["objects"], *overlays], "nodeOverlay": True}
+
+
+def _overlay(random: Random, number: int) -> Json:
+    requirements = random.sample(
+        [
+            selector(CAPACITY_TYPE, random.choice(["spot", "on-demand"])),
+            selector(ZONE, *random.sample(ZONES, 2)),
+            selector(ARCH, "amd64"),
+            selector("pool", "general"),
+            selector(POOL, "pool-0"),
+            selector(FAMILY, *random.sample(["c", "m", "r"], 2)),
+            {"key": "unknown", "operator": "DoesNotExist"},
+            {"key": CPU, "operator": "Gt", "values": ["3"]},
+        ],
+        random.choice([0, 1, 1, 2]),
+    )
+    spec: Json = {"requirements": requirements}
+    price = random.choice(["", "price", "priceAdjustment"])
+    if price:
+        spec[price] = random.choice(["0.01", "3.5"] if price == "price" else ["+10%", "-50%", "-100%", "+1.5", "-0.4"])
+    if not price or random.random() < 0.3:
+        spec["capacity"] = {random.choice(["example.com/gpu", "example.com/fpga"]): random.choice(["1", "4"])}
+    if random.random() < 0.6:
+        spec["weight"] = random.choice([1, 10])
+    return {"apiVersion": "karpenter.sh/v1alpha1", "kind": "NodeOverlay",
+            "metadata": {"name": f"overlay-{number}"}, "spec": spec}  # fmt: skip
+
+
 class _Generator:
     def __init__(self, random: Random) -> None:
         self._random = random

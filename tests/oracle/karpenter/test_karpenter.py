@@ -13,12 +13,13 @@ from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_types_file
 from tests.karpenter_decisions import instance_type
 from tests.oracle.build import GoMissingError
 from tests.oracle.karpenter.compare import verdict
-from tests.oracle.karpenter.generate import request_of
+from tests.oracle.karpenter.generate import request_of, with_overlays
 from tests.oracle.karpenter.oracle import KarpenterOracle, instance_types
 
 pytestmark = pytest.mark.oracle
 
 CLUSTERS = 150
+OVERLAID = 60
 
 
 @pytest.fixture(scope="module")
@@ -55,3 +56,9 @@ def test_instance_types_of_a_file_are_those_that_the_kwok_provider_makes_of_it(t
 @pytest.mark.parametrize("seed", range(CLUSTERS))
 def test_every_aspect_agrees(karpenter: KarpenterOracle, seed: int) -> None:
     assert verdict(karpenter, request_of(seed)) in {"the same", "the same, tied", "tied, in no run"}
+
+
+@pytest.mark.parametrize("seed", range(OVERLAID))
+def test_every_aspect_agrees_under_node_overlays(karpenter: KarpenterOracle, seed: int) -> None:
+    request = with_overlays(request_of(seed), seed)
+    assert verdict(karpenter, request) in {"the same", "the same, tied", "tied, in no run"}

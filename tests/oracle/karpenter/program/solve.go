@@ -22,9 +22,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	fakeclient "sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
+	overlays "sigs.k8s.io/karpenter/pkg/apis/v1alpha1"
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
 	"sigs.k8s.io/karpenter/pkg/cloudprovider/fake"
+	"sigs.k8s.io/karpenter/pkg/cloudprovider/overlay"
+	"sigs.k8s.io/karpenter/pkg/controllers/nodeoverlay"
 	"sigs.k8s.io/karpenter/pkg/controllers/provisioning"
 	"sigs.k8s.io/karpenter/pkg/controllers/provisioning/scheduling"
 	"sigs.k8s.io/karpenter/pkg/controllers/state"
@@ -90,9 +94,17 @@ func run(request *Request, types map[string][]*cloudprovider.InstanceType) (*Res
 	if err != nil {
 		return nil, 0, err
 	}
-	cloud := &provider{fake.NewCloudProvider(), types}
+	var cloud cloudprovider.CloudProvider = &provider{fake.NewCloudProvider(), types}
 	kube := kubeClient(objects)
 	cluster := state.NewCluster(clock.RealClock{}, kube, cloud)
+	if request.NodeOverlay {
+		store := nodeoverlay.NewInstanceTypeStore()
+		controller := nodeoverlay.NewController(clock.RealClock{}, kube, cloud, store, cluster)
+		if _, err := controller.Reconcile(ctx, reconcile.Request{}); err != nil {
+			return nil, 0, err
+		}
+		cloud = overlay.Decorate(cloud, kube, store)
+	}
 	if err := observe(ctx, kube, cluster); err != nil {
 		return nil, 0, err
 	}
@@ -119,7 +131,7 @@ func karpenterOptions(request *Request) *options.Options {
 		PreferencePolicy:  options.PreferencePolicy(lo.CoalesceOrEmpty(request.PreferencePolicy, "Respect")),
 		MinValuesPolicy:   options.MinValuesPolicy(lo.CoalesceOrEmpty(request.MinValuesPolicy, "Strict")),
 		IgnoreDRARequests: true,
-		FeatureGates:      options.FeatureGates{ReservedCapacity: !request.NoReservedCapacity},
+		FeatureGates:      options.FeatureGates{ReservedCapacity: !request.NoReservedCapacity, NodeOverlay: request.NodeOverlay},
 	}
 }
 
@@ -138,6 +150,7 @@ func decode(raw []json.RawMessage) ([]client.Object, error) {
 func kubeClient(objects []client.Object) client.Client {
 	byNode := func(object client.Object) []string { return []string{object.(*corev1.Pod).Spec.NodeName} }
 	return &storedClient{fakeclient.NewClientBuilder().WithScheme(scheme.Scheme).WithObjects(objects...).
+		WithStatusSubresource(&overlays.NodeOverlay{}).
 		WithIndex(&corev1.Pod{}, "spec.nodeName", byNode).Build()}
 }
 

@@ -18,6 +18,7 @@ type Request struct {
 	PreferencePolicy   string                   `json:"preferencePolicy"`
 	MinValuesPolicy    string                   `json:"minValuesPolicy"`
 	NoReservedCapacity bool                     `json:"noReservedCapacity"`
+	NodeOverlay        bool                     `json:"nodeOverlay"`
 	MaxInstanceTypes   int                      `json:"maxInstanceTypes"`
 	// Runs is how often to solve; the answers may differ where Karpenter iterates a map.
 	Runs int `json:"runs"`
