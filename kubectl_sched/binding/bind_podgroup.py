@@ -18,7 +18,7 @@ from kubectl_sched.binding.podgroup_plan import group_plan, refusal_of_group, un
 from kubectl_sched.binding.scheduling_failure import report_failure, write_report
 from kubectl_sched.own_error import EXIT_CODE
 from kubectl_sched.render.podgroups.podgroup_headline import podgroup_headline
-from kubectl_sched.render.safe_text import count
+from kubectl_sched.render.safe_text import count, listed
 from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ class _OfGroup:
         if self._tools.stop.is_set():
             exit_code = INTERRUPTED
         if self._bound and outcome != "Bound":
-            message += f"; {count(len(self._bound), 'pod')} bound before stay so, and the next run goes on from there"
+            message += f"; bound already: {listed(list(self._bound))} (the next run goes on from there)"
         return GroupAnswer(
             outcome=outcome,
             exit_code=exit_code,

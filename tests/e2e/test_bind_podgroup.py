@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.e2e.api import Api, ApiError
-from tests.e2e.binding_cluster import PODS, Program, claim, events, node, node_of, pod, provisioner, versions
+from tests.e2e.binding_cluster import (
+    CLAIMS,
+    PODS,
+    SELECTED_NODE,
+    Program,
+    claim,
+    events,
+    node,
+    node_of,
+    pod,
+    provisioner,
+    versions,
+)
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
 from tests.e2e.patience import until
 from tests.oracle.build import GoMissingError
@@ -127,6 +139,24 @@ def test_what_a_killed_run_leaves_half_bound_is_finished_by_the_next(
     assert answer["explanation"]["scheduled"] == [f"default/{name}" for name in first]
     assert all(nodes(api, names))
     assert condition(api, "half")["status"] == "True"
+
+
+def test_an_interrupt_takes_back_what_is_under_way_and_leaves_what_is_bound(
+    api: Api, control_plane: ControlPlane, program: Program
+) -> None:
+    names = gang(api, "stopped", 2, "100m", claims=True)
+    with program.started("stopped", "--feature-gates", GATES, "--yes") as run:
+        with provisioner(control_plane, only=names[0]):
+            until(lambda: bool(node_of(api, names[0])), lambda: "no pod is bound")
+        path = f"{CLAIMS}/{names[1]}"
+        until(lambda: SELECTED_NODE in api.get(path)["metadata"].get("annotations", {}), lambda: "no node is selected")
+        run.send_signal(signal.SIGINT)
+        _, told = run.communicate(timeout=60)
+    assert run.returncode == 130
+    assert "bound already: default/stopped-0 (the next run goes on from there)" in told
+    assert node_of(api, names[1]) == ""
+    assert SELECTED_NODE not in api.get(path)["metadata"].get("annotations", {})
+    assert api.get(f"{PODS}/{names[1]}")["status"].get("nominatedNodeName") is None
 
 
 def test_nothing_is_bound_where_the_server_would_not_bind_one_of_them(api: Api, program: Program) -> None:
