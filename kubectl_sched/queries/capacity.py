@@ -107,7 +107,7 @@ class Pool(CachingRecord, frozen=True, kw_only=True):
     @cached_property
     def fullness(self) -> Floats:
         """The highest share of any resource that is requested of each node."""
-        shares: Floats = np.max([each.shares for each in self.resources], axis=0, initial=0.0)
+        shares: Floats = np.max([np.zeros(len(self.nodes)), *(each.shares for each in self.resources)], axis=0)
         return shares
 
 

@@ -110,6 +110,11 @@ def test_nodes_that_are_cordoned_or_not_ready_have_no_largest_pod() -> None:
     assert {each.largest for each in resources(found).values()} == {0}
 
 
+def test_nodes_that_say_nothing_of_what_they_have_are_empty() -> None:
+    (pool,) = answer(node("w1", allocatable={}), shapes=("cpu=1",)).pools
+    assert pool.fullness.tolist() == [0.0]
+
+
 @pytest.mark.parametrize(
     ("text", "name", "asked"),
     [
