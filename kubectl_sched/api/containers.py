@@ -64,13 +64,6 @@ class VolumeMount(Part, frozen=True):
     bind_mount_options: tuple[str, ...] = ()
 
 
-class EnvVar(Part, frozen=True):
-    """An environment variable; readers keep it of Karpenter only, as a flag."""
-
-    name: str = ""
-    value: str = ""
-
-
 class Container(Part, frozen=True):
     """A container or an init container; restartPolicy Always makes an init container a sidecar."""
 
@@ -81,9 +74,6 @@ class Container(Part, frozen=True):
 
     args: tuple[str, ...] = ()
     """Dropped by readers, as they join those of kube-schedulers to `command`."""
-
-    env: tuple[EnvVar, ...] = ()
-    """Dropped by readers, too."""
 
     image_pull_policy: str = ""
     ports: tuple[ContainerPort, ...] = ()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import force_setattr, replace
 
-from kubectl_sched.api.apps import PodTemplateSpec
+from kubectl_sched.api.apps import Deployment, PodTemplateSpec
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.lazy_pattern import pattern
 
@@ -74,7 +74,6 @@ _BOOLEAN = frozenset({"force-ds", "leader-elect", "scale-from-unschedulable", "u
 _IMAGE = pattern(r"(?:^|/)kube-scheduler(?:-(?:amd64|arm64|arm|ppc64le|s390x))?(?:[:@]|$)")
 _AUTOSCALER_IMAGE = pattern(r"(?:^|/)cluster-autoscaler(?:-(?:amd64|arm64|s390x))?(?:[:@]|$)")
 _KARPENTER_IMAGE = pattern(r"(?:^|/)karpenter(?:-[a-z-]+)?(?:/controller)?(?:[:@]|$)")
-_KARPENTER_VARIABLES = {name.upper().replace("-", "_"): name for name in KARPENTER_FLAGS}
 _QUOTES = str.maketrans("", "", "'\"")
 
 
@@ -93,14 +92,13 @@ def keep_scheduler_flags(item: KubernetesObject) -> None:
 
 def _keep(spec: PodSpec) -> None:
     for container in spec.containers:
-        if container.command or container.args or container.env or KARPENTER in container.image:
+        if container.command or container.args or KARPENTER in container.image:
             force_setattr(container, "command", tuple(_kept_flags(container)))
             force_setattr(container, "args", ())
-            force_setattr(container, "env", ())
     for container in (*spec.init_containers, *spec.ephemeral_containers):
-        if container.command or container.args or container.env:
-            for field in ("command", "args", "env"):
-                force_setattr(container, field, ())
+        if container.command or container.args:
+            force_setattr(container, "command", ())
+            force_setattr(container, "args", ())
     for volume in spec.volumes:
         if volume.config_map is not None:
             if not any(is_scheduler(each) or is_autoscaler(each) for each in spec.containers):
@@ -110,8 +108,7 @@ def _keep(spec: PodSpec) -> None:
 
 def _kept_flags(container: Container) -> Iterable[str]:
     """Return the flags that are kept; the shortest way is that of the many containers that have none."""
-    is_karpenter = KARPENTER in container.image and bool(_KARPENTER_IMAGE.search(container.image))
-    if is_karpenter or container.command[:1] == (KARPENTER,):
+    if is_karpenter(container) or container.command[:1] == (KARPENTER,):
         return _kept_of_karpenter(container)
     text = "\n".join((*container.command, *container.args))
     is_plain = "kube" not in text and "kube" not in container.image and "'" not in text and '"' not in text
@@ -129,6 +126,23 @@ def is_autoscaler(container: Container) -> bool:
     return container.command[:1] == (AUTOSCALER,) or (
         AUTOSCALER in container.image and bool(_AUTOSCALER_IMAGE.search(container.image))
     )
+
+
+def is_karpenter(container: Container) -> bool:
+    """Report whether the container runs Karpenter, as its image says."""
+    return KARPENTER in container.image and bool(_KARPENTER_IMAGE.search(container.image))
+
+
+def any_karpenter(objects: Iterable[KubernetesObject]) -> bool:
+    """Report whether Karpenter runs in one of these pods, or is what a Deployment makes."""
+    return any(KARPENTER in each.image and is_karpenter(each) for item in objects for each in containers_of(item))
+
+
+def containers_of(item: KubernetesObject) -> Sequence[Container]:
+    """Return the containers of a pod, or of the pods that a Deployment makes; none of anything else."""
+    if type(item) is Pod:
+        return item.spec.containers
+    return item.spec.template.spec.containers if isinstance(item, Deployment) else ()
 
 
 def karpenter_flags(container: Container) -> Mapping[str, str] | None:
@@ -169,11 +183,7 @@ def _kept(container: Container, text: str) -> Iterator[str]:
 
 
 def _kept_of_karpenter(container: Container) -> Iterator[str]:
-    """Flags win over environment variables."""
     yield KARPENTER
-    for each in container.env:
-        if each.name in _KARPENTER_VARIABLES and each.value:
-            yield f"--{_KARPENTER_VARIABLES[each.name]}={each.value}"
     for name, value in _flags((*container.command, *container.args), KARPENTER_FLAGS):
         yield f"--{name}={value}"
 

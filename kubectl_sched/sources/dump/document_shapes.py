@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kubectl_sched.api.pod import any_gated
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.sources.dump.json_lists import SnapshotMetadata
 from kubectl_sched.sources.dump.undecoded_values import elements, fields, head, is_mapping, plain, typed
 from kubectl_sched.sources.kinds import KINDS, Kind, kind_of
+from kubectl_sched.sources.rare_fields import note_rare_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -161,10 +161,7 @@ def take_object(
         return
     try:
         item = typed(value, kind.type)
-        if any_gated([item]):
-            from kubectl_sched.sources.gate_managers import note_gate_managers
-
-            note_gate_managers([item], value)
+        note_rare_fields([item], value)
         collection.add([item], source)
     except (msgspec.ValidationError, RecursionError) as error:
         collection.skip(kind.name, about.key, in_words(error), source)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import msgspec
 
 from kubectl_sched.api.decoders import UNDECODABLE
-from kubectl_sched.api.pod import any_gated
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.sources.budget import Budget, values_in
 from kubectl_sched.sources.dump.document_shapes import list_kind, take, take_items
@@ -18,6 +17,7 @@ from kubectl_sched.sources.dump.text_encoding import utf8
 from kubectl_sched.sources.dump.undecoded_values import plain
 from kubectl_sched.sources.dump_errors import DumpError
 from kubectl_sched.sources.kinds import KINDS
+from kubectl_sched.sources.rare_fields import note_rare_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -105,10 +105,7 @@ def read_list(
 def _objects(kinds: tuple[Kind, ...], piece: memoryview) -> list[KubernetesObject]:
     """Decode a piece; of what comes out nothing refers to the piece, which is released afterwards."""
     found: list[KubernetesObject] = _decoder(kinds).decode(piece)
-    if any_gated(found):
-        from kubectl_sched.sources.gate_managers import note_gate_managers
-
-        note_gate_managers(found, piece)
+    note_rare_fields(found, piece)
     if not _has_namesakes(kinds):
         return found
     from kubectl_sched.sources.dump.ambiguous_kinds import told_apart

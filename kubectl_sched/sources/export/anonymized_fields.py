@@ -278,8 +278,6 @@ NAMING_FIELDS: dict[str, Change] = {
     **_fields(Pseudonyms.image, "Container.image", "ContainerStatus.image", "ImageVolumeSource.reference"),
     **_fields(
         _gone,
-        "EnvVar.name",
-        "EnvVar.value",
         "AdmissionCheckState.message",
         "Annotations.default_tolerations",
         "Annotations.gang_min_available",

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from kubectl_sched.api.decoders import UNDECODABLE, decoder
-from kubectl_sched.api.pod import any_gated
 from kubectl_sched.sources.budget import Budget, values_in
 from kubectl_sched.sources.dump_errors import BombError
 from kubectl_sched.sources.live.list_paths import group_of, list_paths
 from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
+from kubectl_sched.sources.rare_fields import note_rare_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -192,10 +192,7 @@ def decoded(body: bytes, kind: Kind) -> tuple[list[KubernetesObject], list[tuple
         return _one_by_one(body, kind)
     except UNDECODABLE:
         raise ClusterError(f"the server's list of {kind.plural} is cut off or no JSON; try again") from None
-    if any_gated(found):
-        from kubectl_sched.sources.gate_managers import note_gate_managers
-
-        note_gate_managers(found, body)
+    note_rare_fields(found, body)
     return found, []
 
 
