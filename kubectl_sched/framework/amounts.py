@@ -37,21 +37,30 @@ def amount_text(resource: str, amount: int) -> str:
 
 
 def amount_texts(resource: str, *amounts: int) -> tuple[str, ...]:
-    """Several amounts to be compared: rounded to a tenth of a unit, unless different ones would then look equal."""
-    if not is_bytes(resource):
-        return tuple(amount_text(resource, amount) for amount in amounts)
-    texts = tuple(_rounded(amount) for amount in amounts)
-    if len(set(texts)) == len(set(amounts)):
-        return texts
-    return tuple(amount_text(resource, amount) for amount in amounts)
+    """Amounts for a sentence, in one unit: cores, exactly; bytes rounded, in the unit of the first, Gi at most.
+
+    Where different amounts would then look equal, they are in the next smaller unit.
+    """
+    if resource == "cpu":
+        return tuple(_without_zeros(f"{amount / 1000:.3f}") for amount in amounts)
+    if is_bytes(resource):
+        first = abs(next(filter(None, amounts), 0))
+        for bits, suffix in _BINARY[_BINARY.index((30, "Gi")) :]:
+            texts = tuple(_rounded(amount, bits, suffix) for amount in amounts)
+            if first >= 1 << bits and len(set(texts)) == len(set(amounts)) and texts.count("0") == amounts.count(0):
+                return texts
+    return tuple(map(str, amounts))
 
 
-def _rounded(amount: int) -> str:
-    """`4Gi`, `3.9Gi`: the greatest unit that leaves at least one, to a tenth."""
-    for bits, suffix in _BINARY:
-        if abs(amount) >= 1 << bits:
-            return f"{amount / (1 << bits):.1f}".removesuffix(".0") + suffix
-    return str(amount)
+def _rounded(amount: int, bits: int, suffix: str) -> str:
+    """`4Gi`, `3.9Gi`, `0.125Gi`: to a tenth, and what is less than one unit to a thousandth."""
+    units = amount / (1 << bits)
+    text = _without_zeros(f"{units:.{1 if abs(units) >= 1 else 3}f}")
+    return text if text == "0" else f"{text}{suffix}"
+
+
+def _without_zeros(decimal: str) -> str:
+    return decimal.rstrip("0").rstrip(".")
 
 
 class Unit(Record, frozen=True, kw_only=True):

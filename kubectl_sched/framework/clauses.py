@@ -29,6 +29,12 @@ class Outside(str):
     __slots__ = ()
 
 
+class OfRequests(str):
+    """A clause on what is free by the pods' requests, which their usage does not change."""
+
+    __slots__ = ()
+
+
 def pods(count: int) -> str:
     """`1 pod`, `2 pods`."""
     return f"{count} pod" if count == 1 else f"{count} pods"

@@ -49,11 +49,11 @@ def about_stranded(found: ShapeCapacity) -> Iterator[str]:
     for each in sorted(found.stranded, key=lambda each: each.free / found.requests[each.resource])[:1]:
         if not each.stranded:
             continue
-        stranded, free = amount_texts(each.resource, each.stranded, each.free)
+        shown = each.blocked_by[:_REASONS_SHOWN]
+        free, stranded, *there = amount_texts(each.resource, each.free, each.stranded, *(one.free for one in shown))
         reasons = [
-            f"{safe(', '.join(blocked.reasons))} ({count(blocked.nodes, 'node')}, "
-            f"{amount_texts(each.resource, blocked.free)[0]})"
-            for blocked in each.blocked_by[:_REASONS_SHOWN]
+            f"{safe(', '.join(blocked.reasons))} ({count(blocked.nodes, 'node')}, {amount})"
+            for blocked, amount in zip(shown, there, strict=True)
         ]
         more = len(each.blocked_by) - _REASONS_SHOWN
         why = "; ".join(reasons) + (f"; and {count(more, 'more reason')}" if more > 0 else "")
@@ -69,9 +69,9 @@ def resources_asked_for(pool: Pool, answer: Answer) -> list[Resource]:
 
 def resource_texts(found: Resource) -> tuple[str, str, str, str]:
     """Return `12 of 48` requested, the free and stranded amounts, and `8 on gpu-1`, the largest pod."""
-    requested, allocatable = amount_texts(found.name, found.requested, found.allocatable)
-    free, stranded = amount_texts(found.name, found.free, found.stranded)
-    largest = amount_texts(found.name, found.largest)[0]
+    allocatable, requested, free, stranded, largest = amount_texts(
+        found.name, found.allocatable, found.requested, found.free, found.stranded, found.largest
+    )
     on = f" on {safe(found.largest_on)}" if found.largest_on is not None else ""
     return f"{requested} of {allocatable}", free, stranded, f"{largest}{on}"
 

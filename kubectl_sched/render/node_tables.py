@@ -12,7 +12,7 @@ from kubectl_sched.framework.status import SUCCESS
 from kubectl_sched.record import Record
 from kubectl_sched.render.funnel import Step, funnel
 from kubectl_sched.render.node_sentences import in_words, rejected_by, why_not
-from kubectl_sched.render.reason_clauses import main_reason
+from kubectl_sched.render.reason_clauses import reasons_against
 from kubectl_sched.render.safe_text import count
 from kubectl_sched.render.table import Column, Table
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
 
 _TIMES = "\N{MULTIPLICATION SIGN}"
+_BY_REQUESTS = "free: by requests, not usage (kubectl top does not show it)"
 
 
 class ScoreChoice(Record, frozen=True, kw_only=True):
@@ -105,7 +106,7 @@ def chosen_scores(result: ScheduleResult, rows: Sequence[int]) -> ScoreChoice:
 
 def name_column(result: ScheduleResult, heading: str = "Node") -> Column[int]:
     """The nodes' names, whole."""
-    return Column(heading=heading, cell=lambda row: result.nodes.names[row], kind="name")
+    return Column(heading=heading, cell=lambda row: result.nodes.names[row], kind="name", among=result.nodes.names)
 
 
 def points_column(result: ScheduleResult) -> Column[int]:
@@ -252,7 +253,14 @@ def rejection_table(result: ScheduleResult, row: int) -> Table[Status]:
             Column(heading="why not", cell=evidence, kind="words", tone=lambda _: "bad"),
         ),
         rows=result.rejections(row),
+        below=_BY_REQUESTS if _counts_requests(result, row) else "",
     )
+
+
+def _counts_requests(result: ScheduleResult, row: int) -> bool:
+    """Report whether the node has too little left of what `kubectl top` shows, too."""
+    facts = (fact.facts for fact in result.filter_evidence("NodeResourcesFit", row))
+    return any(fact.get("resource") in {"cpu", "memory"} and fact.get("used") for fact in facts)
 
 
 def _rejections(result: ScheduleResult, row: int) -> str:
@@ -265,7 +273,7 @@ def _rejections(result: ScheduleResult, row: int) -> str:
 
 
 def pool_table(result: ScheduleResult) -> Table[tuple[str, list[int]]]:
-    """The nodes by pool, the largest first, with the reason against most of each."""
+    """The nodes by pool, the largest first, with the reasons against each."""
     from kubectl_sched.queries.nodes_by_pool import pools
 
     by_size = sorted(pools(result.nodes, range(len(result.nodes))).items(), key=lambda each: (-len(each[1]), each[0]))
@@ -274,7 +282,9 @@ def pool_table(result: ScheduleResult) -> Table[tuple[str, list[int]]]:
             Column(heading="Pool", cell=lambda pool: pool[0], kind="name"),
             Column(heading="nodes", cell=lambda pool: f"{len(pool[1]):,}", kind="number"),
             Column(
-                heading="why not", cell=lambda pool: main_reason(result, np.array(pool[1], dtype=np.intp)), kind="words"
+                heading="why not",
+                cell=lambda pool: reasons_against(result, np.array(pool[1], dtype=np.intp)),
+                kind="words",
             ),
         ),
         rows=by_size,
@@ -301,7 +311,11 @@ def against_table(result: ScheduleResult, row: int, contrast: Contrast | None) -
     columns: list[Column[PluginScores | None]] = [
         Column(heading="Score", cell=lambda each: short(each.plugin) if each else "Total"),
         Column(
-            heading=_role(result, node, contrast), cell=_points_of(result, row, in_full=True), kind="number", about=node
+            heading=_role(result, node, contrast),
+            cell=_points_of(result, row, in_full=True),
+            kind="number",
+            about=node,
+            among=result.nodes.names,
         ),
     ]
     scores = list(result.scores)
@@ -346,5 +360,6 @@ def _difference(result: ScheduleResult, row: int, other: str, heading: str) -> I
     def tone(each: PluginScores | None) -> Tone:
         return "good" if difference(each) > 0 else "bad" if difference(each) < 0 else ""
 
-    yield Column(heading=heading, cell=_points_of(result, result.nodes.row_of[other]), kind="number", about=other)
+    points = _points_of(result, result.nodes.row_of[other])
+    yield Column(heading=heading, cell=points, kind="number", about=other, among=result.nodes.names)
     yield Column(heading="difference", cell=lambda each: f"{difference(each):+}", kind="number", tone=tone)

@@ -6,19 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kubectl_sched.framework.clauses import Outside, agreeing
+from kubectl_sched.framework.clauses import OfRequests, Outside, agreeing, counted
 from kubectl_sched.framework.interface import FilterPlugin
 from kubectl_sched.framework.plugin_error_boundary import error_of, is_unknown
 from kubectl_sched.framework.status import SUCCESS
 from kubectl_sched.render.safe_text import clipped, listed, safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot.array_types import Mask, Rows
 
-_CLAUSES_SHOWN = 4
 _CLAUSE_LENGTH = 1000
 
 
@@ -27,7 +26,7 @@ def clauses(result: ScheduleResult) -> list[str]:
     told: list[str] = []
     rest = "others"
     left = len(result.nodes) - len(result.feasible)
-    for rows, said in _told(result):
+    for rows, said in _of_requests_once(_told(result, _rejected(result))):
         told.append(f"{_subject(result, rows, left, rest, first=not told)} {agreeing(len(rows), said)}")
         rest = "inside" if isinstance(said, Outside) else "others"
         left -= len(rows)
@@ -36,8 +35,8 @@ def clauses(result: ScheduleResult) -> list[str]:
 
 def last_first(result: ScheduleResult) -> list[str]:
     """The same with what leaves no node over first, so that no clause refers to one before it."""
-    *before, last = _told(result)
-    told = (last, *reversed(before))
+    *before, last = _told(result, _rejected(result))
+    told = list(_of_requests_once((last, *reversed(before))))
     counts = [f"{len(rows):,}" for rows, _ in told]
     subjects = [f"{counts[0]} nodes", *counts[1:]] if before else ["all"]
     return [
@@ -46,21 +45,31 @@ def last_first(result: ScheduleResult) -> list[str]:
     ]
 
 
-def _told(result: ScheduleResult) -> list[tuple[Rows, str]]:
-    """Return rows with their clause. Plugins for which there is no room stand together before the last."""
+def _rejected(result: ScheduleResult) -> Mask:
     left: Mask = np.ones(len(result.nodes), dtype=np.bool_)
     left[result.feasible] = False
-    dropped = _dropped(result, left)
-    shown = _worth_telling([len(rows) for _, rows in dropped])
-    told = [(rows, reason(result, plugin, rows)) for plugin, rows in (dropped[index] for index in shown)]
-    for _, rows in dropped:
+    return left
+
+
+def _of_requests_once(told: Iterable[tuple[Rows, str]]) -> Iterator[tuple[Rows, str]]:
+    """Say behind the first clause about requests that usage does not count."""
+    is_said = False
+    for rows, said in told:
+        if isinstance(said, OfRequests) and not is_said:
+            is_said = True
+            yield rows, f"{said} (requests, not usage)"
+        else:
+            yield rows, said
+
+
+def _told(result: ScheduleResult, left: Mask) -> list[tuple[Rows, str]]:
+    """Return these rows with their clauses."""
+    left = left.copy()
+    told: list[tuple[Rows, str]] = []
+    for plugin, rows in _dropped(result, left):
+        told.append((rows, reason(result, plugin, rows)))
         left[rows] = False
-    told += _left_over(result, np.flatnonzero(left))
-    hidden = [each for index, each in enumerate(dropped) if index not in shown]
-    if hidden:
-        rows = np.concatenate([rows for _, rows in hidden])
-        told.insert(len(told) - 1, (rows, f"are kept out by {listed([plugin for plugin, _ in hidden])}"))
-    return told
+    return [*told, *_left_over(result, np.flatnonzero(left))]
 
 
 def _dropped(result: ScheduleResult, left: Mask) -> list[tuple[str, Rows]]:
@@ -83,14 +92,6 @@ def _narrowing(result: ScheduleResult) -> Iterator[tuple[str, Mask]]:
     for plugin in result.narrowed_by:
         if plugin in result.rejection_masks:
             yield plugin, outside & result.rejection_masks[plugin]
-
-
-def _worth_telling(sizes: list[int]) -> list[int]:
-    """Return the indexes of those that drop the most nodes and of the last, which leaves none, in run order."""
-    if len(sizes) <= _CLAUSES_SHOWN:
-        return list(range(len(sizes)))
-    *others, last = range(len(sizes))
-    return sorted([*sorted(others, key=lambda index: -sizes[index])[: _CLAUSES_SHOWN - 1], last])
 
 
 def _by_name(result: ScheduleResult, rows: Rows) -> str | None:
@@ -128,7 +129,7 @@ def reason(result: ScheduleResult, plugin: str, rows: Rows) -> str:
             return f"fail {plugin}"
         clause = filter_plugin.summarize(result.state, result.pod, result.nodes, rows)
     shown = clipped(safe(clause), _CLAUSE_LENGTH)
-    return Outside(shown) if isinstance(clause, Outside) else shown
+    return type(clause)(shown) if isinstance(clause, (Outside, OfRequests)) else shown
 
 
 def _left_over(result: ScheduleResult, rows: Rows) -> list[tuple[Rows, str]]:
@@ -166,15 +167,11 @@ def nominated_to(result: ScheduleResult, row: int) -> str:
     return f"{listed(counted) or 'other pods'}, nominated to the node,"
 
 
-def main_reason(result: ScheduleResult, rows: Rows) -> str:
-    """Return the clause for most of these rejected nodes. The first plugin against each of them counts."""
+def reasons_against(result: ScheduleResult, rows: Rows) -> str:
+    """Return the clauses about some of the rejected nodes, for each the first plugin that keeps it out."""
     left: Mask = np.zeros(len(result.nodes), dtype=np.bool_)
     left[rows] = True
-    dropped = _dropped(result, left)
-    if dropped:
-        plugin, some = max(dropped, key=lambda each: len(each[1]))
-        said = reason(result, plugin, some)
-    else:
-        some, said = max(_left_over(result, rows), key=lambda each: len(each[0]))
-    said = agreeing(len(some), said)
-    return said if len(some) == len(rows) else f"{len(some):,} {said}"
+    told = _told(result, left)
+    if len(told) == 1:
+        return agreeing(len(rows), told[0][1])
+    return "; ".join(counted(len(some), said) for some, said in told)

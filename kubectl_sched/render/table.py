@@ -5,12 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
-from msgspec.structs import replace
-
 from kubectl_sched.record import CachingRecord, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 Row = TypeVar("Row")
 
@@ -33,6 +31,9 @@ class Column(Record, Generic[Row], frozen=True, kw_only=True):
     about: str = ""
     """The name that stands in the heading for `{}`."""
 
+    among: Sequence[str] = ()
+    """The names that those of the column, or of its heading, belong to: what all of these share tells none apart."""
+
 
 class Table(CachingRecord, Generic[Row], frozen=True, kw_only=True):
     """Columns over rows, and a line below them that belongs to their numbers."""
@@ -46,23 +47,47 @@ class Table(CachingRecord, Generic[Row], frozen=True, kw_only=True):
         """The columns' headings in order."""
         return tuple(column.heading.replace("{}", column.about) for column in self.columns)
 
-    def with_short_headings(self) -> Table[Row]:
-        """The same without what the names in its headings have in common."""
-        short = iter(without_common_prefix([column.about for column in self.columns if column.about]))
-        columns = (replace(column, about=next(short)) if column.about else column for column in self.columns)
-        return replace(self, columns=tuple(columns))
-
     @cached_property
     def texts(self) -> list[tuple[str, ...]]:
         """The cells, row by row."""
         columns = [list(map(column.cell, self.rows)) for column in self.columns]
         return list(zip(*columns, strict=True))
 
+    def shortenings(self) -> Iterator[list[tuple[str, ...]]]:
+        """Yield headings and cells with names whole, then without the words that they begin with, and end with."""
+        yield [self.headings, *self.texts]
+        for shorten in (without_common_prefix, without_common_ends):
+            columns = zip(self.columns, *self.texts, strict=True)
+            shortened = [_shortened(column, cells, shorten) for column, *cells in columns]
+            yield list(zip(*shortened, strict=True))
 
-def without_common_prefix(names: Sequence[str]) -> list[str]:
-    """The names with dots for the words that they all begin with; what tells two apart is kept."""
+
+def _shortened(
+    column: Column[Row], cells: list[str], shorten: Callable[[Sequence[str], Sequence[str]], list[str]]
+) -> list[str]:
+    """The heading and the cells with shorter names."""
+    about = shorten([column.about], column.among)[0]
+    short = shorten(cells, column.among) if column.kind == "name" else cells
+    return [column.heading.replace("{}", about), *short]
+
+
+def without_common_prefix(names: Sequence[str], among: Sequence[str] = ()) -> list[str]:
+    """The names with dots for the words that all `among` which they are begin with; what tells two apart is kept."""
+    shared = _shared_words(among or names)
+    return [f"…{name[shared:]}" for name in names] if shared > 1 else list(names)
+
+
+def without_common_ends(names: Sequence[str], among: Sequence[str]) -> list[str]:
+    """The same without the words that they all end with, too, if it is said among which they are."""
+    begun = without_common_prefix(names, among)
+    shared = _shared_words([name[::-1] for name in without_common_prefix(among)])
+    return [f"{name[:-shared]}…" for name in begun] if shared > 1 else begun
+
+
+def _shared_words(names: Sequence[str]) -> int:
+    """Count the characters of the words that all of them begin with, each with what ends it."""
     first, last = min(names, default=""), max(names, default="")
     shared = next((at for at, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), 0)
     while shared and first[shared - 1] not in _ENDS_OF_WORDS:
         shared -= 1
-    return [f"…{name[shared:]}" for name in names] if shared > 1 else list(names)
+    return shared

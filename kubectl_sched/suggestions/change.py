@@ -205,12 +205,6 @@ class Suggestion(Record, frozen=True, kw_only=True):
         return "\n".join(map(str, self.commands))
 
     @property
-    def commands_below(self) -> tuple[ShellCommand, ...]:
-        """The commands to paste: all, so that none is forgotten; none if the sentence holds them all."""
-        said = self.text
-        return () if all(str(command) in said for command in self.commands) else self.commands
-
-    @property
     def text(self) -> str:
         """The sentence, with the pods that it reaches and what it gives up in brackets."""
         how = ", ".join(change.text for change in self.changes[:-1])

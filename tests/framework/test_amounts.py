@@ -28,15 +28,29 @@ def test_one_amount(resource: str, amount: int, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("amounts", "texts"),
+    ("resource", "amounts", "texts"),
     [
-        ((4 * GI, 8052996 << 10), ("4Gi", "7.7Gi")),
-        ((4 * GI, 4 * GI - 1024), ("4Gi", "4194303Ki")),
-        ((0, 1 << 20), ("0", "1Mi")),
+        ("memory", (4 * GI, 8052996 << 10), ("4Gi", "7.7Gi")),
+        ("memory", (4 * GI, 4 * GI - 1024), ("4194304Ki", "4194303Ki")),
+        ("memory", (0, 1 << 20), ("0", "1Mi")),
+        ("memory", (GI, 128 << 20, 8 * GI), ("1Gi", "0.125Gi", "8Gi")),
+        ("memory", (128 << 20, 8 * GI), ("128Mi", "8192Mi")),
+        ("memory", (GI, 1 << 10), ("1024Mi", "0.001Mi")),
+        ("cpu", (3900, 4000, 50, 1), ("3.9", "4", "0.05", "0.001")),
+        ("nvidia.com/gpu", (1, 10), ("1", "10")),
     ],
 )
-def test_amounts_that_differ_look_different(amounts: tuple[int, ...], texts: tuple[str, ...]) -> None:
-    assert amount_texts("memory", *amounts) == texts
+def test_amounts_of_one_sentence_have_one_unit_and_look_different(
+    resource: str, amounts: tuple[int, ...], texts: tuple[str, ...]
+) -> None:
+    assert amount_texts(resource, *amounts) == texts
+
+
+@given(st.lists(st.integers(0, 1 << 60), min_size=1, max_size=5), st.sampled_from(["cpu", "memory"]))
+def test_different_amounts_have_different_texts_in_one_unit(amounts: list[int], resource: str) -> None:
+    texts = amount_texts(resource, *amounts)
+    assert len(set(texts)) == len(set(amounts))
+    assert len({text.lstrip("-.0123456789") for text in texts if text != "0"}) <= 1
 
 
 @given(st.integers(0, 1 << 60))

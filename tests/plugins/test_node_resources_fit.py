@@ -257,15 +257,12 @@ def test_evidence_says_wanted_free_capacity_and_by_whom() -> None:
     assert evidence.distance == 0.5
 
 
-def test_evidence_of_cpu_says_that_requests_count_and_who_leaves() -> None:
+def test_evidence_of_cpu_says_who_leaves() -> None:
     leaving = pod("old", on="w1", metadata={"deletionTimestamp": "2026-01-02T03:04:05Z"}, **requests(cpu="1500m"))
     nodes = snapshot(node("w1", allocatable=SMALL), leaving)
     texts, hints = explained(make(NodeResourcesFit), wanting(cpu="1"), nodes)
-    assert texts == ["wants 1 cpu; 500m of 2 free (1500m requested by 1 pod, largest: default/old 1500m)"]
-    assert hints == [
-        "requests count, not usage: kubectl top does not show what is free",
-        "pod default/old is terminating since 2026-01-02T03:04:05Z and will free 1500m cpu",
-    ]
+    assert texts == ["wants 1 cpu; 0.5 of 2 free (1.5 requested by 1 pod, largest: default/old 1.5)"]
+    assert hints == ["pod default/old is terminating since 2026-01-02T03:04:05Z and will free 1.5 cpu"]
 
 
 @pytest.mark.parametrize(
@@ -299,5 +296,5 @@ def test_scores_are_explained_by_resource() -> None:
     plugin, incoming = make(NodeResourcesFit), wanting(cpu="900m", memory="1848Mi")
     cpu, memory = plugin.explain_score(CycleState(), incoming, nodes, 0)
     assert cpu.text == "1 of 2 cpu would be requested: 50 points, as emptier nodes get more"
-    assert cpu.hints == ("scoring assumes 100m cpu for containers there that request none",)
+    assert cpu.hints == ("scoring assumes 0.1 cpu for containers there that request none",)
     assert memory.text == "2Gi of 4Gi memory would be requested: 50 points, as emptier nodes get more"

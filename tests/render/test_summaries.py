@@ -11,6 +11,7 @@ from kubectl_sched.queries.explanation import Explanation
 from kubectl_sched.render.data.explanation_data import explanation_data
 from kubectl_sched.render.display import Display
 from kubectl_sched.render.headline import decision, headline
+from kubectl_sched.render.node_tables import pool_table
 from kubectl_sched.scheduler.scheduler import Scheduler
 from tests.plugins.clusters import node, pod, requests, snapshot
 from tests.render.worlds import GPU, explained, gpu_cluster, gpu_pod, gpu_users, shown
@@ -118,7 +119,7 @@ REJECTED = [
     (
         [node("w1", allocatable=SMALL), pod("other", on="w1", **requests(cpu="1500m"))],
         requests(cpu="1"),
-        "w1 lacks cpu: 500m of 2 free (requests, not usage), and it wants 1",
+        "w1 lacks cpu: 0.5 of 2 free, and it wants 1 (requests, not usage)",
     ),
     ([node("w1", allocatable={**SMALL, "pods": "1"}), pod("other", on="w1")], {}, "w1 is full: 1 pod of 1"),
     (
@@ -236,7 +237,7 @@ def test_what_prefilter_leaves_out_is_told_first() -> None:
     assert "1 node(s) were unschedulable, 2 node(s) didn't satisfy plugin(s) [NodeAffinity]" in str(result.result.event)
 
 
-def test_plugins_that_there_is_no_room_for_are_named_before_the_last() -> None:
+def test_each_of_six_plugins_is_told_with_its_facts() -> None:
     nodes = [
         *(node(f"a{index}", unschedulable=True) for index in range(2)),
         *(node(f"b{index}", taints=[{"key": "a", "effect": "NoSchedule"}]) for index in range(2)),
@@ -250,7 +251,36 @@ def test_plugins_that_there_is_no_room_for_are_named_before_the_last() -> None:
     asking = [{"name": "c", "ports": [{"hostPort": 80}], "resources": {"requests": {"cpu": "2"}}}]
     incoming = pod("web-0", nodeSelector={"pool": "a"}, topologySpreadConstraints=[spread], containers=asking)
     said = headline(explained([*nodes, taken, incoming]))
-    assert "; 3 inside are kept out by NodePorts and NodeResourcesFit; both others have no label rack" in said
+    assert said.startswith("default/web-0 fits on none of 11 nodes: 2 are cordoned (a0 and a1); 2 others have")
+    assert said.endswith(
+        "; 1 inside has no free host port 80/TCP: default/taken has it on d0; "
+        "2 others are too small: it wants 2 cpu, the largest, e0, has 1 in all; "
+        "both others have no label rack, which no node carries"
+    )
+
+
+def test_usage_is_spoken_of_once() -> None:
+    small = {"cpu": "2", "memory": "4Gi", "pods": "9"}
+    nodes = [node(name, allocatable=small, labels={"pool": name}) for name in ("w1", "w2", "w3", "w4")]
+    full = [pod(f"cpu-{name}", on=name, **requests(cpu="1500m")) for name in ("w1", "w2")]
+    full += [pod(f"memory-{name}", on=name, **requests(memory="3Gi")) for name in ("w3", "w4")]
+    result = explained([*nodes, *full, pod("web-0", **requests(cpu="1", memory="2Gi"))])
+    for width in (80, 160, 100_000):
+        assert shown(result, width=width, lines=None).count("not usage") == 1
+    assert shown(result, display=Display(node="w1"), lines=None).count("not usage") == 1
+
+
+def test_rows_of_pools_tell_every_cause_in_them() -> None:
+    nodes = [
+        node("w1", labels={"pool": "a"}, unschedulable=True),
+        *(node(name, labels={"pool": "a"}, allocatable={**SMALL, "cpu": "1"}) for name in ("w2", "w3")),
+        node("w4", labels={"pool": "b"}, unschedulable=True),
+    ]
+    table = pool_table(explained([*nodes, pod("web-0", **requests(cpu="8"))]).result)
+    assert table.texts == [
+        ("pool=a", "3", "1 is cordoned; 2 are too small: it wants 8 cpu, the largest, w2, has 1 in all"),
+        ("pool=b", "1", "is cordoned"),
+    ]
 
 
 def test_a_pod_that_is_being_deleted() -> None:

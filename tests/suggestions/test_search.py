@@ -206,7 +206,7 @@ CASES: dict[Kind, Case] = {
     Kind.EVICT: Case(
         [host("w1", allocatable=SMALL), blue("w1", **requests(cpu="1500m"))],
         requests(cpu="1"),
-        "It would fit on w1 once default/blue is gone, which frees 1500m cpu (this ends blue of priority 0; nothing "
+        "It would fit on w1 once default/blue is gone, which frees 1.5 cpu (this ends blue of priority 0; nothing "
         "makes default/blue again).",
     ),
     Kind.ADD_NODE: Case(

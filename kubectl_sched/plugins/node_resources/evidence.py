@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from kubectl_sched.api.component_helpers.resource_names import CPU, MEMORY, PODS
-from kubectl_sched.framework.amounts import amount_text, amount_texts, unit_of
-from kubectl_sched.framework.clauses import counted, pods
+from kubectl_sched.framework.amounts import amount_texts, unit_of
+from kubectl_sched.framework.clauses import OfRequests, counted, pods
 from kubectl_sched.framework.confusable_texts import nearest
 from kubectl_sched.framework.evidence import Evidence
 
@@ -61,7 +61,7 @@ def shortage(resource: str, wanted: int, pod: Pod, nodes: Snapshot, row: int) ->
         "nominated": [other.key for other in nodes.nominated.get(nodes.names[row], ()) if other.key != pod.key],
     }
     text = _pods_text(used, capacity) if resource == PODS else _text(resource, wanted, used, capacity, users)
-    hints = (*_hints(resource, wanted, used, pod, nodes), *_user_hints(resource, users))
+    hints = (*_hints(resource, wanted, pod, nodes), *_user_hints(resource, users))
     lacking = wanted - max(capacity - used, 0)
     return Evidence(text=text, facts=facts, hints=hints, distance=min(lacking / wanted, 1.0) if wanted else 1.0)
 
@@ -81,11 +81,11 @@ def summary(lacking: Mapping[str, Mask], requests: Mapping[str, int], nodes: Sna
             break
         told.append((some, resource))
         left[some] = False
-    if len(told) == 1:
-        return _lack(told[0][1], requests, nodes, told[0][0])
-    return "have too little: " + "; ".join(
-        counted(len(some), _lack(resource, requests, nodes, some)) for some, resource in told
-    )
+    lacks = [(some, _lack(resource, requests, nodes, some)) for some, resource in told]
+    if len(lacks) == 1:
+        return lacks[0][1]
+    all_told = f"have too little: {'; '.join(counted(len(some), said) for some, said in lacks)}"
+    return OfRequests(all_told) if any(isinstance(said, OfRequests) for _, said in lacks) else all_told
 
 
 def _lack(resource: str, requests: Mapping[str, int], nodes: Snapshot, rows: Rows) -> str:
@@ -103,10 +103,11 @@ def _lack(resource: str, requests: Mapping[str, int], nodes: Snapshot, rows: Row
     row = _greatest(capacity, nodes, freest)
     free = max(int(capacity[row] - used[row]), 0)
     wants, has, of = amount_texts(resource, wanted, free, int(capacity[row]))
-    usage = " (requests, not usage)" if resource in {CPU, MEMORY} and used[row] else ""
+    said = f"it wants {wants}, the freest, {nodes.names[row]}, has {has} of {of} free"
     if len(rows) == 1:
-        return f"lack {resource}: {has} of {of} free{usage}, and it wants {wants}"
-    return f"lack {resource}: it wants {wants}, the freest, {nodes.names[row]}, has {has} of {of} free{usage}"
+        said = f"{has} of {of} free, and it wants {wants}"
+    told = f"lack {resource}: {said}"
+    return OfRequests(told) if resource in {CPU, MEMORY} and used[row] else told
 
 
 def _full(nodes: Snapshot, rows: Rows) -> str:
@@ -120,7 +121,7 @@ def _too_small(resource: str, wanted: int, capacity: int, nodes: Snapshot, large
     if capacity == 0:
         near = nearest(resource, frozenset(nodes.whole.table.allocatable) - {resource})
         meant = f"; there is {near}" if near else ""
-        return f"have no {resource}, of which it wants {amount_text(resource, wanted)}{meant}"
+        return f"have no {resource}, of which it wants {amount_texts(resource, wanted)[0]}{meant}"
     wants, has = amount_texts(resource, wanted, capacity)
     if not largest:
         return f"are too small: {has} {resource} in all, and it wants {wants}"
@@ -157,21 +158,20 @@ def _pods_text(used: int, capacity: int) -> str:
 def _text(resource: str, wanted: int, used: int, capacity: int, users: list[_User]) -> str:
     """`wants 4 nvidia.com/gpu; 2 of 8 free (6 requested by 3 pods, largest: team-a/train-0 4)`."""
     if capacity == 0:
-        return f"wants {amount_text(resource, wanted)} {resource}; the node has none"
+        return f"wants {amount_texts(resource, wanted)[0]} {resource}; the node has none"
     free = max(capacity - used, 0)
-    wants, has, holds, leaves = amount_texts(resource, wanted, capacity, used, free)
+    most = users[0].amount if users else 0
+    wants, has, holds, leaves, largest = amount_texts(resource, wanted, capacity, used, free, most)
     if wanted > capacity:
         return f"wants {wants} {resource}; the whole node has {has}"
     text = f"wants {wants} {resource}; {leaves} of {has} free"
     if not users:
         return text
-    largest = users[0]
     pods = "1 pod" if len(users) == 1 else f"{len(users)} pods"
-    who = f"{largest.pod.key} {amount_texts(resource, largest.amount)[0]}"
-    return f"{text} ({holds} requested by {pods}, largest: {who})"
+    return f"{text} ({holds} requested by {pods}, largest: {users[0].pod.key} {largest})"
 
 
-def _hints(resource: str, wanted: int, used: int, pod: Pod, nodes: Snapshot) -> list[str]:
+def _hints(resource: str, wanted: int, pod: Pod, nodes: Snapshot) -> list[str]:
     if resource == PODS:
         return []
     greatest = int(nodes.whole.allocatable(resource).max(initial=0))
@@ -185,8 +185,6 @@ def _hints(resource: str, wanted: int, used: int, pod: Pod, nodes: Snapshot) -> 
         has = amount_texts(resource, wanted, greatest)[1]
         hints.append(f"no node is large enough: {nodes.whole.names[row]} has the most, {has}")
         hints += _unit_hints(resource, pod)
-    if used and resource in {CPU, MEMORY}:
-        hints.append("requests count, not usage: kubectl top does not show what is free")
     return hints
 
 

@@ -117,8 +117,7 @@ def answer_view(explanation: Explanation, room: Room, *, node: str | None = None
         contrast_heading=waterfall_heading(contrast) if contrast is not None else "",
         contrast=tuple(waterfall(contrast)) if contrast is not None else (),
         proposals=tuple(
-            Proposal(sentence=each.text, commands=each.commands_below, manual=each.manual)
-            for each in explanation.suggestions
+            Proposal(sentence=each.text, commands=each.commands, manual=each.manual) for each in explanation.suggestions
         ),
         new_nodes=tuple(_new_nodes(explanation.new_nodes)),
         facts=tuple(_facts(explanation)),

@@ -96,7 +96,7 @@ def _head(explanation: Explanation) -> Iterator[str]:
         yield table(waterfall_table(contrast))
     for suggestion in explanation.suggestions:
         yield text(suggestion.text)
-        yield from (fenced(str(command), "sh") for command in suggestion.commands_below)
+        yield from (fenced(str(command), "sh") for command in suggestion.commands)
         for manual in suggestion.manual:
             yield text(f"{manual.instruction}{':' if manual.document else '.'}")
             yield from (fenced(document) for document in (manual.document,) if document)

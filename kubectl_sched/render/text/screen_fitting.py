@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.text import Text
 
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from rich.console import Console, ConsoleOptions
+    from rich.console import Console
 
 _DOTS = " ..."
 _BREAKS = frozenset("\n\t")
@@ -72,17 +74,20 @@ def lines_of(shown: Iterable[Text], console: Console | None) -> Lines:
     if console is None:
         lines = (line.rstrip() for each in shown for line in each.plain.split("\n"))
         return [[Segment(line)] if line else [] for line in lines]
-    options = console.options
-    return [_stripped(line) for each in shown for line in _rendered(each, console, options)]
+    return [_stripped(line) for each in shown for line in _rendered(each, console)]
 
 
-def _rendered(shown: Text, console: Console, options: ConsoleOptions) -> Lines:
-    """Lines no longer than the console's, but for texts that must not be wrapped."""
-    if not _BREAKS.intersection(shown.plain) and shown.cell_len <= options.max_width:
-        return [list(Segment.apply_style(shown.render(console), console.get_style(shown.style)))]
-    if shown.overflow == "ignore":
-        options = options.update(width=shown.cell_len + 1)
-    return console.render_lines(shown, options, pad=False)
+def _rendered(shown: Text, console: Console) -> Iterator[list[Segment]]:
+    """Lines no longer than the console's, where their words are short enough and they may be broken at all."""
+    style = console.get_style(shown.style)
+    lines = [shown]
+    if _BREAKS.intersection(shown.plain) or shown.cell_len > console.width:
+        lines = list(shown.split(allow_blank=True))
+    for line in lines:
+        line.expand_tabs()
+        starts = () if shown.no_wrap else line_starts(line.plain, console.width)
+        for part in line.divide(starts):
+            yield list(Segment.apply_style(part.render(console), style))
 
 
 def _spread_out(shown: dict[int, Lines], parts: Sequence[Part], lines: int, width: int) -> None:
@@ -107,7 +112,8 @@ def _cut(lines: Lines, part: Part, excess: int) -> Lines:
     kept = lines[:length]
     if part.keep and kept[-1]:
         text = "".join(segment.text for segment in kept[-1])
-        kept[-1] = [Segment(f"{text[: max(len(text) - len(_DOTS), 0)]}{_DOTS}", kept[-1][0].style)]
+        words = text[: -len(_DOTS)].rpartition(" ")[0] or text
+        kept[-1] = [Segment(f"{words}{_DOTS}", kept[-1][0].style)]
     return kept
 
 
@@ -118,3 +124,39 @@ def _stripped(line: list[Segment]) -> list[Segment]:
     if kept:
         kept[-1] = Segment(kept[-1].text.rstrip(), kept[-1].style)
     return kept
+
+
+def folded(text: str, width: int) -> list[str]:
+    """The text on lines of so many cells, broken at blanks alone: a longer word stands whole on its own line."""
+    return [text[start:end].rstrip() for start, end in pairwise((0, *line_starts(text, width), len(text)))]
+
+
+def line_starts(text: str, width: int) -> Iterator[int]:
+    """Yield where each line but the first begins."""
+    start = 0
+    while length(text[start:]) > width:
+        word = len(text) - len(text[start:].lstrip())
+        blank = text.rfind(" ", word, start + _fitting(text[start:], width) + 1)
+        blank = blank if blank >= 0 else text.find(" ", word)
+        start = len(text) - len(text[blank:].lstrip())
+        if blank < 0 or start == len(text):
+            return
+        yield start
+
+
+def length(text: str) -> int:
+    """Count the cells."""
+    return len(text) if text.isascii() else cell_len(text)
+
+
+def _fitting(text: str, width: int) -> int:
+    """Count the characters that fit, at least one."""
+    if text.isascii():
+        return max(width, 1)
+    taken = cells = 0
+    for character in text:
+        cells += cell_len(character)
+        if cells > width:
+            break
+        taken += 1
+    return max(taken, 1)

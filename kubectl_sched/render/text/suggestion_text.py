@@ -19,10 +19,8 @@ _INDENT = "  "
 
 
 def lines_of(suggestion: Suggestion, width: int) -> list[Text]:
-    """The sentence, and below it what to paste: also what stands in a sentence that is broken into lines."""
-    sentence = safe(suggestion.text)
-    commands = suggestion.commands_below if len(sentence) <= width else suggestion.commands
-    return [Text(sentence), *map(unbroken, steps_of(suggestion, commands, width))]
+    """The sentence, and below it what to paste."""
+    return [Text(safe(suggestion.text)), *map(unbroken, steps_of(suggestion, suggestion.commands, width))]
 
 
 def steps_of(suggestion: Suggestion, commands: Sequence[ShellCommand], width: int) -> Iterator[str]:

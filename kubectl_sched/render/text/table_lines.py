@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from kubectl_sched.render.safe_text import safe
-from kubectl_sched.render.table import without_common_prefix
+from kubectl_sched.render.text.screen_fitting import folded, length
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 _GAP = "  "
 _INDENT = "  "
-_BREAKS = "/:,-="
 _LEAST_WORDS = 40
 """The least width of a column of words. Where there is less room they stand below their row."""
 
@@ -52,17 +51,25 @@ def fits(table: Table[Row], width: int) -> bool:
 
 
 def _layout(table: Table[Row], width: int) -> _Layout:
-    """Wrap, then leave out common prefixes of names, then put words below their rows, as far as it takes."""
+    """The first layout that fits, else the last."""
+    layouts = _layouts(table, width)
+    layout = next(layouts)
+    while _total(layout.widths) > width:
+        following = next(layouts, None)
+        if following is None:
+            break
+        layout = following
+    return layout
+
+
+def _layouts(table: Table[Row], width: int) -> Iterator[_Layout]:
+    """Wrap, then shorten names, then put words below their rows."""
     kinds = [column.kind for column in table.columns]
-    rows = [[safe(cell) for cell in row] for row in (table.headings, *table.texts)]
-    widths = _narrowed(rows, kinds, width)
-    if _total(widths) > width:
-        rows = [list(map(safe, table.with_short_headings().headings)), *_with_short_names(rows[1:], kinds)]
-        widths = _narrowed(rows, kinds, width)
-    if _total(widths) > width and "words" in kinds[1:]:
-        beside = kinds.index("words", 1)
-        widths = _narrowed([row[:beside] for row in rows], kinds[:beside], width)
-    return _Layout(rows, widths)
+    below = [kinds.index("words", 1)] if "words" in kinds[1:] else []
+    for beside in (len(kinds), *below):
+        for shown in table.shortenings():
+            rows = [list(map(safe, row)) for row in shown]
+            yield _Layout(rows, _narrowed([row[:beside] for row in rows], kinds[:beside], width))
 
 
 def _tones(table: Table[Row], row: Row) -> list[Tone]:
@@ -83,53 +90,12 @@ def side_by_side(table: Table[Row], width: int) -> Iterator[Table[Row]]:
         rest = rest[taken:]
 
 
-def folded(text: str, width: int) -> list[str]:
-    """The text on lines of so many cells, broken at blanks where that is possible, else after punctuation."""
-    if _length(text) <= width:
-        return [text]
-    lines: list[str] = []
-    rest = text
-    while _length(rest) > width:
-        end = _fitting(rest, width)
-        blank = rest.rfind(" ", 0, end + 1)
-        cut = blank if blank > 0 else max(rest.rfind(each, 0, end) for each in _BREAKS) + 1 or end
-        lines.append(rest[:cut].rstrip())
-        rest = rest[cut:].lstrip()
-    return [*lines, rest]
-
-
-def _fitting(text: str, width: int) -> int:
-    """Count the characters that fit, at least one."""
-    if text.isascii():
-        return max(width, 1)
-    taken = cells = 0
-    for character in text:
-        cells += cell_len(character)
-        if cells > width:
-            break
-        taken += 1
-    return max(taken, 1)
-
-
-def _length(text: str) -> int:
-    """Count the cells."""
-    return len(text) if text.isascii() else cell_len(text)
-
-
 def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
-    return [max(map(_length, column)) for column in zip(*rows, strict=True)]
+    return [max(map(length, column)) for column in zip(*rows, strict=True)]
 
 
 def _total(widths: Sequence[int]) -> int:
     return sum(widths) + len(_GAP) * (len(widths) - 1)
-
-
-def _with_short_names(rows: Sequence[Sequence[str]], kinds: Sequence[Kind]) -> list[list[str]]:
-    columns = [
-        without_common_prefix(column) if kind == "name" else column
-        for column, kind in zip(zip(*rows, strict=True), kinds, strict=False)
-    ]
-    return [list(row) for row in zip(*columns, strict=True)]
 
 
 def _narrowed(rows: Sequence[Sequence[str]], kinds: Sequence[Kind], width: int) -> list[int]:
@@ -147,10 +113,9 @@ def _narrowed(rows: Sequence[Sequence[str]], kinds: Sequence[Kind], width: int) 
 
 
 def _least(kind: Kind, cells: Sequence[str]) -> int:
-    if kind == "words":
-        return _LEAST_WORDS
     unbroken = cells[1:] if kind == "number" else ()
-    return max(map(_length, (*unbroken, *(word for cell in cells for word in cell.split(" ")))))
+    longest = max(map(length, (*unbroken, *(word for cell in cells for word in cell.split(" ")))))
+    return max(longest, _LEAST_WORDS) if kind == "words" else longest
 
 
 def _row(
@@ -159,7 +124,7 @@ def _row(
     """The lines of one row, each cell on as many as it takes; the heading has no tones."""
     styles = [_STYLES.get(tone, "") for tone in tones] if tones is not None else [""] * len(kinds)
     lines: Iterable[Sequence[str]] = [cells]
-    if any(_length(cell) > width for cell, width in zip(cells, widths, strict=False)):
+    if any(length(cell) > width for cell, width in zip(cells, widths, strict=False)):
         columns = [folded(cell, width) for cell, width in zip(cells, widths, strict=False)]
         lines = zip_longest(*columns, fillvalue="")
     for parts in lines:

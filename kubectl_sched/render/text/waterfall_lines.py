@@ -8,7 +8,7 @@ from rich.text import Text
 
 from kubectl_sched.render.lead_waterfall import waterfall, waterfall_heading
 from kubectl_sched.render.node_tables import short
-from kubectl_sched.render.text.table_lines import folded
+from kubectl_sched.render.text.screen_fitting import folded
 
 if TYPE_CHECKING:
     from kubectl_sched.queries.contrast import Contrast

@@ -10,8 +10,9 @@ from kubectl_sched.render.ages import age
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.table import Column, Table
 from kubectl_sched.render.text.note_lines import note_lines
+from kubectl_sched.render.text.screen_fitting import folded
 from kubectl_sched.render.text.suggestion_text import steps_of, unbroken
-from kubectl_sched.render.text.table_lines import folded, table_lines
+from kubectl_sched.render.text.table_lines import table_lines
 from kubectl_sched.render.triage.group_sentences import cause_in_words, help_in_words, summary, waits_for, what_helps
 
 if TYPE_CHECKING:
