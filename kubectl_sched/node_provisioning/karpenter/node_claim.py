@@ -112,11 +112,15 @@ class NewNodeClaim:
             finished = merged(finished.values(), [requirement(reservations.label, IN, identities)])
         self.requirements = finished
         least: Resources = {}
-        for group in self.groups:
-            if (self.options & group.mask).any():
-                least = min_resources(least, group.overhead) if least else group.overhead
+        for group in self.groups_left:
+            least = min_resources(least, group.overhead) if least else group.overhead
         if least:
             self.requests = merge(self.requests, least)
+
+    @property
+    def groups_left(self) -> list[DaemonOverheadGroup]:
+        """The daemon groups that have instance types left. Karpenter iterates them in random order."""
+        return [group for group in self.groups if (self.options & group.mask).any()]
 
     def _with_volumes(
         self, data: PodData, base: Requirements, alternative: Requirements, *, relaxes_min_values: bool

@@ -117,6 +117,8 @@ def _truncated(claim: NewNodeClaim, options: Options, ties: Ties) -> tuple[Plann
     table, requirements = claim.template.table, claim.requirements
     if _is_order_open(claim):
         ties.mark("instance types")
+    if _is_overhead_open(claim):
+        ties.mark("daemon overhead")
     ordered = ordered_by_price(table, claim.rows, requirements)[: options.max_instance_types]
     planned = PlannedNodeClaim(
         template=claim.template,
@@ -139,8 +141,16 @@ def _truncated(claim: NewNodeClaim, options: Options, ties: Ties) -> tuple[Plann
 
 def _is_order_open(claim: NewNodeClaim) -> bool:
     """Report whether types of one price come from groups whose order is left to chance."""
-    groups = [group for group in claim.groups if (group.mask & claim.options).any()]
-    return len(groups) > 1 and has_equal_prices(claim.template.table, claim.rows, claim.requirements)
+    return len(claim.groups_left) > 1 and has_equal_prices(claim.template.table, claim.rows, claim.requirements)
+
+
+def _is_overhead_open(claim: NewNodeClaim) -> bool:
+    """Report whether the daemons that its requests count are left to chance (addDaemonRequests).
+
+    Upstream takes the least of all groups, but begins anew after one without daemons, in whatever order they come.
+    """
+    overheads = [bool(group.overhead) for group in claim.groups_left]
+    return any(overheads) and not all(overheads)
 
 
 def _with_choices(claim: PlannedNodeClaim, max_instance_types: int) -> Requirements:

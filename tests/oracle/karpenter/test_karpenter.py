@@ -18,7 +18,9 @@ from tests.oracle.karpenter.oracle import KarpenterOracle, instance_types
 
 pytestmark = pytest.mark.oracle
 
-CLUSTERS = 150
+CLUSTERS = (*range(150), 1611)
+"""The requests of a NodeClaim in 1611 depend on the order in which Karpenter sees groups of daemons."""
+
 OVERLAID = 60
 
 
@@ -53,7 +55,7 @@ def test_instance_types_of_a_file_are_those_that_the_kwok_provider_makes_of_it(t
         ]
 
 
-@pytest.mark.parametrize("seed", range(CLUSTERS))
+@pytest.mark.parametrize("seed", CLUSTERS)
 def test_every_aspect_agrees(karpenter: KarpenterOracle, seed: int) -> None:
     assert verdict(karpenter, request_of(seed)) in {"the same", "the same, tied", "tied, in no run"}
 
