@@ -305,14 +305,27 @@ def funnel_table(result: ScheduleResult) -> Table[Step]:
     )
 
 
-def against_table(result: ScheduleResult, row: int, contrast: Contrast | None) -> Table[PluginScores | None]:
-    """Each plugin's points for the node beside those of the node that it is compared with; None stands for the sum."""
+def against_table(
+    result: ScheduleResult, row: int, contrast: Contrast | None, *, is_narrow: bool = False
+) -> Table[PluginScores | None]:
+    """Each plugin's points for the node beside those of the node that it is compared with; None stands for the sum.
+
+    Where it `is_narrow`, the raw scores are among the reasons.
+    """
+    said = _points_of(result, row, in_full=True)
+
+    def why(each: PluginScores | None) -> str:
+        if each is None:
+            return ""
+        evidence = in_words(result.score_evidence(each.plugin, row)).replace("\n", "; ")
+        return evidence if not is_narrow else "; ".join(filter(None, (said(each), evidence)))
+
     node = result.nodes.names[row]
     columns: list[Column[PluginScores | None]] = [
         Column(heading="Score", cell=lambda each: short(each.plugin) if each else "Total"),
         Column(
             heading=_role(result, node, contrast),
-            cell=_points_of(result, row, in_full=True),
+            cell=_points_of(result, row) if is_narrow else said,
             kind="number",
             about=node,
             among=result.nodes.names,
@@ -324,11 +337,7 @@ def against_table(result: ScheduleResult, row: int, contrast: Contrast | None) -
         columns += _difference(result, row, other, _role(result, other, contrast))
         apart = {each.plugin: abs(each.difference) for each in contrast.plugins}
         scores.sort(key=lambda each: -apart.get(each.plugin, 0))
-    because: Column[PluginScores | None] = Column(
-        heading="because",
-        cell=lambda each: in_words(result.score_evidence(each.plugin, row)).replace("\n", "; ") if each else "",
-        kind="words",
-    )
+    because: Column[PluginScores | None] = Column(heading="because", cell=why, kind="words")
     return Table(columns=(*columns, because), rows=(*scores, None))
 
 

@@ -208,6 +208,16 @@ def test_an_extender_that_rejects_is_not_taken_for_a_plugin() -> None:
     assert page.one("p", "reason").words == "1 node extenders it is odd"
 
 
+def test_a_plugin_that_scores_is_skipped_at_filter_alone() -> None:
+    spread = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": {}}
+    nodes = [node(zone, labels={"zone": zone}) for zone in ("a", "b")]
+    page = read(page_of(explained([*nodes, pod("web-0", topologySpreadConstraints=[spread])])))
+    lines = [line.words for line in page.every("p", "line")]
+    skipped = dict(each.removesuffix(".").split(": ") for each in lines if each.startswith("Skipped"))
+    assert "PodTopologySpread" in skipped["Skipped at Filter (not relevant to this pod)"].split(", ")
+    assert "PodTopologySpread" not in skipped["Skipped at Score (not relevant to this pod)"].split(", ")
+
+
 def test_who_would_be_evicted_is_said() -> None:
     page = read(page_of(preempting()))
     section = next(each for each in page.every("section") if each.attributes.get("aria-labelledby") == "p1-preemption")

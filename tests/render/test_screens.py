@@ -10,7 +10,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 
+from kubectl_sched.queries.contrast import contrast_of
 from kubectl_sched.render.display import Display
 from kubectl_sched.render.text.screen_fitting import LINES
 from tests.plugins.clusters import node, pod, requests
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 PIPE = 100_000
 WIDTHS = (80, 120, 160, PIPE)
+TIMES = "\N{MULTIPLICATION SIGN}"
 CLUSTER = "ci-ln-k0vj1vb-72292-w7gjh"
 
 
@@ -51,6 +54,40 @@ def by_five_causes() -> Explanation:
             pod("web-0", nodeSelector=ssd, containers=[{**asking, "ports": ports}], affinity=affinity),
         ]
     )
+
+
+def by_several_plugins() -> Explanation:
+    """Six nodes with long names, no two of which get the same points from each of six plugins."""
+    image = {"names": ["example.com/web:1"], "sizeBytes": 500 * 2**20}
+    disliked = {"key": "spot", "effect": "PreferNoSchedule"}
+    nodes = [
+        node(
+            f"{CLUSTER}-worker-{index}.europe-west3-{zone}.c.openshift-gce-devel-ci.internal",
+            labels={"zone": zone, "disk": "ssd" if index % 2 else "hdd"},
+            images=[image] if index in {3, 5} else [],
+            taints=[disliked] if index == 4 else [],
+        )
+        for index, zone in enumerate("aabbcc")
+    ]
+    users = [
+        pod(f"user-{index}", on=nodes[index].metadata.name, metadata={"labels": {"app": "web"}}, **requests(cpu=cpu))
+        for index, cpu in ((0, "1500m"), (2, "6"), (3, "1"), (5, "2500m"))
+    ]
+    spread = {
+        "maxSkew": 1,
+        "topologyKey": "zone",
+        "whenUnsatisfiable": "ScheduleAnyway",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    liked = {"matchExpressions": [{"key": "disk", "operator": "In", "values": ["ssd"]}]}
+    preferred = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 10, "preference": liked}]}
+    container = {**requests(cpu="1", memory="2Gi")["containers"][0], "image": "example.com/web:1"}
+    spec: dict[str, Any] = {
+        "affinity": {"nodeAffinity": preferred},
+        "topologySpreadConstraints": [spread],
+        "containers": [container],
+    }
+    return explained([*nodes, *users, pod("web-0", metadata={"labels": {"app": "web"}}, **spec)])
 
 
 def gated() -> Explanation:
@@ -82,6 +119,7 @@ def _on_renamed() -> Iterator[Any]:
 
 SCREENS: dict[str, Callable[[], Explanation]] = {
     "fits": CASES["image-leads"],
+    "fits-by-several-plugins": by_several_plugins,
     "ties": CASES["tied"],
     "fits-nowhere-by-one-cause": by_one_cause,
     "fits-nowhere-by-five": by_five_causes,
@@ -123,21 +161,82 @@ def test_in_a_pipe_nothing_is_cut(name: str) -> None:
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", SCREENS)
-def test_the_points_that_are_shown_add_up(name: str, width: int) -> None:
+def test_the_columns_of_a_row_add_up_to_its_points(name: str, width: int) -> None:
+    """Each column of a plugin, that of the others, and what is the same for all."""
     result = _explained(name).result
-    table = [row for row in rows(screen(name, width)) if row[1:] and all(re.fullmatch(r"\+?\d+", x) for x in row[1:])]
-    assert bool(table) == bool(len(result.totals))
-    for _, points, *parts in table:
+    text = screen(name, width)
+    table = [row for row in rows(text) if is_of_numbers(row)]
+    assert len(table) == min(5, len(result.totals))
+    for node_name, points, *parts in table:
+        assert int(points) == result.total_of[named(name, node_name)]
         assert not parts or int(points) == sum(map(int, parts))
+    same = SAME_FOR_ALL.search(text)
+    assert bool(same) == bool(len(result.totals))
+    if same is not None:
+        points_of = [int(each) for each in re.findall(rf" {TIMES}\d+\s+([+]\d+)", same[2])]
+        assert int(same[1]) == sum(points_of)
+        assert {int(row[-1]) for row in table} == {int(same[1])}
 
 
+@pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", SCREENS)
-def test_wide_holds_what_the_table_holds(name: str) -> None:
-    """Whatever stands in the table, line by line and cell by cell, but what only says that there is more."""
+def test_the_bars_of_a_waterfall_add_up_to_the_lead(name: str, width: int) -> None:
+    explanation, text = _explained(name), screen(name, width)
+    contrast = explanation.contrast
+    told = re.search(r"^(\S+)\s+leads\s+(\S+)\s+by\s+(\d+) points?:$", text, re.MULTILINE)
+    assert bool(told) == bool(contrast is not None and contrast.plugins)
+    if told is not None and contrast is not None:
+        total_of = explanation.result.total_of
+        bars = [int(each) for each in re.findall(r"^ +([+-]\d+) █+ +\w", text, re.MULTILINE)]
+        assert len(bars) == len(contrast.plugins)
+        assert sum(bars) == int(told[3]) == total_of[named(name, told[1])] - total_of[named(name, told[2])]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", SCREENS)
+def test_wide_holds_what_the_table_holds(name: str, width: int) -> None:
+    """Every cell and sentence, but what only says that there is more: points plugin by plugin, the funnel in rows."""
+    text, result = screen(name, width), _explained(name).result
     wide = screen(name, PIPE, wide=True)
-    for line in screen(name, PIPE).splitlines():
-        if not re.match(r"and [\d,]+ |note: |Closest |Nodes left|same for all", line):
-            assert all(cell in wide for cell in re.split(r"\s{2,}", line.strip())), line
+    for row in filter(is_of_numbers, rows(text)):
+        at = result.position_of[named(name, row[0])]
+        for each in result.scores:
+            raw, normalized, weighted = (int(scores[at]) for scores in (each.raw, each.normalized, each.weighted))
+            assert f"raw {raw} → {normalized} of 100 {TIMES}{each.weight} = {weighted}" in wide
+    for funnel in FUNNEL.finditer(text):
+        steps = dict(re.findall(r"> ([\d,]+) after (\w+)", " ".join(funnel[0].split())))
+        assert all(re.search(rf"\b{left}( after |  +){plugin}\b", wide) for left, plugin in steps.items())
+        alone = re.findall(r"(\w+)\s+(\d[\d,]*\b)", funnel[1])
+        assert all(re.search(rf"\b{plugin} +{number}\b", wide) for plugin, number in alone)
+    rest = POINTS_HEADING.sub("", FUNNEL.sub("", SAME_FOR_ALL.sub("", text)))
+    for line in rest.splitlines():
+        if not re.match(r"and [\d,]+ .*\(-o wide\)|\d+ notes: --notes", line) and not is_of_numbers(cells(line)):
+            whole = re.sub(r"; \d+ more: --notes$| \.\.\.$", "", re.sub(r"^Closest ", "Node ", line))
+            assert all(re.search(pattern(cell.removesuffix(" \\")), wide) for cell in cells(whole)), line
+
+
+@pytest.mark.parametrize("width", WIDTHS[:-1])
+@pytest.mark.parametrize("name", SCREENS)
+def test_wide_holds_the_same_at_every_width(name: str, width: int) -> None:
+    words = set(screen(name, width, wide=True).split())
+    lacking = set(screen(name, PIPE, wide=True).split()) - words
+    short = [re.compile(pattern(word)) for word in words if "…" in word]
+    assert not [word for word in lacking if not any(each.fullmatch(word) for each in short)]
+
+
+def test_a_node_with_a_long_name_is_compared_in_rows_of_80_columns() -> None:
+    explanation = _explained("fits-by-several-plugins")
+    asked = next(each for each in explanation.result.nodes.names if "worker-4" in each)
+    against = replace(explanation, suggestions=(), contrast=contrast_of(explanation.result, asked))
+    text = shown(against, display=Display(node=asked), lines=None)
+    assert "  …4.europe-west3-c…  winner (…1.europe-west3-a…)  difference\n" in text
+    assert "\n…1.europe-west3-a… leads …4.europe-west3-c… by 500 points:\n" in text
+    rows = dict(re.findall(r"^(\w+)((?: +[+-]?\d+){3})$", text, re.MULTILINE))
+    assert rows["TaintToleration"].split() == ["0", "300", "-300"]
+    assert rows["Total"].split() == ["362", "862", "-500"]
+    assert f"\n  raw 1 → 0 of 100 {TIMES}3 = 0; has taint spot:PreferNoSchedule, which" in text
+    assert "skipped at Filter (not relevant to this pod): NodeAffinity, NodePorts," in text
+    assert "\nskipped at Score (not relevant to this pod): InterPodAffinity, VolumeBinding\n" in text
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -147,6 +246,31 @@ def test_the_names_of_two_nodes_differ(name: str, width: int) -> None:
     assert len(names) == len(set(names))
     if width == PIPE:
         assert len({_explained(name).result.nodes.row_of[each] for each in names}) == len(names)
+
+
+SAME_FOR_ALL = re.compile(r"^same for all: (\+\d+) \(([^)]*)\)$", re.MULTILINE)
+FUNNEL = re.compile(r"^[\d,]+ > [^()]*\(alone:([^)]*)\)$", re.MULTILINE)
+POINTS_HEADING = re.compile(r"^Node +Points.*\n( .*\n)*", re.MULTILINE)
+
+
+def cells(line: str) -> list[str]:
+    return re.split(r"\s{2,}", line.strip())
+
+
+def is_of_numbers(row: list[str]) -> bool:
+    return bool(row[1:]) and all(re.fullmatch(r"\+?\d+", each) for each in row[1:])
+
+
+def pattern(shown: str) -> str:
+    """A regular expression of the text with whole names."""
+    return re.escape(shown).replace("…", r"\S*")
+
+
+def named(name: str, shown: str) -> int:
+    """The row of the one node that the name, which may be shortened, stands for."""
+    names = _explained(name).result.nodes.names
+    (row,) = (row for row, each in enumerate(names) if re.fullmatch(pattern(shown), each))
+    return row
 
 
 def rows(text: str) -> list[list[str]]:
@@ -159,5 +283,5 @@ def rows(text: str) -> list[list[str]]:
                 if not row.strip() or row.startswith(("and ", "same for all")):
                     break
                 if not row.startswith(" "):
-                    found.append(re.split(r"\s{2,}", row.strip()))
+                    found.append(cells(row))
     return found

@@ -361,7 +361,7 @@ def test_what_did_not_run_is_not_called_skipped() -> None:
     text = shown(explained([node("w1"), pod("web-0", volumes=[claim])]), display=Display(node="w1"), width=400)
     lines = dict(line.split(": ", 1) for line in text.splitlines() if line.startswith(("skipped", "not run")))
     assert "NodeUnschedulable" in lines["not run, as PreFilter ends the cycle"]
-    assert "NodeUnschedulable" not in lines["skipped (not relevant to this pod)"]
+    assert "NodeUnschedulable" not in lines["skipped at Filter (not relevant to this pod)"]
 
 
 def test_scores_that_cannot_be_given_are_not_said_to_have_been() -> None:

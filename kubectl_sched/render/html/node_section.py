@@ -37,7 +37,8 @@ class NodeSection(Record, frozen=True, kw_only=True):
     """The rows, best first.
 
     `groups` are the verdicts to choose from, with how many rows have them; `numbers` are for the script: the columns'
-    raw and normalized scores, in the order of the feasible rows. `passing` and `skipped` plugins have no column.
+    raw and normalized scores, in the order of the feasible rows. `passing` plugins have no column, nor have those that
+    are `skipped` at an extension point.
     """
 
     table: Table[int]
@@ -46,7 +47,7 @@ class NodeSection(Record, frozen=True, kw_only=True):
     score_headings: tuple[str, ...]
     numbers: dict[str, Any]
     passing: tuple[str, ...]
-    skipped: tuple[str, ...]
+    skipped: dict[str, list[str]]
 
     @property
     def groups(self) -> dict[str, int]:
@@ -138,8 +139,8 @@ def _numbers(scores: PluginScores, positions: list[int]) -> dict[str, Any]:
     }
 
 
-def _skipped(result: ScheduleResult) -> tuple[str, ...]:
-    """The plugins that nothing of the pod concerns."""
-    if result.state is None:
-        return ()
-    return tuple(sorted(result.state.skip_filter_plugins | result.state.skip_score_plugins))
+def _skipped(result: ScheduleResult) -> dict[str, list[str]]:
+    """The plugins that nothing of the pod concerns, by extension point: one may filter and give no points."""
+    state = result.state
+    by_point = {"Filter": state.skip_filter_plugins, "Score": state.skip_score_plugins} if state is not None else {}
+    return {point: sorted(plugins) for point, plugins in by_point.items() if plugins}

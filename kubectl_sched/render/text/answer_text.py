@@ -58,7 +58,7 @@ def answer_parts(explanation: Explanation, notes: Sequence[str], width: int, dis
     yield from status_parts(explanation)
     if explanation.new_nodes is not None and explanation.new_nodes.in_full:
         yield from _new_nodes(explanation.new_nodes, width)
-    yield from _waterfall(explanation.contrast, width, in_full=in_full)
+    yield from _waterfall(result, explanation.contrast, width, in_full=in_full)
     wins = sampling_words(explanation)
     if wins is not None:
         yield Part(full=(Text(f"{wins}."),), rank=7, keep=2)
@@ -98,12 +98,12 @@ def _new_nodes(found: NewNodes, width: int) -> Iterator[Part]:
     yield BLANK
 
 
-def _waterfall(contrast: Contrast | None, width: int, *, in_full: bool) -> Iterator[Part]:
+def _waterfall(result: ScheduleResult, contrast: Contrast | None, width: int, *, in_full: bool) -> Iterator[Part]:
     if contrast is None or not contrast.plugins:
         return
     from kubectl_sched.render.text.waterfall_lines import waterfall_lines
 
-    yield Part(full=waterfall_lines(contrast, width, in_full=in_full), rank=6, keep=2)
+    yield Part(full=waterfall_lines(result, contrast, width, in_full=in_full), rank=6, keep=2)
 
 
 def _suggestions(suggestions: Sequence[Suggestion], width: int, *, in_full: bool) -> Iterator[Part]:

@@ -10,7 +10,7 @@ from kubectl_sched.render.node_sentences import preemption_there, verdict_in_wor
 from kubectl_sched.render.node_tables import against_table, rejection_table
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.text.suggestion_text import lines_of
-from kubectl_sched.render.text.table_lines import table_lines
+from kubectl_sched.render.text.table_lines import fits, table_lines
 from kubectl_sched.render.text.waterfall_lines import waterfall_lines
 from kubectl_sched.scheduler.result import Outcome
 
@@ -35,7 +35,7 @@ def node_report(explanation: Explanation, row: int, width: int, *, one: bool) ->
     if result.verdict is None:
         return
     if explanation.contrast is not None and explanation.contrast.plugins:
-        yield from waterfall_lines(explanation.contrast, width, in_full=False)
+        yield from waterfall_lines(result, explanation.contrast, width, in_full=False)
     yield from _filters(result, row, width)
     unjudged = result.unjudged_by(row)
     if unjudged:
@@ -69,7 +69,7 @@ def _filters(result: ScheduleResult, row: int, width: int) -> Iterator[Text]:
     if passing:
         yield Text(f"\npass: {', '.join(passing)}")
     if skipped:
-        yield Text(f"skipped (not relevant to this pod): {', '.join(skipped)}", style="dim")
+        yield Text(f"skipped at Filter (not relevant to this pod): {', '.join(skipped)}", style="dim")
     if never_run:
         yield Text(f"not run, as PreFilter ends the cycle: {', '.join(never_run)}", style="dim")
 
@@ -84,10 +84,13 @@ def _scores(explanation: Explanation, row: int, width: int) -> Iterator[Text]:
     """Yield each plugin's points, beside those of the winner."""
     result = explanation.result
     yield Text()
-    yield from table_lines(against_table(result, row, explanation.contrast), width)
+    table = against_table(result, row, explanation.contrast)
+    if not fits(table, width):
+        table = against_table(result, row, explanation.contrast, is_narrow=True)
+    yield from table_lines(table, width)
     skipped = sorted(result.state.skip_score_plugins) if result.state else []
     if skipped:
-        yield Text(f"skipped (not relevant to this pod): {', '.join(skipped)}", style="dim")
+        yield Text(f"skipped at Score (not relevant to this pod): {', '.join(skipped)}", style="dim")
 
 
 def _what_it_would_take(explanation: Explanation, row: int, width: int, *, asked: bool) -> Iterator[Text]:

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
 from rich.text import Text
 
 from kubectl_sched.render.lead_waterfall import waterfall, waterfall_heading
 from kubectl_sched.render.node_tables import short
-from kubectl_sched.render.text.screen_fitting import folded
+from kubectl_sched.render.table import without_common_ends
+from kubectl_sched.render.text.screen_fitting import folded, length
 
 if TYPE_CHECKING:
     from kubectl_sched.queries.contrast import Contrast
+    from kubectl_sched.scheduler.result import ScheduleResult
 
 _INDENT = "      "
 
 
-def waterfall_lines(contrast: Contrast, width: int, *, in_full: bool) -> list[Text]:
+def waterfall_lines(result: ScheduleResult, contrast: Contrast, width: int, *, in_full: bool) -> list[Text]:
     """Return bars that add up to the lead, with the fact behind the largest, or behind each in full."""
-    lines = [Text(waterfall_heading(contrast))]
+    heading = waterfall_heading(contrast)
+    if length(heading) > width:
+        node, other = without_common_ends((contrast.node, contrast.other), result.nodes.names)
+        heading = waterfall_heading(replace(contrast, node=node, other=other))
+    lines = [Text(heading)]
     bars = waterfall(contrast)
     points, longest = max(len(bar.points) for bar in bars), max(len(bar.bar) for bar in bars)
     for number, bar in enumerate(bars):
