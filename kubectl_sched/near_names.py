@@ -32,7 +32,8 @@ def near_files(path: str) -> str:
     """Return the same for files beside one that there is not."""
     missing = Path(path)
     try:
-        beside = [str(each) for each in missing.parent.iterdir()] if not exists(path) else []
+        beside = [each.name for each in missing.parent.iterdir()] if not exists(path) else []
     except OSError:
         return ""
-    return near_hint(str(missing), beside)
+    near = near_names(missing.name, beside)
+    return f"; near it: {', '.join(str(missing.parent / each) for each in near)}" if near else ""

@@ -123,6 +123,11 @@ class Triaging:
         """The moment that the state is of (RFC 3339), from which ages are counted; None if nothing tells it."""
         return datetime.now(UTC).isoformat(timespec="seconds") if self._dump.is_live else self._dump.taken_at
 
+    @property
+    def refusals(self) -> tuple[Refusals, ...]:
+        """The nodes that swallow pods."""
+        return self._explainer.refusals
+
     def judge(self) -> Iterator[int]:
         """Judge one pod after the other, and yield how many are done."""
         for done, pod in enumerate(self.pods, 1):
@@ -154,7 +159,6 @@ class Triaging:
     def answer(self, groups: tuple[Group, ...]) -> Triage:
         """Return the groups with what is known of the state as a whole."""
         results = [each.result for group in groups for each in group.explanations]
-        refusals = self._explainer.refusals
         notes = (*self._explainer.about_workloads(), *self.schedulers.notes, *completeness(self._dump, results))
         warnings = (*self.schedulers.warnings, *self._unreadable, *self._dump.warnings)
-        return Triage(groups=groups, at=self.at, refusals=refusals, notes=notes, warnings=warnings)
+        return Triage(groups=groups, at=self.at, refusals=self.refusals, notes=notes, warnings=warnings)

@@ -14,16 +14,20 @@ from kubectl_sched.tui.engine import Engine
 from kubectl_sched.tui.keys import help_lines
 from kubectl_sched.tui.palette import THEMES, fitting_theme
 from kubectl_sched.tui.screens.explorer_screen import ExplorerScreen
+from kubectl_sched.tui.screens.lines_screen import Page
 from kubectl_sched.tui.screens.pods_screen import PodsScreen
 from kubectl_sched.tui.typed_edits import FORMS
 from kubectl_sched.tui.widgets.line_list import LineList
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from textual import events
     from textual.app import ComposeResult
 
     from kubectl_sched.tui.decision import Decision
     from kubectl_sched.tui.explorer_input import Exploration
+    from kubectl_sched.tui.keys import Key
 
 
 class HelpScreen(ModalScreen[None]):
@@ -35,6 +39,10 @@ class HelpScreen(ModalScreen[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,q", "dismiss", "Close")]
 
+    def __init__(self, keys: Sequence[Key] = ()) -> None:
+        super().__init__()
+        self._keys = keys
+
     def compose(self) -> ComposeResult:
         """One list."""
         lines = LineList(cursor=False)
@@ -45,7 +53,8 @@ class HelpScreen(ModalScreen[None]):
     def on_resize(self) -> None:
         """Another width, other lines."""
         lines = self.query_one(LineList)
-        lines.show_lines(help_lines(list(FORMS.values()), max(self.size.width * 92 // 100 - 6, 20)))
+        width = max(self.size.width * 92 // 100 - 6, 20)
+        lines.show_lines(help_lines(list(FORMS.values()), width, self._keys))
 
 
 class Explorer(App[None]):
@@ -94,7 +103,7 @@ class Explorer(App[None]):
 
     def action_help(self) -> None:
         """Show the keys."""
-        self.push_screen(HelpScreen())
+        self.push_screen(HelpScreen(self.screen.keys if isinstance(self.screen, Page) else ()))
 
     def action_leave(self) -> None:
         """End the program."""

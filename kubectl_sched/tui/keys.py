@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from kubectl_sched.tui.lines.line import BLANK, Span, Tone, line, padded, wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from kubectl_sched.tui.lines.line import Line
 
@@ -63,14 +63,20 @@ WEIGHTS = (Key("esc", "back"), Key("⏎", "try this weight"), *_HELP_AND_QUIT)
 REPORT = (Key("esc", "back"), Key("j k", "move"), Key("y", "copy the command"), *_HELP_AND_QUIT)
 PODS = (Key("⏎", "open"), Key("/", "filter"), Key("t", "theme"), *_HELP_AND_QUIT)
 TRIAGE = (
-    Key("⏎", "open"),
-    Key("tab", "try what helps on all"),
-    Key("a-z", "filter"),
+    Key("⏎", "open", "the group, its pods, and the explorer of a pod"),
+    Key("tab", "try what helps on all", "what helps all pods of the group: where they land, and the commands"),
+    Key("a-z", "filter", "list only what matches all words that you type: a cause, a workload, or a pod"),
+    Key("esc", "back", "drop the filter; without one, to the list before, and from the first list out"),
+    Key("?", "help", "this page"),
+    Key("^c", "quit", "leave; letters go into the filter"),
+)
+GROUP = TRIAGE
+TRIAL = (
+    Key("tab", "next suggestion"),
+    Key("y", "copy the commands"),
     Key("esc", "back"),
     *_HELP_AND_QUIT,
 )
-GROUP = TRIAGE
-TRIAL = (Key("tab", "next suggestion"), Key("y", "copy the commands"), Key("esc", "back"), Key("q", "quit"))
 WHAT_IF = (
     Key("⏎", "apply"),
     Key("tab", "complete"),
@@ -103,13 +109,12 @@ def _that_fit(keys: Sequence[Key], width: int, gap: int) -> list[Key]:
     return fitting
 
 
-def help_lines(forms: Sequence[str], width: int) -> list[Line]:
-    """All keys, what the marks mean, and what can be typed into the what-if pane."""
-    lines: list[Line] = [line("Keys", Tone.STRONG)]
-    for key in (*EXPLORER, *_MOVING):
-        first, *more = wrapped(key.told, max(width - 14, 20))
-        lines.append((Span(f"  {padded(key.key, 11)} ", Tone.STRONG), *first))
-        lines += ((Span(" " * 14), *rest) for rest in more)
+def help_lines(forms: Sequence[str], width: int, here: Sequence[Key] = ()) -> list[Line]:
+    """All keys, what the marks mean, and what can be typed into the what-if pane; first the keys of this list."""
+    lines: list[Line] = []
+    if any(key.told for key in here):
+        lines += (line("Keys of this list", Tone.STRONG), *_told(here, width), BLANK)
+    lines += (line("Keys of the explorer" if lines else "Keys", Tone.STRONG), *_told((*EXPLORER, *_MOVING), width))
     lines += (BLANK, line("Marks", Tone.STRONG))
     for mark, told in (
         ("★", "the best node, or one of those tied"),
@@ -120,3 +125,11 @@ def help_lines(forms: Sequence[str], width: int) -> list[Line]:
         lines.append((Span(f"  {mark:<11} ", Tone.STRONG), Span(told)))
     lines += (BLANK, line("What-if entries (NODE is a name, a pattern or a selector in parentheses)", Tone.STRONG))
     return [*lines, *(line(f"  {form}") for form in forms)]
+
+
+def _told(keys: Sequence[Key], width: int) -> Iterator[Line]:
+    """Yield each key with its sentence."""
+    for key in keys:
+        first, *more = wrapped(key.told, max(width - 14, 20))
+        yield (Span(f"  {padded(key.key, 11)} ", Tone.STRONG), *first)
+        yield from ((Span(" " * 14), *rest) for rest in more)

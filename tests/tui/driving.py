@@ -14,6 +14,7 @@ from textual.worker import WorkerCancelled
 
 from kubectl_sched.cli.options import PageOutput
 from kubectl_sched.queries.explain import Question, explain
+from kubectl_sched.queries.triage import Triaging
 from kubectl_sched.sources import read
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.pod_selection import Selection
@@ -21,6 +22,7 @@ from kubectl_sched.tui.app import Explorer
 from kubectl_sched.tui.decision import Decision
 from kubectl_sched.tui.explorer_input import Exploration
 from kubectl_sched.tui.screens.explorer_screen import ExplorerScreen
+from kubectl_sched.tui.triage_explorer import TriageExplorer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -53,6 +55,12 @@ def explorer(*targets: str, source: Path = DEMO, node: str | None = None) -> Exp
     """The explorer as `explain ... -i` opens it."""
     found = decisions(*targets, source=source)
     return Explorer(Exploration(decisions=found, formats=FORMATS, node=node, is_list=len(targets) != 1))
+
+
+def triage_explorer() -> TriageExplorer:
+    """The groups of pending pods as `kubectl sched` opens them."""
+    question = Question(selection=Selection(namespace=None, pending=True), suggesting=False)
+    return TriageExplorer(Triaging(question, read(["fixtures/triage"])), FORMATS)
 
 
 def on_screen(test: Callable[P, Awaitable[None]]) -> Callable[P, None]:

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import pytest
 from textual.widgets import Input
 
-from tests.tui.driving import SSH, WIDE, explorer, on_screen, opened
+from kubectl_sched.sources.dump import completeness
+from tests.tui.driving import SSH, WIDE, explorer, on_screen, opened, triage_explorer
 
 GOLDEN = Path("tests/golden/tui")
 WEB, API = "web-0", "api-5d9c7b8f6d-m7c5t"
@@ -25,6 +26,7 @@ class Picture(NamedTuple):
     entry: str = ""
     theme: str = "textual-dark"
     no_color: bool = False
+    is_triage: bool = False
 
 
 PICTURES = (
@@ -44,6 +46,13 @@ PICTURES = (
     Picture("light", (API,), keys=("j",), theme="textual-light"),
     Picture("terminal-colours", (API,), keys=("j",), theme="ansi-dark"),
     Picture("no-colour", (API,), keys=("j",), no_color=True),
+    Picture("triage", (), is_triage=True),
+    Picture("triage-120", (), (120, 30), is_triage=True),
+    Picture("triage-160", (), WIDE, is_triage=True),
+    Picture("triage-filter", (), keys=("k", "u", "e"), is_triage=True),
+    Picture("triage-group", (), keys=("down", "enter", "down"), is_triage=True),
+    Picture("triage-trial", (), keys=("down", "tab"), is_triage=True),
+    Picture("triage-help", (), (100, 60), keys=("question_mark",), is_triage=True),
 )
 
 
@@ -56,7 +65,8 @@ async def test_a_screen_looks_as_its_picture(
         monkeypatch.setenv("NO_COLOR", "1")
     else:
         monkeypatch.delenv("NO_COLOR", raising=False)
-    app = explorer(*picture.pods)
+    monkeypatch.setattr(completeness, "_age", lambda *_: " (9 days ago)")
+    app = triage_explorer() if picture.is_triage else explorer(*picture.pods)
     if not picture.no_color:
         app.theme = picture.theme
     async with opened(app, picture.size) as screen:

@@ -2,35 +2,184 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from kubectl_sched.queries.explain import Question
-from kubectl_sched.queries.triage import Triaging
-from kubectl_sched.sources import read
+import pytest
+
+from kubectl_sched.queries.explain import Question, explain
+from kubectl_sched.queries.triage import triage as triage_of
+from kubectl_sched.render.headline import headline
+from kubectl_sched.render.triage.group_table import NONE, group_table
+from kubectl_sched.sources import Dump, read
+from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.pod_selection import Selection
-from kubectl_sched.tui.triage_explorer import TriageExplorer
-from tests.tui.driving import FORMATS, SSH, Screen, on_screen, opened
+from kubectl_sched.tui.keys import TRIAGE, TRIAL
+from kubectl_sched.tui.lines.group_lines import GroupLines
+from kubectl_sched.tui.lines.line import plain
+from kubectl_sched.tui.lines.pod_lines import PodLines
+from tests.plugins.clusters import node, pod, requests
+from tests.tui.driving import SSH, WIDE, Screen, on_screen, opened, triage_explorer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from kubectl_sched.queries.triage import Triage
+
+QUESTION = Question(selection=Selection(namespace=None, pending=True), replay=Replay(kube_version="1.36"))
+
 
 @asynccontextmanager
 async def triage(size: tuple[int, int] = SSH) -> AsyncIterator[Screen]:
-    question = Question(selection=Selection(namespace=None, pending=True), suggesting=False)
-    app = TriageExplorer(Triaging(question, read(["fixtures/triage"])), FORMATS)
-    async with opened(app, size) as screen:
+    async with opened(triage_explorer(), size) as screen:
         yield screen
+
+
+def of_fixture() -> Triage:
+    return triage_of(QUESTION, read(["fixtures/triage"]))
+
+
+def at_most(longest: int, texts: list[str]) -> bool:
+    return all(len(text) <= longest for text in texts)
+
+
+@pytest.mark.parametrize("width", [40, 79, 119, 159])
+def test_the_rows_hold_every_word_of_the_table_and_nothing_is_cut(width: int) -> None:
+    found = of_fixture()
+    table = group_table(found.groups, found.at)
+    rows = GroupLines(found.groups, found.at, width).rows
+    for cells, row in zip(table.texts, rows, strict=True):
+        lines = [plain(line) for line in row]
+        assert at_most(width, lines)
+        shown = "".join(" ".join(lines).split())
+        assert "…" not in shown
+        words = [word for cell in cells if cell != NONE for word in re.split(r"[ /:=-]", cell)]
+        assert [word for word in words if word not in shown] == []
+
+
+def test_two_groups_that_differ_in_the_end_of_their_cause_are_told_apart() -> None:
+    def wanting(name: str, resource: str) -> Any:
+        return pod(name, schedulerName="default-scheduler", **requests(**{resource: "1"}))
+
+    names = [f"example.com/{'a' * 40}-{end}" for end in ("one", "two")]
+    objects = (node("w1"), *(wanting(f"p{at}", name) for at, name in enumerate(names)))
+    found = triage_of(QUESTION, Dump(objects=objects, present=frozenset({"Node", "Pod"})))
+    one, two = GroupLines(found.groups, None, 79).rows
+    causes = [" ".join("".join(span.text for span in line[:2]) for line in row) for row in (one, two)]
+    assert causes[0] != causes[1]
+
+
+@on_screen
+async def test_nodes_that_swallow_pods_and_notes_stand_below_the_groups() -> None:
+    async with triage() as screen:
+        assert screen.lines[0].endswith("; 1 node swallows pods")
+        assert "UnexpectedAdmissionError" not in screen.text
+        await screen.press(*["down"] * 12)
+        text = " ".join(screen.text.split())
+        assert "Nodes that swallow pods the kubelet of general-1 refused 3 pods after binding" in text
+        assert "UnexpectedAdmissionError" in text
+        assert "note: default profile" in text
+        await screen.press("enter")
+        assert "1 pod of 1 workload: fits now" in screen.lines[0]
+
+
+@pytest.mark.parametrize("size", [SSH, WIDE])
+def test_a_group_shows_the_whole_sentence_about_the_pod_under_the_cursor(size: tuple[int, int]) -> None:
+    @on_screen
+    async def driven() -> None:
+        answer, _ = explain(Question(selection=Selection(namespace=None, pending=True)), read(["fixtures/triage"]))
+        told = {each.pod.key: headline(each) for each in answer.explanations}
+        async with triage(size) as screen:
+            await screen.press("down", "enter")
+            assert told["batch/report-0"] in " ".join(screen.text.split())
+            await screen.press("down", "down", "down")
+            assert told["shop/checkout-5d8-1"] in " ".join(screen.text.split())
+            await screen.type("nothing like it")
+            assert "shop/checkout" not in screen.text
+
+    driven()
+
+
+@pytest.mark.parametrize("width", [79, 119])
+def test_pods_with_long_names_are_told_apart(width: int) -> None:
+    names = [f"payments-reconciliation-worker-in-region-europe-west-3-{end}-0" for end in ("a", "b")]
+    selection = Selection(namespace=None, pending=True)
+    objects = (node("w1"), *(pod(name, schedulerName="default-scheduler") for name in names))
+    answer, _ = explain(
+        Question(selection=selection, replay=Replay(kube_version="1.36")),
+        Dump(objects=objects, present=frozenset({"Node", "Pod"})),
+    )
+    line_of = PodLines(answer.explanations, width)
+    lines = [plain(line_of(each)) for each in answer.explanations]
+    assert at_most(width, lines)
+    assert [line.split()[1] for line in lines] == ["…a-0", "…b-0"]
+
+
+@on_screen
+async def test_a_trial_shows_no_part_of_a_command_and_copies_the_whole() -> None:
+    async with triage() as screen:
+        await screen.press("down", "tab")
+        assert "the commands are wider than this screen: y copies them" in screen.text
+        assert "kubectl patch" not in screen.text
+        assert '"tolerations":[{"key":"nvidia.com/gpu"' in screen.text
+        await screen.press("y")
+        assert screen.app.clipboard.startswith("kubectl patch deployment/checkout -n shop -p ")
+        assert screen.app.clipboard.endswith("}'")
+    async with triage(WIDE) as screen:
+        await screen.press("down", "tab")
+        assert "kubectl patch deployment/checkout -n shop -p " in screen.text
+
+
+@on_screen
+async def test_the_bottom_line_names_every_key_at_80_columns() -> None:
+    async with triage() as screen:
+        for keys, after in ((TRIAGE, "enter"), (TRIAGE, "tab"), (TRIAL, "escape")):
+            assert all(f"{key.key} {key.word}" in screen.lines[-1] for key in keys)
+            await screen.press(after)
+
+
+@on_screen
+async def test_help_begins_with_the_keys_of_the_list() -> None:
+    async with triage() as screen:
+        await screen.press("question_mark")
+        assert "Keys of this list" in screen.lines[2]
+        assert "what helps all pods of the group" in screen.text
+        await screen.press("escape")
+        assert "19 pods pending" in screen.lines[0]
+
+
+@pytest.mark.parametrize("keys", [["escape"], ["ctrl+c"], ["enter", "ctrl+c"], ["q", "escape", "escape"]])
+@pytest.mark.parametrize("size", [SSH, WIDE])
+def test_it_leaves_by_escape_from_the_first_list_and_by_ctrl_c_from_any(keys: list[str], size: tuple[int, int]) -> None:
+    @on_screen
+    async def driven() -> None:
+        app = triage_explorer()
+        async with opened(app, size) as screen:
+            await screen.press(*keys[:-1])
+            assert app.return_code is None
+            await screen.press(keys[-1])
+        assert app.return_code == 0
+
+    driven()
+
+
+@on_screen
+async def test_pages_work_from_the_list() -> None:
+    async with triage() as screen:
+        await screen.press("pagedown", "pagedown", "pageup", "pagedown", "pagedown", "enter")
+        assert "1 pod of 1 workload: fits now" in screen.lines[0]
+        await screen.press("escape", "pageup", "pageup", "enter")
+        assert "12 pods of 3 workloads" in screen.lines[0]
 
 
 @on_screen
 async def test_the_groups_stand_largest_first_with_what_helps() -> None:
     async with triage((120, 24)) as screen:
-        assert screen.lines[0] == "19 pods pending, 4 causes"
+        assert screen.lines[0].startswith("19 pods pending, 4 causes;")
         line = screen.line_with("no GPU free (nvidia.com/gpu)")
         assert line.split()[:2] == ["12", "4h"]
-        assert "2 more nodes like gpu-1 place all" in line
+        assert "2 more nodes like gpu-1" in line
         assert screen.lines.index(line) == min(
             index
             for index, text in enumerate(screen.lines)

@@ -7,22 +7,28 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from kubectl_sched.render.ages import age
-from kubectl_sched.render.safe_text import count, listed, safe
-from kubectl_sched.render.table import Column, Table
+from kubectl_sched.render.safe_text import count, safe
 from kubectl_sched.render.text.note_lines import note_lines
 from kubectl_sched.render.text.screen_fitting import folded
 from kubectl_sched.render.text.suggestion_text import steps_of, unbroken
 from kubectl_sched.render.text.table_lines import table_lines
-from kubectl_sched.render.triage.group_sentences import cause_in_words, help_in_words, summary, waits_for, what_helps
+from kubectl_sched.render.triage.group_sentences import (
+    cause_in_words,
+    help_in_words,
+    pods_in_words,
+    summary,
+    waits_for,
+)
+from kubectl_sched.render.triage.group_table import NONE, group_table, workloads_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_sched.queries.triage import Group, Triage
     from kubectl_sched.render.display import Display
+    from kubectl_sched.suggestions.for_all import ForAll
 
 NOTHING = "nothing is pending"
-_NONE = "-"
 _INDENT = "  "
 _REFUSALS_SHOWN = 5
 _NO_WIDTH = 1000
@@ -34,14 +40,17 @@ def triage_text(triage: Triage, width: int, display: Display) -> Iterator[Text]:
     if not triage.groups:
         yield Text(NOTHING)
     else:
-        yield from table_lines(_table(triage), width) if width > _NO_WIDTH else _on_terminal(triage, width)
+        is_piped = width > _NO_WIDTH
+        yield from _table(triage, width) if is_piped else _paragraphs(triage, width, display)
         pods, groups = count(triage.pending, "pod"), count(len(triage.groups), "cause")
         yield Text(f"\n{pods} pending, {groups}.")
-        for group in triage.groups if display.is_wide else ():
-            yield from _in_full(group, width)
+        for group in triage.groups if is_piped and display.is_wide else ():
+            yield Text(f"\n{pods_in_words(group)}: {cause_in_words(group)}.", style="bold")
+            yield from _pods_and_commands(group, width)
     if triage.refusals:
         yield Text("\nNodes that swallow pods:", style="bold")
-        yield from (Text(f"  {safe(each.text)}") for each in triage.refusals[:_REFUSALS_SHOWN])
+        for each in triage.refusals[:_REFUSALS_SHOWN]:
+            yield from _indented(safe(each.text), width)
         more = len(triage.refusals) - _REFUSALS_SHOWN
         if more > 0:
             yield Text(f"  and {count(more, 'more node')} (-o json)", style="dim")
@@ -50,38 +59,39 @@ def triage_text(triage: Triage, width: int, display: Display) -> Iterator[Text]:
         yield from (Text(), *notes)
 
 
-def _table(triage: Triage) -> Table[Group]:
-    return Table(
-        columns=(
-            Column(heading="Pods", cell=lambda group: f"{len(group.explanations):,}", kind="number"),
-            Column(heading="Oldest", cell=lambda group: age(group.oldest, triage.at) or _NONE, kind="number"),
-            Column(heading="Why", cell=cause_in_words, kind="words"),
-            Column(heading="What helps", cell=lambda group: what_helps(group) or _NONE, kind="words"),
-            Column(heading="Waiting for", cell=lambda group: waits_for(group) or _NONE, kind="words"),
-            Column(heading="Workloads", cell=_workloads, kind="words"),
-        ),
-        rows=triage.groups,
-    )
+def _table(triage: Triage, width: int) -> list[Text]:
+    return table_lines(group_table(triage.groups, triage.at), width)
 
 
-def _workloads(group: Group) -> str:
-    return listed([f"{namespace}/{name}" for namespace, name in group.workloads])
-
-
-def _on_terminal(triage: Triage, width: int) -> Iterator[Text]:
+def _paragraphs(triage: Triage, width: int, display: Display) -> Iterator[Text]:
     """A paragraph each, as a terminal has no room for so many columns."""
-    for group in triage.groups:
-        oldest, waiting = age(group.oldest, triage.at) or _NONE, waits_for(group)
+    for position, group in enumerate(triage.groups):
+        if position and display.is_wide:
+            yield Text()
         yield Text(f"{summary(group)}.", style="bold")
-        below = [f"oldest {oldest}: {_workloads(group)}", *([f"waiting for {waiting}"] if waiting else ())]
-        lines = (line for each in below for line in folded(each, width - len(_INDENT)))
-        yield from (Text(f"{_INDENT}{line}") for line in lines)
+        oldest, waiting = age(group.oldest, triage.at) or NONE, waits_for(group)
+        yield from _indented(f"oldest {oldest}: {workloads_in_words(group)}", width)
+        if waiting:
+            yield from _indented(f"waiting for {waiting}", width)
+        if display.is_wide:
+            yield from _pods_and_commands(group, width, is_first_told=True)
 
 
-def _in_full(group: Group, width: int) -> Iterator[Text]:
-    yield Text(f"\n{summary(group)}.", style="bold")
-    yield Text("  " + ", ".join(safe(pod.key) for pod in group.pods))
-    for found in group.suggestions or ():
-        helps = help_in_words(found)
-        yield Text(f"{helps[:1].upper()}{helps[1:]}.")
+def _pods_and_commands(group: Group, width: int, *, is_first_told: bool = False) -> Iterator[Text]:
+    """Yield every pod, and every suggestion with its commands; the sentence of the first only unless told already."""
+    yield from _indented(", ".join(safe(pod.key) for pod in group.pods), width)
+    for position, found in enumerate(group.suggestions or ()):
+        if position or not is_first_told:
+            yield Text(f"{'Or: ' if position else ''}{_sentence(found, capital=not position)}")
+        if found.suggestion.caution:
+            yield from _indented(f"But: {safe(found.suggestion.caution)}.", width)
         yield from map(unbroken, steps_of(found.suggestion, found.suggestion.commands, width))
+
+
+def _sentence(found: ForAll, *, capital: bool) -> str:
+    helps = help_in_words(found)
+    return f"{helps[:1].upper() if capital else helps[:1]}{helps[1:]}."
+
+
+def _indented(text: str, width: int) -> Iterator[Text]:
+    return (Text(f"{_INDENT}{line}") for line in folded(text, width - len(_INDENT)))

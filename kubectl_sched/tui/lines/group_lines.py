@@ -1,63 +1,101 @@
-"""Groups of pending pods as lines: how many pods, how old, why, and what helps."""
+"""Groups of pending pods as rows of lines, the sentences above and below them, and what came of a suggestion."""
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from kubectl_sched.render.ages import age
+from rich.cells import cell_len
+
 from kubectl_sched.render.safe_text import count, safe
-from kubectl_sched.render.text.suggestion_text import steps_of
-from kubectl_sched.render.triage.group_sentences import (
-    cause_in_words,
-    help_in_words,
-    summary,
-    waits_for,
-    what_helps,
-)
-from kubectl_sched.tui.lines.line import BLANK, Span, Tone, line, name_in, padded, with_command, wrapped
+from kubectl_sched.render.text.suggestion_text import command_lines, steps_of
+from kubectl_sched.render.triage.group_sentences import help_in_words, summary, waits_for
+from kubectl_sched.render.triage.group_table import NONE, group_table
+from kubectl_sched.tui.lines.line import BLANK, Span, Tone, broken, line, name_in, padded, with_command, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kubectl_sched.diagnostics.kubelet_refusals import Refusals
     from kubectl_sched.queries.triage import Group
+    from kubectl_sched.suggestions.change import Suggestion
     from kubectl_sched.suggestions.for_all import ForAll
     from kubectl_sched.tui.lines.line import Line
 
-_PODS = 6
-_AGE = 6
-_SHARE = 0.45
-"""Of the width that is left: the cause's part, the rest is what helps."""
+_NUMBERS = 2
+_GAP = "  "
+_ROOMY = 120
+"""From this width on all columns stand beside each other."""
 
-_SEARCHING = "…"
+_NARROW = 2
+"""The number of columns of words that do so on less; the others stand below them."""
+
+_TOO_LONG = f"{_GAP}(the commands are wider than this screen: y copies them)"
+
+_TONES = (Tone.BAD, Tone.GOOD, Tone.DIM, Tone.DIM)
 
 
 class GroupLines:
-    """Writes the lines of a list of groups for one width; ages count from the moment `at`."""
+    """Writes the rows of the table of groups for one width: words wrap, and nothing is cut."""
 
-    def __init__(self, width: int, at: str | None) -> None:
-        room = max(width - _PODS - _AGE - 2, 20)
-        self._why = int(room * _SHARE)
-        self._helps = room - self._why - 2
-        self._at = at
+    def __init__(self, groups: Sequence[Group], at: str | None, width: int) -> None:
+        table = group_table(groups, at)
+        columns = list(zip(table.headings, *table.texts, strict=True))
+        widest = [max(map(cell_len, column)) for column in columns]
+        self._numbers, self._words = table.headings[:_NUMBERS], table.headings[_NUMBERS:]
+        self._number_widths = widest[:_NUMBERS]
+        self._room = width - sum(self._number_widths) - len(_GAP) * _NUMBERS
+        beside = len(self._words) if width >= _ROOMY else _NARROW
+        self._widths = _narrowed(widest[_NUMBERS:][:beside], self._room - len(_GAP) * (beside - 1))
+        self.rows = list(map(self._row, table.texts))
 
     @property
     def heading(self) -> Line:
         """The columns."""
-        numbers = padded("Pods", _PODS, right=True) + padded("Age", _AGE, right=True)
-        return (Span(f"{numbers}  {padded('Why', self._why)}  What helps", Tone.STRONG),)
+        words = (_GAP + padded(heading, width) for heading, width in zip(self._words, self._widths, strict=False))
+        return (Span(f"{self._in_front(self._numbers)}{''.join(words)}".rstrip(), Tone.STRONG),)
 
-    def __call__(self, group: Group) -> Line:
-        """Return one group's line."""
-        pods = padded(f"{len(group.explanations):,}", _PODS, right=True)
-        waited = padded(age(group.oldest, self._at) or "-", _AGE, right=True)
-        helps = _SEARCHING if group.suggestions is None else what_helps(group) or waits_for(group) or "-"
-        return (
-            Span(pods, Tone.STRONG),
-            Span(f"{waited}  "),
-            Span(padded(cause_in_words(group), self._why), Tone.BAD),
-            Span("  "),
-            Span(padded(helps, self._helps).rstrip(), Tone.GOOD if group.suggestions else Tone.DIM),
+    def _in_front(self, numbers: Sequence[str]) -> str:
+        return _GAP.join(
+            padded(each, width, right=True) for each, width in zip(numbers, self._number_widths, strict=True)
         )
+
+    def _row(self, cells: Sequence[str]) -> list[Line]:
+        numbers, words = self._in_front(cells[:_NUMBERS]), cells[_NUMBERS:]
+        columns = [broken(cell, width) for cell, width in zip(words, self._widths, strict=False)]
+        lines = zip_longest([numbers], *columns, fillvalue="")
+        beside = [
+            (Span(padded(first, len(numbers)), Tone.STRONG), *map(_cell, parts, self._widths, _TONES))
+            for first, *parts in lines
+        ]
+        rest = list(zip(self._words, words, strict=True))[len(self._widths) :]
+        told = [f"{heading[:1].lower()}{heading[1:]} {cell}" for heading, cell in rest if cell != NONE]
+        indent = " " * len(numbers + _GAP)
+        return [*beside, *(line(indent + part, Tone.DIM) for each in told for part in broken(each, self._room))]
+
+
+def _narrowed(widths: Sequence[int], room: int) -> list[int]:
+    """Take what is too much from the widest columns."""
+    narrowed = [min(width, room) for width in widths]
+    while sum(narrowed) > max(room, len(narrowed)):
+        narrowed[narrowed.index(max(narrowed))] -= 1
+    return narrowed
+
+
+def _cell(text: str, width: int, tone: Tone) -> Span:
+    return Span(_GAP + padded(text, width), tone)
+
+
+def refusal_lines(refusals: Sequence[Refusals], width: int) -> list[Line]:
+    """The nodes that swallow pods, a sentence each."""
+    told = [each for refused in refusals for each in wrapped(refused.text, width, indent=_GAP)]
+    return [BLANK, line("Nodes that swallow pods", Tone.STRONG), *told] if told else []
+
+
+def note_lines(notes: Sequence[str], width: int) -> list[Line]:
+    """The notes, each once."""
+    told = [each for note in dict.fromkeys(notes) for each in wrapped(f"note: {note}", width, Tone.DIM)]
+    return [BLANK, *told] if told else []
 
 
 def matching_groups(groups: Sequence[Group], text: str) -> list[Group]:
@@ -75,8 +113,8 @@ def _haystack(group: Group) -> str:
 def group_heading(group: Group, width: int) -> list[Line]:
     """The group's sentence, and what its pods wait for."""
     waiting = waits_for(group)
-    told = wrapped(f"{summary(group)}.", width, Tone.STRONG)[:3]
-    return [*told, *(wrapped(f"waiting for {waiting}", width, Tone.DIM)[:1] if waiting else [])]
+    told = wrapped(f"{summary(group)}.", width, Tone.STRONG)
+    return [*told, *(wrapped(f"waiting for {waiting}", width, Tone.DIM) if waiting else [])]
 
 
 def trial_lines(found: ForAll, number: int, total: int, width: int) -> list[Line]:
@@ -88,7 +126,18 @@ def trial_lines(found: ForAll, number: int, total: int, width: int) -> list[Line
         lines.append((Span(f"  {name_in(name, min(widest, width // 2))}  "), Span(count(pods, "pod"), Tone.STRONG)))
     if found.suggestion.caution:
         lines += (BLANK, *wrapped(f"But: {found.suggestion.caution}.", width, Tone.CHANGED))
-    steps = list(steps_of(found.suggestion, found.suggestion.commands, width))
+    steps = _steps(found.suggestion, width)
     if steps:
-        lines += (BLANK, line("To do it:", Tone.STRONG), *(line(step, Tone.CHANGED) for step in steps))
-    return [with_command(each, found.suggestion.to_paste) for each in lines]
+        lines += (BLANK, line("To do it:", Tone.STRONG), *steps)
+    to_copy = found.suggestion.to_paste or "\n".join(each.document for each in found.suggestion.manual)
+    return [with_command(each, to_copy) for each in lines]
+
+
+def _steps(suggestion: Suggestion, width: int) -> list[Line]:
+    """The commands, of which a screen breaks no argument, then what is changed by hand."""
+    commands = [each for command in suggestion.commands for each in command_lines(str(command), width)]
+    lines = [line(each, Tone.CHANGED) for each in commands]
+    if max(map(len, commands), default=0) > width:
+        lines = [line(_TOO_LONG, Tone.CHANGED)]
+    by_hand = steps_of(suggestion, (), width)
+    return [*lines, *(part for each in by_hand for part in wrapped(each.strip(), width, Tone.CHANGED, indent=_GAP))]

@@ -10,6 +10,7 @@ from rich.cells import cell_len, set_cell_size
 from kubectl_sched.render.safe_text import safe, shortened
 
 _DOTS = "…"
+_BREAKS = "/:,-="
 
 
 class Tone(Enum):
@@ -91,27 +92,29 @@ def _halves(value: int, most: int, width: int) -> int:
 
 
 def wrapped(text: str, width: int, tone: Tone = Tone.PLAIN, indent: str = "") -> list[Line]:
-    """The text over as many lines as it takes, broken at blanks where it can be, each after the indent."""
-    room = max(width - len(indent), 1)
-    told: list[Line] = []
-    for paragraph in text.split("\n"):
-        rest = safe(paragraph)
-        while cell_len(rest) > room:
-            cut = _break(rest, room)
-            told.append((Span(indent + rest[:cut].rstrip(), tone),))
-            rest = rest[cut:].lstrip()
-        told.append((Span(indent + rest, tone),))
-    return told
+    """The text over as many lines as it takes, broken between words where it can be, each after the indent."""
+    room = width - len(indent)
+    return [(Span(indent + part, tone),) for each in text.split("\n") for part in broken(safe(each), room)]
 
 
-def _break(text: str, room: int) -> int:
-    """Return the place to break a long text: after the last blank that fits, else in the middle of a word."""
-    fits = 0
-    width = 0
+def broken(text: str, width: int) -> list[str]:
+    """The text in pieces of at most so many cells: between words, and a word that is too long after its punctuation."""
+    pieces: list[str] = []
+    rest = text
+    while cell_len(rest) > width:
+        fits = max(_fitting(rest, width), 1)
+        blank = rest.rfind(" ", 0, fits + 1)
+        cut = blank if blank > 0 else max(rest.rfind(each, 0, fits) for each in _BREAKS) + 1 or fits
+        pieces.append(rest[:cut].rstrip())
+        rest = rest[cut:].lstrip()
+    return [*pieces, rest]
+
+
+def _fitting(text: str, width: int) -> int:
+    """Count the characters that fit."""
+    used = 0
     for index, character in enumerate(text):
-        width += cell_len(character)
-        if width > room:
-            break
-        fits = index + 1
-    blank = text.rfind(" ", 0, fits + 1)
-    return blank if blank > fits // 2 else max(fits, 1)
+        used += cell_len(character)
+        if used > width:
+            return index
+    return len(text)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.render.headline import headline
 from kubectl_sched.render.safe_text import count, safe
-from kubectl_sched.tui.lines.line import Span, Tone, name_in, padded
+from kubectl_sched.render.table import without_common_prefix
+from kubectl_sched.tui.lines.line import Span, Tone, name_in, padded, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _LONGEST_NAME = 44
 _OUTCOME = 15
 _ROOMY = 100
+_MARK = 2
 
 
 def told(explanations: Sequence[Explanation]) -> str:
@@ -28,14 +30,18 @@ def told(explanations: Sequence[Explanation]) -> str:
 class PodLines:
     """Writes the lines of a list of pods for one width: a mark, the name, and the sentence without the name.
 
-    The outcome has a column where there is room for it; the mark and the sentence say it, too.
+    The outcome has a column where there is room for it; the mark and the sentence say it, too. Long names go without
+    what all of them begin with. The sentence ends where the line does: `whole` has all of it.
     """
 
     def __init__(self, explanations: Sequence[Explanation], width: int) -> None:
-        longest = max((len(safe(each.pod.key)) for each in explanations), default=0)
         self._width = width
         self._outcome = _OUTCOME if width >= _ROOMY else 0
-        self._name = max(min(longest, _LONGEST_NAME, width * 9 // 20), len("Pod"))
+        keys = [each.pod.key for each in explanations]
+        if _longest(keys) > min(_LONGEST_NAME, width * 9 // 20):
+            keys = without_common_prefix(keys)
+        self._names = dict(zip((each.pod.key for each in explanations), keys, strict=True))
+        self._name = max(min(_longest(keys), width - _MARK - self._outcome - 2), len("Pod"))
 
     @property
     def heading(self) -> Line:
@@ -46,14 +52,23 @@ class PodLines:
         """Return one pod's line."""
         result = explanation.result
         why = headline(explanation).removeprefix(safe(result.pod.key)).strip()
-        room = max(self._width - self._name - self._outcome - 4, 0)
+        room = max(self._width - self._name - self._outcome - _MARK - 2, 0)
         tone = Tone.GOOD if result.fits else Tone.BAD
         return (
             Span("✓ " if result.fits else "✗ ", tone),
-            Span(name_in(result.pod.key, self._name) + "  "),
+            Span(name_in(self._names[result.pod.key], self._name) + "  "),
             Span(padded(result.outcome.value, self._outcome), tone),
             Span(padded(why, room).rstrip()),
         )
+
+
+def _longest(keys: Sequence[str]) -> int:
+    return max((len(safe(key)) for key in keys), default=0)
+
+
+def whole(explanation: Explanation, width: int) -> list[Line]:
+    """The sentence about a pod."""
+    return wrapped(f"{headline(explanation)}.", width)
 
 
 def matching(explanations: Sequence[Explanation], text: str) -> list[int]:

@@ -1,4 +1,4 @@
-"""A list that is filtered as one types: every letter goes into the filter, the arrows move in the list."""
+"""A list that is filtered as one types: every letter goes into the filter, `q` too, and the arrows move in the list."""
 
 from __future__ import annotations
 
@@ -13,8 +13,16 @@ if TYPE_CHECKING:
     from textual import events
     from textual.app import ComposeResult
 
-_IN_EMPTY_FILTER = {"q": "app.leave", "question_mark": "app.help"}
-"""Keys that mean something as long as nothing is typed."""
+
+class _Filter(Input):
+    """Takes every letter; a question mark asks for help, as nothing that is listed has one."""
+
+    async def on_key(self, event: events.Key) -> None:
+        """Help, before the entry takes the key."""
+        if event.key == "question_mark":
+            event.stop()
+            event.prevent_default()
+            await self.run_action("app.help")
 
 
 class FilteredPage(Page[None]):
@@ -35,19 +43,12 @@ class FilteredPage(Page[None]):
     def compose(self) -> ComposeResult:
         """The list, and the filter below it."""
         yield from super().compose()
-        yield Input(placeholder="type to filter by cause, workload or pod", compact=True, select_on_focus=False)
+        yield _Filter(placeholder="type to filter by cause, workload or pod", compact=True, select_on_focus=False)
 
     @property
     def entry(self) -> Input:
         """The filter: whatever is typed goes into it."""
         return self.query_one(Input)
-
-    def on_key(self, event: events.Key) -> None:
-        """Leave or help, unless a filter is being typed."""
-        if not self.entry.value and event.key in _IN_EMPTY_FILTER:
-            event.prevent_default()
-            event.stop()
-            self.run_worker(self.run_action(_IN_EMPTY_FILTER[event.key]))
 
     def action_list_move(self, step: int) -> None:
         """A line up or down."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.tui.keys import GROUP
 from kubectl_sched.tui.lines.group_lines import group_heading
-from kubectl_sched.tui.lines.pod_lines import PodLines, matching
+from kubectl_sched.tui.lines.pod_lines import PodLines, matching, whole
 from kubectl_sched.tui.screens.filtered_page import FilteredPage
 
 if TYPE_CHECKING:
@@ -41,6 +41,12 @@ class GroupScreen(FilteredPage):
             heading=line_of.heading,
             cursor=self.lines.cursor,
         )
+        self.on_line_list_moved()
+
+    def on_line_list_moved(self) -> None:
+        """Show the whole sentence about the pod under the cursor."""
+        at = self.lines.cursor
+        self.show_below(whole(self._group.explanations[self._shown[at]], self.size.width) if self._shown else ())
 
     def on_line_list_chosen(self, event: LineList.Chosen) -> None:
         """Open the pod."""

@@ -38,10 +38,14 @@ def copied(app: App[Any], command: str) -> str:
 
 
 class Page(Screen[R]):
-    """A heading of some lines, a list, and the keys. `draw` shows them, and again whenever the width changes."""
+    """A heading of some lines, a list, lines below it, and the keys.
+
+    `draw` shows them, and again whenever the width changes.
+    """
 
     DEFAULT_CSS = """
-    Page #heading { height: auto; max-height: 4; border-bottom: solid $primary; }
+    Page #heading { height: auto; max-height: 40%; border-bottom: solid $primary; }
+    Page #below { height: auto; max-height: 40%; border-top: solid $primary; display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back"),
@@ -53,14 +57,15 @@ class Page(Screen[R]):
 
     def __init__(self, keys: Sequence[Key], *, cursor: bool) -> None:
         super().__init__()
-        self._keys = keys
+        self.keys = keys
         self._has_cursor = cursor
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
         yield Static(id="heading", markup=False)
         yield LineList(cursor=self._has_cursor, id="lines")
-        yield KeyLine(self._keys)
+        yield Static(id="below", markup=False)
+        yield KeyLine(self.keys)
 
     @property
     def lines(self) -> LineList:
@@ -75,6 +80,12 @@ class Page(Screen[R]):
     def head(self, lines: Sequence[Line]) -> None:
         """Show the heading."""
         self.query_one("#heading", Static).update(as_texts(lines, self.app.theme))
+
+    def show_below(self, lines: Sequence[Line]) -> None:
+        """Show lines below the list; without any, the list has their room."""
+        below = self.query_one("#below", Static)
+        below.display = bool(lines)
+        below.update(as_texts(lines, self.app.theme))
 
     def on_mount(self) -> None:
         """Colours follow the theme."""

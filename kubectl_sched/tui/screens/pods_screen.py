@@ -9,7 +9,7 @@ from textual.widgets import Input
 
 from kubectl_sched.tui.keys import PODS
 from kubectl_sched.tui.lines.line import Tone, wrapped
-from kubectl_sched.tui.lines.pod_lines import PodLines, matching, told
+from kubectl_sched.tui.lines.pod_lines import PodLines, matching, told, whole
 from kubectl_sched.tui.screens.lines_screen import Page
 
 if TYPE_CHECKING:
@@ -57,6 +57,12 @@ class PodsScreen(Page[None]):
             heading=line_of.heading,
             cursor=self.lines.cursor,
         )
+        self.on_line_list_moved()
+
+    def on_line_list_moved(self) -> None:
+        """Show the whole sentence about the pod under the cursor."""
+        at = self.lines.cursor
+        self.show_below(whole(self._decisions[self._shown[at]].explanation, self.size.width) if self._shown else ())
 
     def on_line_list_chosen(self, event: LineList.Chosen) -> None:
         """Open one."""

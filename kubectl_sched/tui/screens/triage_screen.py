@@ -10,7 +10,7 @@ from textual import work
 
 from kubectl_sched.render.safe_text import count
 from kubectl_sched.tui.keys import TRIAGE
-from kubectl_sched.tui.lines.group_lines import GroupLines, matching_groups
+from kubectl_sched.tui.lines.group_lines import GroupLines, matching_groups, note_lines, refusal_lines
 from kubectl_sched.tui.lines.line import Tone, line
 from kubectl_sched.tui.screens.filtered_page import FilteredPage
 from kubectl_sched.tui.screens.group_screen import GroupScreen
@@ -29,7 +29,7 @@ _STEP_SECONDS = 0.2
 
 
 class TriageScreen(FilteredPage):
-    """A line for each group, the largest first."""
+    """A row for each group, the largest first, then the nodes that swallow pods, and notes."""
 
     def __init__(self, triaging: Triaging, engine: Engine, open_one: Callable[[Explanation], None]) -> None:
         super().__init__(TRIAGE, cursor=True)
@@ -40,6 +40,7 @@ class TriageScreen(FilteredPage):
         self._shown: list[Group] = []
         self._judged = 0
         self._searched = 0
+        self._notes: tuple[str, ...] = ()
 
     def on_mount(self) -> None:
         """Begin to judge."""
@@ -57,6 +58,9 @@ class TriageScreen(FilteredPage):
             self._groups[index] = await self._engine.run(partial(self._triaging.helped, group))
             self._searched = index + 1
             self.draw()
+        found = await self._engine.run(lambda: self._triaging.answer(tuple(self._groups)))
+        self._notes = (*found.notes, *found.warnings)
+        self.draw()
 
     def draw(self) -> None:
         """The groups that match, at the present width."""
@@ -64,19 +68,26 @@ class TriageScreen(FilteredPage):
         at = self.lines.cursor
         chosen = self._shown[at].cause if at < len(self._shown) else None
         self._shown = matching_groups(self._groups, self.entry.value)
-        line_of = GroupLines(self.size.width - 1, self._triaging.at)
+        width = self.size.width - 1
+        table = GroupLines(self._shown, self._triaging.at, width)
         causes = [group.cause for group in self._shown]
-        cursor = causes.index(chosen) if chosen in causes else 0
-        self.lines.show(
-            len(self._shown), lambda index: line_of(self._shown[index]), heading=line_of.heading, cursor=cursor
+        self.lines.show_rows(
+            table.rows,
+            heading=table.heading,
+            cursor=causes.index(chosen) if chosen in causes else 0,
+            below=(*refusal_lines(self._triaging.refusals, width), *note_lines(self._notes, width)),
         )
 
     def _told(self) -> str:
         """The progress: pods judged, then groups searched, then the sum."""
-        total = len(self._triaging.pods)
+        total, causes = len(self._triaging.pods), count(len(self._groups), "cause")
+        swallowing = len({each.node for each in self._triaging.refusals})
+        nodes = (
+            f"; {count(swallowing, 'node')} {'swallows' if swallowing == 1 else 'swallow'} pods" if swallowing else ""
+        )
         if self._judged < total:
-            return f"{count(total, 'pod')} pending, {self._judged:,} judged so far: {count(len(self._groups), 'cause')}"
-        told = f"{count(total, 'pod')} pending, {count(len(self._groups), 'cause')}"
+            return f"{count(total, 'pod')} pending, {self._judged:,} judged so far: {causes}{nodes}"
+        told = f"{count(total, 'pod')} pending, {causes}{nodes}"
         if self._searched < len(self._groups):
             return f"{told}; looking for what helps: {self._searched:,} of {len(self._groups):,}"
         return told

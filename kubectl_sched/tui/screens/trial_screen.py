@@ -29,7 +29,7 @@ class TrialScreen(Page[None]):
     def draw(self) -> None:
         """The suggestion, at the present width."""
         group, width = self._group, self.size.width
-        self.head(wrapped(f"{pods_in_words(group)}: {cause_in_words(group)}", width, Tone.STRONG)[:2])
+        self.head(wrapped(f"{pods_in_words(group)}: {cause_in_words(group)}", width, Tone.STRONG))
         found = group.suggestions or ()
         if not found:
             self.lines.show_lines(wrapped("No change was found that helps them.", width))

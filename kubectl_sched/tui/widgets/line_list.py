@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
@@ -26,7 +28,10 @@ if TYPE_CHECKING:
 
 
 class LineList(ScrollView, can_focus=True):
-    """Lines under an optional heading that stays. With a cursor, one of them is chosen; without, keys scroll."""
+    """Lines under an optional heading that stays. With a cursor, one of them is chosen; without, keys scroll.
+
+    A row is a line, or several (`show_rows`), which the cursor is on together.
+    """
 
     DEFAULT_CSS = """
     LineList {
@@ -67,7 +72,9 @@ class LineList(ScrollView, can_focus=True):
     def __init__(self, *, cursor: bool = True, id: str | None = None) -> None:  # noqa: A002 - textual's word
         super().__init__(id=id)
         self._has_cursor = cursor
-        self._line: Callable[[int], Line] = lambda _: ()
+        self._row: Callable[[int], Sequence[Line]] = lambda _: ()
+        self._tops: Sequence[int] = range(1)
+        self._below: Sequence[Line] = ()
         self._heading: Line | None = None
         self._base = Style.null()
         self.count = 0
@@ -75,8 +82,28 @@ class LineList(ScrollView, can_focus=True):
 
     def show(self, count: int, line: Callable[[int], Line], *, heading: Line | None = None, cursor: int = 0) -> None:
         """Show so many lines, each made by the function when it is seen."""
-        self.count, self._line, self._heading = count, line, heading
-        self.cursor = max(0, min(cursor, count - 1))
+        self._row, self._tops, self._below = lambda index: (line(index),), range(count + 1), ()
+        self._begin(heading, cursor)
+
+    def show_lines(self, lines: Sequence[Line], heading: Line | None = None, cursor: int = 0) -> None:
+        """Show lines that are made already."""
+        self.show(len(lines), lines.__getitem__, heading=heading, cursor=cursor)
+
+    def show_rows(
+        self,
+        rows: Sequence[Sequence[Line]],
+        *,
+        heading: Line | None = None,
+        cursor: int = 0,
+        below: Sequence[Line] = (),
+    ) -> None:
+        """Show rows of several lines each, and after the last of them lines that the cursor does not go to."""
+        self._row, self._tops, self._below = rows.__getitem__, list(accumulate(map(len, rows), initial=0)), below
+        self._begin(heading, cursor)
+
+    def _begin(self, heading: Line | None, cursor: int) -> None:
+        self.count, self._heading = len(self._tops) - 1, heading
+        self.cursor = max(0, min(cursor, self.count - 1))
         self._measure()
         if self._has_cursor:
             self._scroll_to_cursor()
@@ -84,16 +111,21 @@ class LineList(ScrollView, can_focus=True):
             self.scroll_to(y=0, animate=False)
         self.refresh()
 
-    def show_lines(self, lines: Sequence[Line], heading: Line | None = None, cursor: int = 0) -> None:
-        """Show lines that are made already."""
-        self.show(len(lines), lines.__getitem__, heading=heading, cursor=cursor)
-
     @property
     def _heading_height(self) -> int:
         return 0 if self._heading is None else 1
 
+    @property
+    def _height(self) -> int:
+        """The number of lines below the heading."""
+        return self._tops[-1] + len(self._below)
+
     def _measure(self) -> None:
-        self.virtual_size = Size(self.scrollable_content_region.width, self.count + self._heading_height)
+        self.virtual_size = Size(self.scrollable_content_region.width, self._height + self._heading_height)
+
+    def _row_at(self, line: int) -> int:
+        """The row that a line belongs to."""
+        return bisect_right(self._tops, line) - 1
 
     def on_resize(self) -> None:
         """Another width, another number of lines on the screen."""
@@ -109,14 +141,16 @@ class LineList(ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """One line of the screen: the heading on top, then as much as fits."""
         width, base = self.scrollable_content_region.width, self._base
-        index = y + self.scroll_offset.y - self._heading_height
+        at = y + self.scroll_offset.y - self._heading_height
         if self._heading is not None and y == 0:
             return self._strip(self._heading, base + Style(underline=True), width)
-        if not 0 <= index < self.count:
+        if not 0 <= at < self._height:
             return Strip.blank(width, base)
-        if self._has_cursor and index == self.cursor:
-            return self._strip(self._line(index), base, width, over=self._cursor_style)
-        return self._strip(self._line(index), base, width)
+        index = self._row_at(at)
+        if index == self.count:
+            return self._strip(self._below[at - self._tops[-1]], base, width)
+        over = self._cursor_style if self._has_cursor and index == self.cursor else None
+        return self._strip(self._row(index)[at - self._tops[index]], base, width, over=over)
 
     @property
     def _cursor_style(self) -> Style:
@@ -133,37 +167,53 @@ class LineList(ScrollView, can_focus=True):
         """Put the cursor on a line, and say so."""
         index = max(0, min(index, self.count - 1))
         if index != self.cursor and self.count:
-            for line in (self.cursor, index):
-                self.refresh_line(line + self._heading_height)
+            for row in (self.cursor, index):
+                for line in range(self._tops[row], self._tops[row + 1]):
+                    self.refresh_line(line + self._heading_height)
             self.cursor = index
             self._scroll_to_cursor()
             self.post_message(self.Moved(self, index))
 
+    @property
+    def _visible(self) -> int:
+        """The number of lines that there is room for below the heading."""
+        return self.scrollable_content_region.height - self._heading_height
+
     def _scroll_to_cursor(self) -> None:
-        visible = self.scrollable_content_region.height - self._heading_height
-        if visible <= 0:
+        """Show the whole row under the cursor; the last one with what stands below it."""
+        if self._visible <= 0 or not self.count:
             return
-        top = self.scroll_offset.y
-        if self.cursor < top:
-            self.scroll_to(y=self.cursor, animate=False, force=True)
-        elif self.cursor >= top + visible:
-            self.scroll_to(y=self.cursor - visible + 1, animate=False, force=True)
+        top, end = self._tops[self.cursor], self._tops[self.cursor + 1]
+        if self.cursor == self.count - 1 and self._height - top <= self._visible:
+            end = self._height
+        if top < self.scroll_offset.y or end - top > self._visible:
+            self.scroll_to(y=top, animate=False, force=True)
+        elif end > self.scroll_offset.y + self._visible:
+            self.scroll_to(y=end - self._visible, animate=False, force=True)
 
     @property
     def command(self) -> str:
-        """The command that the line under the cursor is a part of."""
-        return next((span.command for span in self._line(self.cursor) if span.command), "") if self.count else ""
+        """The command that the row under the cursor is a part of."""
+        row = self._row(self.cursor) if self.count else ()
+        return next((span.command for line in row for span in line if span.command), "")
 
     def action_move(self, step: int) -> None:
         """A line up or down."""
-        if self._has_cursor:
+        if self._has_cursor and self.cursor + step < self.count:
             self.move_cursor(self.cursor + step)
+        elif self._has_cursor and self.cursor < self.count - 1:
+            self.move_cursor(self.count - 1)
         else:
             self.scroll_relative(y=step, animate=False)
 
     def action_page(self, direction: int) -> None:
         """A screen up or down."""
-        self.action_move(direction * max(self.scrollable_content_region.height - 2, 1))
+        lines = direction * max(self.scrollable_content_region.height - 2, 1)
+        if not self._has_cursor or not self.count:
+            self.scroll_relative(y=lines, animate=False)
+            return
+        beyond = self._row_at(max(self._tops[self.cursor] + lines, 0)) - self.cursor
+        self.action_move(beyond or direction)
 
     def action_move_to(self, index: int) -> None:
         """To the first line or (-1) the last."""
@@ -182,7 +232,7 @@ class LineList(ScrollView, can_focus=True):
         if self._heading is not None and event.y == 0:
             self.post_message(self.HeadingClicked(self, event.x))
             return
-        index = event.y + self.scroll_offset.y - self._heading_height
+        index = self._row_at(event.y + self.scroll_offset.y - self._heading_height)
         if not self._has_cursor or not 0 <= index < self.count:
             return
         if index == self.cursor:
