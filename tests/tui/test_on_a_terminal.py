@@ -128,7 +128,7 @@ def test_a_node_that_is_not_there_is_bad_input() -> None:
 
 
 def test_triage_opens_without_arguments_and_goes_through_group_pod_and_explorer() -> None:
-    steps = [("place all", "\r"), ("ml/train-0", "\r"), ("best first", "q")]
+    steps = [("2 more nodes like gpu-1", "\r"), ("ml/train-0", "\r"), ("best first", "q")]
     written, returned = shown(["--from", "fixtures/triage"], steps)
     assert returned == 1
     assert written.rindex("\x1b[?1049l") > written.rindex("\x1b[?1049h")
