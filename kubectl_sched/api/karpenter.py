@@ -112,9 +112,12 @@ class NodeOverlay(KubernetesObject, frozen=True, tag_field="kind", tag="NodeOver
 
     @property
     def is_invalid(self) -> bool:
-        """Report whether Karpenter has found it to be invalid in itself, or no API server would take its price."""
+        """Report whether Karpenter has found it, as it is now, to be invalid, or no API server would take its price."""
         return not is_price(self.spec.price or self.spec.price_adjustment or "0") or any(
-            each.type == "ValidationSucceeded" and each.status == "False" and each.reason == "RuntimeValidation"
+            each.type == "ValidationSucceeded"
+            and each.status == "False"
+            and each.reason == "RuntimeValidation"
+            and each.observed_generation >= self.metadata.generation
             for each in self.status.conditions
         )
 

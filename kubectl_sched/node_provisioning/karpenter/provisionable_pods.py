@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_sched.api.apimachinery.int64 import parse_int64
-from kubectl_sched.api.apimachinery.validation import label_key_errors, label_value_errors
 from kubectl_sched.api.component_helpers.volume_claims import claim_uses
-from kubectl_sched.node_provisioning.karpenter.karpenter_labels import (
-    CAPACITY_TYPE,
-    CAPACITY_TYPES,
-    GROUP,
-    NODE_POOL,
-    NORMALIZED,
-    RESTRICTED,
-)
-from kubectl_sched.node_provisioning.karpenter.scheduling.requirement import DOES_NOT_EXIST, EXISTS, IN, NOT_IN
+from kubectl_sched.node_provisioning.karpenter.karpenter_labels import NODE_POOL
+from kubectl_sched.node_provisioning.karpenter.scheduling.requirement import DOES_NOT_EXIST, IN
+from kubectl_sched.node_provisioning.karpenter.scheduling.requirement_validation import requirement_errors
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import of_key, pod_requirements
 from kubectl_sched.node_provisioning.karpenter.scheduling.volume_topology import MissingVolumeObject, driver_of
 
@@ -31,8 +23,6 @@ if TYPE_CHECKING:
 _AVOIDS_KARPENTER: Final = (
     f"configured to not run on a Karpenter provisioned node (requirement={NODE_POOL} {DOES_NOT_EXIST})"
 )
-_NUMERIC: Final = frozenset({"Gt", "Lt", "Gte", "Lte"})
-_OPERATORS: Final = frozenset({IN, NOT_IN, EXISTS, DOES_NOT_EXIST}) | _NUMERIC
 _BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
 
 
@@ -76,7 +66,7 @@ def _selector_errors(pod: Pod, well_known: frozenset[str]) -> Iterator[str]:
     if of_key(pod_requirements(pod, strict=False), NODE_POOL).operator == DOES_NOT_EXIST:
         yield _AVOIDS_KARPENTER
     for key, value in sorted((pod.spec.node_selector or {}).items()):
-        yield from _requirement_errors(key, IN, (value,), well_known)
+        yield from requirement_errors(key, IN, (value,), well_known)
     affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
     if affinity is None or affinity.required is None:
         return
@@ -88,47 +78,7 @@ def _selector_errors(pod: Pod, well_known: frozenset[str]) -> Iterator[str]:
 
 
 def _expression_errors(each: NodeSelectorRequirement, well_known: frozenset[str]) -> Iterator[str]:
-    return _requirement_errors(each.key, each.operator, each.values, well_known)
-
-
-def _requirement_errors(key: str, operator: str, values: tuple[str, ...], well_known: frozenset[str]) -> Iterator[str]:
-    """Return what Karpenter has against a requirement (ValidateRequirement)."""
-    key = NORMALIZED.get(key, key)
-    if operator not in _OPERATORS:
-        yield f"key {key} has an unsupported operator {operator} not in {_shown(_OPERATORS)}"
-    if _is_restricted(key, well_known):
-        yield (
-            f"using label {key} is not allowed as it might interfere with the internal provisioning logic; "
-            f"specify a well known label: {_shown(well_known)}, "
-            f"or a custom label that does not use a restricted domain: [{GROUP}]"
-        )
-    if key == CAPACITY_TYPE and operator == IN and not CAPACITY_TYPES.intersection(values):
-        listed = "[" + " ".join(values) + "]"
-        yield (
-            f"no valid values found in {listed} for {key}, "
-            f"expected one of: map[on-demand:{{}} reserved:{{}} spot:{{}}], got: {listed}"
-        )
-    for wrong in label_key_errors(key):
-        yield f"key {key} is not a qualified name, {wrong}"
-    for value in values:
-        for wrong in label_value_errors(value):
-            yield f"invalid value {value} for key {key}, {wrong}"
-    if operator == IN and not values:
-        yield f"key {key} with operator {operator} must have a value defined"
-    if operator in _NUMERIC and (len(values) != 1 or ((parse_int64(values[0]) or -1) < 0 and values[0].strip("+0"))):
-        yield f"key {key} with operator {operator} must have a single positive integer value"
-
-
-def _is_restricted(key: str, well_known: frozenset[str]) -> bool:
-    """Report whether the label is Karpenter's own (IsRestrictedLabel)."""
-    if key in well_known:
-        return False
-    domain = key.partition("/")[0] if "/" in key else ""
-    return domain == GROUP or domain.endswith(f".{GROUP}") or key in RESTRICTED
-
-
-def _shown(values: frozenset[str]) -> str:
-    return f"[{' '.join(sorted(values))}]"
+    return requirement_errors(each.key, each.operator, each.values, well_known)
 
 
 def _claim_errors(pod: Pod, storage: Storage) -> Iterator[str]:

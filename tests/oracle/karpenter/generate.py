@@ -33,7 +33,7 @@ def request_of(seed: int) -> Json:
 
 
 def with_overlays(request: Json, seed: int) -> Json:
-    """The cluster with NodeOverlays, some of one weight, and their gate on."""
+    """The cluster with NodeOverlays, some of one weight, some that Karpenter refuses, and their gate on."""
     random = Random(seed)  # noqa: S311 - reproducible on purpose
     overlays = [_overlay(random, number) for number in range(random.randint(2, 7))]
     return {**request, "objects": [*request["objects"], *overlays], "nodeOverlay": True}
@@ -53,12 +53,32 @@ def _overlay(random: Random, number: int) -> Json:
         ],
         random.choice([0, 1, 1, 2]),
     )
+    if random.random() < 0.2:
+        requirements.append(
+            random.choice(
+                [
+                    selector(CAPACITY_TYPE, "cheap"),
+                    selector(CAPACITY_TYPE, "cheap", "spot"),
+                    {"key": "karpenter.sh/initialized", "operator": "DoesNotExist"},
+                    {"key": HOSTNAME, "operator": "NotIn", "values": ["node-0"]},
+                    {"key": "unknown", "operator": "NotIn", "values": ["not a value"]},
+                    {"key": "unknown", "operator": "NotIn", "values": []},
+                    {"key": "not a name", "operator": "DoesNotExist"},
+                    {"key": CPU, "operator": "Gt", "values": ["-1"]},
+                    {"key": CPU, "operator": "Gte", "values": ["1", "2"]},
+                    {"key": CPU, "operator": "Gt", "values": [""]},
+                    {"key": ARCH, "operator": "Like", "values": ["amd64"]},
+                ]
+            )
+        )
     spec: Json = {"requirements": requirements}
     price = random.choice(["", "price", "priceAdjustment"])
     if price:
         spec[price] = random.choice(["0.01", "3.5"] if price == "price" else ["+10%", "-50%", "-100%", "+1.5", "-0.4"])
     if not price or random.random() < 0.3:
         spec["capacity"] = {random.choice(["example.com/gpu", "example.com/fpga"]): random.choice(["1", "4"])}
+    if random.random() < 0.05:
+        spec["capacity"] = {"cpu": "64"}
     if random.random() < 0.6:
         spec["weight"] = random.choice([1, 10])
     return {"apiVersion": "karpenter.sh/v1alpha1", "kind": "NodeOverlay",

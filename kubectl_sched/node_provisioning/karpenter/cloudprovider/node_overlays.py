@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_sched.api.apimachinery.quantity import parse_resource_list
 from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type import InstanceType, Offering
 from kubectl_sched.node_provisioning.karpenter.karpenter_labels import NODE_POOL
-from kubectl_sched.node_provisioning.karpenter.scheduling.requirement import IN, requirement
+from kubectl_sched.node_provisioning.karpenter.scheduling.requirement import IN, NOT_IN, requirement
+from kubectl_sched.node_provisioning.karpenter.scheduling.requirement_validation import requirement_errors
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import (
     is_compatible,
     label_requirements,
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from kubectl_sched.api.component_helpers.container_resources import Resources
     from kubectl_sched.api.karpenter import NodeOverlay, NodePool
     from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import Requirements
+
+
+_STANDARD_RESOURCES: Final = frozenset({"cpu", "memory", "ephemeral-storage", "pods"})
 
 
 class _Price(NamedTuple):
@@ -80,10 +84,11 @@ def overlaid(
     overlays: Iterable[NodeOverlay],
     well_known: frozenset[str],
 ) -> dict[str, Sequence[InstanceType]]:
-    """Apply the NodeOverlays, the heaviest first; one that conflicts with another of its weight is left out."""
+    """Apply the NodeOverlays that are valid, the heaviest first, but none that conflicts with one of its weight."""
     known = [pool for pool in pools if types.get(pool.name)]
     updates: dict[str, dict[str, _Update]] = {pool.name: {} for pool in known}
-    by_name = sorted((each for each in overlays if not each.is_invalid), key=lambda each: each.name, reverse=True)
+    valid = [each for each in overlays if not each.is_invalid and _is_valid(each, well_known)]
+    by_name = sorted(valid, key=lambda each: each.name, reverse=True)
     for overlay in sorted(by_name, key=lambda each: -(each.spec.weight or 0)):
         touched = [
             (updates[pool.name].get(kind.name) or _Update(), pool.name, kind.name, offerings)
@@ -104,6 +109,17 @@ def adjusted_price(price: float, change: str) -> float:
         return float(change)
     adjusted = price * (1 + float(change[:-1]) / 100) if change.endswith("%") else price + float(change)
     return max(adjusted, 0.0)
+
+
+def _is_valid(overlay: NodeOverlay, well_known: frozenset[str]) -> bool:
+    """Report whether Karpenter takes a NodeOverlay's requirements and resources (RuntimeValidate)."""
+    if not _STANDARD_RESOURCES.isdisjoint(overlay.spec.capacity or ()):
+        return False
+    return not any(
+        (each.operator == NOT_IN and not each.values)
+        or any(requirement_errors(each.key, each.operator, each.values, well_known))
+        for each in overlay.spec.requirements
+    )
 
 
 def _applied(types: Sequence[InstanceType], updates: Mapping[str, _Update]) -> Sequence[InstanceType]:
