@@ -83,15 +83,19 @@ def _earliest_start(candidate: Candidate) -> str:
 
 
 _CRITERIA: tuple[tuple[str, Callable[[Candidate], int | str], bool], ...] = (
-    ("the fewest PodDisruptionBudget violations", lambda candidate: candidate.pdb_violations, False),
-    ("the lowest priority of the most important victim", _highest_priority, False),
     (
-        "the lowest sum of the victims' priorities",
+        "it has the fewest victims that a PodDisruptionBudget protects",
+        lambda candidate: candidate.pdb_violations,
+        False,
+    ),
+    ("its most important victim has the lowest priority", _highest_priority, False),
+    (
+        "its victims' priorities add up to the least",
         lambda candidate: sum(victim.priority + _PRIORITY_OFFSET for victim in candidate.victims),
         False,
     ),
-    ("the fewest victims", lambda candidate: len(candidate.victims), False),
-    ("the latest start of the most important victims", _earliest_start, True),
+    ("it has the fewest victims", lambda candidate: len(candidate.victims), False),
+    ("its most important victims started last", _earliest_start, True),
 )
 """For each criterion: its words, its measure, and whether the largest wins instead of the smallest."""
 

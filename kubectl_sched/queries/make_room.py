@@ -276,8 +276,8 @@ class _Room:
         rivals = [other.key for other in small[:_RIVALS_TRIED] if row in self._relocation.cycle(other, nodes).feasible]
         if rivals:
             named = ", ".join(sorted(rivals)[:3]) + (f" and {len(rivals) - 3} more" if len(rivals) > 3 else "")
-            wait = "waits too and fits" if len(rivals) == 1 else "wait too and fit"
-            yield f"{named} {wait} on {landing.tied[0]}: it may be taken first while {pod.key} is backing off"
+            wait, they = ("waits, too, and fits", "it") if len(rivals) == 1 else ("wait, too, and fit", "they")
+            yield f"{named} {wait} on {landing.tied[0]}: {they} may take the room first while {pod.key} backs off"
 
     def _preemption(self, pod: Pod) -> Preemption | None:
         """Return what preemption would do for the pod, None if nothing or if no pod is less important."""
@@ -299,9 +299,9 @@ class _Room:
 
 def _why_not(result: ScheduleResult) -> Iterator[str]:
     if result.outcome is PodOutcome.GATED:
-        yield f"{result.pod.key} is gated, so that no room helps: {result.pre_enqueue.message}"
+        yield f"{result.pod.key} is gated, and more room does not change that: {result.pre_enqueue.message}"
     elif result.outcome is PodOutcome.NO_PROFILE:
-        yield f"no profile serves {result.pod.key}, so that no room helps"
+        yield f"no profile serves {result.pod.key}, and more room does not change that"
     elif result.error is not None:
         yield f"the cycle of {result.pod.key} fails: {result.error}"
 
@@ -309,17 +309,21 @@ def _why_not(result: ScheduleResult) -> Iterator[str]:
 def _about_chance(steps: Sequence[Step], placed: Sequence[Placed]) -> Iterator[str]:
     pins = dict.fromkeys(pinned_nodes(steps, {each.tied[0] for each in placed}))
     if pins:
-        yield f"the plan depends on ties, so that it cordons {', '.join(pins)} while a pod lands elsewhere"
+        yield f"the plan cordons {', '.join(pins)} for a while, so that no tie sends a pod there"
     tied = [step for step in steps if len(step.tied) > 1]
     if tied or any(len(each.tied) > 1 for each in placed):
-        yield "where nodes are tied kube-scheduler takes any of them: the plan goes on from each, or cordons the others"
+        yield "between tied nodes chance decides: the plan goes through from each that was tried, or cordons the others"
     if any(step.beyond_sampling for step in steps):
-        yield "some pods have more feasible nodes than kube-scheduler looks at, so another than the best may take them"
+        yield "kube-scheduler looks at some of the feasible nodes only: a pod may land on another than the plan says"
 
 
 def about_search(answer: Answer) -> str:
     """Return how far the search looked, and which pods could not be asked to move."""
-    moves = f"up to {answer.bounds.moves} moves on the {answer.nodes:,} closest nodes"
-    spent = "" if answer.complete else f", stopped after {answer.bounds.evictions:,} simulated evictions"
+    most = answer.bounds.moves
+    nodes = "the closest node" if answer.nodes == 1 else f"the {answer.nodes:,} closest nodes"
+    moves = f"moving up to {most} pods on {nodes} is not enough"
+    if not answer.nodes:
+        moves = f"there is no node where moving up to {most} pods would be enough"
+    spent = "" if answer.complete else f"; the search stopped after {answer.bounds.evictions:,} simulated evictions"
     words = refusals_in_words(answer.refused)
-    return f"{moves}{spent}" + (f"; not asked to move: {words}" if words else "")
+    return f"{moves}{spent}" + (f"; pods not asked to move: {words}" if words else "")

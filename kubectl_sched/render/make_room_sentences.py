@@ -22,8 +22,10 @@ def plan_sentence(answer: Answer) -> str:
     """Return the sentence with the outcome: it fits already, fits after so many evictions, or there is no plan."""
     target = safe(answer.target)
     if answer.unplaced is not None:
-        pod = safe(answer.unplaced.pod.key)
-        return f"No plan makes room for {target}: {pod} fits nowhere after {safe(about_search(answer))}."
+        pod = answer.unplaced.pod
+        is_target = answer.target.rpartition("/")[2] == pod.name
+        who = "" if is_target else f"{safe(pod.key)} still fits nowhere; "
+        return f"No plan makes room for {target}: {who}{safe(about_search(answer))}."
     if not answer.placed:
         return f"{target} has no pod that waits for room."
     nodes = listed(list(dict.fromkeys(each.tied[0] for each in answer.placed)))
@@ -40,10 +42,11 @@ def about_preemption(answer: Answer) -> str | None:
     if preemption is None:
         return None
     homeless = [pod.key for pod in preemption.homeless]
-    after = f"{listed(homeless)} would not land again" if homeless else "all of them would land again"
+    again = "all of them" if len(preemption.victims) > 1 else "it"
+    after = f"{listed(homeless)} would not land again" if homeless else f"{again} would land again"
     victims = listed([pod.key for pod in preemption.victims])
     pod, node = safe(preemption.pod.key), safe(preemption.node)
-    return f"Preemption instead: {pod} takes the place of {victims} on {node}; {after}."
+    return f"By itself kube-scheduler would evict {victims} from {node} for {pod}; {after}."
 
 
 def step_table(answer: Answer) -> Table[tuple[int, Step]]:

@@ -35,6 +35,6 @@ def _circumstances(post_filter: PostFilterResult) -> Iterator[str]:
     if choice is None or not others:
         return
     if choice.decided_by is not None:
-        yield f"it is chosen before {count(others, 'other node')} for {choice.decided_by}"
+        yield f"it is chosen over {count(others, 'other node')} because {choice.decided_by}"
     if len(choice.tied) > 1:
-        yield f"{count(len(choice.tied), 'node')} are equal, and kube-scheduler may choose any of them"
+        yield f"{count(len(choice.tied), 'node')} are equally good, and kube-scheduler may choose any of them"

@@ -68,6 +68,9 @@ class Kind(IntEnum):
     FREE = auto()
     """As much free on a node as is missing there, where there is nobody to be asked to go."""
 
+    TOLERATE_RESERVED = auto()
+    """A toleration for a taint that keeps nodes for pods that ask for a device, which this one does not."""
+
     UNTAINT = auto()
     PRIORITIZE = auto()
 
@@ -213,6 +216,9 @@ class Suggestion(Record, frozen=True, kw_only=True):
         caution = f" ({told})" if told else ""
         though = f", though {_few(self.nodes)} would still win" if self.asked and self.promise is Promise.FITS else ""
         alone = ""
+        if self.promise is Promise.PREEMPTS and not self.comes_by_itself:
+            who = _few(self.victims)
+            return f"{how[:1].upper()}{how[1:]} it would preempt {who} on {self.node}{caution}."
         if len(self.changes) > 1:
             number = _NUMBERS.get(len(self.changes), str(len(self.changes)))
             alone = (
@@ -248,11 +254,7 @@ class Suggestion(Record, frozen=True, kw_only=True):
     @property
     def _where(self) -> str:
         if self.promise is Promise.PREEMPTS:
-            return (
-                ""
-                if self.comes_by_itself
-                else f"It would be nominated to {self.node} and evict {_few(self.victims)} there"
-            )
+            return ""
         if self.adds_nodes:
             return "It would fit"
         if not self.asked:

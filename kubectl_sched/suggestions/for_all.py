@@ -72,7 +72,7 @@ def suggest_for_all(results: Sequence[ScheduleResult], scheduler: Scheduler) -> 
 
 
 def _suits_any_template(change: Change) -> bool:
-    return change.pod is None or change.kind in {Kind.WAIT, Kind.UNGATE, Kind.TOLERATE}
+    return change.pod is None or change.kind in {Kind.WAIT, Kind.UNGATE, Kind.TOLERATE, Kind.TOLERATE_RESERVED}
 
 
 def _for_all(suggestion: Suggestion, pods: Sequence[Pod], first: ScheduleResult, scheduler: Scheduler) -> ForAll:

@@ -144,7 +144,7 @@ def _caution(result: ScheduleResult, victims: Sequence[Pod]) -> str:
     once = result.framework.handle.release.one_violated_budget_is_enough
     _, _, violated = Budgets(result.nodes.objects, one_violation_is_enough=once).split(list(victims))
     if violated:
-        told.append(f"PodDisruptionBudget {_named(violated)} does not allow it, and kubectl delete does not ask")
+        told.append(f"PodDisruptionBudget {_named(violated)} forbids it, but kubectl delete does not check")
     return "; ".join(told)
 
 

@@ -31,6 +31,7 @@ _ADVICE: Final[Mapping[Kind, Advice]] = {
     Kind.WAIT: Advice.WAIT,
     Kind.UNCORDON: Advice.ADD_CAPACITY,
     Kind.ADD_NODE: Advice.ADD_CAPACITY,
+    Kind.TOLERATE_RESERVED: Advice.ADD_CAPACITY,
     Kind.UNTAINT: Advice.ADD_CAPACITY,
     Kind.EVICT: Advice.FREE_CAPACITY,
     Kind.FREE: Advice.FREE_CAPACITY,
@@ -60,20 +61,26 @@ def advice_of(suggestion: Suggestion) -> Advice:
 def ranked(suggestions: Iterable[Suggestion]) -> tuple[Suggestion, ...]:
     """Sort by advice, and in one kind of advice what patches the pod in place before what replaces it by force.
 
-    A request that is cut deeply stands behind another suggestion, if there is one.
+    Nodes that are kept for other pods are opened after other capacity is added. A request that is cut deeply stands
+    behind another suggestion, if there is one.
     """
     given = tuple(suggestions)
     in_place = {advice_of(each) for each in given if _is_in_place(each)}
 
-    def key(each: Suggestion) -> tuple[int, bool]:
+    def key(each: Suggestion) -> tuple[int, bool, bool]:
         advice = advice_of(each)
-        return _ORDER.index(advice), advice in in_place and _replaces_by_force(each)
+        opens_last = advice is Advice.ADD_CAPACITY and _opens_kept_nodes(each)
+        return _ORDER.index(advice), advice in in_place and _replaces_by_force(each), opens_last
 
     found = sorted(given, key=key)
     if len(found) > 1 and _cuts_deeply(found[0]):
         gentler = next((each for each in found if not _cuts_deeply(each)), found[0])
         found = [gentler, *(each for each in found if each is not gentler)]
     return tuple(found)
+
+
+def _opens_kept_nodes(suggestion: Suggestion) -> bool:
+    return any(change.kind in {Kind.TOLERATE_RESERVED, Kind.UNTAINT} for change in suggestion.changes)
 
 
 def _is_in_place(suggestion: Suggestion) -> bool:

@@ -329,7 +329,7 @@ def test_a_plan_that_depends_on_a_tie_pins_it_with_cordons_and_says_so() -> None
         ("uncordon", "w2", None),
         ("uncordon", "w1", None),
     ]
-    assert "the plan depends on ties, so that it cordons w2 while a pod lands elsewhere" in answer.notes
+    assert "the plan cordons w2 for a while, so that no tie sends a pod there" in answer.notes
 
 
 def test_preemption_is_named_as_the_alternative_with_those_who_would_not_land_again() -> None:
@@ -346,7 +346,7 @@ def test_preemption_is_named_as_the_alternative_with_those_who_would_not_land_ag
 
 def test_another_pending_pod_that_may_come_first_is_named() -> None:
     answer = plan(*two_halves(), pod("other", **requests(cpu="3")))
-    assert any(note.startswith("default/other waits too") for note in answer.notes)
+    assert any(note.startswith("default/other waits, too") for note in answer.notes)
 
 
 def test_a_pending_pod_that_is_ahead_in_the_queue_takes_the_room_first() -> None:
@@ -459,7 +459,7 @@ def test_the_command_prints_the_plan_as_the_contract_has_it() -> None:
 def test_no_plan_is_exit_code_1_and_the_sentence_says_how_far_it_looked() -> None:
     done = run("whatif", "--make-room", "web-0", "--from", "fixtures/demo")
     assert done.returncode == 1
-    assert "up to 4 moves on the" in done.stdout
+    assert "moving up to 4 pods" in done.stdout
     assert (
         json.loads(run("whatif", "--make-room", "web-0", "--from", "fixtures/demo", "-o", "json").stdout)["plan"] == []
     )

@@ -47,16 +47,20 @@ UNREADY = {"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"}
 BLUE_ON_W1 = pod("blue", on="w1", metadata={"labels": {"app": "blue"}})
 
 CASES: dict[str, tuple[list[KubernetesObject], dict[str, Any], str]] = {
-    "uncordon": ([node("w1", unschedulable=True, taints=[CORDON])], {}, "after `kubectl uncordon w1`."),
+    "uncordon": (
+        [node("w1", unschedulable=True, taints=[CORDON])],
+        {},
+        "after `kubectl uncordon w1` (whoever cordoned it wanted no new pods there).",
+    ),
     "tolerate": (
         [node("w1", taints=[GPU_TAINT])],
         {},
-        "with a toleration for dedicated=gpu:NoSchedule (if such pods are meant to run there",
+        "with a toleration for dedicated=gpu:NoSchedule (only if the pod is meant to run there",
     ),
     "correct a toleration": (
         [node("w1", taints=[GPU_TAINT])],
         tolerating(key="dedicated", value="GPU", effect="NoSchedule"),
-        "with a toleration for dedicated=gpu:NoSchedule (if such pods are meant to run there",
+        "with a toleration for dedicated=gpu:NoSchedule (only if the pod is meant to run there",
     ),
     "correct a value": (
         [node("w1", labels={"disk": "SSD"})],
@@ -71,24 +75,31 @@ CASES: dict[str, tuple[list[KubernetesObject], dict[str, Any], str]] = {
     "label a node": (
         [node("w1")],
         {"nodeSelector": {"ssd": "yes"}},
-        "after `kubectl label node w1 ssd=yes` (if that is true of the node: others go by the label, too).",
+        "after `kubectl label node w1 ssd=yes` (only if the label is true of the node: other pods go by it, too).",
     ),
     "leave out a key": (
         [node("w1", labels={"ssd": "no"})],
         {"nodeSelector": {"ssd": "yes"}},
-        "without ssd=yes in its nodeSelector (the pod is made again; it may then run on nodes of other kinds).",
+        "without ssd=yes in its nodeSelector (the pod is made again; it may then run on nodes without ssd=yes).",
     ),
     "request less": (
         [node("w1", allocatable={"cpu": "2", "memory": "4Gi", "pods": "10"})],
         requests(cpu="1", memory="6Gi"),
-        "if container main asked for 4Gi memory instead of 6Gi (the pod is made again).",
+        (
+            "if container main asked for 4Gi memory instead of 6Gi (the pod is made again; it is then promised "
+            "less memory, and is evicted or killed sooner when its node runs short)."
+        ),
     ),
     "give the topology key": (
         [node("w1"), node("w2"), BLUE_ON_W1],
         {"affinity": {"podAffinity": {REQUIRED: [BLUE]}}},
-        "after `kubectl label node w1 rack=w1`.",
+        "after `kubectl label node w1 rack=w1` (all pods that go by rack then see w1 as a domain of its own).",
     ),
-    "join a domain": ([node("w1")], spread("rack"), "after `kubectl label node w1 rack=w1`."),
+    "join a domain": (
+        [node("w1")],
+        spread("rack"),
+        "after `kubectl label node w1 rack=w1` (all pods that go by rack then see w1 as a domain of its own).",
+    ),
     "spread softly": (
         [node("w1", labels={"zone": "a"}), node("w2", labels={"zone": "b"}, taints=[UNREADY]), BLUE_ON_W1],
         {**spread("zone"), "metadata": {"labels": {"app": "blue"}}},
@@ -97,7 +108,10 @@ CASES: dict[str, tuple[list[KubernetesObject], dict[str, Any], str]] = {
     "free a port": (
         [node("w1"), pod("h", on="w1", **host_port())],
         host_port(),
-        "with hostPort 81 instead of 80 (the pod is made again).",
+        (
+            "with hostPort 81 instead of 80 (the pod is made again; whoever connects to port 80 of its node has "
+            "to use 81)."
+        ),
     ),
     "require less": (
         [node("w1", labels={"rack": "r"}), BLUE_ON_W1],

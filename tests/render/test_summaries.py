@@ -314,7 +314,7 @@ def test_preemption_says_who_would_go_and_why_there() -> None:
     nodes = [node("w1", allocatable=SMALL), node("w2", allocatable=SMALL)]
     text = " ".join(shown(explained([*nodes, *low, pod("web-0", priority=9, **requests(cpu="1"))])).split())
     assert "Preemption would make room on w1 by evicting default/low-1 (priority 1)" in text
-    assert "it is chosen before 1 other node for the lowest priority of the most important victim" in text
+    assert "it is chosen over 1 other node because its most important victim has the lowest priority" in text
 
 
 def test_actions_of_the_binding_cycle_are_shown_in_full_with_the_whole_table() -> None:

@@ -56,6 +56,41 @@ def test_what_is_done_in_place_comes_before_what_replaces_the_pod() -> None:
     assert ["--force" in str(each.commands) for each in fixes] == [False, True]
 
 
+def test_nodes_kept_for_a_device_are_opened_last_of_all_capacity() -> None:
+    kept = node("gpu-1", taints=[{"key": "nvidia.com/gpu", "effect": "NoSchedule"}])
+    full = [node("w1", **SMALL), pod("big", on="w1", priority=9, **requests(cpu="3"))]
+    found = advised(kept, *full, **BIG)
+    assert [each.text.partition(" (")[0] for each in found if advice_of(each) is Advice.ADD_CAPACITY] == [
+        "It would fit with one more node like w1",
+        "It would fit on gpu-1 with a toleration for nvidia.com/gpu:NoSchedule",
+        "It would fit on gpu-1 without the taint nvidia.com/gpu:NoSchedule on gpu-1",
+    ]
+    assert found[1].caution == "these nodes are kept for pods that ask for nvidia.com/gpu, which this one does not"
+
+
+def test_a_pod_that_asks_for_the_device_is_to_tolerate_its_taint() -> None:
+    offered = {"allocatable": {"cpu": "4", "pods": "10", "example.com/asic": "8"}}
+    kept = node("w1", taints=[{"key": "example.com/asic", "effect": "NoSchedule"}], **offered)
+    limits = {"example.com/asic": "1"}
+    asking = {"containers": [{"name": "main", "resources": {"requests": limits, "limits": limits}}]}
+    assert advice_of(advised(kept, **asking)[0]) is Advice.FIX
+    assert advice_of(advised(kept)[0]) is Advice.ADD_CAPACITY
+    (first, *_) = advised(node("w1", taints=[{"key": "example.com/team", "effect": "NoSchedule"}]))
+    assert advice_of(first) is Advice.FIX
+
+
+def test_another_taint_is_tolerated_before_that_of_the_control_plane() -> None:
+    of_master = {"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}
+    masters = [node(f"cp-{number}", taints=[of_master]) for number in range(3)]
+    (first, *_) = advised(*masters, node("w1", taints=[{"key": "team", "effect": "NoSchedule"}]))
+    assert "with a toleration for team:NoSchedule" in first.text
+
+
+def test_what_preemption_ends_is_said() -> None:
+    first, *_ = advised(node("w1", **SMALL), pod("low", on="w1", **requests(cpu="3")), priority=9, **BIG)
+    assert first.caution == "this ends default/low"
+
+
 def test_the_reach_of_a_suggestion() -> None:
     tainted = node("w1", taints=[{"key": "a", "effect": "NoSchedule"}])
     (tolerating, *_) = advised(tainted)

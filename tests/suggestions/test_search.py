@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 DEDICATED = {"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}
+GPU = {"key": "nvidia.com/gpu", "effect": "NoSchedule"}
 REPELLING = {"key": "busy", "effect": "PreferNoSchedule"}
 UNREADY = {"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"}
 BLUE = {"matchLabels": {"app": "blue"}}
@@ -105,42 +106,49 @@ CASES: dict[Kind, Case] = {
     Kind.UNGATE: Case(
         [host("w1")],
         {"schedulingGates": [{"name": "example.com/a"}, {"name": "example.com/b"}]},
-        "It would fit on w1 without its scheduling gates example.com/a and example.com/b (whoever put it on takes it "
-        "off once the pod may start).",
+        "It would fit on w1 without its scheduling gates example.com/a and example.com/b (whoever set them "
+        "removes them once the pod may start).",
     ),
     Kind.UNNAME: Case(
         [host("w1"), host("w2")],
         {"nodeName": "gone"},
         "It would fit on 2 nodes without nodeName gone, a node that is not there (the pod is made again).",
     ),
-    Kind.UNCORDON: Case([host("w1", unschedulable=True)], {}, "It would fit on w1 after `kubectl uncordon w1`."),
+    Kind.UNCORDON: Case(
+        [host("w1", unschedulable=True)],
+        {},
+        "It would fit on w1 after `kubectl uncordon w1` (whoever cordoned it wanted no new pods there).",
+    ),
     Kind.REQUEST_LESS: Case(
         [host("w1", allocatable=SMALL)],
         requests(cpu="3", memory="1Gi"),
-        "It would fit on w1 if container main asked for 2 cpu instead of 3 (the pod is made again).",
+        "It would fit on w1 if container main asked for 2 cpu instead of 3 (the pod is made again; it is then"
+        " promised less cpu, and is slower when its node is busy).",
     ),
     Kind.LABEL: Case(
         [host("w1"), host("w2"), blue("w2")],
         {"affinity": {"podAffinity": {REQUIRED: [NEAR_BLUE]}}},
-        "It would fit on w2 after `kubectl label node w2 rack=w2`.",
+        "It would fit on w2 after `kubectl label node w2 rack=w2` (all pods that go by rack then see w2 as a "
+        "domain of its own).",
     ),
     Kind.PREFER_NODE: Case(
         [host("w1"), host("w2"), blue("w2", **requests(cpu="4"))],
         requests(cpu="1"),
-        "It would land on w2 if it preferred kubernetes.io/hostname=w2 with weight 1 (the pod is made again).",
+        "It would land on w2 if it preferred kubernetes.io/hostname=w2 with weight 1 (the pod is made again; "
+        "free room, spreading and other scores then count less).",
         "w2",
     ),
     Kind.TOLERATE: Case(
         [host("w1", taints=[DEDICATED]), host("w2", taints=[DEDICATED])],
         {},
-        "It would fit on 2 nodes with a toleration for dedicated=gpu:NoSchedule (if such pods are meant to run there: "
-        "the taint keeps them out).",
+        "It would fit on 2 nodes with a toleration for dedicated=gpu:NoSchedule (only if the pod is meant to "
+        "run there: the taint keeps others away).",
     ),
     Kind.ALLOW_MORE: Case(
         [host("w1", labels={"zone": "c"})],
         requiring(matchExpressions=[{"key": "zone", "operator": "In", "values": ["a"]}]),
-        "It would fit on w1 if its required node affinity allowed zone=c, too (the pod is made again; if such "
-        "pods are meant to run there).",
+        "It would fit on w1 if its required node affinity allowed zone=c, too (the pod is made again; only if"
+        " the pod is meant to run there).",
     ),
     Kind.HONOR_TAINTS: Case(
         [host("w1", labels={"zone": "a"}), host("w2", labels={"zone": "b"}, taints=[UNREADY]), blue("w1")],
@@ -162,30 +170,32 @@ CASES: dict[Kind, Case] = {
     Kind.MOVE_PORT: Case(
         [host("w1"), blue("w1", **host_port())],
         host_port(),
-        "It would fit on w1 with hostPort 81 instead of 80 (the pod is made again).",
+        "It would fit on w1 with hostPort 81 instead of 80 (the pod is made again; whoever connects to port "
+        "80 of its node has to use 81).",
     ),
     Kind.DROP_PORT: Case(
         [host("w1"), blue("w1", **host_port())],
         host_port(),
-        "It would fit on w1 without hostPort 80 (the pod is made again).",
+        "It would fit on w1 without hostPort 80 (the pod is made again; nobody then reaches it at port 80 of "
+        "its node).",
     ),
     Kind.SELECT_LESS: Case(
         [host("w1", labels={"disk": "hdd"})],
         {"nodeSelector": {"disk": "nvme"}},
         "It would fit on w1 without disk=nvme in its nodeSelector (the pod is made again; it may then run on "
-        "nodes of other kinds).",
+        "nodes without disk=nvme).",
     ),
     Kind.REQUIRE_SOFTLY: Case(
         [host("w1", labels={"rack": "r"}), blue("w1")],
         {"affinity": {"podAntiAffinity": {REQUIRED: [NEAR_BLUE]}}},
-        "It would fit on w1 with its required pod anti-affinity as a preference (the pod is made again; it may "
-        "then share a node, and its "
-        "failure, with the pods that it keeps away from).",
+        "It would fit on w1 with its required pod anti-affinity as a preference (the pod is made again; it "
+        "may then run beside the pods that it has to be away from now).",
     ),
     Kind.PREFER_LESS: Case(
         [host("w1"), host("w2", labels={"disk": "ssd"}), blue("w2", **requests(cpu="4"))],
         {**requests(cpu="1"), "affinity": {"nodeAffinity": {PREFERRED: [preferring(10, "disk", "ssd")]}}},
-        "It would land on w1 without its preference of disk=ssd with weight 10 (the pod is made again).",
+        "It would land on w1 without its preference of disk=ssd with weight 10 (the pod is made again; nodes "
+        "that match it are then no better than others).",
         "w1",
     ),
     Kind.TOLERATE_LESS: Case(
@@ -199,8 +209,8 @@ CASES: dict[Kind, Case] = {
     Kind.WEIGH: Case(
         [host("w1"), host("w2", labels={"disk": "ssd"}), blue("w2", **requests(cpu="8"))],
         {"affinity": {"nodeAffinity": {PREFERRED: [preferring(10, "disk", "ssd")]}}, **requests(cpu="0")},
-        "It would land on w1 if NodeResourcesFit had weight 4 instead of 1 (that concerns every pod of "
-        "default-scheduler).",
+        "It would land on w1 if NodeResourcesFit had weight 4 instead of 1 (this changes the scores of every "
+        "pod of default-scheduler).",
         "w1",
     ),
     Kind.EVICT: Case(
@@ -212,18 +222,24 @@ CASES: dict[Kind, Case] = {
     Kind.ADD_NODE: Case(
         [host("w1", allocatable=SMALL), blue("w1", priority=10, **requests(cpu="1500m"))],
         requests(cpu="1"),
-        "It would fit with one more node like w1.",
+        "It would fit with one more node like w1 (a machine more to pay for).",
     ),
     Kind.FREE: Case(
         [host("w1", allocatable=SMALL), blue("w1", priority=10, **requests(cpu="1500m"))],
         requests(cpu="1"),
-        "It would fit on w1 once 500m more cpu is free on w1 (the pods there matter more, would come back, or are too "
-        "many to name them).",
+        "It would fit on w1 once 500m more cpu is free on w1 (which pods have to go is left to you: those "
+        "there have a higher priority, would come back at once, or are too many).",
+    ),
+    Kind.TOLERATE_RESERVED: Case(
+        [host("w1", taints=[GPU], allocatable={**SMALL, "nvidia.com/gpu": "8"})],
+        {},
+        "It would fit on w1 with a toleration for nvidia.com/gpu:NoSchedule (these nodes are kept for pods that ask "
+        "for nvidia.com/gpu, which this one does not).",
     ),
     Kind.UNTAINT: Case(
         [host("w1", taints=[DEDICATED])],
         {},
-        "It would fit on w1 without the taint dedicated=gpu:NoSchedule on w1 (pods of every kind may then run on w1).",
+        "It would fit on w1 without the taint dedicated=gpu:NoSchedule on w1 (any pod may then run on w1).",
     ),
     Kind.PIN: Case(
         [host("w1"), host("w2"), blue("w2", **requests(cpu="4"))],
@@ -235,9 +251,8 @@ CASES: dict[Kind, Case] = {
     Kind.PRIORITIZE: Case(
         [host("w1", allocatable=SMALL), blue("w1", **requests(cpu="1500m"), priority=10), URGENT],
         requests(cpu="1"),
-        "It would be nominated to w1 and evict default/blue there with priorityClassName urgent (1000) (the "
-        "pod is made again; it then goes "
-        "before all pods of lower priority, and may end them).",
+        "With priorityClassName urgent (1000) it would preempt default/blue on w1 (the pod is made again; it "
+        "then comes before pods of lower priority, and may end them).",
     ),
 }
 
@@ -253,6 +268,46 @@ def test_each_kind_of_change_is_offered_where_it_helps(kind: Kind) -> None:
     assert CASES[kind].says in [suggestion.text for suggestion in found]
 
 
+@pytest.mark.parametrize("kind", Kind, ids=lambda kind: kind.name)
+def test_each_kind_of_change_says_what_it_gives_up(kind: Kind) -> None:
+    _, found = asked(CASES[kind])
+    (own,) = [each for each in found if each.text == CASES[kind].says]
+    assert (own.caution is None) == (kind in GIVES_NOTHING_UP - {Kind.WAIT})
+    assert own.caution is None or own.caution in own.text
+
+
+@pytest.mark.parametrize(
+    ("resource", "loss"),
+    [
+        ("cpu", "it is then promised less cpu, and is slower when its node is busy"),
+        (
+            "memory",
+            "it is then promised less memory, and is evicted or killed sooner when its node runs short",
+        ),
+        (
+            "ephemeral-storage",
+            "it is then promised less ephemeral-storage, and is evicted sooner when its node runs short",
+        ),
+        ("nvidia.com/gpu", "it then has no more than 2 nvidia.com/gpu"),
+    ],
+)
+def test_a_smaller_request_says_what_the_pod_is_promised_less(resource: str, loss: str) -> None:
+    spec: dict[str, Any] = {
+        "containers": [{"name": "main", "resources": {"requests": {resource: "3"}, "limits": {resource: "3"}}}]
+    }
+    found = suggest(explain(pod("web-0", **spec), host("w1", allocatable={"pods": "10", resource: "2"})))
+    assert [each.caution for each in found if each.changes[0].kind is Kind.REQUEST_LESS] == [loss]
+
+
+def test_bytes_that_must_be_free_are_said_in_whole_mebibytes() -> None:
+    vital = owned("daemon", "DaemonSet", **requests(memory="1Gi"))
+    small = host("w1", allocatable={**SMALL, "memory": str(2**31 - 1)})
+    found = suggest(explain(pod("web-0", **requests(memory="1Gi")), small, vital))
+    (freeing,) = [each for each in found if each.changes[0].frees]
+    assert freeing.changes[0].frees == (("memory", 1),)
+    assert freeing.text.startswith("It would fit on w1 once 1Mi more memory is free on w1 (")
+
+
 def promised(result: ScheduleResult, on: str | None) -> Promise | None:
     """The result of a whole cycle, without anything that the search did."""
     preempted = result.post_filter
@@ -266,22 +321,8 @@ def promised(result: ScheduleResult, on: str | None) -> Promise | None:
     return Promise.WINS if result.best == (name,) else Promise.TIES
 
 
-WEAKENING = frozenset(
-    {
-        *(Kind.UNGATE, Kind.TOLERATE, Kind.ALLOW_MORE, Kind.RAISE_SKEW, Kind.SPREAD_SOFTLY, Kind.SELECT_LESS),
-        *(
-            Kind.REQUIRE_SOFTLY,
-            Kind.TOLERATE_LESS,
-            Kind.WEIGH,
-            Kind.EVICT,
-            Kind.FREE,
-            Kind.UNTAINT,
-            Kind.PIN,
-            Kind.PRIORITIZE,
-        ),
-    }
-)
-"""The kinds that give up something that somebody wanted."""
+GIVES_NOTHING_UP = frozenset({Kind.WAIT, Kind.CORRECT, Kind.UNNAME, Kind.HONOR_TAINTS})
+"""The kinds that need no caution: what is mended was never meant. What is waited for may still have one."""
 
 
 def hold(result: ScheduleResult, suggestions: tuple[Suggestion, ...], on: str | None) -> None:
@@ -295,7 +336,7 @@ def hold(result: ScheduleResult, suggestions: tuple[Suggestion, ...], on: str | 
             assert suggestion.nodes == replayed.best
             assert suggestion.feasible_count == len(replayed.feasible)
         for change in suggestion.changes:
-            assert change.caution is not None or change.kind not in WEAKENING
+            assert change.caution is not None or change.kind in GIVES_NOTHING_UP
         for size in range(1, len(suggestion.changes)):
             for some in combinations(suggestion.changes, size):
                 fewer = base.changed(some)
@@ -355,7 +396,8 @@ WINNING = {
     "a heavier preference": Case(
         [host("w1", labels={"disk": "ssd"}), host("w2", labels={"zone": "a"})],
         {"affinity": {"nodeAffinity": {PREFERRED: [preferring(10, "disk", "ssd"), preferring(20, "zone", "a")]}}},
-        "It would land on w1 with weight 21 instead of 10 for its preference of disk=ssd (the pod is made again).",
+        "It would land on w1 with weight 21 instead of 10 for its preference of disk=ssd (the pod is made "
+        "again; free room, spreading and other scores then count less).",
     ),
     "no preferred neighbours": Case(
         [host("w1"), host("w2", labels={"rack": "r"}), blue("w2", **requests(cpu="4"))],
@@ -364,8 +406,7 @@ WINNING = {
             "affinity": {"podAffinity": {PREFERRED: [{"weight": 5, "podAffinityTerm": NEAR_BLUE}]}},
         },
         "It would land on w1 without its preferred pod affinity over rack with weight 5 (the pod is made "
-        "again; it may then run near to other "
-        "pods than it wants).",
+        "again; it may then run far from the pods that it prefers to be near).",
     ),
     "no soft spreading": Case(
         [host("w1", labels={"zone": "a"}), host("w2", labels={"zone": "b"}, images=[]), blue("w1")],
@@ -377,14 +418,14 @@ WINNING = {
     "a taint that repels": Case(
         [host("w1", taints=[REPELLING]), host("w2")],
         {},
-        "It might land on w1, tied with w2, with a toleration for busy:PreferNoSchedule (if such pods are meant to run "
-        "there: the taint repels them).",
+        "It might land on w1, tied with w2, with a toleration for busy:PreferNoSchedule (only if the pod is "
+        "meant to run there: the taint steers others away).",
     ),
     "a label that is preferred": Case(
         [host("w1"), host("w2", labels={"disk": "ssd"}), blue("w2", **requests(cpu="1"))],
         {"affinity": {"nodeAffinity": {PREFERRED: [preferring(10, "disk", "ssd")]}}, **requests(cpu="1")},
-        "It would land on w1 after `kubectl label node w1 disk=ssd` (if that is true of the node: others go by the "
-        "label, too).",
+        "It would land on w1 after `kubectl label node w1 disk=ssd` (only if the label is true of the node: "
+        "other pods go by it, too).",
     ),
 }
 
@@ -414,8 +455,9 @@ def test_two_changes_are_offered_only_where_one_is_not_enough() -> None:
     cordoned = host("w1", unschedulable=True)
     both = explain(pod("web-0", nodeSelector={"disk": "ssd"}), cordoned)
     assert suggest(both)[0].text == (
-        "No change of one thing helps; these two together do: it would fit on w1 after `kubectl uncordon w1` and after "
-        "`kubectl label node w1 disk=ssd` (if that is true of the node: others go by the label, too)."
+        "No change of one thing helps; these two together do: it would fit on w1 after `kubectl uncordon w1` "
+        "and after `kubectl label node w1 disk=ssd` (whoever cordoned it wanted no new pods there; only if "
+        "the label is true of the node: other pods go by it, too)."
     )
     assert commands(suggest(both)[0]) == ("kubectl uncordon w1", "kubectl label node w1 disk=ssd")
     one_enough = explain(pod("web-0", nodeSelector={"disk": "ssd"}), cordoned, host("w2"))
@@ -500,8 +542,7 @@ def test_a_pod_rejected_as_a_whole_is_told_what_lets_it_past() -> None:
     two_names = requiring(matchFields=[named("w1"), named("w2")])
     assert suggest(explain(pod("web-0", **two_names), host("w1"), host("w2")))[0].text == (
         "It would fit on 2 nodes with its required node affinity as a preference (the pod is made again; it "
-        "may then run on nodes of other "
-        "kinds)."
+        "may then run on nodes that it excludes now)."
     )
     found = suggest(explain(pod("web-0", **two_names), host("w1", unschedulable=True)))
     assert [change.kind for change in found[0].changes] == [Kind.REQUIRE_SOFTLY, Kind.UNCORDON]
@@ -590,7 +631,7 @@ def test_a_budget_that_forbids_an_eviction_is_named() -> None:
     case = CASES[Kind.EVICT]
     _, found = asked(case._replace(objects=[*case.objects, msgspec.convert(budget, PodDisruptionBudget)]))
     caution = next(suggestion.caution for suggestion in found if suggestion.changes[0].kind is Kind.EVICT)
-    assert str(caution).endswith("PodDisruptionBudget default/keep does not allow it, and kubectl delete does not ask")
+    assert str(caution).endswith("PodDisruptionBudget default/keep forbids it, but kubectl delete does not check")
 
 
 def test_a_pod_that_runs_is_said_to_stay() -> None:

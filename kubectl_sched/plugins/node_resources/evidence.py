@@ -253,6 +253,15 @@ def _default_hints(resource: str, nodes: Snapshot, row: int) -> tuple[str, ...]:
     return (f"scoring assumes {amount} {resource} for containers there that request none",)
 
 
+def _change(before: float, after: float) -> str:
+    """`go from 25% to 27%`, with a decimal where the two would look equal without."""
+    for form in (".0%", ".1%"):
+        was, becomes = format(before, form), format(after, form)
+        if was != becomes:
+            return f"go from {was} to {becomes}"
+    return f"stay at {before:.0%}"
+
+
 def shares(amounts: Sequence[ResourceAmounts], requests: Mapping[str, int]) -> tuple[Evidence, ...]:
     """For each resource that counts: the share requested without and with the pod."""
     found: list[Evidence] = []
@@ -269,7 +278,5 @@ def shares(amounts: Sequence[ResourceAmounts], requests: Mapping[str, int]) -> t
             "capacity": allocatable,
             "unit": unit_of(each.spec.name),
         }
-        found.append(
-            Evidence(text=f"{each.spec.name} would go from {before:.0%} to {after:.0%} requested", facts=facts)
-        )
+        found.append(Evidence(text=f"{each.spec.name} would {_change(before, after)} requested", facts=facts))
     return tuple(found)

@@ -31,4 +31,11 @@ def more_like(result: ScheduleResult, row: int, count: int = 1) -> Way | None:
     copies = (fresh_copy(original, name) for name in islice(names, count))
     adds = tuple((copy, tuple(daemon_on(copy, pod) for pod in templates if runs_on(pod.spec, copy))) for copy in copies)
     number = "one more node" if count == 1 else f"{count:,} more nodes"
-    return (Change(kind=Kind.ADD_NODE, text=f"with {number} like {original.name}", node_name=original.name, adds=adds),)
+    change = Change(
+        kind=Kind.ADD_NODE,
+        text=f"with {number} like {original.name}",
+        node_name=original.name,
+        adds=adds,
+        caution=f"{'a machine' if count == 1 else 'machines'} more to pay for",
+    )
+    return (change,)

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 _WEIGHT = 100
 _WORDS = {"pod_affinity": "pod affinity", "pod_anti_affinity": "pod anti-affinity"}
 _CAUTIONS = {
-    "pod_affinity": "it may then run far from the pods that it wants near",
-    "pod_anti_affinity": "it may then share a node, and its failure, with the pods that it keeps away from",
+    "pod_affinity": "it may then run far from the pods that it has to be near now",
+    "pod_anti_affinity": "it may then run beside the pods that it has to be away from now",
 }
 
 

@@ -31,7 +31,11 @@ def uncordon(result: ScheduleResult, row: int) -> Iterator[Way]:
 def uncordoned(name: str) -> Change:
     """The node schedulable again, without the taint that goes with it."""
     return Change(
-        kind=Kind.UNCORDON, text=_after(uncordon_node(name), "it is uncordoned"), node_name=name, node=_uncordoned
+        kind=Kind.UNCORDON,
+        text=_after(uncordon_node(name), "it is uncordoned"),
+        node_name=name,
+        node=_uncordoned,
+        caution="whoever cordoned it wanted no new pods there",
     )
 
 
@@ -81,7 +85,8 @@ def _in_a_domain_of_its_own(result: ScheduleResult, row: int, key: str) -> Chang
     if selected is not None:
         return said_of(result, row, key, selected)
     name = result.nodes.names[row]
-    return labelled(result, row, key, name[:_LABEL_LENGTH].rstrip("-."))
+    own = labelled(result, row, key, name[:_LABEL_LENGTH].rstrip("-."))
+    return replace(own, caution=f"all pods that go by {key} then see {name} as a domain of its own")
 
 
 def is_free(key: str) -> bool:
@@ -93,7 +98,7 @@ def is_free(key: str) -> bool:
 def said_of(result: ScheduleResult, row: int, key: str, value: str) -> Change:
     """A label that says of the row's node what it may not be: the pod wants such a node, and others may, too."""
     return replace(
-        labelled(result, row, key, value), caution="if that is true of the node: others go by the label, too"
+        labelled(result, row, key, value), caution="only if the label is true of the node: other pods go by it, too"
     )
 
 

@@ -26,7 +26,11 @@ def waits(result: ScheduleResult, base: Trial, row: int | None, wanted: frozense
     """Yield what makes room by itself for a pod that fits nowhere, or not on the row's node."""
     post_filter = result.post_filter
     if post_filter is not None and post_filter.nominated_node:
-        change = Change(kind=Kind.WAIT, text="kube-scheduler preempts for it at its next attempt")
+        change = Change(
+            kind=Kind.WAIT,
+            text="kube-scheduler preempts for it at its next attempt",
+            caution=f"this ends {_in_words(post_filter.victims)}" if post_filter.victims else None,
+        )
         preempting = verified_preemption(base, change, row, result)
         if preempting is not None:
             yield preempting
@@ -42,16 +46,19 @@ def waits(result: ScheduleResult, base: Trial, row: int | None, wanted: frozense
 
 
 def _once_gone(pods: Sequence[Pod]) -> Change:
-    named = " and ".join(pod.key for pod in pods[:_NAMED])
-    if len(pods) > _NAMED:
-        named = f"{pods[0].key} and {len(pods) - 1} others"
     one = len(pods) == 1
-    text = f"once {named}, which {'is' if one else 'are'} ending, {'is' if one else 'are'} gone"
+    text = f"once {_in_words(pods)}, which {'is' if one else 'are'} ending, {'is' if one else 'are'} gone"
     return Change(kind=Kind.WAIT, text=text, evicts=tuple(pods), caution=_OTHERS_FIRST)
+
+
+def _in_words(pods: Sequence[Pod]) -> str:
+    if len(pods) > _NAMED:
+        return f"{pods[0].key} and {len(pods) - 1} others"
+    return " and ".join(pod.key for pod in pods)
 
 
 def awaited(suggestion: Suggestion, autoscaler: str) -> Suggestion:
     """Return the suggestion of a new node as one to wait for, which the autoscaler has said that it adds."""
     (change,) = suggestion.changes
     text = f"once the node is there that {autoscaler} adds, if it is like {change.node_name}"
-    return structs.replace(suggestion, changes=(structs.replace(change, kind=Kind.WAIT, text=text),))
+    return structs.replace(suggestion, changes=(structs.replace(change, kind=Kind.WAIT, text=text, caution=None),))

@@ -54,11 +54,17 @@ def _moved(number: int, other: int) -> Change:
         kind=Kind.MOVE_PORT,
         text=f"with hostPort {other} instead of {number}",
         pod=lambda pod: _with_port(pod, number, other),
+        caution=f"whoever connects to port {number} of its node has to use {other}",
     )
 
 
 def _dropped(number: int) -> Change:
-    return Change(kind=Kind.DROP_PORT, text=f"without hostPort {number}", pod=lambda pod: _with_port(pod, number, 0))
+    return Change(
+        kind=Kind.DROP_PORT,
+        text=f"without hostPort {number}",
+        pod=lambda pod: _with_port(pod, number, 0),
+        caution=f"nobody then reaches it at port {number} of its node",
+    )
 
 
 def _with_port(pod: Pod, number: int, other: int) -> Pod:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 HOSTNAME = "kubernetes.io/hostname"
 _NODE_AFFINITY = "NodeAffinity"
+_OTHER_SCORES = "free room, spreading and other scores then count less"
 _WEIGHTS = range(1, 101)
 """The weights of a preference that the API server accepts."""
 
@@ -45,6 +46,7 @@ def prefer(result: ScheduleResult, row: int) -> Iterator[Change]:
             kind=Kind.PREFER_NODE,
             text=f"if it preferred {HOSTNAME}={hostname} with weight {weight}",
             pod=partial(prefers, term=term),
+            caution=_OTHER_SCORES,
             cost=(only_ties, 1, weight),
         )
 
@@ -59,6 +61,7 @@ def weigh_preferences(result: ScheduleResult, row: int) -> Iterator[Change]:
                 kind=Kind.PREFER_NODE,
                 text=f"with weight {weight} instead of {term.weight} for its preference of {_words(term)}",
                 pod=partial(_with_weight, index=index, weight=weight),
+                caution=_OTHER_SCORES if weight > term.weight else "that preference then counts less",
                 cost=(only_ties, 0, abs(weight - term.weight), weight < term.weight),
             )
 
@@ -80,6 +83,7 @@ def prefer_less(result: ScheduleResult, row: int) -> Iterator[Change]:
                 kind=Kind.PREFER_LESS,
                 text=f"without its preference of {_words(term)} with weight {term.weight}",
                 pod=partial(_without_preference, index=index),
+                caution="nodes that match it are then no better than others",
                 cost=(term.weight,),
             )
 

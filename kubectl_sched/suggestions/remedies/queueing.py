@@ -30,7 +30,8 @@ def ungate(pod: Pod) -> Way:
     owner = controller_of(pod)
     if owner is not None:
         return (Change(kind=Kind.WAIT, text=f"once {owner} lifts the {gates}", pod=_ungated),)
-    caution = "whoever put it on takes it off once the pod may start"
+    them = "it" if len(names) == 1 else "them"
+    caution = f"whoever set {them} removes {them} once the pod may start"
     return (Change(kind=Kind.UNGATE, text=f"without its scheduling {gates}", pod=_ungated, caution=caution),)
 
 
@@ -62,7 +63,7 @@ def prioritize(result: ScheduleResult) -> Iterator[Change]:
             kind=Kind.PRIORITIZE,
             text=f"with priorityClassName {each.metadata.name} ({each.value})",
             pod=partial(_of_class, given=each),
-            caution="it then goes before all pods of lower priority, and may end them",
+            caution="it then comes before pods of lower priority, and may end them",
             cost=(each.value,),
         )
 

@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     from kubectl_sched.suggestions.change import Way
 
 _MEBIBYTE = 2**20
+_NOBODY_NAMED = (
+    "which pods have to go is left to you: those there have a higher priority, would come back at once, or are too many"
+)
+_WHEN_BUSY = {
+    "cpu": ", and is slower when its node is busy",
+    "memory": ", and is evicted or killed sooner when its node runs short",
+    "ephemeral-storage": ", and is evicted sooner when its node runs short",
+}
 
 
 def fit_in(result: ScheduleResult, row: int) -> Iterator[Way]:
@@ -54,7 +62,7 @@ def _free(result: ScheduleResult, row: int, missing: Mapping[str, int], capacity
         text=f"once {' and '.join(_freed(resource, amount) for resource, amount in missing.items())} on {name}",
         node_name=name,
         frees=tuple(missing.items()),
-        caution="the pods there matter more, would come back, or are too many to name them",
+        caution=_NOBODY_NAMED,
         cost=(sum(amount / capacity[resource] for resource, amount in missing.items()),),
     )
 
@@ -62,7 +70,9 @@ def _free(result: ScheduleResult, row: int, missing: Mapping[str, int], capacity
 def _freed(resource: str, amount: int) -> str:
     if resource == PODS:
         return f"{amount} {'pod is' if amount == 1 else 'pods are'} gone"
-    return f"{amount_text(resource, amount)} more {resource} is free"
+    shown = -(-amount // _MEBIBYTE) * _MEBIBYTE if is_bytes(resource) else amount
+    text = amount_text(resource, shown)
+    return f"{text} more {resource} {'are' if text.isdigit() and text != '1' else 'is'} free"
 
 
 def _less(pod: Pod, resource: str, missing: int) -> Change | None:
@@ -85,8 +95,15 @@ def _less(pod: Pod, resource: str, missing: int) -> Change | None:
         kind=Kind.REQUEST_LESS,
         text=f"if {who} asked for {then} {resource} instead of {now}",
         pod=lambda pod: _requesting(pod, resource, text),
+        caution=_with_less(resource, then),
         cost=(missing / amount,),
     )
+
+
+def _with_less(resource: str, amount: str) -> str:
+    if is_extended_resource_name(resource) or resource.startswith("hugepages-"):
+        return f"it then has no more than {amount} {resource}"
+    return f"it is then promised less {resource}{_WHEN_BUSY.get(resource, '')}"
 
 
 def _amount(resources: ResourceRequirements, resource: str) -> int:

@@ -88,7 +88,7 @@ def _for_label(place: _Place, key: str, wanted: str) -> Iterator[Change]:
             kind=Kind.SELECT_LESS,
             text=f"without {key}={wanted} in its nodeSelector",
             pod=lambda pod: _with_selector(pod, {each: has for each, has in _selector(pod).items() if each != key}),
-            caution="it may then run on nodes of other kinds",
+            caution=f"it may then run on nodes without {key}={wanted}",
         )
 
 
@@ -158,7 +158,7 @@ def _allowing(required: NodeSelector, index: int, requirement: NodeSelectorRequi
         kind=Kind.ALLOW_MORE,
         text=f"if its required node affinity allowed {requirement.key}={has}, too",
         pod=pod,
-        caution="if such pods are meant to run there",
+        caution="only if the pod is meant to run there",
     )
 
 
@@ -184,7 +184,7 @@ def _required_softly(required: NodeSelector) -> Change:
         kind=Kind.REQUIRE_SOFTLY,
         text="with its required node affinity as a preference",
         pod=softened,
-        caution="it may then run on nodes of other kinds",
+        caution="it may then run on nodes that it excludes now",
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec.structs import replace
 
 from kubectl_sched.api.affinity import Toleration
+from kubectl_sched.api.component_helpers.resource_names import is_extended_resource_name
 from kubectl_sched.api.component_helpers.taints import DO_NOT_SCHEDULE, PREFER_NO_SCHEDULE, tolerated, tolerates
 from kubectl_sched.framework.toleration_hints import toleration_hints, toleration_text
 from kubectl_sched.suggestions.change import Change, Kind, distinct
@@ -23,6 +24,19 @@ if TYPE_CHECKING:
     from kubectl_sched.suggestions.change import Way
 
     _OfTaint: TypeAlias = Callable[[ScheduleResult, int, Taint], Change | None]
+
+_ACCELERATORS = frozenset(
+    {
+        "amd.com/gpu",
+        "aws.amazon.com/neuron",
+        "google.com/tpu",
+        "gpu.intel.com/i915",
+        "gpu.intel.com/xe",
+        "habana.ai/gaudi",
+        "nvidia.com/gpu",
+    }
+)
+"""Devices whose names are taints of their nodes by custom, known also while no driver lists them there."""
 
 _COMPARED = 100
 """The most tolerations that are taken for misspelt ones of one taint."""
@@ -119,19 +133,29 @@ def _tolerate(result: ScheduleResult, row: int, taint: Taint) -> Change:
         return _take_off(result, row, taint)
     meant = _tolerating(taint)
     return Change(
-        kind=Kind.TOLERATE,
+        kind=Kind.TOLERATE_RESERVED if _is_for_device_pods(result, taint) else Kind.TOLERATE,
         text=f"with a toleration for {taint}",
         pod=lambda pod: replace(pod, spec=replace(pod.spec, tolerations=(*pod.spec.tolerations, meant))),
-        caution=_caution(taint),
+        caution=_caution(result, taint),
+        cost=(taint.key in _CONTROL_PLANE,),
     )
 
 
-def _caution(taint: Taint) -> str:
+def _is_for_device_pods(result: ScheduleResult, taint: Taint) -> bool:
+    """Report whether the taint has the name of a device, for whose sake it keeps out pods without it, as this one."""
+    if result.pod.spec.resource_claims or result.nodes.resource_of(result.pod).requested.get(taint.key, 0):
+        return False
+    is_listed = is_extended_resource_name(taint.key) and bool(result.nodes.allocatable(taint.key).any())
+    return is_listed or taint.key in _ACCELERATORS
+
+
+def _caution(result: ScheduleResult, taint: Taint) -> str:
     if taint.key in _CONTROL_PLANE:
-        return "its nodes run the control plane, and the taint keeps other pods from crowding it"
-    if taint.effect == PREFER_NO_SCHEDULE:
-        return "if such pods are meant to run there: the taint repels them"
-    return "if such pods are meant to run there: the taint keeps them out"
+        return "its nodes run the control plane, which it then has to share them with"
+    if _is_for_device_pods(result, taint):
+        return f"these nodes are kept for pods that ask for {taint.key}, which this one does not"
+    does = "steers" if taint.effect == PREFER_NO_SCHEDULE else "keeps"
+    return f"only if the pod is meant to run there: the taint {does} others away"
 
 
 def _take_off(result: ScheduleResult, row: int, taint: Taint) -> Change:
@@ -145,7 +169,7 @@ def _take_off(result: ScheduleResult, row: int, taint: Taint) -> Change:
         text=f"without the taint {taint} on {name}",
         node_name=name,
         node=lambda node: _without_taint(node, taint),
-        caution=f"pods of every kind may then run on {name}{control_plane}",
+        caution=f"any pod may then run on {name}{control_plane}",
     )
 
 

@@ -50,7 +50,10 @@ def ways_to_win(result: ScheduleResult, row: int) -> list[Way]:
 def _near_less(result: ScheduleResult) -> Iterator[Change]:
     """One preference less about pods that are near."""
     affinity = result.pod.spec.affinity
-    for part, words in (("pod_affinity", "pod affinity"), ("pod_anti_affinity", "pod anti-affinity")):
+    for part, words, where in (
+        ("pod_affinity", "pod affinity", "far from the pods that it prefers to be near"),
+        ("pod_anti_affinity", "pod anti-affinity", "near the pods that it prefers to be away from"),
+    ):
         terms = getattr(affinity, part, None)
         for index, term in enumerate(terms.preferred if terms is not None else ()):
             yield Change(
@@ -60,7 +63,7 @@ def _near_less(result: ScheduleResult) -> Iterator[Change]:
                     f"with weight {term.weight}"
                 ),
                 pod=partial(_without_near_preference, part=part, index=index),
-                caution="it may then run near to other pods than it wants",
+                caution=f"it may then run {where}",
                 cost=(term.weight,),
             )
 
@@ -113,7 +116,7 @@ def _weighing(result: ScheduleResult, row: int) -> Iterator[Change]:
                 kind=Kind.WEIGH,
                 text=f"if {each.plugin} had weight {weight} instead of {each.weight}",
                 weight=(each.plugin, weight),
-                caution=f"that concerns every pod of {result.framework.profile.scheduler_name}",
+                caution=f"this changes the scores of every pod of {result.framework.profile.scheduler_name}",
                 cost=(abs(weight - each.weight),),
             )
 
@@ -129,5 +132,5 @@ def _pinning(result: ScheduleResult, row: int) -> Iterator[Change]:
             pod=lambda pod: selects_host(pod, hostname),
             caution="it can then run nowhere else"
             if is_alone
-            else "neither it nor its replicas can then run elsewhere",
+            else "the pod and all its replicas can then run nowhere else",
         )
