@@ -119,7 +119,7 @@ def test_pods_with_long_names_are_told_apart(width: int) -> None:
 @on_screen
 async def test_a_trial_shows_no_part_of_a_command_and_copies_the_whole() -> None:
     async with triage() as screen:
-        await screen.press("down", "tab")
+        await screen.press("down", "tab", "tab")
         assert "the commands are wider than this screen: y copies them" in screen.text
         assert "kubectl patch" not in screen.text
         assert '"tolerations":[{"key":"nvidia.com/gpu"' in screen.text
@@ -127,7 +127,7 @@ async def test_a_trial_shows_no_part_of_a_command_and_copies_the_whole() -> None
         assert screen.app.clipboard.startswith("kubectl patch deployment/checkout -n shop -p ")
         assert screen.app.clipboard.endswith("}'")
     async with triage(WIDE) as screen:
-        await screen.press("down", "tab")
+        await screen.press("down", "tab", "tab")
         assert "kubectl patch deployment/checkout -n shop -p " in screen.text
 
 
