@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.binding.active_scheduler import RUNNING, ActiveScheduler, active_scheduler
+from kubectl_sched.binding.podgroup_condition import condition_patch, conditions_of, leaves_of
 from kubectl_sched.binding.scheduling_failure import report_of_member
-from kubectl_sched.binding.timestamps import time_now
 from kubectl_sched.binding.write_plan import binding_writes, planned_write, report_writes
-from kubectl_sched.binding.writer import STRATEGIC_MERGE_PATCH, Request
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.queries.podgroups import PodGroupQuestion, cycle_of_one
 from kubectl_sched.record import CachingRecord
@@ -24,10 +23,11 @@ if TYPE_CHECKING:
 
     from kubectl_sched.binding.bind_context import Order
     from kubectl_sched.binding.scheduling_failure import Report
+    from kubectl_sched.binding.writer import Request
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.queries.podgroups import CycleOfOne
     from kubectl_sched.render.text.binding_plan import PlannedWrite
-    from kubectl_sched.scheduler.podgroup_result import Condition, Member, PodGroupResult
+    from kubectl_sched.scheduler.podgroup_result import Member, PodGroupResult
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.sources.dump.dump import Dump
 
@@ -73,17 +73,11 @@ class GroupSituation(CachingRecord, frozen=True, kw_only=True):
 
     def conditions(self) -> Iterator[tuple[str, Request]]:
         """Yield the patches of the PodGroups' conditions, each with its purpose."""
-        for leaf in _leaves(self.result):
-            group, path = leaf.info.group, self.paths.get(leaf.info.group.key)
-            if isinstance(group, PodGroup) and leaf.condition is not None and path is not None:
-                entry = _entry(group, leaf.condition, time_now())
-                if entry is not None:
-                    body = {"metadata": {"uid": group.metadata.uid}, "status": {"conditions": [entry]}}
-                    said = f"{leaf.condition.type} of the group is {leaf.condition.status}, {leaf.condition.reason}"
-                    yield (
-                        said,
-                        Request(method="PATCH", path=f"{path}/status", body=body, content=STRATEGIC_MERGE_PATCH),
-                    )
+        for group, condition in conditions_of(self.result):
+            path = self.paths.get(group.key)
+            request = condition_patch(group, condition, path) if path is not None else None
+            if request is not None:
+                yield f"{condition.type} of the group is {condition.status}, {condition.reason}", request
 
 
 def group_situation(
@@ -92,7 +86,7 @@ def group_situation(
     """Run the cycle of the group. Raises SchedError for one that is not there, or that has no cycle of its own."""
     cycle = cycle_of_one(PodGroupQuestion(names=(name,), namespace=namespace, replay=order.replay), dump)
     members, schedulers = cycle.result.members, cycle.schedulers
-    groups = [leaf.info.group for leaf in _leaves(cycle.result)]
+    groups = [leaf.info.group for leaf in leaves_of(cycle.result)]
     paths = {group.key: path_of(group) for group in groups if isinstance(group, PodGroup)}
     return GroupSituation(
         cycle=cycle,
@@ -100,31 +94,6 @@ def group_situation(
         paths={key: path for key, path in paths.items() if path is not None},
         notes=(*schedulers.notes, *schedulers.warnings, *cycle.result.warnings, *dump.warnings),
     )
-
-
-def _leaves(result: PodGroupResult) -> Iterator[PodGroupResult]:
-    """Yield the groups that have pods of their own."""
-    for child in result.children:
-        yield from _leaves(child)
-    if not result.children:
-        yield result
-
-
-def _entry(group: PodGroup, wanted: Condition, now: str) -> dict[str, object] | None:
-    """The condition as a strategic patch has it, None if it stands there already (meta.SetStatusCondition)."""
-    old = next((each for each in group.status.conditions if each.type == wanted.type), None)
-    generation = group.metadata.generation
-    said = (wanted.status, wanted.reason, wanted.message, generation)
-    if old is not None and (old.status, old.reason, old.message, old.observed_generation) == said:
-        return None
-    return {
-        "type": wanted.type,
-        "status": wanted.status,
-        "observedGeneration": generation,
-        "lastTransitionTime": old.last_transition_time if old is not None and old.status == wanted.status else now,
-        "reason": wanted.reason,
-        "message": wanted.message,
-    }
 
 
 def refusal_of_group(situation: GroupSituation, order: Order) -> str | None:

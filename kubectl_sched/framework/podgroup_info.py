@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.config import Configuration
+    from kubectl_sched.config.features import Features
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.status import NodeToStatus, Status
     from kubectl_sched.snapshot import Snapshot
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 Group: TypeAlias = PodGroup | CompositePodGroup
 
 
-def root_of(group: Group, objects: Objects, configuration: Configuration) -> Group | None:
+def root_of(group: Group, objects: Objects, features: Features) -> Group | None:
     """Return the topmost group of the tree that the group is in; None if a group above it is missing or is below it."""
-    if not configuration.features.enabled("CompositePodGroup"):
+    if not features.enabled("CompositePodGroup"):
         return group
     seen: list[str] = []
     found: Group | None = group

@@ -5,11 +5,10 @@ What one pod of a group meets, and what the cycle of the whole group asks: Permi
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from kubectl_sched.api.scheduling import CompositePodGroup, PodGroup, PodGroupSchedulingPolicy, Workload
-from kubectl_sched.config.scheduler_name import scheduler_name_of
+from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.framework.interface import (
     BindingAction,
     BindingCyclePlugin,
@@ -22,7 +21,7 @@ from kubectl_sched.framework.status import SUCCESS, Code, Status, unresolvable, 
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_state import CycleState
@@ -117,7 +116,7 @@ def _no_group(name: str) -> Status:
     return unresolvable(f'waiting for pods\'s pod group "{name}" to appear in scheduling queue')
 
 
-class _Groups(Record, frozen=True, kw_only=True, dict=True):
+class _Groups(Record, frozen=True, kw_only=True):
     """The groups of the pod's namespace and their members; the pod itself is one, wherever it is."""
 
     pod: Pod
@@ -130,37 +129,22 @@ class _Groups(Record, frozen=True, kw_only=True, dict=True):
     def composite(self, name: str) -> CompositePodGroup | None:
         return self.nodes.objects.get(CompositePodGroup, name, self.pod.metadata.namespace)
 
-    def _is_served(self, pod: Pod) -> bool:
-        """Report whether the pod ever comes to this scheduler's queue; every pod does if the profiles are not known."""
-        return not self.served or scheduler_name_of(pod) in self.served
-
-    @cached_property
-    def _placed(self) -> list[str]:
-        return list(self._names((*self.nodes.whole.existing_pods.pods, *self.nodes.stranded)))
-
-    @cached_property
-    def _waiting(self) -> list[str]:
-        return list(self._names(pod for pod in self.nodes.pending if self._is_served(pod)))
-
-    def _names(self, pods: Iterable[Pod]) -> Iterable[str]:
-        """The group of each pod of the namespace but this one."""
-        for other in pods:
-            name = _group_name(other)
-            if (
-                name is not None
-                and other.metadata.namespace == self.pod.metadata.namespace
-                and other.key != self.pod.key
-            ):
-                yield name
-
     def placed(self, name: str) -> int:
         """Count the other pods of the group that have a node."""
-        return self._placed.count(name)
+        keys = self.nodes.group_members.placed(self.pod.metadata.namespace, name)
+        return len(keys) - (self.pod.key in keys)
 
     def present(self, name: str) -> int:
-        """Count the pods of the group, this one included."""
-        own = _group_name(self.pod) == name
-        return self.placed(name) + self._waiting.count(name) + own
+        """Count the pods of the group, this one included; of those that wait, the ones that come to our queue."""
+        members, namespace = self.nodes.group_members, self.pod.metadata.namespace
+        counts = members.waiting_by_scheduler(namespace, name)
+        waiting = sum(count for raw, count in counts.items() if self._is_served(raw))
+        is_counted = self.pod.key in members.waiting(namespace, name) and self._is_served(self.pod.spec.scheduler_name)
+        return self.placed(name) + waiting - is_counted + (_group_name(self.pod) == name)
+
+    def _is_served(self, scheduler_name: str) -> bool:
+        """Report whether such pods ever come to this scheduler's queue; all do if the profiles are not known."""
+        return not self.served or (scheduler_name or DEFAULT_SCHEDULER_NAME) in self.served
 
     # Trees of groups
 

@@ -159,7 +159,7 @@ def _root(group: Group, schedulers: ClusterSchedulers) -> tuple[Group, Scheduler
     """The topmost group of its tree, and whose cycle it is."""
     scheduler = _scheduler_of(group, schedulers)
     _check_has_cycle(scheduler.configuration)
-    return root_of(group, scheduler.nodes.objects, scheduler.configuration) or group, scheduler
+    return root_of(group, scheduler.nodes.objects, scheduler.configuration.features) or group, scheduler
 
 
 def _scheduler_of(group: Group, schedulers: ClusterSchedulers) -> Scheduler:

@@ -18,7 +18,10 @@ from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.schedule_one_podgroup import schedule_one_podgroup
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kubectl_sched.config import Configuration
+    from kubectl_sched.framework.handle import Handle
     from kubectl_sched.scheduler.scheduler import Scheduler
     from kubectl_sched.snapshot import Snapshot
 
@@ -32,7 +35,7 @@ def explain_podgroup(group: Group, scheduler: Scheduler, nodes: Snapshot | None 
     A group in a tree has the cycle of the whole tree. `nodes` is another state than the scheduler's own.
     """
     nodes = scheduler.nodes if nodes is None else nodes
-    info = info_of(root_of(group, nodes.objects, scheduler.configuration) or group, nodes)
+    info = info_of(root_of(group, nodes.objects, scheduler.configuration.features) or group, nodes)
     queued: list[Pod] = []
     outside: list[Member] = []
     for pod in info.pods:
@@ -48,16 +51,18 @@ def explain_podgroup(group: Group, scheduler: Scheduler, nodes: Snapshot | None 
     if scheduler.configuration.release.groups_wait_for_gated and any(each.outcome is Outcome.GATED for each in outside):
         outside += [Member(pod=pod, outcome=Outcome.GATED) for pod in queued]
         queued = []
-    result = _cycle(_queued(info, frozenset(pod.key for pod in queued)), scheduler, nodes)
+    result = cycle_of_group(_queued(info, frozenset(pod.key for pod in queued)), scheduler, nodes)
     return replace(result, members=(*result.members, *outside))
 
 
-def info_of(group: Group, nodes: Snapshot) -> PodGroupInfo:
-    """Return the group with all members that wait or have a node."""
+def info_of(group: Group, nodes: Snapshot, queued: Sequence[Pod] | None = None) -> PodGroupInfo:
+    """Return the group with its members that have a node, and all that wait, or of those that are `queued`."""
     if isinstance(group, CompositePodGroup):
         below = children_of(group.name, group.namespace, nodes.objects)
-        return tree_info(group, [info_of(child, nodes) for child in below])
-    waiting = sorted((pod for pod in nodes.pending if is_member(pod, group)), key=queue_key)
+        return tree_info(group, [info_of(child, nodes, queued) for child in below])
+    waiting = [pod for pod in (nodes.pending if queued is None else queued) if is_member(pod, group)]
+    if queued is None:
+        waiting.sort(key=queue_key)
     return PodGroupInfo(group=group, pods=tuple(waiting), scheduled=scheduled_members(group, nodes))
 
 
@@ -68,7 +73,10 @@ def _queued(info: PodGroupInfo, keys: frozenset[str]) -> PodGroupInfo:
     return replace(info, pods=tuple(pod for pod in info.pods if pod.key in keys))
 
 
-def _cycle(info: PodGroupInfo, scheduler: Scheduler, nodes: Snapshot) -> PodGroupResult:
+def cycle_of_group(
+    info: PodGroupInfo, scheduler: Scheduler, nodes: Snapshot, *, preempts: bool = True
+) -> PodGroupResult:
+    """Run the cycle for the members that are in the queue, in their order; without `preempts` nobody may be evicted."""
     configuration = scheduler.configuration
     version = str(configuration.version)
     if not info.pods:
@@ -77,7 +85,7 @@ def _cycle(info: PodGroupInfo, scheduler: Scheduler, nodes: Snapshot) -> PodGrou
     framework = scheduler.framework(scheduler_name_of(info.pods[0]))
     if why is not None or framework is None:
         return failed_before_scheduling(info, version, why or "", configuration.release)
-    return schedule_one_podgroup(info, _in_flight(info, nodes), framework)
+    return schedule_one_podgroup(info, _in_flight(info, nodes), framework, preempts=preempts)
 
 
 def _in_flight(info: PodGroupInfo, nodes: Snapshot) -> Snapshot:
@@ -106,12 +114,12 @@ def group_with_cycle(pod: Pod, scheduler: Scheduler) -> Group | None:
         return None
     objects = scheduler.nodes.objects
     group = objects.get(PodGroup, named.pod_group_name, pod.metadata.namespace)
-    return root_of(group, objects, scheduler.configuration) if group is not None else None
+    return root_of(group, objects, scheduler.configuration.features) if group is not None else None
 
 
-def has_group_cycles(configuration: Configuration) -> bool:
+def has_group_cycles(of: Configuration | Handle) -> bool:
     """Report whether this version schedules groups in cycles of their own, with these feature gates."""
-    return configuration.release.groups_have_cycle and configuration.features.enabled(GENERIC_WORKLOAD)
+    return of.release.groups_have_cycle and of.features.enabled(GENERIC_WORKLOAD)
 
 
 def is_member(pod: Pod, group: PodGroup) -> bool:

@@ -35,7 +35,7 @@ def submit(result: PodGroupResult, release: Release) -> PodGroupResult:
         {each.pod.key: each.node_name for each in result.post_filter.nominations} if result.post_filter else {}
     )
     members = tuple(_member(pod, attempts.get(pod.key), result, nominations, release) for pod in info.pods)
-    condition = written(info, _condition(result.status, release.pod_group_condition))
+    condition = written(info, condition_of(result.status, release))
     return replace(result, outcome=outcome, members=(*members, *deleted_members(info)), condition=condition)
 
 
@@ -50,7 +50,7 @@ def failed_before_scheduling(info: PodGroupInfo, version: str, why: str, release
     status = error(why)
     members = tuple(_failed(pod, status, None) for pod in info.pods)
     has_condition = release.groups_have_placement_feasible and not info.is_tree
-    condition = _condition(status, release.pod_group_condition) if has_condition else None
+    condition = condition_of(status, release) if has_condition else None
     return PodGroupResult(
         info=info,
         outcome=Outcome.ERROR,
@@ -70,7 +70,9 @@ def written(info: PodGroupInfo, condition: Condition) -> Condition | None:
     return None if stays else condition
 
 
-def _condition(status: Status, kind: str) -> Condition:
+def condition_of(status: Status, release: Release) -> Condition:
+    """Return the condition of a group whose cycle ended with this status."""
+    kind = release.pod_group_condition
     if status.is_success:
         return Condition(type=kind, status="True", reason="Scheduled", message=status.message)
     reason = "Unschedulable" if status.is_rejected else "SchedulerError"

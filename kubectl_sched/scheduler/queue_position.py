@@ -6,14 +6,19 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec.structs import replace
 
+from kubectl_sched.api.scheduling import PodGroup
+from kubectl_sched.framework.podgroup_info import root_of
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.config import Configuration
     from kubectl_sched.framework.interface import QueueSortPlugin
+    from kubectl_sched.snapshot.objects import Objects
 
 
 class QueuePlace(Record, frozen=True, kw_only=True):
@@ -26,6 +31,16 @@ class QueuePlace(Record, frozen=True, kw_only=True):
     position: int
     length: int
     higher_priority_ahead: int
+
+
+def as_queued(pod: Pod, objects: Objects, configuration: Configuration) -> Pod:
+    """Return the pod with the priority by which it is queued: since 1.37 that of its group."""
+    named, of = pod.spec.scheduling_group, configuration
+    if named is None or not (of.release.groups_are_queued and of.features.enabled("GenericWorkload")):
+        return pod
+    group = objects.get(PodGroup, named.pod_group_name or "", pod.namespace)
+    root = root_of(group, objects, of.features) if group is not None else None
+    return pod if root is None else replace(pod, spec=replace(pod.spec, priority=root.spec.priority or 0))
 
 
 class QueueOrder:

@@ -36,13 +36,15 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot import Snapshot
 
 
-def schedule_one_podgroup(info: PodGroupInfo, nodes: Snapshot, framework: Framework) -> PodGroupResult:
+def schedule_one_podgroup(
+    info: PodGroupInfo, nodes: Snapshot, framework: Framework, *, preempts: bool = True
+) -> PodGroupResult:
     """Run the cycle for the group: `info.pods` are the members that wait in the queue, in their order."""
-    algorithm = Algorithm(info=info.without_deleted(), framework=framework)
+    algorithm = Algorithm(info=info.without_deleted(), framework=framework, runs_post_filter=preempts)
     if not algorithm.info.pods:
         return replace(algorithm.untried, outcome=Outcome.DELETING, members=deleted_members(algorithm.info))
     result = completed(_place(algorithm, nodes))
-    if result.status.code is Code.UNSCHEDULABLE:
+    if preempts and result.status.code is Code.UNSCHEDULABLE:
         result = _post_filter(algorithm, nodes, result)
     return submit(result, framework.handle.release)
 

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.framework.handle import Handle
-from kubectl_sched.framework.podgroup_info import root_of
 from kubectl_sched.framework.runtime import Framework
 from kubectl_sched.plugins import make_plugins
-from kubectl_sched.scheduler.queue_position import QueueOrder, QueuePlace
+from kubectl_sched.scheduler.queue_position import QueueOrder, QueuePlace, as_queued
 from kubectl_sched.scheduler.schedule_one import cycle, no_profile, schedule_one
 
 if TYPE_CHECKING:
@@ -78,12 +76,7 @@ class Scheduler:
 
     def as_queued(self, pod: Pod) -> Pod:
         """Return the pod with the priority by which it is queued: since 1.37 that of its group."""
-        named, of = pod.spec.scheduling_group, self.configuration
-        if named is None or not (of.release.groups_are_queued and of.features.enabled("GenericWorkload")):
-            return pod
-        group = self.nodes.objects.get(PodGroup, named.pod_group_name or "", pod.namespace)
-        root = root_of(group, self.nodes.objects, of) if group is not None else None
-        return pod if root is None else replace(pod, spec=replace(pod.spec, priority=root.spec.priority or 0))
+        return as_queued(pod, self.nodes.objects, self.configuration)
 
     def _with_nominated(self, nodes: Snapshot) -> Snapshot:
         """The snapshot with the pods that earlier cycles nominated (pkg/scheduler/backend/queue/nominator.go).

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
     from kubectl_sched.snapshot.column import Column
+    from kubectl_sched.snapshot.group_members import GroupMembers
     from kubectl_sched.snapshot.objects import Objects
     from kubectl_sched.snapshot.pod_table import PodTable
     from kubectl_sched.snapshot.usage import PodResource
@@ -109,6 +110,13 @@ class Snapshot(CachingRecord, frozen=True, kw_only=True):
     def whole(self) -> Snapshot:
         """The whole cluster, for what a plugin counts over all nodes."""
         return self.cluster or self
+
+    @cached_property
+    def group_members(self) -> GroupMembers:
+        """The pods of the whole cluster that name a PodGroup."""
+        from kubectl_sched.snapshot.group_members import GroupMembers
+
+        return GroupMembers((*self.whole.existing_pods.pods, *self.stranded), self.pending)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -98,12 +98,18 @@ class WatcherProcess:
 
 
 @contextmanager
-def audited_plane(log: Path, *, controller_manager: bool = False) -> Iterator[ControlPlane]:
+def audited_plane(
+    log: Path, *, controller_manager: bool = False, feature_gates: str = "", more_flags: Sequence[str] = ()
+) -> Iterator[ControlPlane]:
     """A control plane that notes every request but reads by others than service accounts."""
     policy = log.with_name("policy.yaml")
     policy.write_text(AUDIT_POLICY)
     flags = (f"--audit-policy-file={policy}", f"--audit-log-path={log}", "--audit-log-mode=blocking-strict")
-    with ControlPlane(controller_manager=controller_manager, extra_apiserver_flags=flags) as plane:
+    with ControlPlane(
+        controller_manager=controller_manager,
+        feature_gates=feature_gates,
+        extra_apiserver_flags=(*flags, *more_flags),
+    ) as plane:
         yield plane
 
 

@@ -113,7 +113,7 @@ class Course:
         op = self._random.choice(choices)
         if op == "pop":
             queued = self._queue.pop()
-            if queued is not None:
+            if isinstance(queued, QueuedPod):
                 self._in_flight[queued.pod.name] = queued
             return {"op": "pop"}, queued.pod.name if queued is not None else ""
         return getattr(self, f"_{op}")(), ""

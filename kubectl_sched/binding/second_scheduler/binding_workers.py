@@ -6,28 +6,33 @@ import threading
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.binding.binding_cycle import BindingCycle, Failed
 from kubectl_sched.binding.cancellable_binding import PodInPreBind
 from kubectl_sched.binding.event_recorder import EventRecorder
 from kubectl_sched.binding.preemption_executor import preempt, victims_of
-from kubectl_sched.binding.scheduling_failure import report_failure
+from kubectl_sched.binding.scheduling_failure import report_failure, report_of_member, write_report
 from kubectl_sched.binding.second_scheduler.loop_messages import Finished, LastVictim, PreemptionEnded, Warned
 from kubectl_sched.binding.second_scheduler.scheduling_queue import PREEMPTION_PLUGIN
 from kubectl_sched.binding.second_scheduler.unwritten_scheduled_events import write_missing_events
 from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.status import error
+from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from concurrent.futures import Future
 
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.api.scheduling import PodGroup
     from kubectl_sched.binding.second_scheduler.loop_messages import Message
     from kubectl_sched.binding.second_scheduler.queued_pod import QueuedPod
-    from kubectl_sched.binding.writer import Writer
+    from kubectl_sched.binding.writer import Request, Writer
     from kubectl_sched.framework.reservation import Reservation
+    from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.scheduler.podgroup_result import Member
     from kubectl_sched.scheduler.result import ScheduleResult
 
 _BINDING_THREADS: Final = 16
@@ -71,10 +76,36 @@ class Binder:
 
     def report(self, result: ScheduleResult, failed: Failed | None = None) -> None:
         """Write why the pod has no node, then preempt its victims if it has any."""
+        self._forget_reports()
+        self._write(result.pod.metadata.uid, f"pod {result.pod.key}", partial(self._written, result, failed))
+
+    def report_group(
+        self, members: Iterable[tuple[Member, Framework]], conditions: Iterable[tuple[PodGroup, Request]]
+    ) -> None:
+        """Write why these members of a group have no node, and the condition of each PodGroup."""
+        self._forget_reports()
+        for member, framework in members:
+            pod, report = member.pod, report_of_member(member)
+            if report is not None:
+                write = partial(write_report, self._writer, self._recorder, pod, report, framework)
+                self._write(pod.metadata.uid, f"pod {pod.key}", write)
+        for group, request in conditions:
+            self._write(group.metadata.uid, f"podgroup {group.key}", partial(self._told, group, request))
+
+    def _forget_reports(self) -> None:
         for uid in [uid for uid, report in self._reports.items() if report.done()]:
             del self._reports[uid]
-        uid = result.pod.metadata.uid
-        self._reports[uid] = self._reporting.submit(self._report, result, failed, self._reports.get(uid))
+
+    def _write(self, uid: str, of: str, write: Callable[[], Iterable[str]]) -> None:
+        self._reports[uid] = self._reporting.submit(self._report, of, write, self._reports.get(uid))
+
+    def _told(self, group: PodGroup, request: Request) -> tuple[str, ...]:
+        try:
+            self._writer.send(request)
+        except ClusterError as failure:
+            if not (isinstance(failure, ResponseError) and failure.status == HTTPStatus.NOT_FOUND):
+                return (f"the condition of podgroup {group.key} could not be written: {failure}",)
+        return ()
 
     def tell_of(self, bound: Sequence[Pod]) -> None:
         """Write the Scheduled events that these pods lack."""
@@ -116,12 +147,14 @@ class Binder:
             self._in_pre_bind.pop(result.pod.metadata.uid, None)
         self._tell(Finished(queued, result, node, outcome, began))
 
-    def _report(self, result: ScheduleResult, failed: Failed | None, earlier: Future[None] | None) -> None:
+    def _report(self, of: str, write: Callable[[], Iterable[str]], earlier: Future[None] | None) -> None:
         _await(earlier)
         try:
-            said = self._written(result, failed)
+            said = write()
+        except SchedError as failure:
+            said = (_unwritten(of, str(failure)),)
         except Exception as failure:  # else nobody would hear of it
-            self._tell(Warned(_unwritten(result, f"{type(failure).__name__}: {failure}")))
+            self._tell(Warned(_unwritten(of, f"{type(failure).__name__}: {failure}")))
             raise
         for sentence in said:
             self._tell(Warned(sentence))
@@ -130,7 +163,7 @@ class Binder:
         try:
             said = report_failure(self._writer, self._recorder, result, failed)
         except SchedError as failure:
-            said = (_unwritten(result, str(failure)),)
+            said = (_unwritten(f"pod {result.pod.key}", str(failure)),)
         return said if failed is not None or victims_of(result) is None else (*said, *self._preempted(result))
 
     def _cancel(self, result: ScheduleResult, victim: Pod) -> bool:
@@ -164,5 +197,5 @@ def _await(earlier: Future[None] | None) -> None:
             earlier.exception()
 
 
-def _unwritten(result: ScheduleResult, why: str) -> str:
-    return f"what was found of pod {result.pod.key} was not written: {why}"
+def _unwritten(of: str, why: str) -> str:
+    return f"what was found of {of} was not written: {why}"

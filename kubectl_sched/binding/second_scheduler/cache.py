@@ -57,7 +57,11 @@ class Cache:
         """Pods as they will be on their nodes."""
         self._reservations = Reservations(self._stored)
         self._snapshot, _ = build((), options)
+        self._empty = self._snapshot
         self._pending: dict[str, Pod] = {}
+        self._grouped: dict[str, dict[str, dict[str, None]]] = defaultdict(dict)
+        """Keys of the pods that name a group, by namespace and group."""
+        self._groups_alone: dict[tuple[str, str | None], Snapshot] = {}
         self._placed: set[str] = set()
         """Keys of the pods that have a node or are assumed to."""
         self._shown: dict[str, Pod] = {}
@@ -107,6 +111,7 @@ class Cache:
 
     def _pod_changed(self, key: str, old: KubernetesObject | None, new: KubernetesObject | None) -> None:
         self._stale_pods.add(key)
+        self._group(old, new)
         if old is not None and (new is None or new.metadata.uid != old.metadata.uid):
             self._reservations.settle(old.metadata.uid)
         assumed = self._assumed.get(key)
@@ -116,8 +121,22 @@ class Cache:
                 del self._assumed[key]
         self._sort_out(key)
 
+    def _group(self, old: KubernetesObject | None, new: KubernetesObject | None) -> None:
+        for pod in (old, new):
+            named = pod.spec.scheduling_group if isinstance(pod, Pod) else None
+            if pod is None or named is None:
+                continue
+            groups, name = self._grouped[pod.metadata.namespace], named.pod_group_name or ""
+            if pod is new:
+                groups.setdefault(name, {})[pod.key] = None
+            elif name in groups:
+                groups[name].pop(pod.key, None)
+                if not groups[name]:
+                    del groups[name]
+
     def _sort_out(self, key: str) -> None:
         """Among the pending pods are those that neither have a node nor are assumed to."""
+        self._groups_alone.clear()
         if self._effective(key) is not None:
             self._placed.add(key)
         else:
@@ -175,6 +194,33 @@ class Cache:
     def pods(self) -> Iterable[Pod]:
         """All pods that the watch has shown."""
         return (item for item in self._stored[Pod].values() if isinstance(item, Pod))
+
+    def waiting_members(self, pod: Pod) -> list[Pod]:
+        """The pods of the pod's group that have no node, nor are assumed to have one."""
+        return [self._pending[key] for key in self._keys_of_group(pod) if key in self._pending]
+
+    def groups_alone(self, pod: Pod, *, all_groups: bool) -> Snapshot:
+        """The latest objects, and the pods of the pod's group or of all groups in its namespace, without any node."""
+        objects, named = self.objects().objects, pod.spec.scheduling_group
+        of = pod.namespace, None if all_groups or named is None else named.pod_group_name
+        known = self._groups_alone.get(of)
+        if known is not None and known.objects is objects:
+            return known
+        keys = self._keys_of_group(pod)
+        if all_groups:
+            keys = [key for group in self._grouped[pod.namespace].values() for key in group]
+        found = [(key, self._effective(key)) for key in keys]
+        self._groups_alone[of] = replace(
+            self._empty,
+            objects=objects,
+            pending=tuple(self._pending[key] for key, on_node in found if on_node is None and key in self._pending),
+            stranded=tuple(on_node for _, on_node in found if on_node is not None),
+        )
+        return self._groups_alone[of]
+
+    def _keys_of_group(self, pod: Pod) -> Iterable[str]:
+        named = pod.spec.scheduling_group
+        return self._grouped[pod.namespace].get(named.pod_group_name or "", ()) if named is not None else ()
 
     @property
     def sizes(self) -> Mapping[str, int]:

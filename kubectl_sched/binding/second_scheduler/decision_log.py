@@ -13,6 +13,7 @@ from kubectl_sched.output import safe, write_error, write_json
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.scheduler.podgroup_result import Member
     from kubectl_sched.scheduler.result import ScheduleResult
 
 _SAME_SECONDS: Final = 60.0
@@ -38,6 +39,10 @@ class DecisionLog:
         """Log why the pod has no node."""
         why = result.error or result.event or result.message or result.outcome.value
         self._decision(result.pod, result.outcome.value, None, why)
+
+    def left_out(self, member: Member) -> None:
+        """The same for a member of a group."""
+        self._decision(member.pod, member.outcome.value, None, member.event or member.outcome.value)
 
     def note(self, sentence: str) -> None:
         """Log news of the program itself: it leads, it stands by, it ends."""

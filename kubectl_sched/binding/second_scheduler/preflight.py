@@ -15,6 +15,7 @@ from kubectl_sched.errors import SchedError
 from kubectl_sched.output import write_error
 from kubectl_sched.record import Record
 from kubectl_sched.render.safe_text import listed
+from kubectl_sched.scheduler.podgroup_members import has_group_cycles
 
 if TYPE_CHECKING:
     from kubectl_sched.binding.second_scheduler.settings import Settings
@@ -73,9 +74,10 @@ def plan(settings: Settings, found: tuple[ServedElsewhere, ...], server: str, *,
     else:
         lines.append("No leader election: nobody else may run with these names.")
     victims = ", deletions of pods of lower priority and their DisruptionTarget condition" if preempts else ""
+    groups = ", the condition of PodGroups" if has_group_cycles(settings.configuration) else ""
     lines.append(
-        f"Writes: bindings, events, the pods' PodScheduled condition and nominatedNodeName{victims}; for pods with "
-        "volumes or devices also PersistentVolumes, PersistentVolumeClaims and ResourceClaims."
+        f"Writes: bindings, events, the pods' PodScheduled condition and nominatedNodeName{groups}{victims}; for pods "
+        "with volumes or devices also PersistentVolumes, PersistentVolumeClaims and ResourceClaims."
     )
     return lines
 

@@ -1,11 +1,16 @@
-"""A pending pod as the scheduling queue knows it, and its backoff (pkg/scheduler/backend/queue/backoff_queue.go)."""
+"""A pending pod as the scheduling queue knows it, or a group of them, and its backoff.
+
+Answers to pkg/scheduler/backend/queue/backoff_queue.go.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from msgspec import structs
 
 from kubectl_sched.record import Record
 
@@ -26,13 +31,10 @@ class Place(Enum):
     IN_FLIGHT = "in flight"
 
 
-@dataclass(slots=True)
-class QueuedPod:
-    """A pod with what the queue remembers of it (framework.QueuedPodInfo)."""
+@dataclass(slots=True, kw_only=True)
+class QueueingParams:
+    """All that the queue remembers alike of a pod and of a group (framework.QueueingParams)."""
 
-    pod: Pod
-    entered: float
-    """When it first came into the queue."""
     place: Place = Place.ACTIVE
     attempts: int = 0
     rejections: int = 0
@@ -41,21 +43,36 @@ class QueuedPod:
     """Attempts in a row that ended without a verdict (ConsecutiveErrorsCount)."""
     timestamp: float = 0.0
     """When it came into the queue or back from its last attempt. Of pods of equal priority the earliest is first."""
-    unschedulable_plugins: frozenset[str] = frozenset()
-    """The plugins that rejected it, PreEnqueue plugins included."""
-    pending_plugins: frozenset[str] = frozenset()
-    """The plugins that wait for something: once that has come, the pod skips its backoff."""
     gating_plugin: str = ""
     """The PreEnqueue plugin that holds it back."""
-    nominated_node: str = ""
     flushed: float = 0.0
     """When it was last flushed."""
     entry: int = 0
     """The number of its one entry in a heap that still counts."""
-    events_seen: int = 0
-    """The number of events that there had been when it was taken out."""
     backoff_until: float | None = field(default=None)
     """When its backoff ends, once that has been asked for."""
+
+
+@dataclass(slots=True)
+class QueuedPod(QueueingParams):
+    """A pod with what the queue remembers of it (framework.QueuedPodInfo)."""
+
+    pod: Pod
+    entered: float
+    """When it first came into the queue."""
+    unschedulable_plugins: frozenset[str] = frozenset()
+    """The plugins that rejected it, PreEnqueue plugins included."""
+    pending_plugins: frozenset[str] = frozenset()
+    """The plugins that wait for something: once that has come, the pod skips its backoff."""
+    nominated_node: str = ""
+    events_seen: int = 0
+    """The number of events that there had been when it was taken out."""
+    waits_out: bool = False
+    """Its backoff is not cut short, as that of a member of a group."""
+    first_active: int = 0
+    """Its rank among all pods by when each was first active (InitialAttemptTimestamp); 0 if it never was."""
+    group: QueuedPodGroup | None = field(default=None, repr=False, compare=False)
+    """The group that it stands in the queue with, if it does not stand there by itself."""
 
     @property
     def key(self) -> str:
@@ -66,6 +83,56 @@ class QueuedPod:
     def rejected_by(self) -> frozenset[str]:
         """All plugins that keep it from being scheduled."""
         return self.unschedulable_plugins | self.pending_plugins
+
+    @property
+    def pods(self) -> tuple[QueuedPod]:
+        """The pod itself."""
+        return (self,)
+
+    @property
+    def size(self) -> int:
+        """Return how many pods it is."""
+        return 1
+
+
+@dataclass(slots=True)
+class QueuedPodGroup(QueueingParams):
+    """A group, or a tree of groups, with its pods that wait (framework.QueuedPodGroupInfo, since 1.37)."""
+
+    key: str
+    """The kind and the key of its object, of a tree those of the topmost one."""
+    members: dict[str, QueuedPod] = field(default_factory=dict)
+
+    @property
+    def pods(self) -> tuple[QueuedPod, ...]:
+        """The pods of the group that are in the queue."""
+        return tuple(self.members.values())
+
+    @property
+    def pod(self) -> Pod:
+        """One of its pods, which stands for the others."""
+        return next(iter(self.members.values())).pod
+
+    @property
+    def rejected_by(self) -> frozenset[str]:
+        """Nothing: plugins reject its pods, so that its attempts count as failed and it is never taken early."""
+        return frozenset()
+
+    @property
+    def size(self) -> int:
+        """Return how many pods it is."""
+        return len(self.members)
+
+
+def nominated_pod(pod: Pod, node: str) -> Pod:
+    """Return the pod with the nomination that counts, which the watch may not have shown yet."""
+    if pod.status.nominated_node_name == node:
+        return pod
+    return structs.replace(pod, status=structs.replace(pod.status, nominated_node_name=node))
+
+
+Queued: TypeAlias = QueuedPod | QueuedPodGroup
+"""An entity of the queue."""
 
 
 class Backoff(Record, frozen=True, kw_only=True):
@@ -81,24 +148,25 @@ class Backoff(Record, frozen=True, kw_only=True):
     flushes_gated: bool = False
     """The flush after five minutes looks at gated pods, too, as since 1.37."""
 
-    def seconds(self, attempts: int) -> float:
-        """The backoff after so many attempts: doubled with each (calculateBackoffDuration)."""
-        return 0.0 if attempts == 0 else float(min(self.initial * 2.0 ** min(attempts - 1, 60), self.maximum))
+    def seconds(self, attempts: int, size: int = 1) -> float:
+        """The backoff after so many attempts: doubled with each, and longer for a group (calculateBackoffDuration)."""
+        longest = self.maximum if size == 1 else self.maximum * math.sqrt(size)
+        return 0.0 if attempts == 0 else float(min(self.initial * 2.0 ** min(attempts - 1, 60), longest))
 
-    def until(self, queued: QueuedPod) -> float:
+    def until(self, queued: Queued) -> float:
         """When the pod's backoff ends, the start of its window; minus infinity if it has none (getBackoffTime)."""
         count = queued.attempts if self.counts_every_attempt else queued.errors or queued.rejections
         if count == 0 or self.maximum == 0:
             return -math.inf
         if queued.backoff_until is None:
-            queued.backoff_until = self._aligned(queued.timestamp + self.seconds(count))
+            queued.backoff_until = self._aligned(queued.timestamp + self.seconds(count, queued.size))
         return queued.backoff_until
 
-    def is_backing_off(self, queued: QueuedPod, now: float) -> bool:
+    def is_backing_off(self, queued: Queued, now: float) -> bool:
         """Report whether the pod's backoff, or its window, has not ended (isPodBackingoff)."""
         return self.until(queued) >= self._aligned(now)
 
-    def leaves_at(self, queued: QueuedPod) -> float:
+    def leaves_at(self, queued: Queued) -> float:
         """When the pod leaves backoffQ by time alone."""
         return self.until(queued) + (_WINDOW_SECONDS if self.is_popped_early else 0.001)
 

@@ -23,6 +23,8 @@ from kubectl_sched.binding.second_scheduler.leader_fence import FencedServer
 from kubectl_sched.binding.second_scheduler.loop_messages import Led, Stop
 from kubectl_sched.binding.second_scheduler.loop_thread import run_in_thread
 from kubectl_sched.binding.second_scheduler.metrics import Metrics
+from kubectl_sched.binding.second_scheduler.podgroups.membership import Membership
+from kubectl_sched.binding.second_scheduler.podgroups.podgroup_attempts import PodGroupAttempts
 from kubectl_sched.binding.second_scheduler.preflight import confirm, others, plan, refuse_if_served
 from kubectl_sched.binding.second_scheduler.queueing_hints import PluginHints
 from kubectl_sched.binding.second_scheduler.scheduling_loop import SchedulingLoop
@@ -32,6 +34,7 @@ from kubectl_sched.binding.writer import Writer
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.output import write_error
 from kubectl_sched.own_error import take_noted
+from kubectl_sched.scheduler.podgroup_members import has_group_cycles
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for
@@ -104,21 +107,26 @@ class _Program:
         pod_options = scheduler_options(
             configuration.features.enabled, sums_status_per_pod=configuration.release.status_requests_summed_per_pod
         )
-        kinds = watched_kinds(configuration.profiles.values())
+        kinds = watched_kinds(configuration.profiles.values(), configuration)
         self._server = FencedServer(endpoint, self._leads)
         self._reading = Server(endpoint)
         self._elector: Elector | None = None
         self._metrics = Metrics(settings.names, election.name if election is not None else "")
         cache = Cache(pod_options)
-        frameworks = _frameworks(settings, cache)
+        scheduler = Scheduler(configuration, cache.snapshot({}))
+        frameworks = _frameworks(settings, scheduler)
         hints = PluginHints(frameworks, cache.objects)
-        queue = SchedulingQueue(_order(frameworks), _gated_by(frameworks, cache), hints, settings.backoff)
+        membership = Membership(configuration, cache)
+        order, gated_by = _order(frameworks, membership), _gated_by(frameworks, membership)
+        queue = SchedulingQueue(order, gated_by, hints, settings.backoff, membership.queued_with)
         self._binder = Binder(
             Writer(self._server),
             self._tell,
             may_preempt=options.preempt,
         )
         self._scheduling_loop = SchedulingLoop(frameworks, cache, queue, self._binder, self._metrics, log)
+        if has_group_cycles(configuration):
+            self._scheduling_loop.groups = PodGroupAttempts(scheduler, membership, cache, queue)
         if election is not None:
             # Half of what is left for renewing, so that a request that hangs leaves time for another.
             asking = Server(replace(endpoint, timeout=election.terms.renew_deadline / 2), attempts=1)
@@ -216,21 +224,20 @@ class _Program:
         return self._ill() or (f"not followed at the moment: {', '.join(down)}" if down else "")
 
 
-def _frameworks(settings: Settings, cache: Cache) -> dict[str, Framework]:
-    scheduler = Scheduler(settings.configuration, cache.snapshot({}))
+def _frameworks(settings: Settings, scheduler: Scheduler) -> dict[str, Framework]:
     found = ((name, scheduler.framework(name)) for name in settings.names)
     return {name: framework for name, framework in found if framework is not None}
 
 
-def _order(frameworks: dict[str, Framework]) -> Callable[[Pod], tuple[int | float | str, ...]]:
+def _order(frameworks: dict[str, Framework], membership: Membership) -> Callable[[Pod], tuple[int | float | str, ...]]:
     """All profiles of a configuration have the same QueueSort, since they share one queue."""
-    return next(iter(frameworks.values())).queue_sort_plugins[0].queue_key
+    queue_key = next(iter(frameworks.values())).queue_sort_plugins[0].queue_key
+    return lambda pod: queue_key(membership.as_queued(pod))
 
 
-def _gated_by(frameworks: dict[str, Framework], cache: Cache) -> Callable[[Pod], str | None]:
+def _gated_by(frameworks: dict[str, Framework], membership: Membership) -> Callable[[Pod], str | None]:
     def gated_by(pod: Pod) -> str | None:
-        # Of the cluster PreEnqueue asks only whether the pod's claims are there.
-        status = frameworks[scheduler_name_of(pod)].run_pre_enqueue(pod, cache.objects())
+        status = frameworks[scheduler_name_of(pod)].run_pre_enqueue(pod, membership.seen_by_pre_enqueue(pod))
         return None if status.is_success else status.plugin
 
     return gated_by

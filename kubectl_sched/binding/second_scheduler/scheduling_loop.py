@@ -13,9 +13,8 @@ from http import HTTPStatus
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Final
 
-from msgspec import structs
-
 from kubectl_sched.api.pod import Pod
+from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.binding.binding_cycle import Bound, Failed, Gone, Taken
 from kubectl_sched.binding.preemption_executor import victims_of, without_preemption
 from kubectl_sched.binding.second_scheduler.cluster_events import ASSUMED_POD_FORGOTTEN, cluster_event
@@ -30,6 +29,8 @@ from kubectl_sched.binding.second_scheduler.loop_messages import (
     Warned,
 )
 from kubectl_sched.binding.second_scheduler.metrics import ERROR, SCHEDULED, UNSCHEDULABLE
+from kubectl_sched.binding.second_scheduler.podgroups.podgroup_attempts import own_rejection
+from kubectl_sched.binding.second_scheduler.queued_pod import QueuedPod, nominated_pod
 from kubectl_sched.binding.second_scheduler.unwritten_scheduled_events import lately_bound
 from kubectl_sched.binding.timestamps import time_now
 from kubectl_sched.config.scheduler_name import scheduler_name_of
@@ -42,16 +43,18 @@ from kubectl_sched.sources.live.list_paths import group_of
 from kubectl_sched.sources.live.reflector import Changed, Disturbed, Replaced, Resumed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from kubectl_sched.binding.second_scheduler.binding_workers import Binder
     from kubectl_sched.binding.second_scheduler.cache import Cache, Delta
     from kubectl_sched.binding.second_scheduler.decision_log import DecisionLog
     from kubectl_sched.binding.second_scheduler.loop_messages import Message
     from kubectl_sched.binding.second_scheduler.metrics import Metrics
-    from kubectl_sched.binding.second_scheduler.queued_pod import QueuedPod
+    from kubectl_sched.binding.second_scheduler.podgroups.podgroup_attempts import PodGroupAttempts
+    from kubectl_sched.binding.second_scheduler.queued_pod import Queued
     from kubectl_sched.binding.second_scheduler.scheduling_queue import SchedulingQueue
     from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.scheduler.podgroup_result import PodGroupResult
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Rows
@@ -79,7 +82,10 @@ class SchedulingLoop:
     ) -> None:
         self.inbox: SimpleQueue[Message] = SimpleQueue()
         self._frameworks = frameworks
-        self._unlisted = {kind.name for kind in watched_kinds(each.profile for each in frameworks.values())}
+        handle = next(iter(frameworks.values())).handle
+        self._unlisted = {kind.name for kind in watched_kinds((each.profile for each in frameworks.values()), handle)}
+        self.groups: PodGroupAttempts | None = None
+        """Set before the first message where groups have a cycle of their own."""
         self._down: set[str] = set()
         self._equal = EqualDecisions()
         self._cache = cache
@@ -123,7 +129,9 @@ class SchedulingLoop:
             self._take_over()
         self._queue.flush(self._clock())
         queued = self._queue.pop()
-        if queued is not None:
+        if self.groups is not None and queued is not None and self.groups.is_for(queued):
+            self._schedule_group(queued, self.groups)
+        elif isinstance(queued, QueuedPod):
             self._schedule(queued)
         return queued is not None
 
@@ -133,6 +141,8 @@ class SchedulingLoop:
         bound = lately_bound(pod for pod in self._cache.pods() if self._is_ours(pod))
         if bound:
             self._binder.tell_of(bound)
+        if bound and self.groups is not None:
+            self._binder.report_group((), self.groups.untold(bound))
 
     def drain(self, seconds: float) -> None:
         """Wait until the binding cycles under way are over; no pod is taken any more."""
@@ -197,7 +207,9 @@ class SchedulingLoop:
             case Changed(_, item, gone):
                 delta = self._cache.change(item, gone=gone)
                 self._apply([delta] if delta is not None else [])
-            case Replaced(kind, objects):
+            case Replaced(kind, objects, path):
+                if self.groups is not None and kind.name == "PodGroup":
+                    self.groups.served_at(path)
                 self._apply(self._cache.replace(kind.type, objects))
                 self._unlisted.discard(kind.name)
                 self._down.discard(kind.plural)
@@ -222,6 +234,8 @@ class SchedulingLoop:
         for delta in deltas:
             if isinstance(delta.new or delta.old, Pod):
                 self._queue_pod(delta, now)
+            elif self.groups is not None:
+                self._group_changed(delta, self.groups, now)
             event = cluster_event(delta.old, delta.new)
             if event is not None:
                 self._queue.move(event, now, delta.old, delta.new)
@@ -240,8 +254,15 @@ class SchedulingLoop:
         self._queue.delete(item.key)
         if new is None and queued is not None and queued.nominated_node:
             # The room that was kept for it is free for pods that had to leave it.
-            freed = _with_nomination(queued.pod, queued.nominated_node)
+            freed = nominated_pod(queued.pod, queued.nominated_node)
             self._queue.move(ASSUMED_POD_FORGOTTEN, now, freed, only=lambda pod: pod.priority <= freed.priority)
+
+    def _group_changed(self, delta: Delta, groups: PodGroupAttempts, now: float) -> None:
+        concerns = groups.membership.concerned_by(*delta)
+        if concerns is not None:
+            self._queue.regroup(concerns, now)
+        if delta.new is None and isinstance(delta.old, PodGroup):
+            groups.gone(delta.old)
 
     def _is_ours(self, pod: Pod) -> bool:
         return scheduler_name_of(pod) in self._frameworks
@@ -265,7 +286,7 @@ class SchedulingLoop:
         self._queue.failed(queued, now)
 
     def _attempt(self, queued: QueuedPod, began: float) -> None:
-        pod = _with_nomination(queued.pod, queued.nominated_node)
+        pod = nominated_pod(queued.pod, queued.nominated_node)
         framework = self._frameworks[scheduler_name_of(pod)]
         nodes = self._cache.snapshot(self._queue.nominated())
         for sentence in self._cache.left_out:
@@ -275,7 +296,8 @@ class SchedulingLoop:
         if result.unknown:
             self._fail(queued, f"is not bound: {unjudged(result)}", began)
         elif result.fits:
-            self._bind(queued, result, result.nominated_first or nodes.names[random.choice(tied)], began)  # noqa: S311 - no secret
+            node = result.nominated_first or nodes.names[random.choice(tied)]  # noqa: S311 - no secret
+            self._bind([(queued, result, node)], began)
         elif result.outcome is Outcome.GATED:
             self._queue.again(queued)  # goes where gated pods are
         else:
@@ -290,14 +312,16 @@ class SchedulingLoop:
         self._equal.begin(result)
         return result, result.tied
 
-    def _bind(self, queued: QueuedPod, result: ScheduleResult, node: str, began: float) -> None:
-        """Assume the pod on the node, and begin its binding cycle."""
-        reservations = reserved(result, node, time_now())
-        others = [each.item for each in reservations if not isinstance(each.item, Pod)]
-        self._cache.assume(reserved_pod(result.pod, reservations), node, others)
-        self._queue.nominate(queued, "")
-        self._in_flight += 1
-        self._binder.bind(queued, result, node, reservations, began)
+    def _bind(self, placed: Sequence[tuple[QueuedPod, ScheduleResult, str]], began: float) -> None:
+        """Assume each pod on its node, and once all are, begin their binding cycles."""
+        taken = [reserved(result, node, time_now()) for _, result, node in placed]
+        for (queued, result, node), reservations in zip(placed, taken, strict=True):
+            others = [each.item for each in reservations if not isinstance(each.item, Pod)]
+            self._cache.assume(reserved_pod(result.pod, reservations), node, others)
+            self._queue.nominate(queued, "")
+        for (queued, result, node), reservations in zip(placed, taken, strict=True):
+            self._in_flight += 1
+            self._binder.bind(queued, result, node, reservations, began)
 
     def _reject(self, queued: QueuedPod, result: ScheduleResult, began: float) -> None:
         """Say why not, and put the pod where it waits."""
@@ -321,6 +345,72 @@ class SchedulingLoop:
             self._queue.rejected(queued, rejecting, now, pending)
         self._binder.report(result)
 
+    # One group
+
+    def _schedule_group(self, entity: Queued, groups: PodGroupAttempts) -> None:
+        """The cycle of a group; its members bind side by side, as single pods do."""
+        began = self._clock()
+        members = groups.members(entity)
+        try:
+            result = groups.run(members)
+            self._metrics.decided(self._clock() - began)
+            unknown = next((each.result for each in result.members if each.result and each.result.unknown), None)
+            left = members if unknown is not None else self._bind_members(members, result, began)
+        except Exception as failure:  # noqa: BLE001 - as above
+            why = f"cannot be judged, by a bug in kubectl-sched ({type(failure).__name__}: {failure})"
+            self._fail_group(entity, members, groups, f"{why}; other pods are served as before", began)
+            return
+        if unknown is not None:
+            self._fail_group(entity, members, groups, f"is not bound: {unjudged(unknown)}", began)
+        else:
+            self._put_back(entity, left, result, groups, began)
+
+    def _fail_group(
+        self, entity: Queued, members: Sequence[QueuedPod], groups: PodGroupAttempts, why: str, began: float
+    ) -> None:
+        now = self._clock()
+        for queued in members:
+            self._log.problem(f"pod {queued.key} {why}")
+            self._metrics.attempted(ERROR, scheduler_name_of(queued.pod), now - began)
+        groups.put_back(entity, [(queued, (), ()) for queued in members], now, Outcome.ERROR)
+
+    def _bind_members(self, members: Sequence[QueuedPod], result: PodGroupResult, began: float) -> list[QueuedPod]:
+        """Bind the members that get a node; gives the others."""
+        found = {each.pod.key: each for each in result.members}
+        placed, left = [], []
+        for queued in members:
+            member = found.get(queued.key)
+            if member is not None and member.result is not None and member.node_name is not None:
+                placed.append((queued, member.result, member.node_name))
+            else:
+                left.append(queued)
+        self._bind(placed, began)
+        return left
+
+    def _put_back(
+        self, entity: Queued, left: Sequence[QueuedPod], result: PodGroupResult, groups: PodGroupAttempts, began: float
+    ) -> None:
+        """Say why the other members have no node, and put them where they wait."""
+        now = self._clock()
+        without = {each.pod.key: each for each in result.members if each.node_name is None}
+        rejected = []
+        for queued in left:
+            member = without.get(queued.key)
+            if member is not None and member.outcome is Outcome.DELETING:
+                self._queue.drop(queued)
+                continue
+            if member is not None and member.nominated_node is not None:
+                self._queue.nominate(queued, "")
+            own = own_rejection(member) if member is not None else None
+            rejected.append((queued, *(_rejecting_plugins(own) if own is not None else ((), ()))))
+        for member in without.values():
+            failed = member.outcome is Outcome.ERROR
+            self._metrics.attempted(ERROR if failed else UNSCHEDULABLE, scheduler_name_of(member.pod), now - began)
+            self._log.left_out(member)
+        groups.put_back(entity, rejected, now, result.outcome)
+        reports = ((each, self._frameworks[scheduler_name_of(each.pod)]) for each in without.values())
+        self._binder.report_group(reports, groups.conditions(result))
+
     def _finish(self, finished: Finished) -> None:
         """A binding cycle is over: the pod has its node, or all that was assumed of it ends."""
         queued, result, node, outcome, began = finished
@@ -336,7 +426,7 @@ class SchedulingLoop:
             self._log.assigned(queued.pod, outcome.node)
             return
         self._cache.forget(result.pod)
-        self._queue.move(ASSUMED_POD_FORGOTTEN, now, _with_nomination(result.pod, node))
+        self._queue.move(ASSUMED_POD_FORGOTTEN, now, nominated_pod(result.pod, node))
         self._metrics.attempted(ERROR, _profile(result), now - began)
         match outcome:
             case Taken(node=other):
@@ -373,10 +463,3 @@ def _rejecting_plugins(result: ScheduleResult) -> tuple[frozenset[str], frozense
 
 def _profile(result: ScheduleResult) -> str:
     return result.framework.profile.scheduler_name if result.framework is not None else ""
-
-
-def _with_nomination(pod: Pod, node: str) -> Pod:
-    """The pod with the nomination that counts, which the watch may not have shown yet."""
-    if pod.status.nominated_node_name == node:
-        return pod
-    return structs.replace(pod, status=structs.replace(pod.status, nominated_node_name=node))

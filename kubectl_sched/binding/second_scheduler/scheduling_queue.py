@@ -9,11 +9,11 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from kubectl_sched.binding.second_scheduler.cluster_events import EVERYTHING, Happened, pending_pod_events
 from kubectl_sched.binding.second_scheduler.in_flight_events import InFlightEvents
-from kubectl_sched.binding.second_scheduler.queued_pod import Backoff, Place, QueuedPod
+from kubectl_sched.binding.second_scheduler.queued_pod import Backoff, Place, Queued, QueuedPod, QueuedPodGroup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -34,8 +34,12 @@ PREEMPTION_PLUGIN: Final = "DefaultPreemption"
 
 _ENTRIES_KEPT: Final = 1_000
 
-_Entry = tuple[Any, int, QueuedPod]
-"""The key it is ordered by, the number of the entry, and the pod."""
+_Entry = tuple[Any, int, Queued]
+"""The key it is ordered by, the number of the entry, and the pod or group."""
+
+
+Rejected: TypeAlias = "tuple[QueuedPod, Iterable[str], Iterable[str]]"
+"""A member that goes back to the queue, the plugins that rejected it, and those that wait for something."""
 
 
 class _Strategy(IntEnum):
@@ -49,7 +53,8 @@ class _Strategy(IntEnum):
 class SchedulingQueue:
     """The pods of our profiles that no node has.
 
-    `order` is the profile's QueueSort; `gated_by` gives the PreEnqueue plugin that holds a pod back, or None.
+    `order` is the profile's QueueSort; `gated_by` gives the PreEnqueue plugin that holds a pod back, or None;
+    `group_of` gives the group with which a pod stands in the queue as one (since 1.37), or None.
     """
 
     def __init__(
@@ -58,16 +63,19 @@ class SchedulingQueue:
         gated_by: Callable[[Pod], str | None],
         hints: QueueingHints,
         backoff: Backoff,
+        group_of: Callable[[Pod], str | None] = lambda _: None,
     ) -> None:
         self._order = order
         self._gated_by = gated_by
         self._hints = hints
         self._backoff = backoff
+        self._group_of = group_of
         self._pods: dict[str, QueuedPod] = {}
+        self._groups: dict[str, QueuedPodGroup] = {}
         self._active: list[_Entry] = []
         self._backing_off: list[_Entry] = []
         self._backing_off_after_error: list[_Entry] = []
-        self._waiting: dict[str, QueuedPod] = {}
+        self._waiting: dict[str, Queued] = {}
         self._in_flight = InFlightEvents()
         self._nominated: dict[str, QueuedPod] = {}
         self._preempting: set[str] = set()
@@ -119,7 +127,7 @@ class SchedulingQueue:
         queued = self._pods[pod.key] = QueuedPod(pod, entered=now, timestamp=now)
         self._counts[queued.place] += 1
         self.nominate(queued, pod.status.nominated_node_name)
-        self._to_active(queued, "PodAdd")
+        self._enter(queued, now, "PodAdd")
 
     def update(self, pod: Pod, now: float) -> None:
         """Take in a change of a pod; one of another UID is another pod."""
@@ -135,13 +143,14 @@ class SchedulingQueue:
             return  # the room for it is assumed, not nominated
         if pod.status.nominated_node_name != before.status.nominated_node_name:
             self.nominate(queued, pod.status.nominated_node_name)
-        if queued.place is Place.ACTIVE:
-            self._push(self._active, queued, self._active_key(queued))  # its priority may be another one
-        elif queued.place is Place.BACKOFF:
-            self._push_backoff(queued)
+        entity = queued.group or queued
+        if entity.place is Place.ACTIVE:
+            self._push(self._active, entity, self._active_key(entity))  # its priority may be another one
+        elif entity.place is Place.BACKOFF:
+            self._push_backoff(entity)
         for happened in events:
-            if queued.place in {Place.UNSCHEDULABLE, Place.GATED}:
-                self._requeue(queued, self._strategy(queued, happened), now, "PodUpdate")
+            if entity.place in {Place.UNSCHEDULABLE, Place.GATED}:
+                self._requeue(entity, self._strategy(entity, happened), now, "PodUpdate")
 
     def delete(self, key: str) -> None:
         """Forget a pod that is gone, or that has a node."""
@@ -153,6 +162,7 @@ class SchedulingQueue:
         self._nominated.pop(key, None)
         self._preempting.discard(queued.pod.metadata.uid)
         self._in_flight.end(key)
+        self._leave(queued)
         self._compact()
 
     def move(
@@ -165,10 +175,10 @@ class SchedulingQueue:
     ) -> None:
         """Try again the pods that the event may help, among those that `only` lets through."""
         if self._hints.is_of_interest(event):
-            waiting = [queued for queued in self._waiting.values() if only(queued.pod)]
+            waiting = [queued for queued in self._waiting.values() if any(only(each.pod) for each in queued.pods)]
             self._move(waiting, Happened(event, old, new), now)
 
-    def _move(self, waiting: Iterable[QueuedPod], happened: Happened, now: float) -> None:
+    def _move(self, waiting: Iterable[Queued], happened: Happened, now: float) -> None:
         for queued in waiting:
             if self._is_deaf_to(queued, happened.event):
                 continue
@@ -177,7 +187,7 @@ class SchedulingQueue:
                 self._requeue(queued, strategy, now, happened.event.resource)
         self._in_flight.record(happened)
 
-    def _is_deaf_to(self, queued: QueuedPod, event: ClusterEvent) -> bool:
+    def _is_deaf_to(self, queued: Queued, event: ClusterEvent) -> bool:
         """Report whether the event can be nothing to the plugin that holds the pod back."""
         if not queued.gating_plugin or (event == EVERYTHING and self._backoff.flushes_gated):
             return False
@@ -185,17 +195,37 @@ class SchedulingQueue:
 
     # Questions and answers of the scheduling loop
 
-    def pop(self) -> QueuedPod | None:
-        """Take out the next pod, which is in flight from now on; None if nobody is due."""
+    def pop(self) -> Queued | None:
+        """Take out the next pod or group, which is in flight from now on; None if nobody is due."""
         queued = self._head(self._active, Place.ACTIVE)
         if queued is None and self._backoff.is_popped_early:
             queued = self._head(self._backing_off, Place.BACKOFF)
-        if queued is None:
-            return None
-        self._move_to(queued, Place.IN_FLIGHT)
-        self._in_flight.begin(queued)
-        queued.attempts += 1
+        if queued is not None:
+            self._take_out(queued)
         return queued
+
+    def pop_these(self, pods: Iterable[Pod]) -> list[QueuedPod]:
+        """Take out these pods, too, but for those that a PreEnqueue plugin holds back (PopSpecificPod, 1.36)."""
+        found = []
+        for pod in pods:
+            queued = self._pods.get(pod.key)
+            if queued is None or queued.place is Place.IN_FLIGHT:
+                continue
+            self._activate(queued)
+            if queued.place is Place.ACTIVE:
+                self._take_out(queued)
+                found.append(queued)
+        return found
+
+    def _take_out(self, entity: Queued) -> None:
+        self._move_to(entity, Place.IN_FLIGHT)
+        if isinstance(entity, QueuedPodGroup):
+            del self._groups[entity.key]
+            entity.attempts += 1
+        for queued in entity.pods:
+            queued.group = None
+            self._in_flight.begin(queued)
+            queued.attempts += 1
 
     def wakes_at(self) -> float | None:
         """When a pod is due next by time alone; None if only an event can bring that about."""
@@ -213,19 +243,67 @@ class SchedulingQueue:
             self._flushed = now
             self.flush_unschedulable(now)
 
-    def rejected(self, queued: QueuedPod, plugins: Iterable[str], now: float, pending: Iterable[str] = ()) -> None:
-        """Take back the pod in flight, which these plugins rejected; without any plugin the attempt failed."""
-        if not self._lands(queued):
+    def rejected(
+        self,
+        queued: QueuedPod,
+        plugins: Iterable[str],
+        now: float,
+        pending: Iterable[str] = (),
+        *,
+        by_backoff: bool = False,
+    ) -> None:
+        """Take back the pod in flight, which these plugins rejected; without any plugin the attempt failed.
+
+        `by_backoff` tries it again after its backoff and not before, whatever has happened meanwhile, as a member of a
+        group. (kube-scheduler 1.36 takes it at once where nothing else waits, again and again.)
+        """
+        if not self._comes_back(queued, plugins, now, pending):
             return
+        if self._group_of(queued.pod) is not None:
+            self._in_flight.end(queued.key)
+            self._enter(queued, now, "ScheduleAttemptFailure")
+            return
+        queued.waits_out = by_backoff
+        happened = self._in_flight.since(queued)
+        is_by_events = queued.rejected_by and not by_backoff
+        strategies = (self._strategy(queued, each) for each in happened) if is_by_events else ()
+        strategy = max(strategies, default=_Strategy.SKIP) if is_by_events else _Strategy.AFTER_BACKOFF
+        self._in_flight.end(queued.key)
+        self._requeue(queued, strategy, now, "ScheduleAttemptFailure")
+
+    def _comes_back(self, queued: QueuedPod, plugins: Iterable[str], now: float, pending: Iterable[str] = ()) -> bool:
+        """Note how the attempt of the pod in flight ended; False if it is no longer ours."""
+        if not self._lands(queued):
+            return False
         queued.unschedulable_plugins, queued.pending_plugins = frozenset(plugins), frozenset(pending)
         queued.rejections += bool(queued.rejected_by)
         queued.errors = 0 if queued.rejected_by else queued.errors + 1
         queued.timestamp, queued.backoff_until = now, None
-        happened = self._in_flight.since(queued)
-        strategies = (self._strategy(queued, each) for each in happened)
-        strategy = max(strategies, default=_Strategy.SKIP) if queued.rejected_by else _Strategy.AFTER_BACKOFF
-        self._in_flight.end(queued.key)
-        self._requeue(queued, strategy, now, "ScheduleAttemptFailure")
+        return True
+
+    def group_attempted(
+        self, group: QueuedPodGroup, rejected: Iterable[Rejected], now: float, *, fits: bool, failed: bool
+    ) -> None:
+        """Take back what is left of the group in flight: its members that were rejected (AddAttemptedPodGroupIfNeeded).
+
+        A group that fits has those that it could not take tried again at once, in its old turn.
+        """
+        group.members = {}
+        for queued, plugins, pending in rejected:
+            if self._comes_back(queued, plugins, now, pending):
+                self._in_flight.end(queued.key)
+                self._add_member(group, queued)
+        if not group.members:
+            return
+        group.errors = group.errors + 1 if failed else 0
+        group.rejections = 0 if fits else group.rejections + (not failed)
+        if not fits:
+            group.timestamp, group.backoff_until = now, None
+        self._groups[group.key] = group
+        if not fits and self._backoff.is_backing_off(group, now):
+            self._to_backoff(group, "ScheduleAttemptFailure")
+        else:
+            self._to_active(group, "ScheduleAttemptFailure")
 
     def failed(self, queued: QueuedPod, now: float) -> None:
         """Take back the pod in flight, whose attempt came to no verdict, or whose binding failed."""
@@ -249,9 +327,13 @@ class SchedulingQueue:
             return
         if queued.place is Place.IN_FLIGHT:
             self._in_flight.record(Happened(EVERYTHING, None, pod))
-        elif queued.place is not Place.ACTIVE:
-            is_admitted = queued.place is Place.BACKOFF and self._backoff.is_popped_early
-            self._to_active(queued, "ForceActivate", is_admitted=is_admitted)
+        else:
+            self._activate(queued.group or queued)
+
+    def _activate(self, entity: Queued) -> None:
+        if entity.place is not Place.ACTIVE:
+            is_admitted = entity.place is Place.BACKOFF and self._backoff.is_popped_early
+            self._to_active(entity, "ForceActivate", is_admitted=is_admitted)
 
     def preemption_began(self, pod: Pod) -> None:
         """Hold the pod back until its last victim is about to be deleted (DefaultPreemption's PreEnqueue)."""
@@ -268,14 +350,75 @@ class SchedulingQueue:
         if failed or (queued is not None and queued.gating_plugin == PREEMPTION_PLUGIN):
             self.activate(pod)
 
+    # Groups that stand in the queue as one
+
+    def regroup(self, concerns: Callable[[Pod], bool], now: float) -> None:
+        """Take in that a group has come, has changed or is gone: the pods that it concerns may stand elsewhere now."""
+        for group in [each for each in self._groups.values() if concerns(each.pod)]:
+            for queued in group.pods:
+                if self._group_of(queued.pod) != group.key:
+                    self._leave(queued)
+                    self._enter(queued, now, "PodUpdate")
+            self._stay(group, group.pods)
+
+    def _enter(self, queued: QueuedPod, now: float, why: str) -> None:
+        """Into the queue with the pod: by itself, or beside the other pods of its group."""
+        key = self._group_of(queued.pod)
+        if key is None:
+            self._to_active(queued, why)
+            return
+        group = self._groups.get(key)
+        if group is None:
+            group = self._groups[key] = QueuedPodGroup(key, timestamp=now)
+            self._add_member(group, queued)
+            self._to_active(group, why)
+        else:
+            self._add_member(group, queued)
+            self._move_to(group, group.place)
+            self._stay(group, (queued,))
+
+    def _add_member(self, group: QueuedPodGroup, queued: QueuedPod) -> None:
+        group.members[queued.key] = queued
+        queued.group = group
+
+    def _leave(self, queued: QueuedPod) -> None:
+        """Take the pod out of its group."""
+        group, queued.group = queued.group, None
+        if group is None:
+            return
+        del group.members[queued.key]
+        if group.members:
+            self._stay(group, group.pods)
+        else:
+            del self._groups[group.key]
+            self._waiting.pop(group.key, None)
+
+    def _stay(self, group: QueuedPodGroup, asked: Iterable[QueuedPod]) -> None:
+        """Leave the group in its place unless PreEnqueue, which is asked about these pods, holds it back there."""
+        if not group.members or group.place not in {Place.ACTIVE, Place.BACKOFF}:
+            return
+        is_asked = group.place is Place.ACTIVE or self._backoff.is_popped_early
+        if is_asked and self._is_gated(group, "PodAdd", asked):
+            return
+        if group.place is Place.ACTIVE:
+            self._push(self._active, group, self._active_key(group))
+        else:
+            self._push_backoff(group)
+
     # Between the places
 
     def _lands(self, queued: QueuedPod) -> bool:
         """Report whether the pod in flight is still ours: not if it was deleted, or deleted and made anew."""
         return self._pods.get(queued.key) is queued and queued.place is Place.IN_FLIGHT
 
-    def _strategy(self, queued: QueuedPod, happened: Happened) -> _Strategy:
-        """Return how soon to try the pod again after what happened (isPodWorthRequeuing)."""
+    def _strategy(self, queued: Queued, happened: Happened) -> _Strategy:
+        """Return how soon to try the pod again after what happened; a group as soon as any of its pods is worth it."""
+        if isinstance(queued, QueuedPodGroup):
+            return max(self._strategy_of_pod(each, happened) for each in queued.pods)
+        return self._strategy_of_pod(queued, happened)
+
+    def _strategy_of_pod(self, queued: QueuedPod, happened: Happened) -> _Strategy:
+        """Upstream's isPodWorthRequeuing."""
         rejected_by = queued.rejected_by
         if not rejected_by:
             return _Strategy.AFTER_BACKOFF
@@ -287,7 +430,7 @@ class SchedulingQueue:
             return _Strategy.IMMEDIATELY
         return _Strategy.AFTER_BACKOFF if helped else _Strategy.SKIP
 
-    def _requeue(self, queued: QueuedPod, strategy: _Strategy, now: float, why: str) -> None:
+    def _requeue(self, queued: Queued, strategy: _Strategy, now: float, why: str) -> None:
         if strategy is _Strategy.SKIP:
             if queued.key not in self._waiting:
                 self._put(queued, Place.UNSCHEDULABLE, why)
@@ -296,30 +439,35 @@ class SchedulingQueue:
         else:
             self._to_active(queued, why)
 
-    def _to_active(self, queued: QueuedPod, why: str, *, is_admitted: bool = False) -> None:
+    def _to_active(self, queued: Queued, why: str, *, is_admitted: bool = False) -> None:
         """To the active queue, unless a PreEnqueue plugin holds the pod back."""
         if is_admitted or not self._is_gated(queued, why):
             self._put(queued, Place.ACTIVE, why)
             self._push(self._active, queued, self._active_key(queued))
+            if isinstance(queued, QueuedPod):
+                queued.first_active = queued.first_active or self._entries
 
-    def _to_backoff(self, queued: QueuedPod, why: str) -> None:
+    def _to_backoff(self, queued: Queued, why: str) -> None:
         """To backoffQ. What may be taken out of it at any time must have passed PreEnqueue."""
         if not (self._backoff.is_popped_early and self._is_gated(queued, why)):
             self._put(queued, Place.BACKOFF, why)
             self._push_backoff(queued)
 
-    def _is_gated(self, queued: QueuedPod, why: str) -> bool:
-        """Run PreEnqueue; a pod that is held back is put where it waits."""
-        preempting = queued.pod.metadata.uid in self._preempting
-        plugin = PREEMPTION_PLUGIN if preempting else self._gated_by(queued.pod)
-        queued.gating_plugin = plugin or ""
-        if plugin is None:
-            return False
-        queued.unschedulable_plugins |= {plugin}
-        self._put(queued, Place.GATED, why)
-        return True
+    def _is_gated(self, entity: Queued, why: str, asked: Iterable[QueuedPod] | None = None) -> bool:
+        """Run PreEnqueue; a pod that is held back is put where it waits, with its whole group."""
+        entity.gating_plugin = ""
+        for queued in entity.pods if asked is None else asked:
+            preempting = queued.pod.metadata.uid in self._preempting
+            plugin = PREEMPTION_PLUGIN if preempting else self._gated_by(queued.pod)
+            queued.gating_plugin = plugin or ""
+            if plugin is not None:
+                entity.gating_plugin = plugin
+                queued.unschedulable_plugins |= {plugin}
+                self._put(entity, Place.GATED, why)
+                return True
+        return False
 
-    def _put(self, queued: QueuedPod, place: Place, why: str) -> None:
+    def _put(self, queued: Queued, place: Place, why: str) -> None:
         self._entries += 1
         queued.entry = self._entries  # whatever stands in a heap no longer counts
         self._move_to(queued, place)
@@ -327,23 +475,28 @@ class SchedulingQueue:
             self._waiting[queued.key] = queued
         else:
             self._waiting.pop(queued.key, None)
-        self.incoming[place, why] += 1
+        self.incoming[place, why] += queued.size
 
-    def _move_to(self, queued: QueuedPod, place: Place) -> None:
-        self._counts[queued.place] -= 1
-        self._counts[place] += 1
+    def _move_to(self, queued: Queued, place: Place) -> None:
+        if isinstance(queued, QueuedPodGroup):
+            for each in queued.pods:
+                self._move_to(each, place)
+        else:
+            self._counts[queued.place] -= 1
+            self._counts[place] += 1
         queued.place = place
 
-    def _active_key(self, queued: QueuedPod) -> tuple[Any, ...]:
+    def _active_key(self, queued: Queued) -> tuple[Any, ...]:
         # QueueSort compares when each pod came into the queue; no object holds that, so it stands after the priority.
         priority, *rest = self._order(queued.pod)
         return (priority, queued.timestamp, *rest)
 
-    def _push_backoff(self, queued: QueuedPod) -> None:
-        heap = self._backing_off if queued.rejected_by else self._backing_off_after_error
+    def _push_backoff(self, queued: Queued) -> None:
+        is_taken_early = bool(queued.rejected_by) and not (isinstance(queued, QueuedPod) and queued.waits_out)
+        heap = self._backing_off if is_taken_early else self._backing_off_after_error
         self._push(heap, queued, (self._backoff.until(queued), *self._active_key(queued)))
 
-    def _push(self, heap: list[_Entry], queued: QueuedPod, key: tuple[Any, ...]) -> None:
+    def _push(self, heap: list[_Entry], queued: Queued, key: tuple[Any, ...]) -> None:
         self._entries += 1
         queued.entry = self._entries
         heapq.heappush(heap, (key, queued.entry, queued))
@@ -368,7 +521,7 @@ class SchedulingQueue:
         if late:
             self._move(late, Happened(EVERYTHING), now)
 
-    def _head(self, heap: list[_Entry], place: Place) -> QueuedPod | None:
+    def _head(self, heap: list[_Entry], place: Place) -> Queued | None:
         self._forget_stale(heap, place)
         return heapq.heappop(heap)[2] if heap else None
 
@@ -381,9 +534,10 @@ class SchedulingQueue:
                 heap[:] = [each for each in heap if self._stands(each[2], place, each[1])]
                 heapq.heapify(heap)
 
-    def _stands(self, queued: QueuedPod, place: Place, entry: int) -> bool:
-        """Report whether an entry of a heap still stands for where its pod is."""
-        return queued.entry == entry and queued.place is place and self._pods.get(queued.key) is queued
+    def _stands(self, queued: Queued, place: Place, entry: int) -> bool:
+        """Report whether an entry of a heap still stands for where its pod or group is."""
+        known = self._groups if isinstance(queued, QueuedPodGroup) else self._pods
+        return queued.entry == entry and queued.place is place and known.get(queued.key) is queued
 
     def _forget_stale(self, heap: list[_Entry], place: Place) -> None:
         while heap and not self._stands(heap[0][2], place, heap[0][1]):

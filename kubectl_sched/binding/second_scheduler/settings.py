@@ -13,7 +13,9 @@ from kubectl_sched.binding.second_scheduler.queued_pod import Backoff
 from kubectl_sched.config.duration import InvalidDuration, parse_duration
 from kubectl_sched.config.types import LeaderElectionConfiguration
 from kubectl_sched.errors import SchedError
+from kubectl_sched.plugins.gang_scheduling import GangScheduling
 from kubectl_sched.record import Record
+from kubectl_sched.scheduler.podgroup_members import has_group_cycles
 from kubectl_sched.sources.discovery.known_schedulers import lease_name
 
 if TYPE_CHECKING:
@@ -117,7 +119,14 @@ def _check(configuration: Configuration) -> None:
     if configuration.extenders:
         raise SchedError("bind --watch asks no extenders, and the configuration has some: take them out of it")
     for profile in configuration.profiles.values():
-        at_permit = [ref.name for ref in profile.plugins.get("permit", ())]
+        served = {GangScheduling.name} if has_group_cycles(configuration) else set()
+        at_permit = [ref.name for ref in profile.plugins.get("permit", ()) if ref.name not in served]
+        if at_permit == [GangScheduling.name]:
+            raise SchedError(
+                "bind --watch places gangs in one cycle, as kube-scheduler 1.36 and 1.37 do with GenericWorkload; in "
+                f"Kubernetes {configuration.version} with these gates {GangScheduling.name} of profile "
+                f"{profile.scheduler_name} lets pods wait one by one: turn its gate off, or disable it there"
+            )
         if at_permit:
             raise SchedError(
                 f"bind --watch lets no pod wait in Permit, as {', '.join(at_permit)} of profile "

@@ -49,6 +49,8 @@ class Replaced(NamedTuple):
 
     kind: Kind
     objects: list[KubernetesObject]
+    path: str = ""
+    """The path under which the server has the kind, empty if it does not serve it."""
 
 
 class Changed(NamedTuple):
@@ -158,7 +160,7 @@ class Reflector:
             keep_scheduler_flags(item)
         for key, problem in listed.broken:
             self._put(Disturbed(self._kind, f"{self._kind.name} {key} was skipped: {problem}"))
-        self._put(Replaced(self._kind, listed.objects))
+        self._put(Replaced(self._kind, listed.objects, listed.path))
 
     def _follow(self, path: str) -> None:
         """Watch after watch, until the state must be listed again."""

@@ -133,7 +133,7 @@ class AnyCourse(RuleBasedStateMachine):
         """The node of each pod that we have decided about, by uid, until that has come to nothing."""
         self.late: list[tuple[str, Pod | None]] = []
         """Changes of pods (None: deleted) that the watch has not delivered yet, in order."""
-        for kind in watched_kinds([FRAMEWORK.profile]):
+        for kind in watched_kinds([FRAMEWORK.profile], CONFIGURATION):
             self.scheduling_loop.take(Replaced(kind, []))
         self.scheduling_loop.take(Led(leads=True))
 

@@ -10,7 +10,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 from msgspec import structs
 
 from kubectl_sched.binding.second_scheduler.cluster_events import REGISTERED, Action, ClusterEvent, is_registered
-from kubectl_sched.binding.second_scheduler.queued_pod import Backoff, Place, QueuedPod
+from kubectl_sched.binding.second_scheduler.queued_pod import Backoff, Place, QueuedPod, QueuedPodGroup
 from kubectl_sched.binding.second_scheduler.scheduling_queue import LONGEST_UNSCHEDULABLE_SECONDS, SchedulingQueue
 from kubectl_sched.plugins.priority_sort import PrioritySort
 from tests.plugins.clusters import handle, pod
@@ -53,7 +53,9 @@ def new_queue(backoff: Backoff = BACKOFF) -> SchedulingQueue:
 def taken(queue: SchedulingQueue, now: float) -> QueuedPod | None:
     """Take the next pod, as the scheduling loop does."""
     queue.flush(now)
-    return queue.pop()
+    queued = queue.pop()
+    assert not isinstance(queued, QueuedPodGroup)
+    return queued
 
 
 def waiting(name: str, priority: int = 0, *, gated: bool = False, uid: str = "") -> Pod:

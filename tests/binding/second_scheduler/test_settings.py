@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_sched.binding.second_scheduler.election_rules import Terms
 from kubectl_sched.binding.second_scheduler.settings import WatchOptions, address, check_flags, settings
-from kubectl_sched.config import Configuration, load_configuration
+from kubectl_sched.config import Configuration, KubeVersion, load_configuration
 from kubectl_sched.errors import SchedError
 from kubectl_sched.sources.discovery.known_schedulers import lease_name
 
@@ -125,3 +125,13 @@ def test_addresses(text: str, expected: tuple[str, int]) -> None:
 def test_no_two_names_of_the_usual_kind_share_a_lease() -> None:
     assert lease_name("default-scheduler") == "kubectl-sched-default-scheduler"
     assert lease_name("batch.example.com") == "kubectl-sched-batch.example.com"
+
+
+def test_gangs_are_served_where_groups_have_a_cycle() -> None:
+    options = WatchOptions(scheduler_name="mine")
+    gates = {"1.36": {"GenericWorkload": True, "GangScheduling": True}, "1.37": {"GenericWorkload": True}}
+    for minor, on in gates.items():
+        assert settings(options, load_configuration(None, KubeVersion.parse(minor), on)).names == ("mine",)
+    of_1_35 = load_configuration(None, KubeVersion.parse("1.35"), {"GenericWorkload": True, "GangScheduling": True})
+    with pytest.raises(SchedError, match=r"in Kubernetes 1\.35 with these gates GangScheduling of profile mine lets"):
+        settings(options, of_1_35)

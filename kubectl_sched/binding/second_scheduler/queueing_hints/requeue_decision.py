@@ -11,6 +11,7 @@ from kubectl_sched.binding.second_scheduler.queueing_hints import (
     device_event_hints,
     node_event_hints,
     pod_event_hints,
+    podgroup_event_hints,
     storage_event_hints,
 )
 from kubectl_sched.binding.second_scheduler.queueing_hints.hint_question import HintQuestion
@@ -44,6 +45,10 @@ _HINTS: Final[Mapping[tuple[str, str], Callable[[HintQuestion], bool]]] = {
     ("DynamicResources", "Node"): device_event_hints.node,
     ("DynamicResources", "ResourceClaim"): device_event_hints.resource_claim,
     ("DynamicResources", "PendingPod"): device_event_hints.own_claims,
+    ("GangScheduling", "Pod"): podgroup_event_hints.pod_of_group,
+    ("GangScheduling", "PendingPod"): podgroup_event_hints.pod_of_group,
+    ("GangScheduling", "PodGroup"): podgroup_event_hints.pod_group,
+    ("GangScheduling", "CompositePodGroup"): podgroup_event_hints.composite_pod_group,
     ("InterPodAffinity", "Node"): node_event_hints.inter_pod_affinity,
     ("InterPodAffinity", "Pod"): pod_event_hints.inter_pod_affinity,
     ("InterPodAffinity", "PendingPod"): pod_event_hints.own_labels_affinity,

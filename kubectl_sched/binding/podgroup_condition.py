@@ -1,0 +1,56 @@
+"""The condition that a group's cycle writes into its PodGroup (updatePodGroupCondition)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.api.scheduling import PodGroup
+from kubectl_sched.binding.timestamps import time_now
+from kubectl_sched.binding.writer import STRATEGIC_MERGE_PATCH, Request
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_sched.scheduler.podgroup_result import Condition, PodGroupResult
+
+
+def conditions_of(result: PodGroupResult) -> Iterator[tuple[PodGroup, Condition]]:
+    """Yield each PodGroup of the cycle that gets a condition."""
+    for leaf in leaves_of(result):
+        group = leaf.info.group
+        if isinstance(group, PodGroup) and leaf.condition is not None:
+            yield group, leaf.condition
+
+
+def condition_patch(group: PodGroup, condition: Condition, path: str) -> Request | None:
+    """Return the patch of the group at that path; None if the condition stands there already."""
+    entry = _entry(group, condition, time_now())
+    if entry is None:
+        return None
+    body = {"metadata": {"uid": group.metadata.uid}, "status": {"conditions": [entry]}}
+    return Request(method="PATCH", path=f"{path}/status", body=body, content=STRATEGIC_MERGE_PATCH)
+
+
+def leaves_of(result: PodGroupResult) -> Iterator[PodGroupResult]:
+    """Yield the groups that have pods of their own."""
+    for child in result.children:
+        yield from leaves_of(child)
+    if not result.children:
+        yield result
+
+
+def _entry(group: PodGroup, wanted: Condition, now: str) -> dict[str, object] | None:
+    """The condition as a strategic patch has it, None if it stands there already (meta.SetStatusCondition)."""
+    old = next((each for each in group.status.conditions if each.type == wanted.type), None)
+    generation = group.metadata.generation
+    said = (wanted.status, wanted.reason, wanted.message, generation)
+    if old is not None and (old.status, old.reason, old.message, old.observed_generation) == said:
+        return None
+    return {
+        "type": wanted.type,
+        "status": wanted.status,
+        "observedGeneration": generation,
+        "lastTransitionTime": old.last_transition_time if old is not None and old.status == wanted.status else now,
+        "reason": wanted.reason,
+        "message": wanted.message,
+    }
