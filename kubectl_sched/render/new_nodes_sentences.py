@@ -24,6 +24,18 @@ _ZONE = "topology.kubernetes.io/zone"
 
 
 def new_nodes_sentences(found: NewNodes) -> Iterator[str]:
+    """Yield the verdicts, and if the user asked for it, events, suggestions and the nodes that come and go."""
+    yield from verdict_sentences(found)
+    if not found.in_full:
+        return
+    if found.cluster_autoscaler is not None and found.cluster_autoscaler.event:
+        yield f"It last said: {'; '.join(map(_event_reason, found.cluster_autoscaler.event))}."
+    if found.karpenter is not None and found.karpenter.verdict in {IMPOSSIBLE, UNKNOWN}:
+        yield from (f"{each.suggestion}." for each in found.karpenter.node_pools if each.suggestion)
+    yield from _about_changing_nodes(found)
+
+
+def verdict_sentences(found: NewNodes) -> Iterator[str]:
     """Yield the verdict of each autoscaler in one sentence, and a disagreement with kube-scheduler."""
     if found.karpenter is not None:
         yield f"{_verdict(found)}."
@@ -35,12 +47,6 @@ def new_nodes_sentences(found: NewNodes) -> Iterator[str]:
             )
     if found.cluster_autoscaler is not None:
         yield f"{_groups_verdict(found.cluster_autoscaler.groups)}."
-        if found.in_full and found.cluster_autoscaler.event:
-            yield f"It last said: {'; '.join(map(_event_reason, found.cluster_autoscaler.event))}."
-    if found.in_full:
-        if found.karpenter is not None and found.karpenter.verdict in {IMPOSSIBLE, UNKNOWN}:
-            yield from (f"{each.suggestion}." for each in found.karpenter.node_pools if each.suggestion)
-        yield from _about_changing_nodes(found)
 
 
 def _about_changing_nodes(found: NewNodes) -> Iterator[str]:

@@ -167,6 +167,7 @@ def test_every_output_has_a_line_for_each_nodepool(tmp_path: Path, output: str) 
     assert "would it create a node?" in shown
     assert "yes: 2 instance types fit" in shown
     assert "did not tolerate taint" in shown
+    assert ('role="region" aria-label="New nodes by NodePool"' in shown) == (output == "html")
 
 
 def karpenter(

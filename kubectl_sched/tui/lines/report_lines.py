@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_sched.queries.provisioning.new_nodes import NewNodes
+    from kubectl_sched.render.table import Row, Table
     from kubectl_sched.suggestions.change import Suggestion
     from kubectl_sched.tui.explorer_state import View
     from kubectl_sched.tui.lines.line import Line
@@ -29,7 +30,7 @@ def report_lines(view: View, suggestions: Sequence[Suggestion], notes: Iterable[
     lines = wrapped(f"{headline(view.explanation)}.", width, Tone.GOOD if result.fits else Tone.BAD)
     lines += _paragraph("Gates and queues", list(gate_lines(view.explanation.gates)), width)
     lines += _edits(view, width)
-    lines += _paragraph("New nodes", _new_nodes(view.explanation.new_nodes), width)
+    lines += _new_nodes(view.explanation.new_nodes, width)
     would = preemption(result)
     lines += _paragraph("Preemption", [would] if would is not None else [], width)
     if suggestions:
@@ -44,17 +45,40 @@ def report_lines(view: View, suggestions: Sequence[Suggestion], notes: Iterable[
     return lines
 
 
-def _new_nodes(found: NewNodes | None) -> list[str]:
+def _new_nodes(found: NewNodes | None, width: int) -> Iterator[Line]:
+    """Yield the verdicts, a table of NodePools and one of node groups, and what was assumed."""
     if found is None:
-        return []
+        return
     from kubectl_sched.render.new_nodes_sentences import (  # most clusters need none
         assumed_sentence,
         new_nodes_sentences,
         new_nodes_tables,
     )
 
-    verdicts = (": ".join(row) for table in new_nodes_tables(found) for row in table.texts)
-    return [*new_nodes_sentences(found), *verdicts, assumed_sentence(found)]
+    yield from _paragraph("New nodes", list(new_nodes_sentences(found)), width)
+    for table in new_nodes_tables(found):
+        if table.rows:
+            yield BLANK
+            yield from _table(table, width)
+    yield BLANK
+    yield from wrapped(assumed_sentence(found), width, Tone.DIM, indent=_INDENT)
+
+
+def _table(table: Table[Row], width: int) -> Iterator[Line]:
+    """Yield the lines of a table; where its names are too long for the screen, a paragraph for each row."""
+    from kubectl_sched.render.text.table_lines import fits, table_lines  # most clusters need none
+
+    room = width - len(_INDENT)
+    if fits(table, room):
+        for each in table_lines(table, room):
+            yield line(f"{_INDENT}{each}", Tone.STRONG if each.style == "bold" else Tone.PLAIN)
+        return
+    for name, *cells in table.texts:
+        told = list(zip(table.columns[1:], cells, strict=True))
+        numbers = " ".join(f"{column.heading} {cell}" for column, cell in told if column.kind == "number")
+        words = (cell for column, cell in told if column.kind == "words")
+        yield from wrapped(name, width, Tone.STRONG, indent=_INDENT)
+        yield from wrapped("; ".join(filter(None, (numbers, *words))), width, indent=_INDENT * 2)
 
 
 def _steps(suggestion: Suggestion, width: int) -> list[Line]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kubectl_sched.tui.pipeline import Stage
 
 _SENTENCE_LINES = 3
+_NEW_NODES_LINES = 2
 _DOTS = " …"
 _ORDER = {
     RANK: "best first",
@@ -28,15 +29,25 @@ _ORDER = {
 
 
 def sentence(view: View, width: int) -> list[Line]:
-    """Return the headline on three lines at most. With edits it begins with WHAT IF."""
+    """Return the headline on three lines at most, and the verdicts on new nodes. With edits it begins with WHAT IF."""
     told = f"{headline(view.explanation)}."
     if view.edits:
         told = f"WHAT IF ({len(view.edits)}): {told}"
-    tone = Tone.GOOD if view.result.fits else Tone.BAD
+    lines = _shortened(told, width, Tone.GOOD if view.result.fits else Tone.BAD, _SENTENCE_LINES)
+    found = view.explanation.new_nodes
+    if found is not None:
+        from kubectl_sched.render.new_nodes_sentences import verdict_sentences  # most clusters need none
+
+        for verdict in verdict_sentences(found):
+            lines += _shortened(verdict, width, Tone.PLAIN, _NEW_NODES_LINES)
+    return lines
+
+
+def _shortened(told: str, width: int, tone: Tone, most: int) -> list[Line]:
     lines = wrapped(told, width, tone)
-    if len(lines) > _SENTENCE_LINES:
-        last = lines[_SENTENCE_LINES - 1][0].text[: width - len(_DOTS)]
-        lines = [*lines[: _SENTENCE_LINES - 1], (Span(last + _DOTS, tone),)]
+    if len(lines) > most:
+        last = lines[most - 1][0].text[: width - len(_DOTS)]
+        lines = [*lines[: most - 1], (Span(last + _DOTS, tone),)]
     return lines
 
 
