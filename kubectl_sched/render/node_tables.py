@@ -12,7 +12,7 @@ from kubectl_sched.framework.status import SUCCESS
 from kubectl_sched.record import Record
 from kubectl_sched.render.funnel import Step, funnel
 from kubectl_sched.render.node_sentences import in_words, rejected_by, why_not
-from kubectl_sched.render.reason_clauses import reasons_against
+from kubectl_sched.render.reason_clauses import BY_REQUESTS, reasons_against
 from kubectl_sched.render.safe_text import count
 from kubectl_sched.render.table import Column, Table
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
 
 _TIMES = "\N{MULTIPLICATION SIGN}"
-_BY_REQUESTS = "free: by requests, not usage (kubectl top does not show it)"
 
 
 class ScoreChoice(Record, frozen=True, kw_only=True):
@@ -253,7 +252,7 @@ def rejection_table(result: ScheduleResult, row: int) -> Table[Status]:
             Column(heading="why not", cell=evidence, kind="words", tone=lambda _: "bad"),
         ),
         rows=result.rejections(row),
-        below=_BY_REQUESTS if _counts_requests(result, row) else "",
+        below=BY_REQUESTS if _counts_requests(result, row) else "",
     )
 
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _CLAUSE_LENGTH = 1000
 
 
+BY_REQUESTS = "free: by requests, not usage (kubectl top does not show it)"
+
+
 def clauses(result: ScheduleResult) -> list[str]:
     """Return each plugin's clause about the nodes left at its turn, in run order, with its subject."""
     told: list[str] = []
@@ -33,16 +36,17 @@ def clauses(result: ScheduleResult) -> list[str]:
     return told
 
 
-def last_first(result: ScheduleResult) -> list[str]:
-    """The same with what leaves no node over first, so that no clause refers to one before it."""
+def last_first(result: ScheduleResult) -> str:
+    """The same with what leaves no node over first, so that no clause refers to one before it; usage is not told of."""
     *before, last = _told(result, _rejected(result))
-    told = list(_of_requests_once((last, *reversed(before))))
+    told = (last, *reversed(before))
     counts = [f"{len(rows):,}" for rows, _ in told]
     subjects = [f"{counts[0]} nodes", *counts[1:]] if before else ["all"]
-    return [
+    all_told = "; ".join(
         f"{_by_name(result, rows) or subject} {agreeing(len(rows), said)}"
         for subject, (rows, said) in zip(subjects, told, strict=True)
-    ]
+    )
+    return OfRequests(all_told) if any(isinstance(said, OfRequests) for _, said in told) else all_told
 
 
 def _rejected(result: ScheduleResult) -> Mask:

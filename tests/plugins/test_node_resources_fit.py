@@ -271,7 +271,7 @@ def test_evidence_of_cpu_says_who_leaves() -> None:
         (
             wanting(cpu="100"),
             "wants 100 cpu; the whole node has 2",
-            ["no node is large enough: big has the most, 8", "cpu: 100 is 100 whole CPUs; 100m would be 0.1"],
+            ["cpu: 100 is 100 whole CPUs; 100m would be 0.1", "no node is large enough: big has the most, 8"],
         ),
         (wanting(memory="8Gi"), "wants 8Gi memory; the whole node has 4Gi", []),
         (

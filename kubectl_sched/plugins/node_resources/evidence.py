@@ -183,8 +183,8 @@ def _hints(resource: str, wanted: int, pod: Pod, nodes: Snapshot) -> list[str]:
     if wanted > greatest:
         row = int(np.argmax(nodes.whole.allocatable(resource)))
         has = amount_texts(resource, wanted, greatest)[1]
-        hints.append(f"no node is large enough: {nodes.whole.names[row]} has the most, {has}")
         hints += _unit_hints(resource, pod)
+        hints.append(f"no node is large enough: {nodes.whole.names[row]} has the most, {has}")
     return hints
 
 

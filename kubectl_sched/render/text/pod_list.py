@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from kubectl_sched.diagnostics.warnings import NOT_SCORED
+from kubectl_sched.framework.clauses import OfRequests
 from kubectl_sched.render.headline import decision, headline, is_held, landing, unjudged
 from kubectl_sched.render.node_sentences import why_not
-from kubectl_sched.render.reason_clauses import last_first
+from kubectl_sched.render.reason_clauses import BY_REQUESTS, last_first
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.status_sentences import stage_words
 from kubectl_sched.render.table import Column, Table
@@ -49,13 +50,15 @@ def pods_parts(answer: Answer, notes: Sequence[str], width: int, display: Displa
 
 def pods_table(explanations: Sequence[Explanation]) -> Table[list[Explanation]]:
     """The pods, those of one owner and one answer together."""
+    groups = grouped(explanations)
     return Table(
         columns=(
             Column(heading="Pod", cell=group_name, kind="name"),
             Column(heading="Outcome", cell=lambda group: group[0].result.outcome.value),
             Column(heading="Why", cell=lambda group: why(group[0]), kind="words"),
         ),
-        rows=grouped(explanations),
+        rows=groups,
+        below=BY_REQUESTS if any(isinstance(why(group[0]), OfRequests) for group in groups) else "",
     )
 
 
@@ -151,7 +154,8 @@ def _why_decided(result: ScheduleResult) -> str:
     fits_nowhere = result.outcome is Outcome.UNSCHEDULABLE and not isinstance(result, MemberResult)
     if fits_nowhere and result.pre_filter.is_success and len(result.nodes):
         node = result.post_filter.nominated_node if result.post_filter is not None else None
-        return "; ".join((*([f"preemption makes room on {safe(node)}"] if node else []), *last_first(result)))
+        told = last_first(result)
+        return type(told)(f"preemption makes room on {safe(node)}; {told}") if node else told
     if result.outcome is Outcome.SCHEDULABLE:
         return "; ".join(filter(None, (landing(result)[1], unjudged(result))))
     return _without_name(decision(result), result)

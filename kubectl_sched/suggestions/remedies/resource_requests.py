@@ -71,7 +71,7 @@ def _freed(resource: str, amount: int) -> str:
     if resource == PODS:
         return f"{amount} {'pod is' if amount == 1 else 'pods are'} gone"
     shown = -(-amount // _MEBIBYTE) * _MEBIBYTE if is_bytes(resource) else amount
-    text = amount_text(resource, shown)
+    text = amount_text(resource, shown) if is_bytes(resource) else amount_texts(resource, shown)[0]
     return f"{text} more {resource} {'are' if text.isdigit() and text != '1' else 'is'} free"
 
 
