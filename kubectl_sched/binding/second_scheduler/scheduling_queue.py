@@ -387,7 +387,9 @@ class SchedulingQueue:
         if group is None:
             return
         del group.members[queued.key]
-        if group.members:
+        if group.members and group.place is Place.GATED and queued.gating_plugin:
+            self._to_active(group, "PodUpdate")  # it may have been what held the others back
+        elif group.members:
             self._stay(group, group.pods)
         else:
             del self._groups[group.key]
@@ -414,7 +416,9 @@ class SchedulingQueue:
     def _strategy(self, queued: Queued, happened: Happened) -> _Strategy:
         """Return how soon to try the pod again after what happened; a group as soon as any of its pods is worth it."""
         if isinstance(queued, QueuedPodGroup):
-            return max(self._strategy_of_pod(each, happened) for each in queued.pods)
+            # While some of its pods hold it back, what helps the others helps nobody.
+            pods = [each for each in queued.pods if each.gating_plugin] if queued.gating_plugin else queued.pods
+            return max((self._strategy_of_pod(each, happened) for each in pods), default=_Strategy.AFTER_BACKOFF)
         return self._strategy_of_pod(queued, happened)
 
     def _strategy_of_pod(self, queued: QueuedPod, happened: Happened) -> _Strategy:

@@ -191,6 +191,21 @@ def test_a_gang_waits_for_its_pods_and_its_group_and_then_all_are_bound_at_once(
 
 
 @BOTH
+def test_what_happens_to_other_groups_wakes_no_gang_that_waits_for_its_pods(minor: str) -> None:
+    cluster = Cluster(minor)
+    cluster.tell(group(minimum=3), *members(2))
+    cluster.decide()
+    came = sum(cluster.queue.incoming.values())
+    cluster.tell(
+        group("other", 2), *members(1, of="other"), pod("alone", on="n1"), *members(1, of="other", nodeName="n1")
+    )
+    cluster.tell(group("other", 1))
+    cluster.tell(group(minimum=3, priority=1), small("n1"))
+    assert cluster.queue.keys(Place.GATED) >= {"default/train-0", "default/train-1"}
+    assert sum(cluster.queue.incoming.values()) - came <= 2, "only the pod of the other group came to a place"
+
+
+@BOTH
 def test_a_gang_that_does_not_fit_is_bound_nowhere_and_tried_again_after_its_backoff(minor: str) -> None:
     cluster = Cluster(minor)
     cluster.tell(small("n1"), group(minimum=2), *members(2))
@@ -284,6 +299,15 @@ def test_a_gated_member_holds_back_its_whole_group_since_1_37() -> None:
         assert list(cluster.decide()) == free_ones
         cluster.tell(structs.replace(gated, spec=structs.replace(gated.spec, scheduling_gates=())))
         assert set(cluster.later(2)) == {"train-0", "train-1"}
+
+
+def test_a_group_goes_on_when_the_member_that_held_it_back_is_deleted() -> None:
+    cluster = Cluster("1.37")
+    (free, _), (_, gated) = members(2), members(2, schedulingGates=[{"name": "wait"}])
+    cluster.tell(small("n1"), group(minimum=1), free, gated)
+    assert cluster.decide() == {}
+    cluster.tell(gated, gone=True)
+    assert cluster.decide() == {"train-0": "n1"}
 
 
 def test_in_1_36_the_first_member_that_has_its_turn_brings_the_others_in_the_order_of_first_attempts() -> None:
