@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+import threading
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from textual import events
+from textual.keys import key_to_character
 
 from kubectl_sched.queries.explain import Question, explain
+from kubectl_sched.queries.triage import Triaging
 from kubectl_sched.queries.triage import triage as triage_of
 from kubectl_sched.render.headline import headline
 from kubectl_sched.render.triage.group_table import NONE, group_table
@@ -25,7 +29,7 @@ from tests.tui.driving import SSH, WIDE, Screen, on_screen, opened, triage_explo
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from kubectl_sched.queries.triage import Triage
+    from kubectl_sched.queries.triage import Group, Triage
 
 QUESTION = Question(selection=Selection(namespace=None, pending=True), replay=Replay(kube_version="1.36"))
 
@@ -239,3 +243,59 @@ async def test_the_cursor_moves_while_the_filter_has_the_focus() -> None:
     async with triage() as screen:
         await screen.press("down", "down", "enter")
         assert "2 pods of 1 workload: Kueue holds it back" in screen.lines[0]
+
+
+@on_screen
+async def test_keys_that_come_at_once_act_in_their_order() -> None:
+    async with triage() as screen:
+        for key in ("down", "down", "tab"):
+            screen.app.post_message(events.Key(key, key_to_character(key)))
+        await screen.settle()
+        assert "2 pods of 1 workload: Kueue holds it back" in screen.lines[0]
+        assert "1 of 1" in screen.text
+
+
+@on_screen
+async def test_a_trial_of_pods_that_fit_says_that_they_need_no_change() -> None:
+    async with triage() as screen:
+        await screen.press("down", "down", "down", "tab")
+        assert "No change is needed: they wait for kube-scheduler's next attempt." in " ".join(screen.text.split())
+
+
+@on_screen
+async def test_tab_goes_on_to_the_next_suggestion_and_then_to_the_first() -> None:
+    async with triage() as screen:
+        await screen.press("down", "tab")
+        assert "1 of 2: each would fit with a toleration" in screen.text
+        await screen.press("tab")
+        assert "2 of 2: 2 more nodes like general-1" in screen.text
+        await screen.press("tab")
+        assert "1 of 2: each would fit with a toleration" in screen.text
+
+
+@on_screen
+async def test_groups_stand_and_open_while_what_helps_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    goes_on, helped = threading.Event(), Triaging.helped
+
+    def later(triaging: Triaging, group: Group) -> Group:
+        goes_on.wait()
+        return helped(triaging, group)
+
+    monkeypatch.setattr(Triaging, "helped", later)
+    app = triage_explorer()
+    async with app.run_test(size=SSH, notifications=True) as pilot:
+        screen = Screen(app, pilot)
+        for key, shown in (
+            ("home", "looking for what helps: 0 of 4"),
+            ("enter", "ml/train-0"),
+            ("tab", "looking for what helps these pods"),
+        ):
+            app.post_message(events.Key(key, key_to_character(key)))
+            while shown not in screen.text:
+                await pilot.pause(0.01)
+            assert "no GPU free (nvidia.com/gpu)" in screen.text
+        goes_on.set()
+        await screen.settle()
+        assert "1 of 1: 2 more nodes like gpu-1 place all." in screen.text
+        await screen.press("escape", "escape")
+        assert screen.lines[0] == "19 pods pending, 4 causes; 1 node swallows pods"

@@ -11,6 +11,7 @@ from kubectl_sched.render.safe_text import count, safe
 from kubectl_sched.render.text.suggestion_text import command_lines, steps_of
 from kubectl_sched.render.triage.group_sentences import help_in_words, summary, waits_for
 from kubectl_sched.render.triage.group_table import NONE, group_table
+from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.tui.lines.line import BLANK, Span, Tone, broken, line, name_in, padded, with_command, wrapped
 
 if TYPE_CHECKING:
@@ -131,6 +132,14 @@ def trial_lines(found: ForAll, number: int, total: int, width: int) -> list[Line
         lines += (BLANK, line("To do it:", Tone.STRONG), *steps)
     to_copy = found.suggestion.to_paste or "\n".join(each.document for each in found.suggestion.manual)
     return [with_command(each, to_copy) for each in lines]
+
+
+def without_help(group: Group) -> str:
+    """The sentence about a group for which there is no suggestion, with what its pods wait for."""
+    fits = Outcome(group.cause.outcome) is Outcome.SCHEDULABLE
+    found = "No change is needed" if fits else "No change was found that helps them"
+    waiting = waits_for(group)
+    return f"{found}: they wait for {waiting}." if waiting else f"{found}."
 
 
 def _steps(suggestion: Suggestion, width: int) -> list[Line]:

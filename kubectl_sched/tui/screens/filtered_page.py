@@ -36,7 +36,7 @@ class FilteredPage(Page[None]):
         Binding("up", "list_move(-1)", "Up", show=False),
         Binding("pagedown", "list_page(1)", "Page down", show=False),
         Binding("pageup", "list_page(-1)", "Page up", show=False),
-        Binding("tab", "try_all", "Try", priority=True),
+        Binding("tab", "try_all", "Try"),
         Binding("escape", "back", "Back"),
     ]
 

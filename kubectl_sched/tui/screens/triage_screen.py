@@ -11,7 +11,7 @@ from textual import work
 from kubectl_sched.render.safe_text import count
 from kubectl_sched.tui.keys import TRIAGE
 from kubectl_sched.tui.lines.group_lines import GroupLines, matching_groups, note_lines, refusal_lines
-from kubectl_sched.tui.lines.line import Tone, line
+from kubectl_sched.tui.lines.line import Tone, wrapped
 from kubectl_sched.tui.screens.filtered_page import FilteredPage
 from kubectl_sched.tui.screens.group_screen import GroupScreen
 from kubectl_sched.tui.screens.trial_screen import TrialScreen
@@ -64,7 +64,7 @@ class TriageScreen(FilteredPage):
 
     def draw(self) -> None:
         """The groups that match, at the present width."""
-        self.head([line(self._told(), Tone.STRONG)])
+        self.head(wrapped(self._told(), self.size.width, Tone.STRONG))
         at = self.lines.cursor
         chosen = self._shown[at].cause if at < len(self._shown) else None
         self._shown = matching_groups(self._groups, self.entry.value)
@@ -103,7 +103,9 @@ class TriageScreen(FilteredPage):
 
     @work(exclusive=True, group="try")
     async def _try(self, group: Group) -> None:
+        group = next((each for each in self._groups if each.cause == group.cause), group)
         if group.suggestions is None:
+            self.app.notify("looking for what helps these pods", markup=False)
             group = await self._engine.run(lambda: self._triaging.helped(group))
         self.app.push_screen(TrialScreen(group))
 

@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 
 from kubectl_sched.render.triage.group_sentences import cause_in_words, pods_in_words
 from kubectl_sched.tui.keys import TRIAL
-from kubectl_sched.tui.lines.group_lines import trial_lines
+from kubectl_sched.tui.lines.group_lines import trial_lines, without_help
 from kubectl_sched.tui.lines.line import Tone, wrapped
 from kubectl_sched.tui.screens.lines_screen import Page
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class TrialScreen(Page[None]):
     """One suggestion at a time; the same key goes on to the next."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("tab,right,l", "next", "Next", priority=True)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("tab,right,l", "next", "Next")]
 
     def __init__(self, group: Group) -> None:
         super().__init__(TRIAL, cursor=True)
@@ -32,7 +32,7 @@ class TrialScreen(Page[None]):
         self.head(wrapped(f"{pods_in_words(group)}: {cause_in_words(group)}", width, Tone.STRONG))
         found = group.suggestions or ()
         if not found:
-            self.lines.show_lines(wrapped("No change was found that helps them.", width))
+            self.lines.show_lines(wrapped(without_help(group), width))
             return
         self.lines.show_lines(trial_lines(found[self._at], self._at + 1, len(found), width - 1))
 
