@@ -266,11 +266,12 @@ async def test_a_trial_of_pods_that_fit_says_that_they_need_no_change() -> None:
 async def test_tab_goes_on_to_the_next_suggestion_and_then_to_the_first() -> None:
     async with triage() as screen:
         await screen.press("down", "tab")
-        assert "1 of 2: each would fit with a toleration" in screen.text
+        first = screen.text
+        assert "1 of 2: " in first
         await screen.press("tab")
-        assert "2 of 2: 2 more nodes like general-1" in screen.text
+        assert "2 of 2: " in screen.text
         await screen.press("tab")
-        assert "1 of 2: each would fit with a toleration" in screen.text
+        assert screen.text == first
 
 
 @on_screen
