@@ -171,9 +171,9 @@ def is_refusal(reason: str) -> bool:
 
 def _its_successor(pod: Pod) -> Iterator[str]:
     owner = pod.metadata.controller
-    if owner is None:
+    if owner is None and pod.metadata.annotations.config_mirror is None:
         yield "it stays as it is, and nothing makes another: delete it and create it again"
-    elif owner.kind in _REPLACING:
+    elif owner is not None and owner.kind in _REPLACING:
         yield f"it stays as it is, and {owner.kind} {owner.name} makes another in its place"
 
 

@@ -31,13 +31,22 @@ def headline(explanation: Explanation) -> str:
     if stage is not None and stage.name == "NotCreated":
         told = f"{safe(result.pod.key)} was never created: {safe('; '.join(stage.evidence))}"
         return f"{told}; {_held(explanation)}" if explanation.ungated else told
-    history = explanation.history
-    if history is not None and history.verdict == "NotScheduled":
-        return f"{safe(history.message[:1].upper())}{safe(history.message[1:])}. {decision(result)}"
+    unasked = no_scheduler_asked(explanation)
+    if unasked is not None:
+        refused = stage_words(explanation) if stage is not None and stage.name == "RefusedByKubelet" else None
+        return ". ".join(filter(None, (unasked, refused, f"If a scheduler were asked: {decision(result)}")))
     if is_held(explanation):
         return f"{safe(result.pod.key)} is gated: {_held(explanation)}"
     words = stage_words(explanation)
     return f"{words}. {decision(result)}" if words is not None else decision(result)
+
+
+def no_scheduler_asked(explanation: Explanation) -> str | None:
+    """Return why no scheduler placed the pod, as for a static one; None if one did or will."""
+    history = explanation.history
+    if history is None or history.verdict != "NotScheduled":
+        return None
+    return safe(f"{history.message[:1].upper()}{history.message[1:]}")
 
 
 def is_held(explanation: Explanation) -> bool:

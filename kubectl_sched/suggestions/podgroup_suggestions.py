@@ -32,18 +32,18 @@ _GROUPS = 8
 
 
 class PodGroupSuggestion(CachingRecord, frozen=True, kw_only=True):
-    """The change in words, and the group's cycle after it."""
+    """The change in words that follow `it would fit`, and the group's cycle after it."""
 
     text: str
     result: PodGroupResult
 
 
 def suggest_for_podgroup(result: PodGroupResult, scheduler: Scheduler) -> tuple[PodGroupSuggestion, ...]:
-    """Return what was found of each kind; nothing for a group that fits, or does once its victims are gone."""
+    """Return what was found of each kind, what costs the owner least first; nothing for a group that fits by itself."""
     if result.outcome is not Outcome.UNSCHEDULABLE or result.is_waiting_on_preemption:
         return ()
     trying = _Trying(result=result, scheduler=scheduler)
-    return (*trying.more_nodes(), *trying.smaller_gang(), *trying.evicted_group())
+    return (*trying.more_nodes(), *trying.evicted_group(), *trying.smaller_gang())
 
 
 class _Trying(CachingRecord, frozen=True, kw_only=True):
@@ -66,7 +66,10 @@ class _Trying(CachingRecord, frozen=True, kw_only=True):
             changed = structs.replace(nodes, objects=nodes.objects.with_these(type(smaller), [smaller]))
             found = self._fits(smaller, changed)
             if found is not None:
-                yield PodGroupSuggestion(text=f"{field} {count} fits now", result=found)
+                fewer = f"it then starts with fewer {'groups' if info.is_tree else 'pods'}"
+                yield PodGroupSuggestion(
+                    text=f"with {field} {count} instead of {info.min_count} ({fewer})", result=found
+                )
                 return
 
     def more_nodes(self) -> Iterator[PodGroupSuggestion]:
@@ -96,8 +99,8 @@ class _Trying(CachingRecord, frozen=True, kw_only=True):
             return None
         nodes = Trial(pod=tried.pod, nodes=self.scheduler.nodes, framework=tried.framework).changed(way).nodes
         found = self._fits(self.result.info.group, nodes)
-        text = way[0].text.removeprefix("with ")
-        return None if found is None else PodGroupSuggestion(text=f"{text} {_verb(count)} room for it", result=found)
+        text = f"{way[0].text} ({way[0].caution})"
+        return None if found is None else PodGroupSuggestion(text=text, result=found)
 
     def _shapes(self) -> list[int]:
         """A row of each shape of nodes, which differ in more than their names."""
@@ -121,8 +124,9 @@ class _Trying(CachingRecord, frozen=True, kw_only=True):
         for group, indices in smallest[:_GROUPS]:
             found = self._fits(self.result.info.group, nodes.remove(*indices))
             if found is not None:
-                where = f" in {found.domain}" if found.domain is not None else ""
-                yield PodGroupSuggestion(text=f"evicting group {group.key} makes room{where}", result=found)
+                where = f"in {found.domain} " if found.domain is not None else ""
+                text = f"{where}once group {group.key} is evicted (this ends {_pods(len(indices))})"
+                yield PodGroupSuggestion(text=text, result=found)
                 return
 
 
@@ -134,5 +138,5 @@ def _leaves(info: PodGroupInfo) -> Iterator[str]:
         yield from _leaves(child)
 
 
-def _verb(count: int) -> str:
-    return "makes" if count == 1 else "make"
+def _pods(number: int) -> str:
+    return "its pod" if number == 1 else f"its {number:,} pods"

@@ -52,7 +52,7 @@ def run(dump: str, *arguments: str, gates: str = GATES) -> int:
 def test_a_group_that_fits_is_shown_with_its_nodes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(_dump(tmp_path, 2), "podgroup", "train", "-n", "ml") == 0
     shown = capsys.readouterr().out
-    assert shown.startswith("train fits: 2 of 3 pending pods get a node in zone=a\n")
+    assert shown.startswith("train fits: 2 of 3 pending pods get a node in zone=a.\n")
     assert "ml/m0  a1" in shown
 
 
@@ -204,14 +204,14 @@ def test_what_helps_the_group_is_replayed_as_a_whole(tmp_path: Path, capsys: pyt
     run(str(path), "podgroup", "train", "-n", "ml", "-o", "json")
     suggestions = json.loads(capsys.readouterr().out)["suggestions"]
     assert [each["text"] for each in suggestions] == [
-        "one more node like a1 makes room for it",
-        "minCount 2 fits now",
-        "evicting group ml/batch makes room in zone=c",
+        "with one more node like a1 (one more machine to pay for)",
+        "in zone=c once group ml/batch is evicted (this ends its pod)",
+        "with minCount 2 instead of 3 (it then starts with fewer pods)",
     ]
-    assert [each["node"] for each in suggestions[2]["members"]] == ["c1", "c2", "c3"]
+    assert [each["node"] for each in suggestions[1]["members"]] == ["c1", "c2", "c3"]
     assert sorted(each["node"] for each in suggestions[0]["members"]) == ["a1", "a1-add-1", "a2"]
     run(str(path), "podgroup", "train", "-n", "ml")
-    assert "train fits with this change: minCount 2 fits now" in capsys.readouterr().out
+    assert "train would fit with minCount 2 instead of 3 (it then starts with fewer pods)." in capsys.readouterr().out
 
 
 def _tree_dump(folder: Path) -> str:
@@ -248,7 +248,7 @@ def test_a_tree_is_told_as_a_whole(name: str, tmp_path: Path, capsys: pytest.Cap
         app([*asked, "--feature-gates", gates], standalone_mode=False)
     assert ended.value.code == 1
     shown = capsys.readouterr().out
-    assert shown.startswith("job does not fit: it needs 2 of 2 groups at once, 1 of 2 tried fit\n")
+    assert shown.startswith("job does not fit: it needs 2 of 2 groups at once, 1 of 2 tried fits.\n")
     assert re.search(r"^train +2 pods +\S+ +zone=a +Unschedulable ", shown, re.MULTILINE)
     with pytest.raises(SystemExit):
         app([*asked, "--feature-gates", gates, "-o", "json"], standalone_mode=False)
@@ -257,7 +257,9 @@ def test_a_tree_is_told_as_a_whole(name: str, tmp_path: Path, capsys: pytest.Cap
         ("serve", "Unschedulable"),
         ("train", "Unschedulable"),
     ]
-    assert {"minGroupCount 1 fits now"} <= {each["text"] for each in data["suggestions"]}
+    assert {"with minGroupCount 1 instead of 2 (it then starts with fewer groups)"} <= {
+        each["text"] for each in data["suggestions"]
+    }
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from kubectl_sched.api.core import Event
 from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.explain import Answer, Question, explain
 from kubectl_sched.render.data.explanation_data import explanation_data
+from kubectl_sched.render.display import Display
 from kubectl_sched.render.headline import headline
 from kubectl_sched.render.status_sentences import stage_words
 from kubectl_sched.render.text.pod_list import why
@@ -22,6 +23,7 @@ from kubectl_sched.sources import Dump, read
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.pod_selection import Selection
 from tests.plugins.clusters import node, pod, requests
+from tests.render.worlds import shown
 
 if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
@@ -349,6 +351,22 @@ def test_data_has_the_pods_own_scheduler_name_whatever_profile_is_replayed() -> 
 def test_a_static_pod_was_never_scheduled() -> None:
     metadata = {"annotations": {"kubernetes.io/config.mirror": "x"}}
     assert histories(node("w1"), metadata=metadata)[0] == "NotScheduled"
+
+
+def test_a_static_pod_leads_with_its_kubelet_and_is_given_no_advice() -> None:
+    metadata = {"annotations": {"kubernetes.io/config.mirror": "x"}}
+    refused = {"phase": "Failed", "reason": "OutOfcpu", "message": "no cpu"}
+    stored = pod(on="w1", metadata=metadata, status=refused, **requests(cpu="2"))
+    small = node("w1", allocatable={"cpu": "1", "pods": "10"})
+    result = answer([small, stored])
+    assert headline(result).startswith(
+        "Its kubelet placed it: it is a static pod, which no scheduler is asked about. Its kubelet refused it: "
+        "OutOfcpu: no cpu. If a scheduler were asked: default/web-0 does not fit the only node"
+    )
+    assert result.suggestions == ()
+    assert "If a scheduler were asked:\ndefault/web-0 on w1: rejected by NodeResourcesFit" in shown(
+        result, width=160, display=Display(node="w1")
+    )
 
 
 def test_a_pod_with_a_node_name_in_a_cluster_without_scheduler_was_never_scheduled() -> None:

@@ -222,7 +222,7 @@ CASES: dict[Kind, Case] = {
     Kind.ADD_NODE: Case(
         [host("w1", allocatable=SMALL), blue("w1", priority=10, **requests(cpu="1500m"))],
         requests(cpu="1"),
-        "It would fit with one more node like w1 (a machine more to pay for).",
+        "It would fit with one more node like w1 (one more machine to pay for).",
     ),
     Kind.FREE: Case(
         [host("w1", allocatable=SMALL), blue("w1", priority=10, **requests(cpu="1500m"))],

@@ -27,9 +27,12 @@ def podgroup_headline(result: PodGroupResult) -> str:
 
 def _why_not(result: PodGroupResult) -> str:
     if result.is_waiting_on_preemption:
-        return f"fits once {count(len(result.victims), 'pod')} of lower priority are gone"
+        are = "is" if len(result.victims) == 1 else "are"
+        return f"fits once {count(len(result.victims), 'pod')} of lower priority {are} gone"
     if not result.placements:
         return f"does not fit: {result.status.message}"
+    if result.info.min_count is None and not result.info.is_tree:
+        return f"does not fit: none of its pods gets a node, {_most(result)}"
     return f"does not fit: {_needs(result)}, {_most(result)}"
 
 
@@ -41,8 +44,10 @@ def _why_gated(result: PodGroupResult) -> str:
 
 
 def _placed(result: PodGroupResult) -> str:
-    placed = sum(each.node_name is not None for each in result.members)
-    return f"{placed} of {count(len(result.members), 'pending pod')} get a node"
+    placed, pending = sum(each.node_name is not None for each in result.members), len(result.members)
+    if placed < pending:
+        return f"{placed} of {count(pending, 'pending pod')} {'gets' if placed == 1 else 'get'} a node"
+    return "its pending pod gets a node" if pending == 1 else f"all {count(pending, 'pending pod')} get a node"
 
 
 def _where(result: PodGroupResult) -> str:
@@ -52,9 +57,7 @@ def _where(result: PodGroupResult) -> str:
 def _needs(result: PodGroupResult) -> str:
     if result.info.is_tree:
         return _needs_groups(result)
-    minimum = result.info.min_count
-    if minimum is None:
-        return "none of its pods has a node to go to"
+    minimum = result.info.min_count or 0
     already = len(result.info.scheduled)
     beside = f" beside the {already} that have a node" if already else ""
     return f"it needs {count(max(0, minimum - already), 'pod')} at once{beside}"
@@ -68,4 +71,4 @@ def _needs_groups(result: PodGroupResult) -> str:
 def _most(result: PodGroupResult) -> str:
     most = max(result.placements, key=lambda each: each.fits)
     where = f" in {result.info.topology_key}={most.placement.name}" if result.info.topology_key is not None else ""
-    return f"{most.fits} of {len(most.children or most.attempts)} tried fit{where}"
+    return f"{most.fits} of {len(most.children or most.attempts)} tried {'fits' if most.fits == 1 else 'fit'}{where}"

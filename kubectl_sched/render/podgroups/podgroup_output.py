@@ -91,7 +91,7 @@ def _page(answer: PodGroupAnswer, width: int, *, in_full: bool) -> Iterator[Text
         if position:
             yield Text()
         style = "bold" if result.outcome is Outcome.SCHEDULABLE else "bold red"
-        yield Text(safe(podgroup_headline(result)), style=style)
+        yield Text(f"{safe(podgroup_headline(result))}.", style=style)
         for number, (_, table) in enumerate(tables(result, in_full=in_full)):
             if number:
                 yield Text()
@@ -102,7 +102,7 @@ def _page(answer: PodGroupAnswer, width: int, *, in_full: bool) -> Iterator[Text
 
 def _markdown(result: PodGroupResult) -> str:
     parts = [
-        f"## {md.text(podgroup_headline(result))}",
+        f"## {md.text(podgroup_headline(result))}.",
         *(md.table(table) for _, table in tables(result, in_full=False)),
     ]
     said = [*lines(result), *podgroup_warnings(result)]

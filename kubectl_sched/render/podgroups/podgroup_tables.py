@@ -30,15 +30,15 @@ def tables(result: PodGroupResult, *, in_full: bool) -> Iterator[tuple[str, Tabl
 def lines(result: PodGroupResult) -> Iterator[str]:
     """Yield a sentence for the victims, and one for the condition that is written."""
     if result.victims:
-        yield f"preemption evicts {', '.join(pod.key for pod in result.victims)}"
+        yield f"Preemption evicts {', '.join(pod.key for pod in result.victims)}."
     if result.condition is not None:
-        yield f"condition {_written(result)}"
+        yield f"The condition that kube-scheduler writes: {_written(result)}"
 
 
 def suggested(answer: PodGroupAnswer) -> Iterator[str]:
     """Yield a sentence for each change that helps, each replayed for the group as a whole."""
     name = answer.results[0].info.group.metadata.name if answer.results else ""
-    yield from (f"{name} fits with this change: {each.text}" for each in answer.suggestions)
+    yield from (f"{name} would fit {each.text}." for each in answer.suggestions)
 
 
 def _members(result: PodGroupResult, *, in_full: bool) -> Table[Member]:
@@ -57,12 +57,18 @@ def _members(result: PodGroupResult, *, in_full: bool) -> Table[Member]:
             Column(heading="Tied", cell=tied, kind="words" if in_full else "number"),
             Column(
                 heading="Reason",
-                cell=lambda each: each.event or ("" if each.node_name else each.outcome.value),
+                cell=_reason,
                 kind="words",
             ),
         ),
         rows=result.members,
     )
+
+
+def _reason(member: Member) -> str:
+    if member.event or member.node_name:
+        return member.event or ""
+    return "no profile serves its schedulerName" if member.outcome is Outcome.NO_PROFILE else member.outcome.value
 
 
 def _written(result: PodGroupResult) -> str:
@@ -133,7 +139,7 @@ def _domains(result: PodGroupResult, *, in_full: bool) -> Table[PlacementResult]
             Column(heading="Fits", cell=lambda each: str(each.fits), kind="number"),
             Column(heading="Feasible", cell=lambda each: "yes" if each in feasible else "no"),
             *by_plugin,
-            Column(heading="Total", cell=total, kind="number"),
+            Column(heading="Points", cell=total, kind="number"),
             Column(heading="Next pod", cell=lambda each: each.next_lacks or "", kind="words"),
         ),
         rows=result.placements,

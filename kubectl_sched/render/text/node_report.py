@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from kubectl_sched.render.headline import no_scheduler_asked
 from kubectl_sched.render.node_sentences import preemption_there, verdict_in_words
 from kubectl_sched.render.node_tables import against_table, rejection_table
 from kubectl_sched.render.safe_text import safe
@@ -31,6 +32,9 @@ def node_report(explanation: Explanation, row: int, width: int, *, one: bool) ->
     """
     result = explanation.result
     name = safe(result.nodes.names[row])
+    unasked = no_scheduler_asked(explanation) if one else None
+    if unasked is not None:
+        yield Text(f"{unasked}. If a scheduler were asked:")
     yield Text(f"{safe(result.pod.key)} on {name}: {verdict_in_words(result, row)}.", style="bold")
     if result.verdict is None:
         return
@@ -45,7 +49,8 @@ def node_report(explanation: Explanation, row: int, width: int, *, one: bool) ->
     there = preemption_there(result, row)
     if there is not None:
         yield Text(f"\n{there}")
-    yield from _what_it_would_take(explanation, row, width, asked=one and result.extended is None)
+    asked = one and result.extended is None and unasked is None
+    yield from _what_it_would_take(explanation, row, width, asked=asked)
 
 
 def _filters(result: ScheduleResult, row: int, width: int) -> Iterator[Text]:

@@ -36,6 +36,6 @@ def more_like(result: ScheduleResult, row: int, count: int = 1) -> Way | None:
         text=f"with {number} like {original.name}",
         node_name=original.name,
         adds=adds,
-        caution=f"{'a machine' if count == 1 else 'machines'} more to pay for",
+        caution="one more machine to pay for" if count == 1 else "more machines to pay for",
     )
     return (change,)
