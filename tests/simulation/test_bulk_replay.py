@@ -78,7 +78,7 @@ def _some(points: dict[str, int]) -> dict[str, int]:
 VERSIONS = st.sampled_from(["1.33", "1.36", "1.37"])
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), data=st.data(), version=VERSIONS)
 def test_pods_that_look_at_their_neighbours(seed: int, data: st.DataObject, version: str) -> None:
     where = neighbourhood(seed)
@@ -87,7 +87,7 @@ def test_pods_that_look_at_their_neighbours(seed: int, data: st.DataObject, vers
         assert_equal(shared, own)
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(cluster=clusters(), incoming=incoming_pods(), data=st.data(), version=VERSIONS)
 def test_pods_that_look_at_nodes(
     cluster: tuple[list[Any], list[Any]], incoming: Pod, data: st.DataObject, version: str

@@ -79,7 +79,7 @@ def assert_as_many_as_a_whole_queue_places(nodes: Snapshot, pods: list[Pod], ver
     assert found.placed == simulation.result.placed
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), version=VERSIONS)
 def test_pods_that_look_at_their_neighbours(seed: int, version: str) -> None:
     where = neighbourhood(seed)
@@ -89,7 +89,7 @@ def test_pods_that_look_at_their_neighbours(seed: int, version: str) -> None:
     assert_as_many_as_a_whole_queue_places(where.nodes, [*replicas(template), *others], version)
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(cluster=clusters(), incoming=incoming_pods(), other=incoming_pods(), seed=st.integers(0, 99), version=VERSIONS)
 def test_pods_that_look_at_nodes(
     cluster: tuple[list[Any], list[Any]], incoming: Pod, other: Pod, seed: int, version: str
