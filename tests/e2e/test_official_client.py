@@ -25,6 +25,7 @@ from kubectl_sched.sources.live.live_errors import ResponseError
 from tests.e2e.api import Api, Json
 from tests.e2e.binding_cluster import claim, fill, pod
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
+from tests.e2e.patience import until
 from tests.oracle.build import GoMissingError
 
 pytestmark = pytest.mark.e2e
@@ -59,9 +60,19 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
                 pod(api, "stored", claims=("data",))
                 pod(api, "bound", nodeName="n1")
                 let_read_pods_and_nodes(api)
+                until(
+                    lambda: own_objects_stand(api), lambda: "the API server has not made its own Service and Namespaces"
+                )
             yield control_plane
     except GoMissingError as missing:
         pytest.skip(str(missing))
+
+
+def own_objects_stand(api: Api) -> bool:
+    """Report whether the API server has made the objects that it makes by itself, some time after it is ready."""
+    services = {each["metadata"]["name"] for each in api.get("/api/v1/services")["items"]}
+    namespaces = {each["metadata"]["name"] for each in api.get("/api/v1/namespaces")["items"]}
+    return "kubernetes" in services and namespaces >= {"default", "kube-node-lease", "kube-public", "kube-system"}
 
 
 def make_client_certificate(folder: Path) -> None:
