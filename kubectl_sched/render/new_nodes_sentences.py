@@ -118,14 +118,14 @@ def _groups_verdict(groups: Sequence[GroupVerdict]) -> str:
         told = f" ({reasons})" if reasons else ""
         return f"cluster-autoscaler would add no node to the groups with nodes{told}; {_names(unknown)} is not known"
     more = len(groups) - _REASONS_SHOWN
-    rest = f"; and {more} more groups" if more > 0 else ""
+    rest = f"; and {more:,} more {'group' if more == 1 else 'groups'}" if more > 0 else ""
     return f"cluster-autoscaler would add no node for it: {reasons}{rest}"
 
 
 def _names(groups: Sequence[GroupVerdict]) -> str:
     names = [each.name for each in groups[:_NAMES_SHOWN]]
     more = len(groups) - len(names)
-    return " or ".join(names) + (f" or {more} others" if more else "")
+    return " or ".join(names) + (f" or {more:,} {'other' if more == 1 else 'others'}" if more else "")
 
 
 def _event_reason(each: ScaleUpReason) -> str:

@@ -102,6 +102,17 @@ def test_a_question_without_an_answer_is_one_sentence(
         app(command, standalone_mode=False)
 
 
+def test_a_gated_group_waits_for_its_gate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = Path(_dump(tmp_path, 2))
+    dump = json.loads(path.read_text())
+    for each in dump["items"]:
+        if each["kind"] == "Pod":
+            each["spec"]["schedulingGates"] = [{"name": "example.com/hold"}]
+    path.write_text(json.dumps(dump))
+    assert run(str(path), "podgroup", "train", "-n", "ml") == 1
+    assert capsys.readouterr().out.startswith("train waits for scheduling gates: [example.com/hold].\n")
+
+
 def test_a_pod_is_told_with_its_part_of_the_cycle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     dump = _dump(tmp_path, 3)
     assert run(dump, "pod", "m0", "-n", "ml", "-o", "json") == 1

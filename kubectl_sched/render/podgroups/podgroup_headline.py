@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def podgroup_headline(result: PodGroupResult) -> str:
     """Report whether the group fits, how many of its pods do and how many it needs."""
     verdicts: dict[Outcome, Callable[[], str]] = {
-        Outcome.GATED: lambda: f"waits: {_why_gated(result)}",
+        Outcome.GATED: lambda: f"waits: {_why_gated(result)}".replace("waits: waiting for", "waits for", 1),
         Outcome.ERROR: lambda: f"fails: {result.status.message}",
         Outcome.DELETING: lambda: "is not scheduled: its pending pods are being deleted",
         Outcome.SCHEDULABLE: lambda: f"fits: {_placed(result)}{_where(result)}",
