@@ -185,6 +185,12 @@ def karpenter(
     }
 
 
+def test_that_no_instance_type_is_known_is_said(tmp_path: Path) -> None:
+    found = answered(tmp_path, pool("general"), pod(), types=None)
+    assert found["karpenter"]["verdict"] == "Unknown"
+    assert any("no instance type is known" in each for each in found["assumed"])
+
+
 @pytest.mark.parametrize("kind", ["Pod", "Deployment"])
 @pytest.mark.parametrize("in_args", [False, True])
 def test_karpenters_settings_are_those_of_its_deployment(tmp_path: Path, kind: str, *, in_args: bool) -> None:

@@ -270,6 +270,8 @@ def setting(
     seen = (
         f"the instance types are the {len(types)} that nodes of NodePools have, where they have them, at equal prices; "
         "--instance-types FILE names all"
+        if types
+        else "no instance type is known, as no node of a NodePool shows one; --instance-types FILE names them"
     )
     return types, options_of(karpenter.flags, CORE_WELL_KNOWN | provider_labels(types)), (*unseen, seen)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.render.headline import headline
-from kubectl_sched.render.safe_text import safe
+from kubectl_sched.render.safe_text import count, safe
 from kubectl_sched.tui.explorer_state import RANK
 from kubectl_sched.tui.lines.line import Span, Tone, wrapped
 from kubectl_sched.tui.pipeline import short
@@ -58,7 +58,7 @@ def status(view: View, listed: int, stage: Stage | None, message: str) -> Line:
     total = len(view.result.nodes)
     if stage is not None:
         return (Span(f"{listed:,} of {total:,} · ", Tone.DIM), Span(stage.told))
-    count = f"{total:,} nodes" if listed == total else f"{listed:,} of {total:,} nodes"
+    shown = count(total, "node") if listed == total else f"{listed:,} of {count(total, 'node')}"
     order = _ORDER.get(view.sort.key, f"by {short(view.sort.key)}")
-    told = f"{count}, {order}{', reversed' if view.sort.reverse else ''}"
+    told = f"{shown}, {order}{', reversed' if view.sort.reverse else ''}"
     return (Span(f"{told}, matching “{safe(view.filter_text)}”" if view.filter_text else told, Tone.DIM),)
