@@ -1,7 +1,5 @@
 """Pods (k8s.io/api/core/v1/types.go)."""
 
-from collections.abc import Iterable
-
 from kubectl_sched.api.affinity import Affinity, Toleration, TopologySpreadConstraint
 from kubectl_sched.api.containers import Container, ResourceRequirements, WindowsOptions
 from kubectl_sched.api.core import RawQuantity, ResourceList
@@ -203,6 +201,6 @@ class Pod(KubernetesObject, frozen=True, tag_field="kind", tag="Pod"):
         return self.status.phase in {"Succeeded", "Failed"}
 
 
-def any_gated(objects: Iterable[KubernetesObject]) -> bool:
-    """Report whether there is a pod with scheduling gates."""
-    return any(type(item) is Pod and item.spec.scheduling_gates for item in objects)
+def is_gated(item: KubernetesObject) -> bool:
+    """Report whether it is a pod with scheduling gates."""
+    return type(item) is Pod and bool(item.spec.scheduling_gates)

@@ -2,81 +2,50 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import msgspec
 from msgspec.structs import force_setattr
 
-from kubectl_sched.api.decoders import UNDECODABLE, decoder
 from kubectl_sched.api.meta import Part
 from kubectl_sched.sources.discovery.scheduler_flags import KARPENTER_FLAGS, containers_of, is_karpenter
+from kubectl_sched.sources.dump.undecoded_values import typed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.sources.dump.undecoded_values import Value
 
 _FLAGS = {name.upper().replace("-", "_"): name for name in KARPENTER_FLAGS}
 
 
 class _Variable(Part, frozen=True):
-    name: str | None = None
-    value: str | None = None
+    name: str = ""
+    value: str = ""
 
 
 class _Container(Part, frozen=True):
-    env: tuple[_Variable, ...] | None = None
+    env: tuple[_Variable, ...] = ()
 
 
 class _PodSpec(Part, frozen=True):
-    containers: tuple[_Container, ...] | None = None
+    containers: tuple[_Container, ...] = ()
 
 
 class _Template(Part, frozen=True):
-    spec: _PodSpec | None = None
+    spec: _PodSpec = _PodSpec()
 
 
 class _Spec(_PodSpec, frozen=True):
-    template: _Template | None = None
+    template: _Template = _Template()
 
 
 class _Item(Part, frozen=True):
-    spec: _Spec | None = None
+    spec: _Spec = _Spec()
 
 
-class _List(Part, frozen=True):
-    items: tuple[_Item, ...] = ()
-
-
-def note_karpenter_variables(objects: Sequence[KubernetesObject], read: Any) -> None:
-    """Put Karpenter's variables before its flags, which win over them.
-
-    `read` is what the objects were decoded from: the JSON of a List of all of them, of an array, or of the one object,
-    or the plain value of that.
-    """
-    try:
-        for item, said in zip(objects, _items(read), strict=True):
-            for container, its in zip(containers_of(item), _containers(said), strict=False):
-                if is_karpenter(container):
-                    stated = ((_FLAGS.get(each.name or ""), each.value) for each in its.env or ())
-                    kept = (f"--{flag}={value}" for flag, value in stated if flag and value)
-                    force_setattr(container, "command", (*kept, *container.command))
-    except (*UNDECODABLE, ValueError):
-        return  # the objects were readable, and this is only said of them
-
-
-def _containers(item: _Item) -> Sequence[_Container]:
-    """Return the containers of a pod, or of the pods that a workload makes."""
-    spec: _PodSpec | None = item.spec
-    if item.spec is not None and item.spec.template is not None:
-        spec = item.spec.template.spec
-    return (spec.containers if spec is not None else None) or ()
-
-
-def _items(read: Any) -> Sequence[_Item]:
-    if isinstance(read, dict):
-        return (msgspec.convert(read, _Item),)
-    if bytes(memoryview(read)[:64]).lstrip()[:1] == b"[":
-        return decoder(tuple[_Item, ...]).decode(read)
-    found = decoder(_List).decode(read).items
-    return found or (decoder(_Item).decode(read),)
+def note_karpenter_variables(item: KubernetesObject, value: Value) -> None:
+    """Put the variables before the flags of Karpenter's containers in a pod or a Deployment; the flags win."""
+    spec = typed(value, _Item).spec
+    for container, its in zip(containers_of(item), spec.containers or spec.template.spec.containers, strict=True):
+        if is_karpenter(container):
+            stated = (f"--{_FLAGS[each.name]}={each.value}" for each in its.env if each.name in _FLAGS and each.value)
+            force_setattr(container, "command", (*stated, *container.command))

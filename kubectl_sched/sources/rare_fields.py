@@ -2,24 +2,54 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from kubectl_sched.api.pod import any_gated
-from kubectl_sched.sources.discovery.scheduler_flags import any_karpenter
+import msgspec
+
+from kubectl_sched.api.decoders import UNDECODABLE
+from kubectl_sched.api.pod import is_gated
+from kubectl_sched.sources.discovery.scheduler_flags import runs_karpenter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.sources.dump.undecoded_values import Value
 
 
 def note_rare_fields(objects: Sequence[KubernetesObject], read: Any) -> None:
-    """Note who set pods' gates, and the environment of Karpenter. `read` is the objects' JSON or plain value."""
-    if any_gated(objects):
-        from kubectl_sched.sources.gate_managers import note_gate_managers
+    """Note who set pods' gates, and the environment of Karpenter.
 
-        note_gate_managers(objects, read)
-    if any_karpenter(objects):
+    `read` is what the objects were decoded from: the JSON of a List of all of them, of an array, or of the one object,
+    or the plain value of that.
+    """
+    if any(is_gated(each) or runs_karpenter(each) for each in objects):
+        for item, value in zip(objects, _values(read), strict=True):
+            with suppress(*UNDECODABLE):  # the object was readable, and this is only said of it
+                _note(item, value)
+
+
+def _note(item: KubernetesObject, value: Value) -> None:
+    if is_gated(item):
+        from kubectl_sched.sources.gate_managers import note_gate_manager
+
+        note_gate_manager(item, value)
+    if runs_karpenter(item):
         from kubectl_sched.sources.karpenter_variables import note_karpenter_variables
 
-        note_karpenter_variables(objects, read)
+        note_karpenter_variables(item, value)
+
+
+def _values(read: Any) -> Sequence[Value]:
+    """Return the value of each object."""
+    if isinstance(read, dict):
+        return (read,)
+    from kubectl_sched.sources.dump.undecoded_values import elements, fields
+
+    text = msgspec.Raw(read)
+    found = elements(text)
+    if found is None:
+        items = (fields(text) or {}).get("items")
+        found = elements(items) if items is not None else None
+    return (text,) if found is None else found

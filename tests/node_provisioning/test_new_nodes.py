@@ -211,6 +211,13 @@ def test_karpenters_settings_are_those_of_its_deployment(tmp_path: Path, kind: s
     assert not any("default settings" in each for each in found["assumed"])
 
 
+def test_karpenters_variables_are_read_beside_what_else_cannot_be(tmp_path: Path) -> None:
+    broken = pod(schedulingGates=[{"name": "example.com/hold"}])
+    broken["metadata"] |= {"name": "gated", "uid": "gated", "managedFields": [{"fieldsV1": "no object"}]}
+    found = answered(tmp_path, pool("general"), pod(), broken, karpenter("Pod", FEATURE_GATES="CapacityBuffer=true"))
+    assert "CapacityBuffers are not replayed, though the feature gate CapacityBuffer is on" in found["assumed"]
+
+
 def test_node_overlays_count_where_their_gate_is_on(tmp_path: Path) -> None:
     overlay: Json = {"apiVersion": "karpenter.sh/v1alpha1", "kind": "NodeOverlay", "metadata": {"name": "dear"},
                      "spec": {"requirements": [{"key": "node.kubernetes.io/instance-type", "operator": "In",

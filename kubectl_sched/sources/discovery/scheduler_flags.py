@@ -133,9 +133,9 @@ def is_karpenter(container: Container) -> bool:
     return KARPENTER in container.image and bool(_KARPENTER_IMAGE.search(container.image))
 
 
-def any_karpenter(objects: Iterable[KubernetesObject]) -> bool:
-    """Report whether Karpenter runs in one of these pods, or is what a Deployment makes."""
-    return any(KARPENTER in each.image and is_karpenter(each) for item in objects for each in containers_of(item))
+def runs_karpenter(item: KubernetesObject) -> bool:
+    """Report whether Karpenter runs in the pod, or in those that the Deployment makes."""
+    return any(is_karpenter(each) for each in containers_of(item))
 
 
 def containers_of(item: KubernetesObject) -> Sequence[Container]:
