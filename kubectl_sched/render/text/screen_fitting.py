@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from rich.text import Text
 
+from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _DOTS = " ..."
 _BREAKS = frozenset("\n\t")
+_WORD = pattern(r"[^ ]+")
 
 LINES = 23
 """A terminal's 24 lines without the one of the next prompt."""
@@ -133,30 +135,15 @@ def folded(text: str, width: int) -> list[str]:
 
 def line_starts(text: str, width: int) -> Iterator[int]:
     """Yield where each line but the first begins."""
-    start = 0
-    while length(text[start:]) > width:
-        word = len(text) - len(text[start:].lstrip())
-        blank = text.rfind(" ", word, start + _fitting(text[start:], width) + 1)
-        blank = blank if blank >= 0 else text.find(" ", word)
-        start = len(text) - len(text[blank:].lstrip())
-        if blank < 0 or start == len(text):
-            return
-        yield start
+    end = cells = 0
+    for word in _WORD.finditer(text):
+        wider = cells + word.start() - end + length(word[0])
+        if end and wider > width:
+            yield word.start()
+            wider = length(word[0])
+        end, cells = word.end(), wider
 
 
 def length(text: str) -> int:
     """Count the cells."""
     return len(text) if text.isascii() else cell_len(text)
-
-
-def _fitting(text: str, width: int) -> int:
-    """Count the characters that fit, at least one."""
-    if text.isascii():
-        return max(width, 1)
-    taken = cells = 0
-    for character in text:
-        cells += cell_len(character)
-        if cells > width:
-            break
-        taken += 1
-    return max(taken, 1)

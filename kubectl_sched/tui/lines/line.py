@@ -100,21 +100,23 @@ def wrapped(text: str, width: int, tone: Tone = Tone.PLAIN, indent: str = "") ->
 def broken(text: str, width: int) -> list[str]:
     """The text in pieces of at most so many cells: between words, and a word that is too long after its punctuation."""
     pieces: list[str] = []
-    rest = text
-    while cell_len(rest) > width:
-        fits = max(_fitting(rest, width), 1)
-        blank = rest.rfind(" ", 0, fits + 1)
-        cut = blank if blank > 0 else max(rest.rfind(each, 0, fits) for each in _BREAKS) + 1 or fits
-        pieces.append(rest[:cut].rstrip())
-        rest = rest[cut:].lstrip()
-    return [*pieces, rest]
+    at = 0
+    while (fits := _fitting(text, at, width)) < len(text):
+        end = max(fits, at + 1)
+        blank = text.rfind(" ", at, end + 1)
+        cut = blank if blank > at else max(text.rfind(each, at, end) for each in _BREAKS) + 1 or end
+        pieces.append(text[at:cut].rstrip())
+        at = cut
+        while text[at : at + 1].isspace():
+            at += 1
+    return [*pieces, text[at:]]
 
 
-def _fitting(text: str, width: int) -> int:
-    """Count the characters that fit."""
+def _fitting(text: str, start: int, width: int) -> int:
+    """Return the end of what fits of the text from there on."""
     used = 0
-    for index, character in enumerate(text):
-        used += cell_len(character)
+    for index in range(start, len(text)):
+        used += cell_len(text[index])
         if used > width:
             return index
     return len(text)
