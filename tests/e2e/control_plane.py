@@ -26,9 +26,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from tests.oracle.build import cache_home, fingerprint, go
+from tests.oracle.build import VERSIONS, cache_home, fingerprint, go
 
-VERSION = "1.36.2"
+MINOR = "1.36"
+"""Whose servers are started unless a test asks for others."""
 
 SERVERS = Path(__file__).parent / "servers"
 
@@ -64,28 +65,31 @@ class StartError(Exception):
     """A server did not come up; the text ends with what it wrote last."""
 
 
-def binary(name: str) -> Path:
-    """The path of a server's program, built if need be."""
+def binary(name: str, minor: str = MINOR) -> Path:
+    """The path of a server's program, built if need be; one etcd serves all minors."""
+    if name == "etcd":
+        minor = MINOR
     assets = os.environ.get("KUBEBUILDER_ASSETS")
-    if assets and (Path(assets) / name).exists():
+    if assets and minor == MINOR and (Path(assets) / name).exists():
         return Path(assets) / name
-    digest = fingerprint([SERVERS / "go.mod", SERVERS / "go.sum"])
-    target = cache_home() / "servers" / f"{VERSION}-{digest}" / name
+    module = SERVERS / ("go.mod" if minor == MINOR else f"v{minor}.mod")
+    version, digest = VERSIONS[minor], fingerprint([module, module.with_suffix(".sum")])
+    target = cache_home() / "servers" / f"{version}-{digest}" / name
     if not target.exists():
-        build(PACKAGES[name], target)
+        build(PACKAGES[name], target, module, version)
     return target
 
 
-def build(package: str, target: Path) -> None:
+def build(package: str, target: Path, module: Path, version: str) -> None:
     """Build one server into `target`, which appears only when it is whole."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    major, minor, _ = VERSION.split(".")
-    values = {"gitVersion": f"v{VERSION}", "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
+    major, minor, _ = version.split(".")
+    values = {"gitVersion": f"v{version}", "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
     modules = ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
     stamp = " ".join(f"-X {module}.{name}={value}" for module in modules for name, value in values.items())
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
         partial = Path(folder) / target.name
-        command = [go(), "build", "-ldflags", stamp, "-o", str(partial), package]
+        command = [go(), "build", f"-modfile={module}", "-ldflags", stamp, "-o", str(partial), package]
         subprocess.run(command, cwd=SERVERS, check=True)
         partial.replace(target)
 
@@ -102,12 +106,14 @@ def free_ports(count: int) -> list[int]:
 class Server:
     """One running program that dies with this process."""
 
-    def __init__(self, folder: Path, name: str, flags: list[str], *, label: str | None = None) -> None:
+    def __init__(
+        self, folder: Path, name: str, flags: list[str], *, minor: str = MINOR, label: str | None = None
+    ) -> None:
         self.label = label or name
         self.log = folder / f"{self.label}.log"
         with self.log.open("wb") as log:
             self._guard = subprocess.Popen(
-                ["/bin/sh", "-c", GUARD, "guard", str(folder), str(binary(name)), *flags],
+                ["/bin/sh", "-c", GUARD, "guard", str(folder), str(binary(name, minor)), *flags],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -138,7 +144,9 @@ class ControlPlane:
         controllers: str = CONTROLLERS,
         feature_gates: str = "",
         extra_apiserver_flags: tuple[str, ...] = (),
+        minor: str = MINOR,
     ) -> None:
+        self._minor = minor
         self._wants_scheduler = scheduler
         self._wants_controller_manager = controller_manager
         self._controllers = controllers
@@ -190,7 +198,7 @@ class ControlPlane:
             path = self.folder / f"{label}.yaml"
             path.write_text(json.dumps(self._scheduler_configuration(config)))
             common.append(f"--config={path}")
-        server = Server(self.folder, "kube-scheduler", [*common, *flags], label=label)
+        server = Server(self.folder, "kube-scheduler", [*common, *flags], minor=self._minor, label=label)
         self._servers.append(server)
         return server
 
@@ -232,7 +240,7 @@ class ControlPlane:
         self._await_ready()
 
     def _launch(self, name: str, flags: list[str]) -> None:
-        self._servers.append(Server(self.folder, name, flags))
+        self._servers.append(Server(self.folder, name, flags, minor=self._minor))
 
     def _await_ready(self) -> None:
         deadline = time.monotonic() + 90
@@ -320,9 +328,13 @@ def main() -> None:
     parser.add_argument("--scheduler", action="store_true", help="also run kube-scheduler")
     parser.add_argument("--controller-manager", action="store_true", help="also run kube-controller-manager")
     parser.add_argument("--feature-gates", default="", help="for all of them, as A=true,B=false")
+    parser.add_argument("--minor", default=MINOR, choices=("1.35", "1.36", "1.37"), help="of the servers")
     options = parser.parse_args()
     with ControlPlane(
-        scheduler=options.scheduler, controller_manager=options.controller_manager, feature_gates=options.feature_gates
+        scheduler=options.scheduler,
+        controller_manager=options.controller_manager,
+        feature_gates=options.feature_gates,
+        minor=options.minor,
     ) as plane:
         print(f"export KUBECONFIG={plane.kubeconfig}", flush=True)
         print(f"The logs are in {plane.folder}. Ctrl-C ends everything.", file=sys.stderr)

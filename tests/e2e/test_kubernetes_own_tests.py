@@ -40,6 +40,17 @@ class Part(NamedTuple):
     at_least: int
 
 
+class Outcome(NamedTuple):
+    """What became of a test."""
+
+    status: str
+    """Ginkgo's: "passed", "failed", "skipped" and others."""
+    failure: str
+    """Its message, if it failed."""
+
+
+NOT_RUN = Outcome("not run", "")
+
 PARTS = {
     "filters": Part("SchedulerPredicates", "", 14),
     "preemption": Part("SchedulerPreemption|SchedulerPriorities|Multi-AZ", "", 11),
@@ -70,8 +81,8 @@ def add_nodes(api: Api) -> None:
         api.create("/api/v1/namespaces/kube-system/pods", body)
 
 
-def run(part: Part, folder: Path, *, ours: bool) -> dict[str, str]:
-    """What became of each test: "passed", "failed" or "skipped"."""
+def run(part: Part, folder: Path, *, ours: bool) -> dict[str, Outcome]:
+    """What became of each test, by its name."""
     report = folder / f"{'ours' if ours else 'theirs'}.xml"
     with ExitStack() as stack:
         plane = stack.enter_context(
@@ -82,7 +93,8 @@ def run(part: Part, folder: Path, *, ours: bool) -> dict[str, str]:
         stack.enter_context(FakeKubelets(plane))
         if ours:
             flags = ("--scheduler-name", "default-scheduler", "--take-over", "--preempt", "--leader-elect=false")
-            stack.enter_context(WatcherProcess(plane.kubeconfig, *flags))
+            watcher = stack.enter_context(WatcherProcess(plane.kubeconfig, *flags))
+            stack.callback(lambda: report.with_suffix(".watcher.log").write_text(watcher.said))
         else:
             plane.start_scheduler()
         chosen = [f"--ginkgo.focus={part.focus}", *([f"--ginkgo.skip={part.skip}"] if part.skip else [])]
@@ -105,11 +117,17 @@ def run(part: Part, folder: Path, *, ours: bool) -> dict[str, str]:
     return outcomes(report)
 
 
-def outcomes(report: Path) -> dict[str, str]:
+def outcomes(report: Path) -> dict[str, Outcome]:
     """The tests of a report of Ginkgo's that ran, by name."""
     cases = ET.parse(report).getroot().iter("testcase")  # noqa: S314 - written by the program above
-    found = {case.attrib["name"]: case.attrib["status"] for case in cases}
-    return {name: status for name, status in found.items() if status != "skipped" and name.startswith("[It]")}
+    found = {case.attrib["name"]: Outcome(case.attrib["status"], failure_of(case)) for case in cases}
+    return {name: each for name, each in found.items() if each.status != "skipped" and name.startswith("[It]")}
+
+
+def failure_of(case: ET.Element) -> str:
+    """The message of a test that failed, and where it stands."""
+    found = case.find("failure")
+    return "" if found is None else f"{found.get('message', '')}\n{(found.text or '')[:2000]}"
 
 
 @pytest.mark.parametrize("name", PARTS)
@@ -117,10 +135,12 @@ def test_what_passes_with_kube_scheduler_passes_with_ours(name: str, tmp_path: P
     part = PARTS[name]
     with ThreadPoolExecutor() as pool:
         theirs, ours = pool.map(lambda ours: run(part, tmp_path, ours=ours), (False, True))
-    passed = {test for test, outcome in theirs.items() if outcome == "passed"}
-    failed = sorted(test for test in passed if ours.get(test) != "passed")
+    passed = {test for test, outcome in theirs.items() if outcome.status == "passed"}
+    failed = {test: ours.get(test, NOT_RUN) for test in passed if ours.get(test, NOT_RUN).status != "passed"}
     print(
         f"{name}: of {len(theirs)} kube-scheduler passes {len(passed)}, and ours {len(passed) - len(failed)} of these"
     )
+    for test, outcome in failed.items():
+        print(f"{test}: {outcome.status}\n{outcome.failure}")
     assert not failed, f"see {tmp_path}"
     assert len(passed) >= part.at_least
