@@ -11,29 +11,37 @@ from tests.oracle.build import VERSIONS, cache_home, fingerprint, go
 KWOK = Path(__file__).parent / "kwok"
 SUITE = Path(__file__).parent / "kubernetes_suite"
 
+SUITES = (MINOR, "1.37")
+"""The minors whose tests are run."""
+
 
 def kwok() -> Path:
     """The path of kwok, built if need be."""
-    return _built(_kwok_path(), KWOK, "build", "sigs.k8s.io/kwok/cmd/kwok")
+    return _built(_kwok_path(), KWOK / "go.mod", "build", "sigs.k8s.io/kwok/cmd/kwok")
 
 
-def suite() -> Path:
-    """The path of the program that runs Kubernetes' tests, built if need be: some five minutes on two cores."""
-    return _built(_suite_path(), SUITE, "test", "-c", "-vet=off", ".")
+def suite(minor: str = MINOR) -> Path:
+    """The path of the program that runs a minor's tests, built if need be: some five minutes on two cores."""
+    return _built(_suite_path(minor), _suite_module(minor), "test", "-c", "-vet=off", ".")
 
 
 def are_built() -> bool:
-    """Both are there already."""
-    return _kwok_path().exists() and _suite_path().exists()
+    """All are there already."""
+    return all(path.exists() for path in (_kwok_path(), *map(_suite_path, SUITES)))
 
 
 def _kwok_path() -> Path:
     return cache_home() / "kwok" / fingerprint([KWOK / "go.mod", KWOK / "go.sum"]) / "kwok"
 
 
-def _suite_path() -> Path:
-    sources = [SUITE / name for name in ("go.mod", "go.sum", "suite_test.go")]
-    return cache_home() / "kubernetes_suite" / f"{VERSIONS[MINOR]}-{fingerprint(sources)}" / "suite"
+def _suite_module(minor: str) -> Path:
+    return SUITE / ("go.mod" if minor == MINOR else f"v{minor}.mod")
+
+
+def _suite_path(minor: str) -> Path:
+    module = _suite_module(minor)
+    sources = [module, module.with_suffix(".sum"), SUITE / "suite_test.go"]
+    return cache_home() / "kubernetes_suite" / f"{VERSIONS[minor]}-{fingerprint(sources)}" / "suite"
 
 
 def _built(target: Path, module: Path, verb: str, *arguments: str) -> Path:
@@ -41,7 +49,8 @@ def _built(target: Path, module: Path, verb: str, *arguments: str) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent) as folder:
             partial = Path(folder) / target.name
-            subprocess.run([go(), verb, "-o", str(partial), *arguments], cwd=module, check=True)
+            command = [go(), verb, f"-modfile={module}", "-o", str(partial), *arguments]
+            subprocess.run(command, cwd=module.parent, check=True)
             partial.replace(target)
     return target
 
@@ -49,4 +58,4 @@ def _built(target: Path, module: Path, verb: str, *arguments: str) -> Path:
 if __name__ == "__main__":
     if sys.argv[1:] == ["--are-built"]:
         sys.exit(not are_built())
-    print(kwok(), suite(), sep="\n")
+    print(kwok(), *map(suite, SUITES), sep="\n")
