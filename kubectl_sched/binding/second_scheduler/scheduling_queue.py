@@ -6,13 +6,13 @@ thread: every method is given the time, in seconds of a monotonic clock, and the
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_sched.binding.second_scheduler.cluster_events import EVERYTHING, Happened, pending_pod_events
-from kubectl_sched.binding.second_scheduler.in_flight_events import InFlightEvents
+from kubectl_sched.binding.second_scheduler.queue.in_flight_events import InFlightEvents
+from kubectl_sched.binding.second_scheduler.queue.queue_heaps import QueueHeaps
 from kubectl_sched.binding.second_scheduler.queued_pod import Backoff, Place, Queued, QueuedPod, QueuedPodGroup
 
 if TYPE_CHECKING:
@@ -31,12 +31,6 @@ _FLUSH_SECONDS: Final = 30.0
 
 PREEMPTION_PLUGIN: Final = "DefaultPreemption"
 """Holds back a pod while its preemption is under way."""
-
-_ENTRIES_KEPT: Final = 1_000
-
-_Entry = tuple[Any, int, Queued]
-"""The key it is ordered by, the number of the entry, and the pod or group."""
-
 
 Rejected: TypeAlias = "tuple[QueuedPod, Iterable[str], Iterable[str]]"
 """A member that goes back to the queue, the plugins that rejected it, and those that wait for something."""
@@ -65,22 +59,18 @@ class SchedulingQueue:
         backoff: Backoff,
         group_of: Callable[[Pod], str | None] = lambda _: None,
     ) -> None:
-        self._order = order
         self._gated_by = gated_by
         self._hints = hints
         self._backoff = backoff
         self._group_of = group_of
         self._pods: dict[str, QueuedPod] = {}
         self._groups: dict[str, QueuedPodGroup] = {}
-        self._active: list[_Entry] = []
-        self._backing_off: list[_Entry] = []
-        self._backing_off_after_error: list[_Entry] = []
+        self._heaps = QueueHeaps(order, backoff, self._is_there)
         self._waiting: dict[str, Queued] = {}
         self._in_flight = InFlightEvents()
         self._nominated: dict[str, QueuedPod] = {}
         self._preempting: set[str] = set()
         """UIDs of the pods whose preemption is under way."""
-        self._entries = 0
         self._flushed = 0.0
         self._counts: Counter[Place] = Counter()
         self.incoming: Counter[tuple[Place, str]] = Counter()
@@ -145,9 +135,9 @@ class SchedulingQueue:
             self.nominate(queued, pod.status.nominated_node_name)
         entity = queued.group or queued
         if entity.place is Place.ACTIVE:
-            self._push(self._active, entity, self._active_key(entity))  # its priority may be another one
+            self._heaps.push_active(entity)  # its priority may be another one
         elif entity.place is Place.BACKOFF:
-            self._push_backoff(entity)
+            self._heaps.push_backoff(entity)
         for happened in events:
             if entity.place in {Place.UNSCHEDULABLE, Place.GATED}:
                 self._requeue(entity, self._strategy(entity, happened), now, "PodUpdate")
@@ -163,7 +153,7 @@ class SchedulingQueue:
         self._preempting.discard(queued.pod.metadata.uid)
         self._in_flight.end(key)
         self._leave(queued)
-        self._compact()
+        self._heaps.compact(len(self._pods))
 
     def move(
         self,
@@ -197,9 +187,9 @@ class SchedulingQueue:
 
     def pop(self) -> Queued | None:
         """Take out the next pod or group, which is in flight from now on; None if nobody is due."""
-        queued = self._head(self._active, Place.ACTIVE)
+        queued = self._heaps.pop_active()
         if queued is None and self._backoff.is_popped_early:
-            queued = self._head(self._backing_off, Place.BACKOFF)
+            queued = self._heaps.pop_backoff()
         if queued is not None:
             self._take_out(queued)
         return queued
@@ -229,10 +219,7 @@ class SchedulingQueue:
 
     def wakes_at(self) -> float | None:
         """When a pod is due next by time alone; None if only an event can bring that about."""
-        heads = []
-        for heap in (self._backing_off, self._backing_off_after_error):
-            self._forget_stale(heap, Place.BACKOFF)
-            heads += [self._backoff.leaves_at(heap[0][2])] if heap else []
+        heads = self._heaps.backoff_ends()
         heads += [self._flushed + _FLUSH_SECONDS] if self._waiting else []
         return min(heads, default=None)
 
@@ -403,9 +390,9 @@ class SchedulingQueue:
         if is_asked and self._is_gated(group, "PodAdd", asked):
             return
         if group.place is Place.ACTIVE:
-            self._push(self._active, group, self._active_key(group))
+            self._heaps.push_active(group)
         else:
-            self._push_backoff(group)
+            self._heaps.push_backoff(group)
 
     # Between the places
 
@@ -447,15 +434,15 @@ class SchedulingQueue:
         """To the active queue, unless a PreEnqueue plugin holds the pod back."""
         if is_admitted or not self._is_gated(queued, why):
             self._put(queued, Place.ACTIVE, why)
-            self._push(self._active, queued, self._active_key(queued))
+            self._heaps.push_active(queued)
             if isinstance(queued, QueuedPod):
-                queued.first_active = queued.first_active or self._entries
+                queued.first_active = queued.first_active or self._heaps.entries
 
     def _to_backoff(self, queued: Queued, why: str) -> None:
         """To backoffQ. What may be taken out of it at any time must have passed PreEnqueue."""
         if not (self._backoff.is_popped_early and self._is_gated(queued, why)):
             self._put(queued, Place.BACKOFF, why)
-            self._push_backoff(queued)
+            self._heaps.push_backoff(queued)
 
     def _is_gated(self, entity: Queued, why: str, asked: Iterable[QueuedPod] | None = None) -> bool:
         """Run PreEnqueue; a pod that is held back is put where it waits, with its whole group."""
@@ -472,8 +459,7 @@ class SchedulingQueue:
         return False
 
     def _put(self, queued: Queued, place: Place, why: str) -> None:
-        self._entries += 1
-        queued.entry = self._entries  # whatever stands in a heap no longer counts
+        self._heaps.outdate(queued)
         self._move_to(queued, place)
         if place in {Place.UNSCHEDULABLE, Place.GATED}:
             self._waiting[queued.key] = queued
@@ -490,29 +476,10 @@ class SchedulingQueue:
             self._counts[place] += 1
         queued.place = place
 
-    def _active_key(self, queued: Queued) -> tuple[Any, ...]:
-        # QueueSort compares when each pod came into the queue; no object holds that, so it stands after the priority.
-        priority, *rest = self._order(queued.pod)
-        return (priority, queued.timestamp, *rest)
-
-    def _push_backoff(self, queued: Queued) -> None:
-        is_taken_early = bool(queued.rejected_by) and not (isinstance(queued, QueuedPod) and queued.waits_out)
-        heap = self._backing_off if is_taken_early else self._backing_off_after_error
-        self._push(heap, queued, (self._backoff.until(queued), *self._active_key(queued)))
-
-    def _push(self, heap: list[_Entry], queued: Queued, key: tuple[Any, ...]) -> None:
-        self._entries += 1
-        queued.entry = self._entries
-        heapq.heappush(heap, (key, queued.entry, queued))
-
     def flush_backoff(self, now: float) -> None:
         """To the active queue with the pods whose backoff is over."""
-        for heap in (self._backing_off, self._backing_off_after_error):
-            self._forget_stale(heap, Place.BACKOFF)
-            while heap and not self._backoff.is_backing_off(heap[0][2], now):
-                _, _, queued = heapq.heappop(heap)
-                self._to_active(queued, "BackoffComplete", is_admitted=self._backoff.is_popped_early)
-                self._forget_stale(heap, Place.BACKOFF)
+        for queued in self._heaps.backoff_over(now):
+            self._to_active(queued, "BackoffComplete", is_admitted=self._backoff.is_popped_early)
 
     def flush_unschedulable(self, now: float) -> None:
         """Try again the pods that nothing has helped for long."""
@@ -525,24 +492,6 @@ class SchedulingQueue:
         if late:
             self._move(late, Happened(EVERYTHING), now)
 
-    def _head(self, heap: list[_Entry], place: Place) -> Queued | None:
-        self._forget_stale(heap, place)
-        return heapq.heappop(heap)[2] if heap else None
-
-    def _compact(self) -> None:
-        """Leave out the entries of pods that have gone, which nobody takes out while another replica leads."""
-        most = 2 * len(self._pods) + _ENTRIES_KEPT
-        heaps = ((self._active, Place.ACTIVE), (self._backing_off, Place.BACKOFF))
-        for heap, place in (*heaps, (self._backing_off_after_error, Place.BACKOFF)):
-            if len(heap) > most:
-                heap[:] = [each for each in heap if self._stands(each[2], place, each[1])]
-                heapq.heapify(heap)
-
-    def _stands(self, queued: Queued, place: Place, entry: int) -> bool:
-        """Report whether an entry of a heap still stands for where its pod or group is."""
+    def _is_there(self, queued: Queued) -> bool:
         known = self._groups if isinstance(queued, QueuedPodGroup) else self._pods
-        return queued.entry == entry and queued.place is place and known.get(queued.key) is queued
-
-    def _forget_stale(self, heap: list[_Entry], place: Place) -> None:
-        while heap and not self._stands(heap[0][2], place, heap[0][1]):
-            heapq.heappop(heap)
+        return known.get(queued.key) is queued
