@@ -15,7 +15,7 @@ from kubectl_sched.binding.binding_outcome import INTERRUPTED, Answer
 from kubectl_sched.binding.cancellable_binding import PodInPreBind
 from kubectl_sched.binding.node_recheck import gone_or_replaced, is_as_judged, overcommitted, read_node
 from kubectl_sched.binding.object_reader import read_pod
-from kubectl_sched.binding.preemption_executor import await_gone, preempt, victims_of, without_preemption
+from kubectl_sched.binding.preemption_executor import await_gone, preempt, preemption_of, without_preemption
 from kubectl_sched.binding.scheduling_failure import report_failure, take_back_report
 from kubectl_sched.binding.unreserve import removal_of
 from kubectl_sched.binding.write_plan import in_words, plan_of
@@ -177,7 +177,7 @@ class _Once:
                 self._report(situation, without_preemption(result))
                 if self._tools.stop.is_set():
                     return self._interrupted(situation, plan)
-        if victims_of(result) is not None:
+        if preemption_of(result) is not None:
             said += "; --preempt makes room for it"
         return self._ended("Unschedulable", 1, said, plan, situation)
 
@@ -253,7 +253,9 @@ class _Once:
         dry = self._order.dry_run == "server"
         if not dry:
             self._report(situation, result)
-        done = preempt(tools.writer, tools.recorder, result)
+        preemption = preemption_of(result)
+        assert preemption is not None  # noqa: S101 - the plan has its victims
+        done = preempt(tools.writer, tools.recorder, preemption)
         self._gone += tuple(f"pod {each.key} was deleted to make room" for each in done.victims)
         self._warn(*done.warnings)
         if done.failure and tools.stop.is_set():
@@ -269,11 +271,12 @@ class _Once:
         if there:
             if tools.stop.is_set():
                 return self._interrupted(situation, plan)
-            said = f"pod {situation.pod.key} is nominated to {done.node}, where {', '.join(there)} did not go in time"
+            stay = f"{', '.join(there)} did not go in time"
+            said = f"pod {situation.pod.key} is nominated to {preemption.place}, where {stay}"
             return self._ended("Failed", 3, said, plan, situation)
         if self._confirmed is not None:
             # Preemption was for the binding, whose requests can be told only now.
-            self._confirmed = replace(self._confirmed, node=done.node, victims=(), writes=None)
+            self._confirmed = replace(self._confirmed, node=preemption.place, victims=(), writes=None)
         return self._look()
 
     def _by_whom(self, pod: Pod) -> str:

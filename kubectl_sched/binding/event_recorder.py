@@ -13,6 +13,7 @@ from kubectl_sched.binding.timestamps import micro_time, micro_time_now
 from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
 
 if TYPE_CHECKING:
+    from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.binding.writer import JSON, Writer
 
@@ -23,13 +24,13 @@ _KEPT = 4096
 
 
 class EventDetails(NamedTuple):
-    """An event: `type` is Normal or Warning, `action` what was being done, `related` another pod in it."""
+    """An event: `type` is Normal or Warning, `action` what was being done, `related` refers to another object in it."""
 
     type: str
     reason: str
     action: str
     note: str
-    related: Pod | None = None
+    related: JSON | None = None
 
 
 def scheduled(pod: Pod, node: str) -> EventDetails:
@@ -42,16 +43,15 @@ def failed_scheduling(note: str) -> EventDetails:
     return EventDetails("Warning", "FailedScheduling", "Scheduling", note)
 
 
-def preempted(by: Pod, node: str, *, in_memory: bool = False) -> EventDetails:
-    """The pod had to go for another one; `in_memory` if it was not deleted, but its binding given up."""
+def preempted(by: str, place: str, related: JSON | None, *, in_memory: bool = False) -> EventDetails:
+    """The pod had to go for what `by` names; `in_memory` if it was not deleted, but its binding given up."""
     how = " (in kube-scheduler memory)." if in_memory else ""
-    note = f"Preempted by pod {by.metadata.uid} on node {node}{how}"
-    return EventDetails("Normal", "Preempted", "Preempting", note, by)
+    return EventDetails("Normal", "Preempted", "Preempting", f"Preempted by {by} on node {place}{how}", related)
 
 
 def event_of(pod: Pod, told: EventDetails, controller: str, instance: str, nanoseconds: int) -> JSON:
     """The event as an object; `nanoseconds` since 1970 is when, and what makes its name its own."""
-    related = {"related": _reference(told.related)} if told.related is not None else {}
+    related = {"related": told.related} if told.related is not None else {}
     return {
         "apiVersion": "events.k8s.io/v1",
         "kind": "Event",
@@ -61,21 +61,22 @@ def event_of(pod: Pod, told: EventDetails, controller: str, instance: str, nanos
         "reportingInstance": instance,
         "action": told.action,
         "reason": told.reason,
-        "regarding": _reference(pod),
+        "regarding": reference(pod),
         **related,
         "note": told.note,
         "type": told.type,
     }
 
 
-def _reference(pod: Pod) -> JSON:
+def reference(item: KubernetesObject, api_version: str = "v1") -> JSON:
+    """Return an ObjectReference."""
     return {
-        "kind": "Pod",
-        "namespace": pod.namespace,
-        "name": pod.name,
-        "uid": pod.metadata.uid,
-        "apiVersion": "v1",
-        "resourceVersion": pod.metadata.resource_version,
+        "kind": type(item).__name__,
+        "namespace": item.metadata.namespace,
+        "name": item.metadata.name,
+        "uid": item.metadata.uid,
+        "apiVersion": api_version,
+        "resourceVersion": item.metadata.resource_version,
     }
 
 

@@ -30,9 +30,9 @@ def not_scheduled(reason: str, message: str) -> Condition:
     return Condition(type=POD_SCHEDULED, status="False", reason=reason, message=message)
 
 
-def preempted_by(scheduler_name: str) -> Condition:
-    """DisruptionTarget of a pod that has to go for one of higher priority."""
-    message = f"{scheduler_name}: preempting to accommodate a higher priority pod"
+def preempted_by(scheduler_name: str, kind: str) -> Condition:
+    """DisruptionTarget of a pod that has to go for a pod or a group of higher priority."""
+    message = f"{scheduler_name}: preempting to accommodate a higher priority {kind}"
     return Condition(type="DisruptionTarget", status="True", reason="PreemptionByScheduler", message=message)
 
 

@@ -1,4 +1,4 @@
-"""Carries out preemption for one pod (pkg/scheduler/framework/preemption/executor.go).
+"""Carries out preemption for a pod or for a group of pods (pkg/scheduler/framework/preemption/executor.go).
 
 Victims get the condition DisruptionTarget=PreemptionByScheduler and are deleted, as kube-scheduler does it. Its
 eligibility check recognizes its own victims by that reason: while one of them is terminating on the nominated node,
@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_sched.api.pod import Pod
+from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.binding.api_requests import delete, patch_pod_status, pod_path
-from kubectl_sched.binding.event_recorder import preempted
+from kubectl_sched.binding.event_recorder import preempted, reference
 from kubectl_sched.binding.pod_status import observed_generation, preempted_by, status_change
 from kubectl_sched.binding.pre_bind_waiting import POLL_SECONDS
 from kubectl_sched.binding.timestamps import time_now
@@ -27,8 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from threading import Event
 
-    from kubectl_sched.binding.event_recorder import EventRecorder
-    from kubectl_sched.binding.writer import Request, Writer
+    from kubectl_sched.binding.event_recorder import EventDetails, EventRecorder
+    from kubectl_sched.binding.writer import JSON, Request, Writer
+    from kubectl_sched.framework.podgroup_info import Group
+    from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.scheduler.podgroup_result import PodGroupResult
     from kubectl_sched.scheduler.result import ScheduleResult
 
 _BEYOND_GRACE_SECONDS = 30
@@ -37,21 +41,97 @@ _NOT_THERE = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT})
 """Answers to a request about a pod of this UID when that pod is gone; 409 when another one has its name."""
 
 
+class Preemption(Record, frozen=True, kw_only=True):
+    """A pod or a group that needs room, and the victims that make it (ExecutorPreemptor and Candidate)."""
+
+    preemptor: Pod | Group
+    pods: tuple[Pod, ...]
+    """The pods that the room is for."""
+
+    place: str
+    """A node, or `cluster` for a group."""
+
+    victims: tuple[Pod, ...]
+    framework: Framework
+    lower_nominated: tuple[Pod, ...] = ()
+    """Pods of lower priority that are nominated to the node, where they may no longer fit."""
+
+    @property
+    def uid(self) -> str:
+        """The UID of the preemptor."""
+        return self.preemptor.metadata.uid
+
+    @property
+    def kind(self) -> str:
+        """The preemptor's kind as conditions name it."""
+        return type(self.preemptor).__name__.lower()
+
+    @property
+    def scheduler_name(self) -> str:
+        """The profile in whose name victims are preempted."""
+        return scheduler_name_of(self.pods[0])
+
+    def told(self, *, in_memory: bool = False) -> EventDetails:
+        """The event about a victim."""
+        return preempted(f"{self.kind} {self.uid}", self.place, self._related(), in_memory=in_memory)
+
+    def _related(self) -> JSON | None:
+        """The preemptor as events refer to it, if they do."""
+        release, preemptor = self.framework.handle.release, self.preemptor
+        if isinstance(preemptor, Pod):
+            return reference(preemptor) if release.preempting_pods_are_related else None
+        is_group = isinstance(preemptor, PodGroup)
+        return reference(preemptor, release.pod_group_api_version if is_group else "scheduling.k8s.io/v1alpha3")
+
+    @property
+    def is_asynchronous(self) -> bool:
+        """Report whether SchedulerAsyncPreemption is on, which decides when nominations are cleared."""
+        return self.framework.handle.features.enabled("SchedulerAsyncPreemption")
+
+    @property
+    def to_delete(self) -> tuple[Pod, ...]:
+        """The victims that are not being deleted already."""
+        return tuple(victim for victim in self.victims if victim.metadata.deletion_timestamp is None)
+
+
 class Preempted(Record, frozen=True, kw_only=True):
     """The victims that are going, a sentence about the request that failed, and what else went wrong."""
 
-    node: str
     victims: tuple[Pod, ...] = ()
     failure: str = ""
     warnings: tuple[str, ...] = ()
+    is_heard_of: bool = True
+    """Report whether the deletion of the last victim will be seen; not if it was gone or only its binding given up."""
 
 
-def victims_of(result: ScheduleResult) -> tuple[str, tuple[Pod, ...]] | None:
-    """Return the node and the pods that have to go from it; None if preemption does not help."""
+def preemption_of(result: ScheduleResult) -> Preemption | None:
+    """Return the preemption that makes room for the result's pod; None if it does not help."""
     found = result.post_filter
-    if found is None or not found.nominated_node or not found.victims:
+    if found is None or not found.nominated_node or not found.victims or result.framework is None:
         return None
-    return found.nominated_node, found.victims
+    pod, node = result.pod, found.nominated_node
+    lower = (each for each in result.nodes.nominated.get(node, ()) if each.priority < pod.priority)
+    return Preemption(
+        preemptor=pod,
+        pods=(pod,),
+        place=node,
+        victims=found.victims,
+        framework=result.framework,
+        lower_nominated=tuple(lower),
+    )
+
+
+def preemptions_of_group(result: PodGroupResult, framework: Framework) -> tuple[Preemption, ...]:
+    """Return the preemption for the group as a whole, or up to 1.36 those of its members."""
+    found = result.post_filter
+    if found is not None and found.status.is_success and found.victims:
+        info = result.info
+        whole = Preemption(
+            preemptor=info.group, pods=info.pods, place="cluster", victims=found.victims, framework=framework
+        )
+        return (whole,)
+    own = (preemption_of(each.result) for each in result.attempts if each.requires_preemption)
+    return tuple(each for each in own if each is not None)
 
 
 def without_preemption(result: ScheduleResult) -> ScheduleResult:
@@ -64,85 +144,76 @@ def without_preemption(result: ScheduleResult) -> ScheduleResult:
 def preempt(
     writer: Writer,
     recorder: EventRecorder,
-    result: ScheduleResult,
+    preemption: Preemption,
     before_last: Callable[[], None] = lambda: None,
     cancel: Callable[[Pod], bool] = lambda _: False,
 ) -> Preempted:
-    """Make room for the result's pod; the first request that fails ends it.
+    """Make room; the first request that fails ends it.
 
-    `before_last` is called right before the last victim is deleted: from then on the pod may be tried again. `cancel`
-    gives up the binding cycle of a victim that we are binding ourselves, which then need not be deleted.
+    `before_last` is called right before the last victim is deleted: from then on the preemptor may be tried again.
+    `cancel` gives up the binding cycle of a victim that we are binding ourselves, which then need not be deleted.
     """
-    node, victims = victims_of(result) or ("", ())
     going: list[Pod] = []
     warnings: list[str] = []
-    failure = ""
-    if is_asynchronous(result):
-        failure = _clear_nominations(writer, result, node)
+    failure, is_heard_of = "", True
+    if preemption.is_asynchronous:
+        failure = _clear_nominations(writer, preemption)
+    last = preemption.to_delete[-1:]
     try:
-        for victim in victims:
-            if victim is victims[-1]:
+        for victim in preemption.victims:
+            if victim in last:
                 before_last()
-            warning = _preempt_pod(writer, recorder, result, victim, node, cancel)
+            is_heard_of, warning = _preempt_pod(writer, recorder, preemption, victim, cancel)
             going.append(victim)
             warnings += [warning] if warning is not None else []
     except ClusterError as error:
-        failure = f"pod {victims[len(going)].key} could not be preempted: {error}"
+        failure = f"pod {preemption.victims[len(going)].key} could not be preempted: {error}"
     else:
-        if not is_asynchronous(result):
-            failure = _clear_nominations(writer, result, node)
-    return Preempted(node=node, victims=tuple(going), failure=failure, warnings=tuple(warnings))
+        if not preemption.is_asynchronous:
+            failure = _clear_nominations(writer, preemption)
+    return Preempted(victims=tuple(going), failure=failure, warnings=tuple(warnings), is_heard_of=is_heard_of)
 
 
-def is_asynchronous(result: ScheduleResult) -> bool:
-    """Report whether SchedulerAsyncPreemption is on, which decides when nominations are cleared."""
-    return result.framework is not None and result.framework.handle.features.enabled("SchedulerAsyncPreemption")
-
-
-def preemption_requests(result: ScheduleResult) -> Iterator[tuple[Request, str]]:
+def preemption_requests(preemption: Preemption) -> Iterator[tuple[Request, str]]:
     """Give the requests that `preempt` sends if all goes well, but for its events, each with what it is for."""
-    node, victims = victims_of(result) or ("", ())
     nominations = [
-        (_clear_nomination(pod), f"pod {pod.key} of lower priority is no longer nominated to {node}")
-        for pod in _lower_nominated(result, node)
+        (_clear_nomination(pod), f"pod {pod.key} of lower priority is no longer nominated to {preemption.place}")
+        for pod in preemption.lower_nominated
     ]
-    if is_asynchronous(result):
+    if preemption.is_asynchronous:
         yield from nominations
-    for victim in victims:
-        if victim.metadata.deletion_timestamp is None:
-            yield from ((request, f"mark pod {victim.key} as preempted") for request in _marks(result, victim))
-            yield _deletion(victim), f"delete pod {victim.key}"
-    if not is_asynchronous(result):
+    for victim in preemption.to_delete:
+        yield from ((request, f"mark pod {victim.key} as preempted") for request in _marks(preemption, victim))
+        yield _deletion(victim), f"delete pod {victim.key}"
+    if not preemption.is_asynchronous:
         yield from nominations
 
 
 def _preempt_pod(
-    writer: Writer,
-    recorder: EventRecorder,
-    result: ScheduleResult,
-    victim: Pod,
-    node: str,
-    cancel: Callable[[Pod], bool],
-) -> str | None:
-    """Tell one victim to go, unless it is going already. Gives a sentence if its event could not be written."""
+    writer: Writer, recorder: EventRecorder, preemption: Preemption, victim: Pod, cancel: Callable[[Pod], bool]
+) -> tuple[bool, str | None]:
+    """Tell one victim to go, unless it is going already.
+
+    Gives whether its end will be seen, and a sentence if its event could not be written.
+    """
     if victim.metadata.deletion_timestamp is not None:
-        return None
+        return True, None
     cancelled = cancel(victim)
     try:
-        for request in () if cancelled else (*_marks(result, victim), _deletion(victim)):
+        for request in () if cancelled else (*_marks(preemption, victim), _deletion(victim)):
             writer.send(request)
     except ResponseError as error:
         if error.status in _NOT_THERE:
-            return None
+            return False, None
         raise
-    return recorder.record(victim, scheduler_name_of(result.pod), preempted(result.pod, node, in_memory=cancelled))
+    told = preemption.told(in_memory=cancelled)
+    return not cancelled, recorder.record(victim, preemption.scheduler_name, told)
 
 
-def _marks(result: ScheduleResult, victim: Pod) -> list[Request]:
+def _marks(preemption: Preemption, victim: Pod) -> list[Request]:
     """The patch that sets the victim's DisruptionTarget condition; none if it stands there already."""
-    condition = preempted_by(scheduler_name_of(result.pod))
-    assert result.framework is not None  # noqa: S101 - a pod that no profile serves preempts nobody
-    generation = observed_generation(result.framework, victim, condition.type)
+    condition = preempted_by(preemption.scheduler_name, preemption.kind)
+    generation = observed_generation(preemption.framework, victim, condition.type)
     change = status_change(victim, condition, None, now=time_now(), generation=generation)
     return [patch_pod_status(victim, change)] if change else []
 
@@ -152,24 +223,19 @@ def _deletion(victim: Pod) -> Request:
     return delete("Pod", victim.name, victim.namespace, victim.metadata.uid)
 
 
-def _lower_nominated(result: ScheduleResult, node: str) -> list[Pod]:
-    """Pods of lower priority that are nominated to the node, where they may no longer fit."""
-    return [pod for pod in result.nodes.nominated.get(node, ()) if pod.priority < result.pod.priority]
-
-
 def _clear_nomination(pod: Pod) -> Request:
     return patch_pod_status(pod, {"nominatedNodeName": None})
 
 
-def _clear_nominations(writer: Writer, result: ScheduleResult, node: str) -> str:
+def _clear_nominations(writer: Writer, preemption: Preemption) -> str:
     """Take back the nominations to the node of pods of lower priority. Gives a sentence about one that stays."""
     failure = ""
-    for pod in _lower_nominated(result, node):
+    for pod in preemption.lower_nominated:
         try:
             writer.send(_clear_nomination(pod))
         except ClusterError as error:
             if not (isinstance(error, ResponseError) and error.status in _NOT_THERE):
-                failure = f"pod {pod.key} stays nominated to {node}: {error}"
+                failure = f"pod {pod.key} stays nominated to {preemption.place}: {error}"
     return failure
 
 

@@ -62,14 +62,14 @@ def report_of(result: ScheduleResult, failed: Failed | None = None) -> Report | 
 
 
 def report_of_member(member: Member) -> Report | None:
-    """Return the report on a pod that its group's cycle left without a node, as long as nobody is preempted for it."""
+    """Return the report on a pod that its group's cycle left without a node."""
     said = member.message or ""
     if member.outcome is Outcome.DELETING:
         return Report(told=failed_scheduling(event_note(said)))
     if member.outcome is Outcome.ERROR:
         return _report(SCHEDULER_ERROR, said, "")
     if member.outcome is Outcome.UNSCHEDULABLE:
-        return _report(UNSCHEDULABLE, said, None if member.nominated_node else member.nominated_node)
+        return _report(UNSCHEDULABLE, said, member.nominated_node)
     return None
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.binding.api_requests import bind_pod, create_event, patch_pod_status, pre_bind
 from kubectl_sched.binding.bind_context import against, refusal, target
-from kubectl_sched.binding.event_recorder import event_of, preempted, scheduled
+from kubectl_sched.binding.event_recorder import event_of, scheduled
 from kubectl_sched.binding.pod_status import status_change
-from kubectl_sched.binding.preemption_executor import preemption_requests, victims_of, without_preemption
+from kubectl_sched.binding.preemption_executor import preemption_of, preemption_requests, without_preemption
 from kubectl_sched.binding.scheduling_failure import failure_change, report_of
 from kubectl_sched.binding.timestamps import time_now
 from kubectl_sched.binding.unreserve import removal_of
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.api.resource import ResourceClaim
     from kubectl_sched.binding.bind_context import Order, Situation
+    from kubectl_sched.binding.preemption_executor import Preemption
     from kubectl_sched.binding.scheduling_failure import Report
     from kubectl_sched.binding.writer import Request
     from kubectl_sched.framework.reservation import Reservation, Write
@@ -56,14 +57,16 @@ def _writes(situation: Situation, order: Order, node: str | None, victims: tuple
     if situation.stale:
         return tuple(_stale_claim_writes(situation.stale))
     if victims:
-        return (*_preemption_writes(situation.result), *_failure_writes(situation.result))
+        preemption = preemption_of(situation.result)
+        assert preemption is not None  # noqa: S101 - the victims are its own
+        return (*preemption_writes(preemption), *_failure_writes(situation.result))
     return _failure_writes(without_preemption(situation.result)) if order.node is None else ()
 
 
 def _chosen_victims(result: ScheduleResult, order: Order) -> tuple[Pod, ...]:
     """Those that --preempt allows to delete, from the node that was asked for if one was."""
-    found = victims_of(result) if order.preempt else None
-    return found[1] if found is not None and order.node in {None, found[0]} else ()
+    found = preemption_of(result) if order.preempt else None
+    return found.victims if found is not None and order.node in {None, found.place} else ()
 
 
 def _violated_budgets(result: ScheduleResult) -> tuple[str, ...]:
@@ -129,14 +132,11 @@ def report_writes(pod: Pod, report: Report, framework: Framework) -> tuple[Plann
     return tuple(planned)
 
 
-def _preemption_writes(result: ScheduleResult) -> Iterator[PlannedWrite]:
+def preemption_writes(preemption: Preemption) -> Iterator[PlannedWrite]:
     """The requests of preemption, and the event about each victim."""
-    yield from (planned_write(request, words) for request, words in preemption_requests(result))
-    node, victims = victims_of(result) or ("", ())
-    for victim in victims:
-        if victim.metadata.deletion_timestamp is not None:
-            continue
-        event = event_of(victim, preempted(result.pod, node), scheduler_name_of(result.pod), "", 0)
+    yield from (planned_write(request, words) for request, words in preemption_requests(preemption))
+    for victim in preemption.to_delete:
+        event = event_of(victim, preemption.told(), preemption.scheduler_name, "", 0)
         yield planned_write(create_event(event), f"event Preempted, about {victim.key}")
 
 

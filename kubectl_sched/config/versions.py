@@ -165,6 +165,12 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     pod_group_condition: str = "PodGroupScheduled"
     """The condition that the cycle of a group writes."""
 
+    pod_group_api_version: str = "scheduling.k8s.io/v1alpha2"
+    """The version of PodGroups that kube-scheduler reads, by which its events name them."""
+
+    preempting_pods_are_related: bool = True
+    """The event Preempted refers to the pod that preempts, and not only by its text."""
+
     groups_have_cycle: bool = False
     """Pods of a group are scheduled in one cycle of the group."""
 
@@ -337,6 +343,7 @@ def _table() -> dict[KubeVersion, Release]:
             "nominated_pods_wake_others": True,
             "binding_victims_stay": True,
             "groups_do_not_preempt": True,
+            "preempting_pods_are_related": False,
             "portworx_limits_ask_csi_node": False,
             "missing_driver_needs_opt_in": True,
             "balance_against_before": True,
@@ -362,6 +369,7 @@ def _table() -> dict[KubeVersion, Release]:
             "groups_are_queued": True,
             "jobs_choose_groups": True,
             "pod_group_condition": "PodGroupInitiallyScheduled",
+            "pod_group_api_version": "scheduling.k8s.io/v1beta1",
             "one_violated_budget_is_enough": True,
             "unstarted_victims_keep_their_order": True,
             "gated_pods_are_nominated": True,

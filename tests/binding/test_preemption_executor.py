@@ -8,19 +8,18 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_sched.binding.event_recorder import EventRecorder
-from kubectl_sched.binding.preemption_executor import preempt, preemption_requests
+from kubectl_sched.binding.preemption_executor import Preemption, preempt, preemption_of, preemption_requests
 from tests.plugins.clusters import node, pod, requests
 from tests.scheduler.cycles import explain
 
 if TYPE_CHECKING:
     from kubectl_sched.binding.writer import Writer
-    from kubectl_sched.scheduler.result import ScheduleResult
     from tests.binding.api_server import ApiServer
 
 POD = "/api/v1/namespaces/default/pods"
 
 
-def preemption(*, going: bool = False, asynchronous: bool = True) -> ScheduleResult:
+def preemption(*, going: bool = False, asynchronous: bool = True) -> Preemption:
     """Two victims on the only node, and a pod of lower priority that is nominated to it."""
     deletion = {"deletionTimestamp": "2026-01-01T00:00:00Z"} if going else {}
     victims = [pod(name, on="n1", metadata=deletion, priority=1, **requests(cpu="1")) for name in "ab"]
@@ -29,7 +28,9 @@ def preemption(*, going: bool = False, asynchronous: bool = True) -> ScheduleRes
     result = explain(
         preemptor, node("n1", allocatable={"cpu": "2", "pods": "9"}), *victims, SchedulerAsyncPreemption=asynchronous
     )
-    return replace(result, nodes=replace(result.nodes, nominated={"n1": (nominated, preemptor)}))
+    found = preemption_of(replace(result, nodes=replace(result.nodes, nominated={"n1": (nominated, preemptor)})))
+    assert found is not None
+    return found
 
 
 def test_nominations_first_then_each_victim_is_marked_and_deleted_and_told(server: ApiServer, writer: Writer) -> None:
@@ -87,8 +88,7 @@ def test_a_victim_that_is_gone_or_another_pod_by_now_is_no_failure(
 
 def test_the_first_deletion_that_fails_ends_it(server: ApiServer, writer: Writer) -> None:
     result = preemption()
-    assert result.post_filter is not None
-    first, last = result.post_filter.victims
+    first, last = result.victims
     server.refused = {("DELETE", f"{POD}/{first.name}"): 403}
     done = preempt(writer, EventRecorder(writer), result)
     assert f"pod {first.key} could not be preempted" in done.failure

@@ -18,7 +18,7 @@ from urllib.request import urlopen
 
 from tests.e2e.api import Api, Json
 from tests.e2e.binding_cluster import PODS
-from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
+from tests.e2e.control_plane import ADMIN_TOKEN, MINOR, ControlPlane
 from tests.e2e.patience import until
 
 _PORT = re.compile(r"/metrics on \S+:(\d+)\.")
@@ -99,7 +99,12 @@ class WatcherProcess:
 
 @contextmanager
 def audited_plane(
-    log: Path, *, controller_manager: bool = False, feature_gates: str = "", more_flags: Sequence[str] = ()
+    log: Path,
+    *,
+    controller_manager: bool = False,
+    feature_gates: str = "",
+    more_flags: Sequence[str] = (),
+    minor: str = MINOR,
 ) -> Iterator[ControlPlane]:
     """A control plane that notes every request but reads by others than service accounts."""
     policy = log.with_name("policy.yaml")
@@ -109,6 +114,7 @@ def audited_plane(
         controller_manager=controller_manager,
         feature_gates=feature_gates,
         extra_apiserver_flags=(*flags, *more_flags),
+        minor=minor,
     ) as plane:
         yield plane
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_sched.binding.binding_cycle import BindingCycle, Failed
 from kubectl_sched.binding.cancellable_binding import PodInPreBind
 from kubectl_sched.binding.event_recorder import EventRecorder
-from kubectl_sched.binding.preemption_executor import preempt, victims_of
+from kubectl_sched.binding.preemption_executor import preempt, preemption_of
 from kubectl_sched.binding.scheduling_failure import report_failure, report_of_member, write_report
 from kubectl_sched.binding.second_scheduler.loop_messages import Finished, LastVictim, PreemptionEnded, Warned
 from kubectl_sched.binding.second_scheduler.scheduling_queue import PREEMPTION_PLUGIN
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.api.scheduling import PodGroup
+    from kubectl_sched.binding.preemption_executor import Preemption
     from kubectl_sched.binding.second_scheduler.loop_messages import Message
     from kubectl_sched.binding.second_scheduler.queued_pod import QueuedPod
     from kubectl_sched.binding.writer import Request, Writer
@@ -91,6 +92,12 @@ class Binder:
                 self._write(pod.metadata.uid, f"pod {pod.key}", write)
         for group, request in conditions:
             self._write(group.metadata.uid, f"podgroup {group.key}", partial(self._told, group, request))
+
+    def preempt(self, preemption: Preemption) -> None:
+        """Preempt the victims of a group, once what was found of the preemptor is written."""
+        self._write(
+            preemption.uid, f"{preemption.kind} {preemption.preemptor.key}", partial(self._preempted, preemption)
+        )
 
     def _forget_reports(self) -> None:
         for uid in [uid for uid, report in self._reports.items() if report.done()]:
@@ -164,26 +171,26 @@ class Binder:
             said = report_failure(self._writer, self._recorder, result, failed)
         except SchedError as failure:
             said = (_unwritten(f"pod {result.pod.key}", str(failure)),)
-        return said if failed is not None or victims_of(result) is None else (*said, *self._preempted(result))
+        preemption = preemption_of(result) if failed is None else None
+        return said if preemption is None else (*said, *self._preempted(preemption))
 
-    def _cancel(self, result: ScheduleResult, victim: Pod) -> bool:
+    def _cancel(self, preemption: Preemption, victim: Pod) -> bool:
         """Give up the binding cycle of a victim, if kube-scheduler does so and it has not come to Bind."""
-        assert result.framework is not None  # noqa: S101 - somebody has found the victims
         cycle = self._in_pre_bind.get(victim.metadata.uid)
-        if cycle is None or not result.framework.handle.release.binding_victims_stay:
+        if cycle is None or not preemption.framework.handle.release.binding_victims_stay:
             return False
         return cycle.cancel(f"preempted by {PREEMPTION_PLUGIN}")
 
-    def _preempted(self, result: ScheduleResult) -> tuple[str, ...]:
+    def _preempted(self, preemption: Preemption) -> tuple[str, ...]:
         """Preempt the victims; what went wrong. The loop hears of the last victim before the server does."""
-        failed = True
+        is_over = False
         try:
-            last = partial(self._tell, LastVictim(result.pod))
-            done = preempt(self._writer, self._recorder, result, last, partial(self._cancel, result))
-            failed = bool(done.failure)
+            last = partial(self._tell, LastVictim(preemption.uid))
+            done = preempt(self._writer, self._recorder, preemption, last, partial(self._cancel, preemption))
+            is_over = not done.failure and done.is_heard_of
         finally:
-            self._tell(PreemptionEnded(result.pod, failed))
-        return (*((done.failure,) if failed else ()), *done.warnings)
+            self._tell(PreemptionEnded(preemption.uid, () if is_over else preemption.pods))
+        return (*((done.failure,) if done.failure else ()), *done.warnings)
 
 
 def _crashed(failure: Exception) -> Failed:

@@ -24,16 +24,19 @@ class Finished(NamedTuple):
 
 
 class LastVictim(NamedTuple):
-    """The last victim of the pod is about to be deleted: from now on its deletion may let the pod in."""
+    """The last victim of the preemptor of that UID is about to be deleted: its deletion may let the preemptor in."""
 
-    pod: Pod
+    preemptor: str
 
 
 class PreemptionEnded(NamedTuple):
-    """All requests for the pod's preemption have been answered, or one has `failed`."""
+    """Preemption for the preemptor of that UID is over.
 
-    pod: Pod
-    failed: bool
+    These pods are to be tried again at once: all if it has failed, or if no deletion will be seen.
+    """
+
+    preemptor: str
+    again: tuple[Pod, ...]
 
 
 class Warned(NamedTuple):

@@ -118,7 +118,7 @@ class _Program:
         hints = PluginHints(frameworks, cache.objects)
         membership = Membership(configuration, cache)
         order, gated_by = _order(frameworks, membership), _gated_by(frameworks, membership)
-        queue = SchedulingQueue(order, gated_by, hints, settings.backoff, membership.queued_with)
+        queue = SchedulingQueue(order, gated_by, hints, settings.backoff, membership.queued_with, membership.preemptor)
         self._binder = Binder(
             Writer(self._server),
             self._tell,
@@ -126,7 +126,9 @@ class _Program:
         )
         self._scheduling_loop = SchedulingLoop(frameworks, cache, queue, self._binder, self._metrics, log)
         if has_group_cycles(configuration):
-            self._scheduling_loop.groups = PodGroupAttempts(scheduler, membership, cache, queue)
+            self._scheduling_loop.groups = PodGroupAttempts(
+                scheduler, membership, cache, queue, may_preempt=options.preempt
+            )
         if election is not None:
             # Half of what is left for renewing, so that a request that hangs leaves time for another.
             asking = Server(replace(endpoint, timeout=election.terms.renew_deadline / 2), attempts=1)

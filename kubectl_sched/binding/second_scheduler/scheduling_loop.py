@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.binding.binding_cycle import Bound, Failed, Gone, Taken
-from kubectl_sched.binding.preemption_executor import victims_of, without_preemption
+from kubectl_sched.binding.preemption_executor import preemption_of, without_preemption
 from kubectl_sched.binding.second_scheduler.cluster_events import ASSUMED_POD_FORGOTTEN, cluster_event
 from kubectl_sched.binding.second_scheduler.equal_decisions import EqualDecisions
 from kubectl_sched.binding.second_scheduler.followed_kinds import watched_kinds
@@ -29,7 +29,7 @@ from kubectl_sched.binding.second_scheduler.loop_messages import (
     Warned,
 )
 from kubectl_sched.binding.second_scheduler.metrics import ERROR, SCHEDULED, UNSCHEDULABLE
-from kubectl_sched.binding.second_scheduler.podgroups.podgroup_attempts import own_rejection
+from kubectl_sched.binding.second_scheduler.podgroups.podgroup_attempts import outcome_before_preemption, own_rejection
 from kubectl_sched.binding.second_scheduler.queued_pod import QueuedPod, nominated_pod
 from kubectl_sched.binding.second_scheduler.unwritten_scheduled_events import lately_bound
 from kubectl_sched.binding.timestamps import time_now
@@ -45,6 +45,7 @@ from kubectl_sched.sources.live.reflector import Changed, Disturbed, Replaced, R
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from kubectl_sched.binding.preemption_executor import Preemption
     from kubectl_sched.binding.second_scheduler.binding_workers import Binder
     from kubectl_sched.binding.second_scheduler.cache import Cache, Delta
     from kubectl_sched.binding.second_scheduler.decision_log import DecisionLog
@@ -190,10 +191,10 @@ class SchedulingLoop:
                 self._take_news(message)
             case Finished():
                 self._finish(message)
-            case LastVictim(pod):
-                self._queue.last_victim(pod)
-            case PreemptionEnded(pod, failed):
-                self._queue.preemption_ended(pod, failed=failed)
+            case LastVictim(preemptor):
+                self._queue.last_victim(preemptor)
+            case PreemptionEnded(preemptor, again):
+                self._queue.preemption_ended(preemptor, again)
             case Warned(sentence):
                 self._log.problem(sentence)
             case Led(leads):
@@ -333,9 +334,9 @@ class SchedulingLoop:
         nominated = "" if failed or result.post_filter is None else result.post_filter.nominated_node
         if nominated is not None:
             self._queue.nominate(queued, nominated)
-        if victims_of(result) is not None:
-            self._metrics.preempted()
-            self._queue.preemption_began(queued.pod)
+        preemption = preemption_of(result)
+        if preemption is not None:
+            self._preemption_began(preemption)
         if failed:
             self._queue.failed(queued, now)
         elif result.outcome is Outcome.DELETING:
@@ -344,6 +345,12 @@ class SchedulingLoop:
             rejecting, pending = _rejecting_plugins(result)
             self._queue.rejected(queued, rejecting, now, pending)
         self._binder.report(result)
+
+    def _preemption_began(self, preemption: Preemption) -> None:
+        """Hold back the preemptor's pods, unless all victims are going already."""
+        self._metrics.preempted()
+        if preemption.to_delete:
+            self._queue.preemption_began(preemption.uid)
 
     # One group
 
@@ -400,16 +407,21 @@ class SchedulingLoop:
                 self._queue.drop(queued)
                 continue
             if member is not None and member.nominated_node is not None:
-                self._queue.nominate(queued, "")
+                self._queue.nominate(queued, member.nominated_node)
             own = own_rejection(member) if member is not None else None
             rejected.append((queued, *(_rejecting_plugins(own) if own is not None else ((), ()))))
         for member in without.values():
             failed = member.outcome is Outcome.ERROR
             self._metrics.attempted(ERROR if failed else UNSCHEDULABLE, scheduler_name_of(member.pod), now - began)
             self._log.left_out(member)
-        groups.put_back(entity, rejected, now, result.outcome)
+        preemptions = groups.preemptions(result)
+        for preemption in preemptions:
+            self._preemption_began(preemption)
+        groups.put_back(entity, rejected, now, outcome_before_preemption(result))
         reports = ((each, self._frameworks[scheduler_name_of(each.pod)]) for each in without.values())
         self._binder.report_group(reports, groups.conditions(result))
+        for preemption in preemptions:
+            self._binder.preempt(preemption)
 
     def _finish(self, finished: Finished) -> None:
         """A binding cycle is over: the pod has its node, or all that was assumed of it ends."""

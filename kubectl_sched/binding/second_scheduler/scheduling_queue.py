@@ -48,7 +48,8 @@ class SchedulingQueue:
     """The pods of our profiles that no node has.
 
     `order` is the profile's QueueSort; `gated_by` gives the PreEnqueue plugin that holds a pod back, or None;
-    `group_of` gives the group with which a pod stands in the queue as one (since 1.37), or None.
+    `group_of` gives the group with which a pod stands in the queue as one (since 1.37), or None; `preemptor_of` the UID
+    of who preempts for the pod: itself or its group.
     """
 
     def __init__(
@@ -58,11 +59,13 @@ class SchedulingQueue:
         hints: QueueingHints,
         backoff: Backoff,
         group_of: Callable[[Pod], str | None] = lambda _: None,
+        preemptor_of: Callable[[Pod], str | None] = lambda pod: pod.metadata.uid,
     ) -> None:
         self._gated_by = gated_by
         self._hints = hints
         self._backoff = backoff
         self._group_of = group_of
+        self._preemptor_of = preemptor_of
         self._pods: dict[str, QueuedPod] = {}
         self._groups: dict[str, QueuedPodGroup] = {}
         self._heaps = QueueHeaps(order, backoff, self._is_there)
@@ -70,7 +73,7 @@ class SchedulingQueue:
         self._in_flight = InFlightEvents()
         self._nominated: dict[str, QueuedPod] = {}
         self._preempting: set[str] = set()
-        """UIDs of the pods whose preemption is under way."""
+        """UIDs of the pods and groups whose preemption is under way."""
         self._flushed = 0.0
         self._counts: Counter[Place] = Counter()
         self.incoming: Counter[tuple[Place, str]] = Counter()
@@ -322,19 +325,18 @@ class SchedulingQueue:
             is_admitted = entity.place is Place.BACKOFF and self._backoff.is_popped_early
             self._to_active(entity, "ForceActivate", is_admitted=is_admitted)
 
-    def preemption_began(self, pod: Pod) -> None:
-        """Hold the pod back until its last victim is about to be deleted (DefaultPreemption's PreEnqueue)."""
-        self._preempting.add(pod.metadata.uid)
+    def preemption_began(self, preemptor: str) -> None:
+        """Hold back the pods of the preemptor until its last victim goes (DefaultPreemption's PreEnqueue)."""
+        self._preempting.add(preemptor)
 
-    def last_victim(self, pod: Pod) -> None:
-        """The pod's last victim is about to be deleted: from now on any event may bring the pod back."""
-        self._preempting.discard(pod.metadata.uid)
+    def last_victim(self, preemptor: str) -> None:
+        """The last victim is about to be deleted: from now on any event may bring the preemptor's pods back."""
+        self._preempting.discard(preemptor)
 
-    def preemption_ended(self, pod: Pod, *, failed: bool) -> None:
-        """The pod's victims are going, or (`failed`) one could not be told to: then it is tried again at once."""
-        self._preempting.discard(pod.metadata.uid)
-        queued = self._pods.get(pod.key)
-        if failed or (queued is not None and queued.gating_plugin == PREEMPTION_PLUGIN):
+    def preemption_ended(self, preemptor: str, again: Iterable[Pod]) -> None:
+        """All victims are going; pods that no deletion will bring back are tried `again` at once."""
+        self._preempting.discard(preemptor)
+        for pod in again:
             self.activate(pod)
 
     # Groups that stand in the queue as one
@@ -448,15 +450,19 @@ class SchedulingQueue:
         """Run PreEnqueue; a pod that is held back is put where it waits, with its whole group."""
         entity.gating_plugin = ""
         for queued in entity.pods if asked is None else asked:
-            preempting = queued.pod.metadata.uid in self._preempting
-            plugin = PREEMPTION_PLUGIN if preempting else self._gated_by(queued.pod)
+            plugin = PREEMPTION_PLUGIN if self._is_preempting(queued.pod) else self._gated_by(queued.pod)
             queued.gating_plugin = plugin or ""
             if plugin is not None:
                 entity.gating_plugin = plugin
                 queued.unschedulable_plugins |= {plugin}
-                self._put(entity, Place.GATED, why)
-                return True
-        return False
+            if plugin not in {None, PREEMPTION_PLUGIN}:
+                break  # what helps one of several that wait for victims may help them all
+        if entity.gating_plugin:
+            self._put(entity, Place.GATED, why)
+        return bool(entity.gating_plugin)
+
+    def _is_preempting(self, pod: Pod) -> bool:
+        return bool(self._preempting) and self._preemptor_of(pod) in self._preempting
 
     def _put(self, queued: Queued, place: Place, why: str) -> None:
         self._heaps.outdate(queued)

@@ -16,7 +16,7 @@ from kubectl_sched.binding.binding_cycle import Bound, Failed
 from kubectl_sched.binding.second_scheduler.cache import Cache
 from kubectl_sched.binding.second_scheduler.decision_log import DecisionLog
 from kubectl_sched.binding.second_scheduler.followed_kinds import watched_kinds
-from kubectl_sched.binding.second_scheduler.loop_messages import Finished, Led
+from kubectl_sched.binding.second_scheduler.loop_messages import Finished, LastVictim, Led, PreemptionEnded
 from kubectl_sched.binding.second_scheduler.metrics import Metrics
 from kubectl_sched.binding.second_scheduler.podgroups.membership import Membership
 from kubectl_sched.binding.second_scheduler.podgroups.podgroup_attempts import PodGroupAttempts
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.binding.preemption_executor import Preemption
     from kubectl_sched.binding.second_scheduler.binding_workers import Binder
     from kubectl_sched.binding.second_scheduler.queued_pod import QueuedPod
     from kubectl_sched.binding.writer import Request
@@ -52,9 +53,9 @@ NAME = "default-scheduler"
 class Recorder:
     """Keeps what would be bound and written."""
 
-    may_preempt = False
-
-    def __init__(self) -> None:
+    def __init__(self, *, may_preempt: bool) -> None:
+        self.may_preempt = may_preempt
+        self.preemptions: list[Preemption] = []
         self.flying: dict[str, Finished] = {}
         self.told: list[tuple[str, str | None]] = []
         self.conditions: list[tuple[str, str]] = []
@@ -79,6 +80,9 @@ class Recorder:
             (said,) = request.body["status"]["conditions"]
             self.conditions.append((request.path, said["status"]))
 
+    def preempt(self, preemption: Preemption) -> None:
+        self.preemptions.append(preemption)
+
     def taken(self) -> dict[str, str]:
         """The nodes of the pods that are being bound."""
         return {name: finished.node for name, finished in self.flying.items()}
@@ -87,7 +91,7 @@ class Recorder:
 class Cluster:
     """A scheduling loop over what a test tells it."""
 
-    def __init__(self, minor: str, **gates: bool) -> None:
+    def __init__(self, minor: str, *, preempts: bool = False, **gates: bool) -> None:
         on = {"GenericWorkload": True, **({"GangScheduling": True} if minor == "1.36" else {}), **gates}
         configuration = load_configuration(None, KubeVersion.parse(minor), on)
         cache = Cache(scheduler_options(configuration.features.enabled))
@@ -104,15 +108,15 @@ class Cluster:
             return framework.queue_sort_plugins[0].queue_key(membership.as_queued(each))
 
         self.now, self._version = 0.0, 0
-        self.recorder = Recorder()
+        self.recorder = Recorder(may_preempt=preempts)
         binder: Binder = self.recorder  # type: ignore[assignment] # the part of it that the loop calls
         hints = PluginHints({NAME: framework}, cache.objects)
         backoff = Backoff(flushes_gated=configuration.release.gated_pods_are_flushed)
-        self.queue = SchedulingQueue(order, gated_by, hints, backoff, membership.queued_with)
+        self.queue = SchedulingQueue(order, gated_by, hints, backoff, membership.queued_with, membership.preemptor)
         self.loop = SchedulingLoop(
             {NAME: framework}, cache, self.queue, binder, Metrics((NAME,)), DecisionLog(quiet=True), lambda: self.now
         )
-        self.loop.groups = PodGroupAttempts(scheduler, membership, cache, self.queue)
+        self.loop.groups = PodGroupAttempts(scheduler, membership, cache, self.queue, may_preempt=preempts)
         for kind in watched_kinds([framework.profile], configuration):
             path = "/apis/scheduling.k8s.io/v1alpha2/podgroups" if kind.name == "PodGroup" else ""
             self.loop.take(Replaced(kind, [], path))
@@ -375,6 +379,112 @@ def test_nobody_is_preempted_for_a_group_which_takes_what_fits_without() -> None
         assert cluster.decide() == {"train-0": "n1"}
         assert [name for name, _ in cluster.recorder.told] == ["train-1"] * len(cluster.recorder.told)
         assert cluster.queue.nominated() == {}
+
+
+WHOLE: dict[str, dict[str, bool]] = {"1.36": {"WorkloadAwarePreemption": True}, "1.37": {}}
+"""The gates with which victims go for a group as a whole."""
+
+
+def low(name: str, on: str, cpu: str = "3", **spec: Any) -> Pod:
+    return pod(name, on=on, priority=-5, **requests(cpu=cpu), **spec)
+
+
+@BOTH
+def test_victims_go_for_a_group_which_waits_for_the_last_of_them_and_is_bound_then(minor: str) -> None:
+    cluster = Cluster(minor, preempts=True, **WHOLE[minor])
+    victims = [low("a", "n1"), low("b", "n2")]
+    train = members(2)
+    cluster.tell(small("n1"), small("n2"), *victims, group(minimum=2), *train)
+    assert cluster.later(3) == {}
+    (preemption,) = cluster.recorder.preemptions
+    assert (preemption.uid, preemption.place, preemption.kind) == ("uid-train", "cluster", "podgroup")
+    assert {each.name for each in preemption.victims} == {"a", "b"}
+    assert {each.name for each in preemption.pods} == {"train-0", "train-1"}
+    assert len(cluster.recorder.told) == 2, "it is tried once while its victims are there"
+    assert cluster.queue.keys(Place.GATED) == {each.key for each in train}
+    cluster.tell(victims[0], gone=True)
+    assert cluster.later(3) == {}
+    assert cluster.queue.keys(Place.GATED) == {each.key for each in train}
+    cluster.loop.take(LastVictim("uid-train"))
+    assert cluster.later(3) == {}
+    cluster.loop.take(PreemptionEnded("uid-train", ()))
+    cluster.tell(victims[1], gone=True)
+    assert set(cluster.later(3)) == {"train-0", "train-1"}
+    assert len(cluster.recorder.preemptions) == 1
+    assert [status for _, status in cluster.recorder.conditions] == ["False", "True"]
+
+
+def test_members_of_a_group_that_waits_for_victims_are_nominated_since_1_37() -> None:
+    cluster = Cluster("1.37", preempts=True)
+    cluster.tell(small("n1"), small("n2"), low("a", "n1"), group(minimum=2), *members(2))
+    cluster.decide()
+    assert {node: len(pods) for node, pods in cluster.queue.nominated().items()} == {"n1": 1, "n2": 1}
+    assert cluster.recorder.conditions[-1][1] == "False"
+
+
+def test_in_1_36_members_preempt_by_themselves_unless_workload_aware_preemption_is_on() -> None:
+    cluster = Cluster("1.36", preempts=True)
+    victims = [low("a", "n1"), low("b", "n2")]
+    train = members(2, priority=1)
+    cluster.tell(small("n1"), small("n2"), *victims, group(minimum=2), *train)
+    assert cluster.decide() == {}
+    preemptions = cluster.recorder.preemptions
+    assert {(each.kind, each.uid) for each in preemptions} == {("pod", each.metadata.uid) for each in train}
+    assert {each.place for each in preemptions} == {"n1", "n2"}
+    assert cluster.queue.nominated().keys() == {"n1", "n2"}
+    assert cluster.later(3) == {}, "each waits for its own last victim"
+    for each in train:
+        cluster.loop.take(LastVictim(each.metadata.uid))
+    for each in victims:
+        cluster.tell(each, gone=True)
+    assert set(cluster.later(3)) == {"train-0", "train-1"}
+
+
+@BOTH
+def test_a_group_whose_preemption_fails_is_tried_again_at_once(minor: str) -> None:
+    cluster = Cluster(minor, preempts=True, **WHOLE[minor])
+    train = members(2)
+    cluster.tell(small("n1"), small("n2"), low("a", "n1"), group(minimum=2), *train)
+    cluster.decide()
+    cluster.loop.take(PreemptionEnded("uid-train", tuple(train)))
+    cluster.decide()
+    assert len(cluster.recorder.preemptions) == 2
+
+
+@BOTH
+def test_victims_that_are_going_already_hold_no_group_back(minor: str) -> None:
+    cluster = Cluster(minor, preempts=True, **WHOLE[minor])
+    going = low("a", "n1")
+    going = structs.replace(going, metadata=structs.replace(going.metadata, deletion_timestamp="2026-01-01T00:00:00Z"))
+    cluster.tell(small("n1"), small("n2"), going, group(minimum=2), *members(2))
+    cluster.decide()
+    assert cluster.queue.counts()[Place.BACKOFF] == 2
+    cluster.tell(going, gone=True)
+    assert set(cluster.later(3)) == {"train-0", "train-1"}
+
+
+@BOTH
+def test_a_group_of_victims_goes_as_a_whole(minor: str) -> None:
+    cluster = Cluster(minor, preempts=True, **WHOLE[minor])
+    mode = {"1.36": "PodGroup", "1.37": {"all": {}}}[minor]
+    named: dict[str, Any] = {"schedulingGroup": {"podGroupName": "old"}}
+    cluster.tell(group("old", 2, disruptionMode=mode, priority=-5))
+    cluster.tell(small("n1"), small("n2"), low("a", "n1", **named), low("b", "n2", **named))
+    cluster.tell(group(minimum=1), *members(1))
+    cluster.decide()
+    (preemption,) = cluster.recorder.preemptions
+    assert {each.name for each in preemption.victims} == {"a", "b"}
+
+
+def test_victims_go_for_a_tree_of_groups() -> None:
+    cluster = Cluster("1.37", preempts=True, CompositePodGroup=True, TopologyAwareWorkloadScheduling=True)
+    above = {"parentCompositePodGroupName": "all"}
+    cluster.tell(small("n1"), small("n2"), low("a", "n1"), composite("all", 2))
+    cluster.tell(group("a", 1, **above), group("b", 1, **above), *members(1, of="a"), *members(1, of="b"))
+    assert cluster.decide() == {}
+    (preemption,) = cluster.recorder.preemptions
+    assert (preemption.uid, preemption.kind) == ("uid-all", "compositepodgroup")
+    assert cluster.queue.counts()[Place.GATED] == 2
 
 
 @BOTH

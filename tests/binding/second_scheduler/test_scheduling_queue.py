@@ -172,26 +172,28 @@ def test_a_pod_whose_preemption_is_under_way_waits_until_its_last_victim_goes() 
     queue.add(waiting("a"), 0)
     queued = taken(queue, 0)
     assert queued is not None
-    queue.preemption_began(queued.pod)
+    queue.preemption_began(queued.pod.metadata.uid)
     queue.rejected(queued, {"NodeResourcesFit"}, 0)
     queue.move(POD_GONE, 20)
     assert queue.counts()[Place.GATED] == 1
-    queue.last_victim(queued.pod)
+    queue.last_victim(queued.pod.metadata.uid)
     queue.move(POD_GONE, 21)
     assert taken(queue, 21) is queued
 
 
-@pytest.mark.parametrize("failed", [False, True])
-def test_a_pod_whose_preemption_has_ended_is_not_held_back_for_good(*, failed: bool) -> None:
+@pytest.mark.parametrize("is_heard_of", [False, True])
+def test_a_pod_whose_preemption_has_ended_is_not_held_back_for_good(*, is_heard_of: bool) -> None:
     queue = new_queue()
     queue.add(waiting("a"), 0)
     queued = taken(queue, 0)
     assert queued is not None
-    queue.preemption_began(queued.pod)
+    queue.preemption_began(queued.pod.metadata.uid)
     queue.rejected(queued, {"NodeResourcesFit"}, 0)
     queue.move(POD_GONE, 20)
-    queue.preemption_ended(queued.pod, failed=failed)
-    assert taken(queue, 20) is queued
+    queue.preemption_ended(queued.pod.metadata.uid, () if is_heard_of else (queued.pod,))
+    assert taken(queue, 20) is (None if is_heard_of else queued)
+    queue.move(POD_GONE, 21)
+    assert taken(queue, 21) is (queued if is_heard_of else None)
 
 
 def test_a_preemption_that_failed_brings_its_pod_back_at_once() -> None:
@@ -199,9 +201,9 @@ def test_a_preemption_that_failed_brings_its_pod_back_at_once() -> None:
     queue.add(waiting("a"), 0)
     queued = taken(queue, 0)
     assert queued is not None
-    queue.preemption_began(queued.pod)
+    queue.preemption_began(queued.pod.metadata.uid)
     queue.rejected(queued, {"NodeResourcesFit"}, 0)
-    queue.preemption_ended(queued.pod, failed=True)
+    queue.preemption_ended(queued.pod.metadata.uid, (queued.pod,))
     assert taken(queue, 0) is queued
 
 

@@ -48,6 +48,15 @@ class Membership:
         root = self.root(pod)
         return f"{type(root).__name__} {root.key}" if root else f"PodGroup {pod.namespace}/{named.pod_group_name}"
 
+    def preemptor(self, pod: Pod) -> str | None:
+        """The UID of who preempts for the pod: its group if that preempts as a whole, else itself."""
+        handle = self._configuration
+        is_whole = handle.release.groups_have_placement_feasible or handle.features.enabled("WorkloadAwarePreemption")
+        if not self.is_member(pod) or not is_whole:
+            return pod.metadata.uid
+        root = self.root(pod)
+        return root.metadata.uid if root is not None else None
+
     def as_queued(self, pod: Pod) -> Pod:
         """Return the pod with the priority by which it is queued."""
         if pod.spec.scheduling_group is None:

@@ -1,6 +1,6 @@
 """Attempts to place the pods of a group in one cycle (scheduleOnePodGroup and submitPodGroupAlgorithmResult).
 
-Nobody is preempted for a group: one that only fits after preemption waits until there is room.
+Where nobody may be preempted, a group that only fits after preemption has the cycle that takes what fits without.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from msgspec.structs import replace
 from kubectl_sched.api.meta import ObjectMeta
 from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.binding.podgroup_condition import condition_patch, conditions_of
+from kubectl_sched.binding.preemption_executor import preemptions_of_group
 from kubectl_sched.binding.second_scheduler.queued_pod import QueuedPodGroup, nominated_pod
+from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.framework.podgroup_info import PodGroupInfo
 from kubectl_sched.framework.status import SUCCESS
 from kubectl_sched.scheduler.podgroup_members import cycle_of_group, info_of
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.binding.preemption_executor import Preemption
     from kubectl_sched.binding.second_scheduler.cache import Cache
     from kubectl_sched.binding.second_scheduler.podgroups.membership import Membership
     from kubectl_sched.binding.second_scheduler.queued_pod import Queued, QueuedPod
@@ -36,11 +39,20 @@ if TYPE_CHECKING:
 class PodGroupAttempts:
     """Takes a group's pods out of the queue, runs its cycle, and puts back what gets no node."""
 
-    def __init__(self, scheduler: Scheduler, membership: Membership, cache: Cache, queue: SchedulingQueue) -> None:
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        membership: Membership,
+        cache: Cache,
+        queue: SchedulingQueue,
+        *,
+        may_preempt: bool = False,
+    ) -> None:
         self.membership = membership
         self._scheduler = scheduler
         self._cache = cache
         self._queue = queue
+        self._may_preempt = may_preempt
         self._served_at = ""
         self._scheduled: set[str] = set()
         """UIDs of the groups that we have said to be scheduled, which is never taken back."""
@@ -69,7 +81,7 @@ class PodGroupAttempts:
             return self._without_group(pods)
         info = info_of(root, nodes, pods)
         result = cycle_of_group(info, self._scheduler, nodes)
-        if result.is_waiting_on_preemption:
+        if result.is_waiting_on_preemption and not self._may_preempt:
             result = cycle_of_group(info, self._scheduler, nodes, preempts=False)
         return result
 
@@ -81,6 +93,11 @@ class PodGroupAttempts:
         why = f'podgroup.scheduling.k8s.io "{name}" not found'
         result = failed_before_scheduling(info, str(configuration.version), why, configuration.release)
         return replace(result, condition=None)
+
+    def preemptions(self, result: PodGroupResult) -> tuple[Preemption, ...]:
+        """Return who has to go for the group or its members, if anybody may be preempted."""
+        framework = self._scheduler.framework(scheduler_name_of(result.info.pods[0])) if result.info.pods else None
+        return preemptions_of_group(result, framework) if self._may_preempt and framework is not None else ()
 
     def conditions(self, result: PodGroupResult) -> Iterator[tuple[PodGroup, Request]]:
         """Yield the patches of the conditions that change."""
@@ -114,7 +131,10 @@ class PodGroupAttempts:
         self._scheduled.discard(group.metadata.uid)
 
     def put_back(self, entity: Queued, rejected: Iterable[Rejected], now: float, outcome: Outcome) -> None:
-        """Into the queue with the pods that get no node: as a group, or up to 1.36 each by itself."""
+        """Into the queue with the pods that get no node: as a group, or up to 1.36 each by itself.
+
+        `outcome` is that of the group before its preemption.
+        """
         if isinstance(entity, QueuedPodGroup):
             fits, failed = outcome is Outcome.SCHEDULABLE, outcome is Outcome.ERROR
             self._queue.group_attempted(entity, rejected, now, fits=fits, failed=failed)
@@ -123,12 +143,18 @@ class PodGroupAttempts:
             self._queue.rejected(queued, plugins, now, pending, by_backoff=True)
 
 
+def outcome_before_preemption(result: PodGroupResult) -> Outcome:
+    """Return the outcome that the queue counts: a group was rejected even if preemption for it fails."""
+    return result.outcome if result.post_filter is None else Outcome.UNSCHEDULABLE
+
+
 def own_rejection(member: Member) -> ScheduleResult | None:
     """Return the part of the cycle in which plugins rejected the member itself; None if its group is what failed."""
     own = member.result
     if member.outcome is not Outcome.UNSCHEDULABLE or own is None or own.outcome is not Outcome.UNSCHEDULABLE:
         return None
-    return None if own.post_filter is not None and own.post_filter.nominated_node else own
+    is_preempting = own.post_filter is not None and bool(own.post_filter.nominated_node)
+    return None if is_preempting and not member.nominated_node else own
 
 
 def _order_of_first_attempts(queued: QueuedPod) -> tuple[int, int]:
