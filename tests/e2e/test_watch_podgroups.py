@@ -12,8 +12,8 @@ import pytest
 from tests.e2e.api import Api
 from tests.e2e.binding_cluster import events, node, node_of
 from tests.e2e.control_plane import ADMIN_TOKEN
+from tests.e2e.group_planes import PLANES, GroupPlane
 from tests.e2e.patience import until
-from tests.e2e.test_bind_podgroup import GATES, GROUPS, condition
 from tests.e2e.test_watch_manifests import GROUPS_ROLE, NAME, PATHS, manifest, right_of
 from tests.e2e.watchers import WatcherProcess, audited_plane, create_pods, noted, plain_pod, pods_by_name
 from tests.oracle.build import GoMissingError
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.e2e
 
 GANGS = 40
 USED_RIGHTS = {("podgroups", "list"), ("podgroups", "watch"), ("podgroups/status", "patch")}
-"""All of the role but those for CompositePodGroups, of which this server knows nothing."""
+"""All of the role but those for CompositePodGroups, whose gate is off."""
 
 
 @pytest.fixture
@@ -37,11 +37,17 @@ def audit_log(tmp_path: Path) -> Path:
     return tmp_path / "audit.log"
 
 
+@pytest.fixture(params=PLANES)
+def groups(request: pytest.FixtureRequest) -> GroupPlane:
+    """The gates and the API of a minor."""
+    return PLANES[request.param]
+
+
 @pytest.fixture
-def control_plane(audit_log: Path) -> Iterator[ControlPlane]:
-    served = ("--runtime-config=scheduling.k8s.io/v1alpha2=true",)
+def control_plane(audit_log: Path, groups: GroupPlane) -> Iterator[ControlPlane]:
+    flags = (groups.served,)
     try:
-        with audited_plane(audit_log, feature_gates=GATES, more_flags=served) as plane:
+        with audited_plane(audit_log, feature_gates=groups.gates, more_flags=flags, minor=groups.minor) as plane:
             yield plane
     except GoMissingError as missing:
         pytest.skip(str(missing))
@@ -70,15 +76,15 @@ def kubeconfig(control_plane: ControlPlane, api: Api) -> Path:
     return given
 
 
-def watcher(kubeconfig: Path) -> WatcherProcess:
-    flags = ("--leader-elect=false", "--take-over", "--feature-gates", GATES)
+def watcher(kubeconfig: Path, groups: GroupPlane) -> WatcherProcess:
+    flags = ("--leader-elect=false", "--take-over", "--feature-gates", groups.gates)
     return WatcherProcess(kubeconfig, "--scheduler-name", NAME, *flags)
 
 
-def group(api: Api, name: str, size: int, cpu: str, minimum: int | None) -> list[Json]:
+def group(api: Api, groups: GroupPlane, name: str, size: int, cpu: str, minimum: int | None) -> list[Json]:
     """Make a group, of the basic policy without a minimum; the pods that are to be made."""
     policy = {"basic": {}} if minimum is None else {"gang": {"minCount": minimum}}
-    api.create(GROUPS, {"metadata": {"name": name}, "spec": {"schedulingPolicy": policy}})
+    api.create(groups.groups, {"metadata": {"name": name}, "spec": {"schedulingPolicy": policy}})
     named = {"schedulingGroup": {"podGroupName": name}}
     return [plain_pod(f"{name}-{index}", NAME, cpu, **named) for index in range(size)]
 
@@ -87,32 +93,33 @@ def nodes(api: Api, pods: list[Json]) -> list[str]:
     return [node_of(api, pod["metadata"]["name"]) for pod in pods]
 
 
-def is_said(api: Api, name: str, status: str) -> bool:
-    return bool(api.get(f"{GROUPS}/{name}")["status"].get("conditions")) and condition(api, name)["status"] == status
+def is_said(api: Api, groups: GroupPlane, name: str, status: str) -> bool:
+    said = groups.said(api, name)
+    return said is not None and said["status"] == status
 
 
 def test_gangs_are_bound_as_a_whole_and_basic_groups_as_far_as_they_fit(
-    control_plane: ControlPlane, api: Api, kubeconfig: Path, audit_log: Path
+    control_plane: ControlPlane, api: Api, groups: GroupPlane, kubeconfig: Path, audit_log: Path
 ) -> None:
     for name in ("n1", "n2"):
         node(api, name, "4")
-    with watcher(kubeconfig) as program:
+    with watcher(kubeconfig, groups) as program:
         program.until_ready()
-        fits = group(api, "fits", 3, "1", 3)
+        fits = group(api, groups, "fits", 3, "1", 3)
         create_pods(control_plane, fits[:2])
         create_pods(control_plane, [plain_pod("alone", NAME, "100m")])
         until(lambda: node_of(api, "alone"))
         assert nodes(api, fits[:2]) == ["", ""], "a gang waits for its pods"
         create_pods(control_plane, fits[2:])
         until(lambda: all(nodes(api, fits)))
-        until(lambda: is_said(api, "fits", "True"))
+        until(lambda: is_said(api, groups, "fits", "True"))
         for pod in fits:
             name = pod["metadata"]["name"]
             until(lambda name=name: len(events(api, name, "Scheduled")) == 1)  # type: ignore[misc]
 
-        large = group(api, "large", 3, "3500m", 2)
+        large = group(api, groups, "large", 3, "3500m", 2)
         create_pods(control_plane, large)
-        until(lambda: is_said(api, "large", "False"))
+        until(lambda: is_said(api, groups, "large", "False"))
         first = large[0]["metadata"]["name"]
         (told,) = until(lambda: events(api, first, "FailedScheduling"))
         assert told["reportingController"] == NAME
@@ -120,9 +127,9 @@ def test_gangs_are_bound_as_a_whole_and_basic_groups_as_far_as_they_fit(
         node(api, "n3", "4")
         node(api, "n4", "4")
         until(lambda: sum(map(bool, nodes(api, large))) == 2)
-        until(lambda: is_said(api, "large", "True"))
+        until(lambda: is_said(api, groups, "large", "True"))
 
-        basic = group(api, "basic", 3, "1500m", None)
+        basic = group(api, groups, "basic", 3, "1500m", None)
         create_pods(control_plane, basic)
         until(lambda: any(nodes(api, basic)))
         assert program.stop() == 0
@@ -133,7 +140,7 @@ def test_gangs_are_bound_as_a_whole_and_basic_groups_as_far_as_they_fit(
 
 
 def test_after_kills_no_gang_is_bound_in_part_and_all_that_fit_are_bound(
-    control_plane: ControlPlane, api: Api, kubeconfig: Path
+    control_plane: ControlPlane, api: Api, groups: GroupPlane, kubeconfig: Path
 ) -> None:
     chance = random.Random(21)  # noqa: S311 - to be repeatable
     for number in range(20):
@@ -144,24 +151,24 @@ def test_after_kills_no_gang_is_bound_in_part_and_all_that_fit_are_bound(
         size = chance.randint(2, 8)
         too_large = number % 8 == 0
         minimum = None if number % 5 == 0 and not too_large else size
-        pods = group(api, f"g{number}", size, "17" if too_large else "500m", minimum)
+        pods = group(api, groups, f"g{number}", size, "17" if too_large else "500m", minimum)
         wanted.append((pods, not too_large))
         made += pods
     chance.shuffle(made)
     kills = 0
     while made:
-        with watcher(kubeconfig) as program:
+        with watcher(kubeconfig, groups) as program:
             program.until_ready()
             part, made = made[:40], made[40:]
             create_pods(control_plane, part)
             time.sleep(chance.uniform(0.0, 0.4))
             program.kill()
             kills += 1
-    with watcher(kubeconfig) as program:
+    with watcher(kubeconfig, groups) as program:
         all_of = [pod["metadata"]["name"] for pods, fits in wanted if fits for pod in pods]
         until(lambda: all(pods_by_name(api)[name]["spec"].get("nodeName") for name in all_of))
         for number, (_, fits) in enumerate(wanted):
-            until(lambda name=f"g{number}", says=str(fits): is_said(api, name, says))  # type: ignore[misc]
+            until(lambda name=f"g{number}", says=str(fits): is_said(api, groups, name, says))  # type: ignore[misc]
         assert program.stop() == 0
     assert kills >= 4
     now = pods_by_name(api)
