@@ -67,8 +67,8 @@ class QueuedPod(QueueingParams):
     nominated_node: str = ""
     events_seen: int = 0
     """The number of events that there had been when it was taken out."""
-    waits_out: bool = False
-    """Its backoff is not cut short, as that of a member of a group."""
+    rests: bool = False
+    """Its backoff is not cut short before anything has changed, as that of a member of a group."""
     first_active: int = 0
     """Its rank among all pods by when each was first active (InitialAttemptTimestamp); 0 if it never was."""
     group: QueuedPodGroup | None = field(default=None, repr=False, compare=False)

@@ -167,6 +167,7 @@ class SchedulingQueue:
         only: Callable[[Pod], bool] = lambda _: True,
     ) -> None:
         """Try again the pods that the event may help, among those that `only` lets through."""
+        self._heaps.wake_resting()
         if self._hints.is_of_interest(event):
             waiting = [queued for queued in self._waiting.values() if any(only(each.pod) for each in queued.pods)]
             self._move(waiting, Happened(event, old, new), now)
@@ -244,8 +245,8 @@ class SchedulingQueue:
     ) -> None:
         """Take back the pod in flight, which these plugins rejected; without any plugin the attempt failed.
 
-        `by_backoff` tries it again after its backoff and not before, whatever has happened meanwhile, as a member of a
-        group. (kube-scheduler 1.36 takes it at once where nothing else waits, again and again.)
+        `by_backoff` tries it again after its backoff, whatever has happened meanwhile, as a member of a group; where
+        nothing else waits, once anything has changed. (kube-scheduler 1.36 takes it at once, again and again.)
         """
         if not self._comes_back(queued, plugins, now, pending):
             return
@@ -253,7 +254,7 @@ class SchedulingQueue:
             self._in_flight.end(queued.key)
             self._enter(queued, now, "ScheduleAttemptFailure")
             return
-        queued.waits_out = by_backoff
+        queued.rests = by_backoff
         happened = self._in_flight.since(queued)
         is_by_events = queued.rejected_by and not by_backoff
         strategies = (self._strategy(queued, each) for each in happened) if is_by_events else ()

@@ -217,9 +217,13 @@ def test_a_gang_that_does_not_fit_is_bound_nowhere_and_tried_again_after_its_bac
     assert sorted(name for name, _ in cluster.recorder.told) == ["train-0", "train-1"]
     assert [status for _, status in cluster.recorder.conditions] == ["False"]
     assert cluster.queue.counts()[Place.BACKOFF] == 2
+    assert cluster.decide() == {}
+    assert len(cluster.recorder.told) == 2, "where nothing changes it is not tried again and again"
     cluster.tell(small("n2"))
-    assert cluster.decide() == {}, "nothing cuts its backoff short"
-    assert set(cluster.later(3).values()) == {"n1", "n2"}
+    if minor == "1.37":
+        assert cluster.decide() == {}, "nothing cuts its backoff short"
+        cluster.later(3)
+    assert set(cluster.decide().values()) == {"n1", "n2"}
     assert [status for _, status in cluster.recorder.conditions] == ["False", "True"]
 
 

@@ -37,6 +37,8 @@ class QueueHeaps:
         self._active: list[_Entry] = []
         self._backing_off: list[_Entry] = []
         self._backing_off_after_error: list[_Entry] = []
+        self._resting: list[_Entry] = []
+        """Members of groups in backoffQ that are taken early only once something has changed."""
         self.entries = 0
         """The number of the latest entry."""
 
@@ -48,7 +50,7 @@ class QueueHeaps:
         yield from ((heap, Place.BACKOFF) for heap in self._backoff_heaps())
 
     def _backoff_heaps(self) -> tuple[list[_Entry], ...]:
-        return self._backing_off, self._backing_off_after_error
+        return self._backing_off, self._backing_off_after_error, self._resting
 
     def outdate(self, queued: Queued) -> None:
         """Whatever stands in a heap for the pod or group no longer counts."""
@@ -61,8 +63,9 @@ class QueueHeaps:
 
     def push_backoff(self, queued: Queued) -> None:
         """Into backoffQ."""
-        is_taken_early = bool(queued.rejected_by) and not (isinstance(queued, QueuedPod) and queued.waits_out)
-        heap = self._backing_off if is_taken_early else self._backing_off_after_error
+        heap = self._backing_off if queued.rejected_by else self._backing_off_after_error
+        if queued.rejected_by and isinstance(queued, QueuedPod) and queued.rests:
+            heap = self._resting
         self._push(heap, queued, (self._backoff.until(queued), *self._active_key(queued)))
 
     def pop_active(self) -> Queued | None:
@@ -72,6 +75,14 @@ class QueueHeaps:
     def pop_backoff(self) -> Queued | None:
         """Take the first out of backoffQ among those whose backoff may be cut short."""
         return self._head(self._backing_off, Place.BACKOFF)
+
+    def wake_resting(self) -> None:
+        """Let the members of groups be taken early, as something has changed since they were rejected."""
+        resting, self._resting[:] = list(self._resting), []
+        for _, entry, queued in resting:
+            if self._stands(queued, Place.BACKOFF, entry) and isinstance(queued, QueuedPod):
+                queued.rests = False
+                self.push_backoff(queued)
 
     def backoff_over(self, now: float) -> Iterator[Queued]:
         """Take out those whose backoff is over."""
