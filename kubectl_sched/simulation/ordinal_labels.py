@@ -32,10 +32,11 @@ def unasked_ordinals(pod: Pod, nodes: Snapshot) -> frozenset[str]:
     controllers that default constraints go by.
     """
     ordinals = _LABELS & pod.metadata.labels.keys()
-    return ordinals.difference(_asked(pod, nodes)) if ordinals else ordinals
+    return ordinals.difference(asked_labels(pod, nodes)) if ordinals else ordinals
 
 
-def _asked(pod: Pod, nodes: Snapshot) -> Iterator[str]:
+def asked_labels(pod: Pod, nodes: Snapshot) -> Iterator[str]:
+    """Yield the keys of pods' labels that the pod's selectors and those of the cluster name."""
     for terms in (terms_of(pod), *existing_terms(nodes.existing_pods).values):
         if terms is not None:
             yield from _asked_by_affinity(terms.affinity)

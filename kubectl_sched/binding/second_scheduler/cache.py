@@ -43,8 +43,10 @@ class Drift:
     def __init__(self) -> None:
         self.added: list[tuple[Pod, int]] = []
         """Pods that have come to a node, each with its row."""
+        self.relabelled: set[str] = set()
+        """Keys of the labels that have changed on pods that were on nodes before."""
         self.is_more = False
-        """Report whether anything else has changed, but for the labels and annotations of pods on nodes."""
+        """Report whether anything else has changed, but for the annotations of pods on nodes."""
 
 
 class Cache:
@@ -305,6 +307,7 @@ class Cache:
         index = self._snapshot.existing_pods.find(*key.split("/", 1))
         assert index is not None  # noqa: S101 - it is shown
         self._snapshot = self._snapshot.with_pod(index, pod)
+        self._drift.relabelled.update(key for key, _ in shown.metadata.labels.items() ^ pod.metadata.labels.items())
         self._shown[key] = pod
         return True
 

@@ -1,7 +1,7 @@
 """Pods that no plugin can tell apart, decided one after the other: only nodes that have changed are judged again.
 
-A decision is that of a whole cycle. Anything that changes in the cluster besides the room that the pods themselves take
-ends the equality, and so does a plugin that counts pods on other nodes.
+A decision is that of a whole cycle. Anything that changes in the cluster besides the pods that are given nodes ends the
+equality. Where a plugin counts pods on other nodes, so does a new label that some selector asks for.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from kubectl_sched.simulation.ordinal_labels import asked_labels
 from kubectl_sched.simulation.replica_placement import EqualPods, are_equal
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ class EqualDecisions:
         self._added: list[tuple[Pod, int]] = []
         self._uids: set[str] = set()
         """Those of the pods that were given a node since."""
+        self._asked: frozenset[str] | None = None
+        """The labels that selectors ask for, once somebody wants to know."""
 
     def begin(self, result: ScheduleResult) -> None:
         """After a whole cycle."""
@@ -37,6 +40,7 @@ class EqualDecisions:
         self._equal = None
         self._added = []
         self._uids = {result.pod.metadata.uid}
+        self._asked = None
 
     def decide(
         self, pod: Pod, nodes: Snapshot, framework: Framework, drift: Drift
@@ -50,7 +54,7 @@ class EqualDecisions:
         if first.framework is not framework or nodes.nominated or not are_equal(first.pod, pod):
             return None
         equal = self._equal = self._equal or EqualPods.after(first)
-        if equal is None or equal.counts_pods:
+        if equal is None or (equal.counts_pods and not self._is_counted(drift)):
             self._first = None
             return None
         equal.follow(nodes, self._added)
@@ -59,3 +63,12 @@ class EqualDecisions:
             return None
         self._uids.add(pod.metadata.uid)
         return replace(first, pod=pod, nodes=nodes), equal.best()[0]
+
+    def _is_counted(self, drift: Drift) -> bool:
+        """Report whether plugins that count pods find the same as in a whole cycle, pod after pod."""
+        if not drift.relabelled:
+            return len(self._added) <= 1
+        if self._asked is None:
+            assert self._first is not None  # noqa: S101 - its equals are counted
+            self._asked = frozenset(asked_labels(self._first.pod, self._first.nodes))
+        return len(self._added) <= 1 and self._asked.isdisjoint(drift.relabelled)

@@ -98,6 +98,10 @@ class CheckedLoop(SchedulingLoop):
         assert (tied.tolist(), result.outcome, result.pod) == (whole.tied.tolist(), whole.outcome, whole.pod)
         return result, tied
 
+    def _fail(self, queued: QueuedPod, why: str, began: float) -> None:
+        assert AssertionError.__name__ not in why, why
+        super()._fail(queued, why, began)
+
 
 class AnyCourse(RuleBasedStateMachine):
     """The server's objects, of which the watch has delivered a part, and the binding cycles under way."""
