@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import io
 import os
-import signal
 import zlib
 from contextlib import suppress
 from importlib import import_module
-from itertools import count
-from mmap import mmap
-from threading import active_count
-from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from kubectl_sched.sources.dump.magic_numbers import compression_of
+from kubectl_sched.sources.dump.processes.filling_process import FillingProcess, may_fork
 from kubectl_sched.sources.dump_errors import DumpError
 
 if TYPE_CHECKING:
@@ -29,7 +26,6 @@ LEAST_BESIDE = 1 << 20
 _COMPRESSED_STEP = 4 << 20
 _GZIP = 16 + zlib.MAX_WBITS
 _CHUNKS, _CHUNK_BYTES = 4, 8 << 20
-_COUNT_BYTES = 8
 _SUFFIXES = (".gz", ".xz", ".bz2", ".zst")
 
 
@@ -102,10 +98,10 @@ def expanded(content: BinaryIO, source: str, budget: Budget) -> Expanded | Expan
     content.seek(0)
     is_worth_it = content.seek(0, io.SEEK_END) >= LEAST_BESIDE
     content.seek(0)
-    # A child of a process with several threads has one of them, and all their locks.
-    if is_worth_it and hasattr(os, "fork") and active_count() == 1:
+    if is_worth_it and may_fork():
         with suppress(OSError):
-            return ExpandedBeside(content, source, budget)
+            fill = _filler(content.fileno(), source, budget)
+            return ExpandedBeside(content, source, budget, FillingProcess(_CHUNKS, _CHUNK_BYTES, fill))
     return Expanded(content, source, budget)
 
 
@@ -115,25 +111,13 @@ class ExpandedBeside(io.RawIOBase):
     If that process ends before its time, the rest is expanded here; so all errors are raised here, too.
     """
 
-    def __init__(self, content: BinaryIO, source: str, budget: Budget) -> None:
+    def __init__(self, content: BinaryIO, source: str, budget: Budget, process: FillingProcess) -> None:
         super().__init__()
-        descriptor = content.fileno()
-        self._content, self._source, self._budget = content, source, budget
+        self._content, self._source, self._budget, self.process = content, source, budget, process
         self.expanded = 0
         """The bytes that came out of it so far."""
         self._here: Expanded | None = None
-        self._chunks = _SharedChunks()
         self._chunk = memoryview(b"")
-        self._exit_status: int | None = None
-        try:
-            self.worker = os.fork()
-        except OSError:
-            self._chunks.only_read()
-            self._chunks.close()
-            raise
-        if self.worker == 0:
-            _expand_into(self._chunks, descriptor, source, budget)
-        self._chunks.only_read()
 
     def readable(self) -> bool:
         """It is."""
@@ -142,8 +126,9 @@ class ExpandedBeside(io.RawIOBase):
     def readinto(self, buffer: Buffer, /) -> int:
         """Fills as much of the buffer as there is; 0 at the end."""
         if self._here is None and not self._chunk:
-            self._chunk = self._chunks.take()
-            if not self._chunk and self._ended() != 0:
+            chunk = self.process.take()
+            self._chunk = memoryview(b"") if chunk is None else chunk.content
+            if not self._chunk and not self.process.ended_well():
                 self._here = self._caught_up()
         if self._here is None:
             view = memoryview(buffer)
@@ -159,17 +144,9 @@ class ExpandedBeside(io.RawIOBase):
     def close(self) -> None:
         """End the process."""
         if not self.closed:
-            if self._exit_status is None:
-                os.kill(self.worker, signal.SIGKILL)
-                self._ended()
             self._chunk.release()
-            self._chunks.close()
+            self.process.close()
         super().close()
-
-    def _ended(self) -> int:
-        if self._exit_status is None:
-            self._exit_status = os.waitstatus_to_exitcode(os.waitpid(self.worker, 0)[1])
-        return self._exit_status
 
     def _caught_up(self) -> Expanded:
         """The content as far as it has been read already."""
@@ -182,59 +159,22 @@ class ExpandedBeside(io.RawIOBase):
         return here
 
 
-class _SharedChunks:
-    """Memory of two processes, one of which fills chunk after chunk, and waits while the other has not taken them."""
+def _filler(descriptor: int, source: str, budget: Budget) -> Callable[[memoryview], tuple[int, int] | None]:
+    """Fill chunks with what the file holds; the last one is not full."""
+    stream: Expanded | None = Expanded(cast("BinaryIO", io.BufferedReader(_FileAt(descriptor))), source, budget)
 
-    def __init__(self) -> None:
-        self._memory = memoryview(mmap(-1, _CHUNKS * _CHUNK_BYTES))
-        self._filled, self._free = os.pipe(), os.pipe()
-        self._taken = 0
+    def fill(chunk: memoryview) -> tuple[int, int] | None:
+        nonlocal stream
+        if stream is None:
+            return None
+        filled = 0
+        while filled < len(chunk) and (more := stream.readinto(chunk[filled:])):
+            filled += more
+        if filled < len(chunk):
+            stream = None
+        return filled, 0
 
-    def fill(self, readinto: Callable[[memoryview], int]) -> None:
-        """Fill one after the other until nothing more comes."""
-        for index in count():
-            if index >= _CHUNKS and not os.read(self._free[0], 1):
-                return
-            chunk, filled = self._at(index), 0
-            while filled < len(chunk) and (more := readinto(chunk[filled:])):
-                filled += more
-            os.write(self._filled[1], filled.to_bytes(_COUNT_BYTES))
-            if filled < len(chunk):
-                return
-
-    def take(self) -> memoryview:
-        """The next one, which is valid until the one after it is taken; empty at the end."""
-        if self._taken:
-            with suppress(BrokenPipeError):
-                os.write(self._free[1], b"\0")
-        filled = int.from_bytes(os.read(self._filled[0], _COUNT_BYTES))
-        self._taken += 1
-        return self._at(self._taken - 1)[:filled]
-
-    def _at(self, index: int) -> memoryview:
-        start = index % _CHUNKS * _CHUNK_BYTES
-        return self._memory[start : start + _CHUNK_BYTES]
-
-    def only_read(self) -> None:
-        """Leave the other ends to the process that fills."""
-        os.close(self._filled[1])
-        os.close(self._free[0])
-
-    def close(self) -> None:
-        """Give back what is left after `only_read`."""
-        os.close(self._filled[0])
-        os.close(self._free[1])
-        self._memory.release()
-
-
-def _expand_into(chunks: _SharedChunks, descriptor: int, source: str, budget: Budget) -> NoReturn:
-    """The process beside."""
-    code = 1
-    try:
-        chunks.fill(Expanded(cast("BinaryIO", io.BufferedReader(_FileAt(descriptor))), source, budget).readinto)
-        code = 0
-    finally:
-        os._exit(code)
+    return fill
 
 
 class _FileAt(io.RawIOBase):

@@ -37,11 +37,15 @@ _NESTING = 3
 _STEP = 8 << 20
 
 
+def _tell_nobody(_: int) -> None: ...
+
+
 class Source(NamedTuple):
     """A file that may hold objects.
 
     `name` is for people, `path` is where it lies in the layout; `named` says that it was asked for by itself. Content
-    that is expanded while it is read cannot be sought; then `from_start` gives all of it once more, in memory.
+    that is expanded while it is read cannot be sought; then `from_start` gives all of it once more, in memory. A reader
+    tells `tell` how far it is.
     """
 
     name: str
@@ -49,6 +53,7 @@ class Source(NamedTuple):
     content: BinaryIO
     named: bool
     from_start: Callable[[], BinaryIO] | None = None
+    tell: Callable[[int], None] = _tell_nobody
 
 
 @contextmanager
@@ -112,11 +117,14 @@ class Walk:
             raise DumpError(f"{name}: {(error.strerror or str(error)).lower()}{near_files(name)}") from None
         with file, _read_errors(name):
             content: BinaryIO = file
+            source = Source(name, path, content, named)
             if not file.seekable():
                 content = _all_of(file, name, self._progress)
             elif self._progress is not None:
-                content = cast("BinaryIO", io.BufferedReader(_Counted(file, name, size, self._progress), _STEP))
-            yield from self._opened(content, Source(name, path, content, named))
+                progress = self._progress
+                source = source._replace(tell=lambda done: progress(name, done, size))
+                content = cast("BinaryIO", io.BufferedReader(_Counted(file, name, size, progress), _STEP))
+            yield from self._opened(content, source)
 
     def _opened(self, content: BinaryIO, source: Source, depth: int = 0) -> Iterator[Source]:
         """The source itself, or what is in it. `content` is what `source` holds, which may be an archive."""
@@ -139,7 +147,7 @@ class Walk:
             yield from self._members(archives.tar_members(content, source.name, self._wanted), source, depth)
         else:
             stream = io.BufferedReader(compression.Expanded(content, source.name, self._budget), 1 << 18)
-            inner = source._replace(path=compression.without_suffix(source.path))
+            inner = source._replace(path=compression.without_suffix(source.path), tell=_tell_nobody)
             start = stream.peek(_MAGIC_BYTES)
             if is_tar(start, inner.path):
                 members = archives.tar_members(stream, source.name, self._wanted)

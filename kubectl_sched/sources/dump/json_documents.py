@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from functools import cache
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.sources.dump.collection import Collection
+    from kubectl_sched.sources.dump.json_lists import Frame
     from kubectl_sched.sources.kinds import Kind
 
 _LOG_STARTS = pattern(rb"^==== START logs for ", re.MULTILINE)
@@ -33,6 +35,10 @@ _YAML_FOLLOWS = pattern(rb"^---(?=\s|$)", re.MULTILINE)
 _SURROGATE = pattern(rb"\\u[dD][89a-fA-F]")
 _KIND = pattern(rb'"kind"\s*:\s*"(\w+)"')
 _SMALL = 4 << 20
+
+LEAST_UNINDENTED = 32 << 20
+"""To read a list of so many bytes takes much longer than to have two more processes."""
+
 _SPACE = pattern(r"\s*")
 _CHECKED_AFTER = 50_000
 _RAW_ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
@@ -55,9 +61,9 @@ def _decoder(kinds: tuple[Kind, ...]) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(list[item])
 
 
-def _kinds_in(piece: memoryview) -> tuple[Kind, ...]:
+def _kinds_in(piece: memoryview, size: int) -> tuple[Kind, ...]:
     """The kinds that a small piece names: to describe all kinds to msgspec takes longer than to decode ten nodes."""
-    if len(piece) > _SMALL:
+    if size > _SMALL:
         return KINDS
     named = set(_KIND.findall(piece))
     return tuple(kind for kind in KINDS if kind.spelled.encode() in named) or KINDS
@@ -82,24 +88,38 @@ def read_list(
         return
     if kind is None and not frame.items_name_their_kind:
         raise NotAList
-    pieces = Pieces(file, frame, tell, chunk)
-    for piece in pieces:
-        if len(piece) > 2 * CHUNK:  # one item of this size, which would be made as a whole before it is charged
-            collection.budget.check(source, values=values_in(bytes(piece)))
-        try:
-            collection.add(_objects(_kinds_in(piece) if kind is None else (kind,), piece), source)
-            collection.budget.take_in(len(piece), source)
-        except (msgspec.ValidationError, UnicodeDecodeError, RecursionError):
-            text = utf8(bytes(piece))
-            collection.budget.take_in(len(text), source, values=values_in(text))
-            take_items(_items(text), source, collection, kind)
-        except UNDECODABLE:
-            raise NotAList from None
+    with closing(_pieces(file, frame, tell, chunk)) as pieces:
+        for piece in pieces:
+            _take_piece(piece, pieces, source, collection, kind)
     listed = list_kind(pieces.header.kind, pieces.header.api_version, hint)[0]
     if listed is not None:
         collection.listed(listed.name)
     if pieces.header.metadata.snapshot:
         collection.take_snapshot(pieces.header.metadata)
+
+
+def _take_piece(piece: memoryview, pieces: Pieces, source: str, collection: Collection, kind: Kind | None) -> None:
+    if pieces.size > 2 * CHUNK:  # one item of this size, which would be made as a whole before it is charged
+        collection.budget.check(source, values=values_in(pieces.as_written(piece)))
+    try:
+        collection.add(_objects(_kinds_in(piece, pieces.size) if kind is None else (kind,), piece), source)
+        collection.budget.take_in(pieces.size, source)
+    except (msgspec.ValidationError, UnicodeDecodeError, RecursionError):
+        text = utf8(pieces.as_written(piece))
+        collection.budget.take_in(len(text), source, values=values_in(text))
+        take_items(_items(text), source, collection, kind)
+    except UNDECODABLE:
+        raise NotAList from None
+
+
+def _pieces(file: BinaryIO, frame: Frame, tell: Callable[[int], None], chunk: int) -> Pieces:
+    """The pieces of the list, those of a large file without their indentation, which other processes take out."""
+    if frame.is_indented and frame.end is not None and frame.end - frame.start >= LEAST_UNINDENTED:
+        from kubectl_sched.sources.dump.processes import unindented_pieces
+
+        if unindented_pieces.is_worth_it(file):
+            return unindented_pieces.UnindentedPieces(file, frame, tell, chunk)
+    return Pieces(file, frame, tell, chunk)
 
 
 def _objects(kinds: tuple[Kind, ...], piece: memoryview) -> list[KubernetesObject]:

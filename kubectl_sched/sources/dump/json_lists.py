@@ -68,6 +68,7 @@ class Frame(NamedTuple):
     end: int | None
     boundary: re.Pattern[bytes]
     items_name_their_kind: bool
+    is_indented: bool
 
 
 def is_list(start: bytes) -> bool:
@@ -99,7 +100,7 @@ def _frame(head: re.Match[bytes] | None, tail: bytes, end: int | None) -> Frame:
     between, inside = re.escape(head[2]), re.escape(head[3])
     boundary = re.compile(rb"\},%b\{%b%b" % (between, inside, _ITEM_FIELDS))
     named = b'"kind"' in head[0][len(head[1]) :]
-    return Frame(_header(head[1] + tail), head.end(1), end, boundary, named)
+    return Frame(_header(head[1] + tail), head.end(1), end, boundary, named, b"\n" in head[2])
 
 
 def _header(text: bytes) -> Header:
@@ -112,8 +113,10 @@ def _header(text: bytes) -> Header:
 class Pieces:
     """JSON arrays of whole items, in order, each valid only until the next is asked for. Tells how far it has read.
 
-    After the last one `header` is all that the List says of itself.
+    `size` is how much of the file the present one is. After the last one `header` is all that the List says of itself.
     """
+
+    size = 0
 
     def __init__(self, file: BinaryIO, frame: Frame, tell: Callable[[int], None], chunk: int = CHUNK) -> None:
         self.header = frame.header
@@ -140,12 +143,20 @@ class Pieces:
             if cut == len(buffer):
                 buffer.append(0)
             buffer[cut] = ord("]")
+            self.size = cut + 1
             with memoryview(buffer) as view, view[: cut + 1] as piece:
                 yield piece
             if is_last:
                 return
             buffer[1 : 1 + len(rest)] = rest
             filled = 1 + len(rest)
+
+    def close(self) -> None:
+        """Give back what is held besides the file."""
+
+    def as_written(self, piece: memoryview) -> bytes:
+        """Return the present piece as the file has it."""
+        return bytes(piece)
 
     def _to_items(self) -> bytes:
         """Go to the first item, and return what stands before it in a stream."""

@@ -54,7 +54,7 @@ def _read_source(source: Source, collection: Collection) -> None:
         if not source.named and _is_log(source, collection):
             return
         try:
-            read_list(source.content, source.name, collection, kind_of_path(source.path))
+            read_list(source.content, source.name, collection, kind_of_path(source.path), source.tell)
         except NotAList:
             content = source.content if source.from_start is None else source.from_start()
             _read_other(source._replace(content=content), collection)

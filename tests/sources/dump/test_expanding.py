@@ -12,6 +12,7 @@ import pytest
 from kubectl_sched.sources.budget import Budget
 from kubectl_sched.sources.dump import compression
 from kubectl_sched.sources.dump.compression import Expanded, ExpandedBeside, expanded
+from kubectl_sched.sources.dump.processes import filling_process
 from kubectl_sched.sources.dump_errors import BombError, DumpError
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ CONTENT = b"".join(b"%d\n" % number for number in range(200_000))
 @pytest.fixture
 def compressed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[BinaryIO]:
     monkeypatch.setattr(compression, "LEAST_BESIDE", 0)
-    monkeypatch.setattr(compression, "active_count", lambda: 1)
+    monkeypatch.setattr(filling_process, "active_count", lambda: 1)
     monkeypatch.setattr(compression, "_CHUNK_BYTES", 1 << 16)
     path = tmp_path / "numbers.gz"
     path.write_bytes(gzip.compress(CONTENT))
@@ -49,7 +50,7 @@ def test_the_content_is_the_same(compressed: BinaryIO) -> None:
 def test_nothing_is_lost_if_the_process_dies(compressed: BinaryIO, read_before: int) -> None:
     with beside(compressed) as stream:
         start = stream.read(read_before) or b""
-        os.kill(stream.worker, SIGKILL)
+        os.kill(stream.process.pid, SIGKILL)
         assert start + stream.readall() == CONTENT
 
 
@@ -75,4 +76,4 @@ def test_the_process_ends_with_the_stream(compressed: BinaryIO) -> None:
     with beside(compressed) as stream:
         stream.read(1)
     with pytest.raises(ChildProcessError):
-        os.waitpid(stream.worker, os.WNOHANG)
+        os.waitpid(stream.process.pid, os.WNOHANG)

@@ -164,7 +164,7 @@ def test_the_dump_is_as_old_as_the_newest_time_in_it(read_text: Callable[..., Du
     assert read_text(listing(NODE)).taken_at is None
 
 
-_ITEMS = st.lists(
+ITEMS = st.lists(
     st.one_of(
         st.builds(
             lambda name, labels: obj("Pod", name, "x", metadata={"labels": labels}),
@@ -188,7 +188,7 @@ _ITEMS = st.lists(
 
 
 @settings(deadline=None)
-@given(_ITEMS, st.sampled_from([4, 1, None]), st.booleans(), st.integers(min_value=1, max_value=400))
+@given(ITEMS, st.sampled_from([4, 1, None]), st.booleans(), st.integers(min_value=1, max_value=400))
 def test_reading_in_pieces_equals_reading_at_once(
     items: list[dict[str, Any]], indent: int | None, sort: bool, chunk: int
 ) -> None:
@@ -217,7 +217,7 @@ class Stream(io.RawIOBase):
 
 
 @settings(deadline=None)
-@given(_ITEMS, st.sampled_from([4, 1, None]), st.booleans(), st.integers(1, 400), st.integers(1, 400), st.booleans())
+@given(ITEMS, st.sampled_from([4, 1, None]), st.booleans(), st.integers(1, 400), st.integers(1, 400), st.booleans())
 def test_a_stream_is_read_as_a_file_is(
     items: list[dict[str, Any]], indent: int | None, sort: bool, chunk: int, step: int, is_snapshot: bool
 ) -> None:
