@@ -188,14 +188,18 @@ def _status_differs(pod: Pod) -> bool:
     spec, status = pod.spec, pod.status
     if status.resources is not None or status.allocated_resources is not None or is_resize_infeasible(pod):
         return True
-    if not status.container_statuses and not status.init_container_statuses:
-        return False
-    asked = {container.name: container.resources.requests for container in (*spec.containers, *spec.init_containers)}
-    for each in (*status.container_statuses, *status.init_container_statuses):
-        if each.resources is None and each.allocated_resources is None:
+    reported = status.container_statuses
+    if status.init_container_statuses:
+        reported = (*reported, *status.init_container_statuses)
+    asked: dict[str, ResourceList] | None = None
+    for each in reported:
+        resources, allocated = each.resources, each.allocated_resources
+        if resources is None and allocated is None:
             continue
+        if asked is None:
+            asked = {one.name: one.resources.requests for one in (*spec.containers, *spec.init_containers)}
         requests = asked.get(each.name)
-        if each.resources is None or each.resources.requests != requests or each.allocated_resources != requests:
+        if resources is None or resources.requests != requests or allocated != requests:
             return True
     return False
 

@@ -14,7 +14,7 @@ from kubectl_sched.errors import SchedError
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.record import Record
 from kubectl_sched.sources.discovery.scheduler_configurations import ConfigurationSource, configuration_of
-from kubectl_sched.sources.discovery.scheduler_flags import flags, is_scheduler
+from kubectl_sched.sources.discovery.scheduler_flags import NAME, flags, is_scheduler
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -94,9 +94,9 @@ def find_schedulers(dump: Dump) -> tuple[FoundScheduler, ...]:
     """Every kube-scheduler with a pod among the objects that is not about to go, in the order of their names."""
     groups: dict[tuple[str, str, str, str, tuple[str, ...]], list[Pod]] = {}
     for item in dump.objects:
-        if isinstance(item, Pod) and not item.has_ended and item.metadata.deletion_timestamp is None:
+        if isinstance(item, Pod):
             container = scheduler_container(item)
-            if container is not None:
+            if container is not None and not item.has_ended and item.metadata.deletion_timestamp is None:
                 key = (*_group(item), container.image, container.command)
                 groups.setdefault(key, []).append(item)
     leases = {item.key: item for item in dump.objects if isinstance(item, Lease)} if groups else {}
@@ -107,7 +107,7 @@ def find_schedulers(dump: Dump) -> tuple[FoundScheduler, ...]:
 def scheduler_container(pod: Pod) -> Container | None:
     """The container that is a kube-scheduler, None if there is none."""
     for container in pod.spec.containers:
-        if is_scheduler(container):
+        if (container.command or NAME in container.image) and is_scheduler(container):
             return container
     return None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec.structs import force_setattr, replace
+from msgspec.structs import force_setattr
 
 from kubectl_sched.api.apps import Deployment, PodTemplateSpec
 from kubectl_sched.api.pod import Pod
@@ -79,7 +79,7 @@ _QUOTES = str.maketrans("", "", "'\"")
 
 def keep_scheduler_flags(item: KubernetesObject) -> None:
     """Drop the command lines of a pod or a workload just decoded, but for the flags of kube-schedulers in it."""
-    if isinstance(item, Pod):
+    if type(item) is Pod:
         _keep(item.spec)
         return
     spec = getattr(item, "spec", None)
@@ -91,29 +91,44 @@ def keep_scheduler_flags(item: KubernetesObject) -> None:
 
 
 def _keep(spec: PodSpec) -> None:
+    keeps_volumes = False
     for container in spec.containers:
-        if container.command or container.args or KARPENTER in container.image:
-            force_setattr(container, "command", tuple(_kept_flags(container)))
-            force_setattr(container, "args", ())
+        command, args, image = container.command, container.args, container.image
+        if command or args or KARPENTER in image:
+            kept = tuple(_kept_flags(container))
+            if kept or command:
+                force_setattr(container, "command", kept)
+            if args:
+                force_setattr(container, "args", ())
+            command = kept
+        if command or NAME in image or AUTOSCALER in image:
+            keeps_volumes = keeps_volumes or is_scheduler(container) or is_autoscaler(container)
     for container in (*spec.init_containers, *spec.ephemeral_containers):
         if container.command or container.args:
             force_setattr(container, "command", ())
             force_setattr(container, "args", ())
+    if not keeps_volumes:
+        _drop_config_maps(spec)
+
+
+def _drop_config_maps(spec: PodSpec) -> None:
     for volume in spec.volumes:
         if volume.config_map is not None:
-            if not any(is_scheduler(each) or is_autoscaler(each) for each in spec.containers):
-                force_setattr(spec, "volumes", tuple([replace(each, config_map=None) for each in spec.volumes]))
-            return
+            force_setattr(volume, "config_map", None)
 
 
 def _kept_flags(container: Container) -> Iterable[str]:
     """Return the flags that are kept; the shortest way is that of the many containers that have none."""
+    text = "\n".join((container.image, *container.command, *container.args))
+    if "kube" not in text and "karpenter" not in text and "autoscaler" not in text and not _has_quotes(text):
+        return ()
     if is_karpenter(container) or container.command[:1] == (KARPENTER,):
         return _kept_of_karpenter(container)
-    text = "\n".join((*container.command, *container.args))
-    is_plain = "kube" not in text and "kube" not in container.image and "'" not in text and '"' not in text
-    is_plain = is_plain and AUTOSCALER not in text and AUTOSCALER not in container.image
-    return () if is_plain else _kept(container, text)
+    return _kept(container, "\n".join((*container.command, *container.args)))
+
+
+def _has_quotes(text: str) -> bool:
+    return "'" in text or '"' in text
 
 
 def is_scheduler(container: Container) -> bool:

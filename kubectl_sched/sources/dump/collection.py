@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.sources.dump.json_lists import SnapshotMetadata
+    from kubectl_sched.sources.kinds import Kind
 
 
 _CONFLICTS_IN_FULL = 3
@@ -72,11 +73,15 @@ class Collection:
 
     def add(self, objects: Iterable[KubernetesObject], source: str) -> None:
         """Takes the objects in; those of foreign API groups are passed over."""
+        kind: Kind | None = None
+        api_version, is_served = "", False
         for item in objects:
-            kind = BY_TYPE[type(item)]
             metadata = item.metadata
             keep_scheduler_flags(item)
-            if not serves(kind, item.api_version) or not _is_wanted(item):
+            if kind is None or type(item) is not kind.type or item.api_version != api_version:
+                kind, api_version = BY_TYPE[type(item)], item.api_version
+                is_served = serves(kind, api_version)
+            if not is_served or not _is_wanted(item):
                 continue
             if not metadata.name:
                 self.warn(f"{source}: a {kind.name} without a name was skipped")
@@ -118,7 +123,7 @@ class Collection:
         lost = [
             item
             for item in self._objects.values()
-            if isinstance(item, Pod) and item.spec.node_name and item.spec.node_name not in nodes and not item.has_ended
+            if type(item) is Pod and item.spec.node_name not in nodes and item.spec.node_name and not item.has_ended
         ]
         if nodes and lost:
             example = f"Pod {lost[0].key} to {lost[0].spec.node_name}"
@@ -130,7 +135,7 @@ class Collection:
     @property
     def dump(self) -> Dump:
         """All that was read so far."""
-        present = self._present | {item_type.__name__ for item_type, _, _ in self._objects}
+        present = self._present | {kind.__name__ for kind in {kind for kind, _, _ in self._objects}}
         warnings = (*self._warnings, *self._about_conflicts(), *self._about_absent_nodes())
         return Dump(
             objects=tuple(self._objects.values()),

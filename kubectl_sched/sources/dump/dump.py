@@ -68,16 +68,16 @@ class Dump(Record, frozen=True, kw_only=True, dict=True):
     @cached_property
     def taken_at(self) -> str | None:
         """The newest time (RFC 3339) at which the cluster wrote anything that was read: the dump is no older."""
-        objects = self.objects
-        statuses = [item.status for item in objects if isinstance(item, Node | Pod)]
-        times = (
-            [item.metadata.creation_timestamp or "" for item in objects],
-            [item.last_seen for item in objects if isinstance(item, Event)],
-            [item.spec.renew_time or "" for item in objects if isinstance(item, Lease)],
-            [
-                condition.last_heartbeat_time or condition.last_transition_time or ""
-                for status in statuses
-                for condition in status.conditions
-            ],
-        )
-        return max(max(each, default="") for each in times) or None
+        newest = ""
+        for item in self.objects:
+            newest = max(newest, item.metadata.creation_timestamp or "")
+            if isinstance(item, Pod | Node):
+                for condition in item.status.conditions:
+                    time = condition.last_heartbeat_time or condition.last_transition_time
+                    if time is not None and time > newest:
+                        newest = time
+            elif isinstance(item, Event):
+                newest = max(newest, item.last_seen)
+            elif isinstance(item, Lease):
+                newest = max(newest, item.spec.renew_time or "")
+        return newest or None
