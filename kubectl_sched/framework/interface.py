@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.reservation import Reservation
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.array_types import Floats, Integers, Rows
+    from kubectl_sched.snapshot.array_types import Codes, Floats, Integers, Rows
 
 _ROWS_COMPARED = 32
 """Of how many nodes `summarize` asks for evidence to find the closest."""
@@ -116,6 +116,14 @@ class PreFilterExtensions(Plugin):
     @abstractmethod
     def remove_pod(self, state: CycleState, pod: Pod, removed: Pod, row: int, nodes: Snapshot) -> None:
         """`removed` is taken not to run on the row's node."""
+
+    def verdict_key(self, state: CycleState, pod: Pod, nodes: Snapshot) -> Hashable:
+        """The inputs of all verdicts besides the pod and the Node objects; None if they are not known.
+
+        Law: while it is equal, and not None, Filter gives every node the same verdict.
+        """
+        del state, pod, nodes
+        return None
 
 
 class FilterPlugin(Plugin):
@@ -238,6 +246,25 @@ class PreScoreExtensions(Plugin):
         In `nodes` it runs there either way. An amount of 0 changes nothing, and counts what is otherwise left to Score.
         """
 
+    def score_signature(
+        self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows
+    ) -> Sequence[Integers | Codes] | None:
+        """Arrays of len(rows): what tells the raw scores of these nodes apart; None if that is not known.
+
+        Law: nodes with equal signatures have equal raw scores, and another pod changes the signature of its own node
+        alone, or how many parts signatures have.
+        """
+        del state, pod, nodes, rows
+        return None
+
+    def rescored_rows(self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot) -> Rows | None:
+        """The rows whose raw scores may differ since `changed` came to the row's node; None for any.
+
+        That is while `pre_score_fewer` gives the same key.
+        """
+        del state, pod, changed, row, nodes
+        return None
+
 
 class ScorePlugin(Plugin):
     """Gives each feasible node points."""
@@ -250,6 +277,15 @@ class ScorePlugin(Plugin):
         """int64[len(rows)]: the scores brought to 0..100. Upstream's ScoreExtensions; without them nothing changes."""
         del state, pod, nodes, rows
         return scores
+
+    def normalizes_by_value(self, state: CycleState, nodes: Snapshot) -> bool:
+        """Report whether the smallest, the largest and the own raw score decide what a node's score is brought to.
+
+        Law: normalize_score then gives a value the same points among whichever others lie between these two, however
+        many there are.
+        """
+        del state, nodes
+        return False
 
     def pre_score_fewer(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Hashable:
         """Bring what pre_score wrote for more feasible nodes to what it would write for these rows alone.

@@ -119,6 +119,11 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
         del state, pod, nodes, rows
         return default_normalize_score(scores, reverse=True)
 
+    def normalizes_by_value(self, state: CycleState, nodes: Snapshot) -> bool:
+        """It always does."""
+        del state, nodes
+        return True
+
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Every taint that keeps the pod off, the one that kube-scheduler stops at first."""
         del state

@@ -20,7 +20,7 @@ from kubectl_sched.scheduler.reserve import after, reserved, reserved_pod, witho
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.simulation.group_cycles import run_group_cycle
 from kubectl_sched.simulation.placements import TIED_SHOWN, Placement, QueuedPod, Simulated
-from kubectl_sched.simulation.replica_placement import EqualPods, are_equal
+from kubectl_sched.simulation.replicas.replica_placement import EqualPods, are_equal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

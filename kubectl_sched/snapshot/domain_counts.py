@@ -52,6 +52,11 @@ class TopologyCounts(CachingRecord, frozen=True, kw_only=True):
         return {value: code for code, value in enumerate(self.values)}
 
     @cached_property
+    def counted_codes(self) -> Rows:
+        """The codes of the values with a count above 0."""
+        return np.flatnonzero(self.counts > 0)
+
+    @cached_property
     def is_empty(self) -> bool:
         """Report whether nothing is counted anywhere."""
         return not self.counts.any()
@@ -61,10 +66,11 @@ class TopologyCounts(CachingRecord, frozen=True, kw_only=True):
         code = self._code_of.get(value)
         return 0 if code is None else int(self.counts[code])
 
-    def on(self, nodes: Snapshot) -> Integers:
-        """int64[n]: the count of each node's domain, 0 for a node without the label."""
+    def on(self, nodes: Snapshot, rows: Rows | None = None) -> Integers:
+        """int64[n]: the count of each node's domain, 0 for a node without the label; of these rows only, if given."""
         column = nodes.label(self.key)
-        return self.of_values(column.values).take(column.codes)
+        codes = column.codes if rows is None else column.codes.take(rows)
+        return self.of_values(column.values).take(codes)
 
     def of_values(self, values: Sequence[str | None]) -> Integers:
         """The counts of these values of the label, 0 for None."""

@@ -37,6 +37,7 @@ class NodeTable:
         self.objects = objects
         self._label_columns: dict[str, Column[str | None]] = {}
         self._codes_without: dict[str, int | None] = {}
+        self._ordered_rows: dict[str, tuple[Rows, Rows]] = {}
 
     def __len__(self) -> int:
         return len(self.objects)
@@ -141,6 +142,17 @@ class NodeTable:
         without = self.code_without(key)
         codes = self.label(key).codes
         return np.ones(len(codes), dtype=np.bool_) if without is None else codes != without
+
+    def rows_in_domain_of(self, key: str, row: int) -> Rows:
+        """The rows whose label has the value that it has on this row, or that lack it if this one does."""
+        if key not in self._ordered_rows:
+            column = self.label(key)
+            starts = np.zeros(len(column.values) + 1, dtype=np.intp)
+            np.cumsum(np.bincount(column.codes, minlength=len(column.values)), out=starts[1:])
+            self._ordered_rows[key] = np.argsort(column.codes, kind="stable"), starts
+        order, starts = self._ordered_rows[key]
+        code = self.label(key).codes[row]
+        return order[starts[code] : starts[code + 1]]
 
     @cached_property
     def allocatable(self) -> Mapping[str, Integers]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -28,14 +28,64 @@ class PodResource(CachingRecord, frozen=True, kw_only=True):
 
 
 Amounts = dict[str, "Integers"]
+_Change: TypeAlias = "tuple[PodResource, int, int]"
+"""The requests of a pod, its row, and 1 if it comes or -1 if it goes."""
+
+_Version: TypeAlias = "tuple[_Sums, list[_Change], int]"
+"""Sums, the changes since, and how many of these count."""
 
 
-class Usage(Record, frozen=True, kw_only=True):
+class _Sums(Record, frozen=True, kw_only=True):
     """int64[n] by resource, and how many pods each node has."""
 
     requested: Mapping[str, Integers]
     non_zero: Mapping[str, Integers]
     pod_count: Integers
+
+
+class Usage:
+    """The sums of all nodes, immutable. Pods that come or go are added up once somebody asks.
+
+    A what-if places thousands of pods and rarely asks in between: so all versions share one list of changes that only
+    ever grows, and a version is how much of it it sees.
+    """
+
+    __slots__ = ("_version",)
+
+    def __init__(
+        self,
+        *,
+        requested: Mapping[str, Integers],
+        non_zero: Mapping[str, Integers],
+        pod_count: Integers,
+        changes: list[_Change] | None = None,
+        seen: int = 0,
+    ) -> None:
+        sums = _Sums(requested=requested, non_zero=non_zero, pod_count=pod_count)
+        self._version: _Version = (sums, [] if changes is None else changes, seen)
+
+    @property
+    def requested(self) -> Mapping[str, Integers]:
+        """int64[n] by resource."""
+        return self._sums.requested
+
+    @property
+    def non_zero(self) -> Mapping[str, Integers]:
+        """The same for cpu and memory, with defaults for containers that ask for nothing."""
+        return self._sums.non_zero
+
+    @property
+    def pod_count(self) -> Integers:
+        """int64[n]: how many pods each node has."""
+        return self._sums.pod_count
+
+    @property
+    def _sums(self) -> _Sums:
+        sums, changes, seen = self._version
+        if seen:
+            sums = _with_changes(sums, changes[:seen])
+            self._version = (sums, [], 0)
+        return sums
 
     @classmethod
     def of(cls, resources: Column[PodResource], rows: Rows, node_count: int) -> Usage:
@@ -49,13 +99,12 @@ class Usage(Record, frozen=True, kw_only=True):
 
     def changed(self, resource: PodResource, row: int, sign: int) -> Usage:
         """With one pod more (sign 1) or less (sign -1) on a row."""
-        pod_count = self.pod_count.copy()
-        pod_count[row] += sign
-        return Usage(
-            requested=_changed(self.requested, resource.requested, row, sign, len(pod_count)),
-            non_zero=_changed(self.non_zero, resource.non_zero, row, sign, len(pod_count)),
-            pod_count=pod_count,
-        )
+        sums, changes, seen = self._version
+        if len(changes) > seen:  # another version has gone on from here
+            sums, changes, seen = self._sums, [], 0
+        changes.append((resource, row, sign))
+        requested, non_zero, pod_count = sums.requested, sums.non_zero, sums.pod_count
+        return Usage(requested=requested, non_zero=non_zero, pod_count=pod_count, changes=changes, seen=seen + 1)
 
     def plus_everywhere(self, resource: PodResource, times: int) -> Usage:
         """With so many equal pods more on every row."""
@@ -122,10 +171,18 @@ def _difference(amounts: Mapping[str, Integers], subtracted: Mapping[str, Intege
     return {name: each - subtracted[name] if name in subtracted else each for name, each in amounts.items()}
 
 
-def _changed(amounts: Mapping[str, Integers], by: Mapping[str, int], row: int, sign: int, node_count: int) -> Amounts:
-    changed = dict(amounts)
-    for name, amount in by.items():
-        column = changed[name].copy() if name in changed else np.zeros(node_count, dtype=np.int64)
-        column[row : row + 1] += wrapped(sign * amount)  # numpy warns of what wraps in a number, not in an array
-        changed[name] = column
-    return changed
+def _with_changes(sums: _Sums, changes: Sequence[_Change]) -> _Sums:
+    requested, non_zero, pod_count = dict(sums.requested), dict(sums.non_zero), sums.pod_count.copy()
+    for amounts, names in (
+        (requested, dict.fromkeys(name for resource, _, _ in changes for name in resource.requested)),
+        (non_zero, dict.fromkeys(name for resource, _, _ in changes for name in resource.non_zero)),
+    ):
+        for name in names:
+            amounts[name] = amounts[name].copy() if name in amounts else np.zeros(len(pod_count), dtype=np.int64)
+    for resource, row, sign in changes:
+        pod_count[row] += sign
+        for amounts, by in ((requested, resource.requested), (non_zero, resource.non_zero)):
+            for name, amount in by.items():
+                # numpy warns of what wraps in a number, not in an array
+                amounts[name][row : row + 1] += wrapped(sign * amount)
+    return _Sums(requested=requested, non_zero=non_zero, pod_count=pod_count)

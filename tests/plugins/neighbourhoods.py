@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 from hypothesis import strategies as st
+from msgspec import structs
 
 from kubectl_sched.api.core import Namespace, Service
 from kubectl_sched.framework.cycle_state import CycleState
 from kubectl_sched.framework.interface import PreFilterPlugin
 from kubectl_sched.framework.status import SUCCESS, Code
-from tests.plugins.clusters import node, pod, snapshot
+from tests.plugins.clusters import node, pod, requests, snapshot
 
 if TYPE_CHECKING:
     from kubectl_sched.api.core import Node
@@ -118,6 +119,13 @@ class Maker:
         }
         return {key: value for key, value in constraint.items() if value is not None}
 
+    def node_of_district(self, name: str, *, is_complete: bool) -> Node:
+        labels = {"zone": self.random.choice(["za", "zb", "zc"]), "kubernetes.io/hostname": name}
+        labels |= {"pool": self.random.choice(["", "gpu"]), "meal": self.random.choice(["tea", "rice"])}
+        labels = {key: value for key, value in labels.items() if is_complete or self.random.random() < 0.95}
+        size = {"cpu": self.random.choice(["1", "2"]), "memory": "4Gi", "pods": self.random.choice(["2", "9"])}
+        return node(name, labels=labels, allocatable=size)
+
     def node(self, name: str) -> Node:
         labels = {"zone": self.random.choice(["za", "zb"]), "pool": self.random.choice(["", "gpu", "cpu"])}
         labels["kubernetes.io/hostname"] = self.random.choice([name, name, name, "shared"])
@@ -160,6 +168,26 @@ def neighbourhood(seed: int) -> Neighbourhood:
     return Neighbourhood(
         seed, nodes, maker.incoming_pod(), maker.existing_pod("other"), maker.random.randrange(len(names))
     )
+
+
+def district(seed: int) -> Neighbourhood:
+    """The same with many nodes in few domains, where all labels are there as a rule, and pods ask for some cpu."""
+    maker = Maker(seed)
+    names = [f"n{index}" for index in range(maker.random.randrange(30, 70))]
+    is_complete = maker.random.random() < 0.8
+    existing = [
+        maker.existing_pod(f"p{index}", maker.random.choice(names)) for index in range(maker.random.randrange(20))
+    ]
+    nodes = snapshot(
+        *(maker.node_of_district(name, is_complete=is_complete) for name in names),
+        *existing,
+        *(namespace("default"), namespace("a", team="x"), namespace("b")),
+        service("web", {"app": "web"}),
+    )
+    incoming = maker.incoming_pod()
+    containers = pod("sized", **requests(cpu="300m", memory="100Mi")).spec.containers
+    incoming = structs.replace(incoming, spec=structs.replace(incoming.spec, containers=containers))
+    return Neighbourhood(seed, nodes, incoming, maker.existing_pod("other"), maker.random.randrange(len(names)))
 
 
 neighbourhoods = st.integers(0, 2**32 - 1).map(neighbourhood)

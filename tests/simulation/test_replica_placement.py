@@ -12,14 +12,16 @@ from msgspec import structs
 
 from kubectl_sched.api.core import Service
 from kubectl_sched.config import KubeVersion, load_configuration
+from kubectl_sched.plugins.inter_pod_affinity import InterPodAffinity
+from kubectl_sched.plugins.pod_topology_spread import PodTopologySpread
 from kubectl_sched.scheduler.schedule_one import cycle
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.simulation.placements import QueuedPod
 from kubectl_sched.simulation.queue_simulation import Simulation
-from kubectl_sched.simulation.replica_placement import EqualPods, are_equal
+from kubectl_sched.simulation.replicas.replica_placement import EqualPods, are_equal
 from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests, snapshot
-from tests.plugins.neighbourhoods import neighbourhood
+from tests.plugins.neighbourhoods import district, neighbourhood
 from tests.plugins.random_clusters import clusters, incoming_pods
 
 if TYPE_CHECKING:
@@ -102,6 +104,59 @@ def test_equal_pods_that_look_at_their_neighbours(seed: int, sized: bool, versio
     replay = scheduler(where.nodes, version)
     pods = copies(template)
     assert simulated(replay, pods) == one_by_one(replay, pods)
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), version=st.sampled_from(["1.33", "1.36", "1.37"]))
+def test_equal_pods_on_many_nodes_in_few_domains(seed: int, version: str) -> None:
+    where = district(seed)
+    replay = scheduler(where.nodes, version)
+    pods = copies(where.incoming, 30)
+    assert simulated(replay, pods) == one_by_one(replay, pods)
+
+
+def spreading_softly(key: str, skew: int = 1) -> dict[str, Any]:
+    return {**SPREAD, "topologyKey": key, "whenUnsatisfiable": "ScheduleAnyway", "maxSkew": skew}
+
+
+def preferring(kind: str, key: str) -> dict[str, Any]:
+    term = {"topologyKey": key, "labelSelector": {"matchLabels": {"app": "web"}}}
+    return {"affinity": {kind: {"preferredDuringSchedulingIgnoredDuringExecution": [
+        {"weight": 10, "podAffinityTerm": term}
+    ]}}}  # fmt: skip
+
+
+HOSTNAME = "kubernetes.io/hostname"
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"topologySpreadConstraints": [spreading_softly(HOSTNAME)]},
+        {"topologySpreadConstraints": [spreading_softly("zone"), SPREAD]},
+        preferring("podAffinity", "zone"),
+        preferring("podAntiAffinity", HOSTNAME),
+    ],
+)
+def test_nodes_of_a_score_group_are_scored_together(spec: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    count = 400
+    labels = [{"zone": f"z{index % 3}", HOSTNAME: f"n{index}"} for index in range(count)]
+    first = pod("first", on="n0", metadata={"labels": {"app": "web"}})
+    replay = scheduler(snapshot(*(node(each[HOSTNAME], labels=each) for each in labels), first))
+    scored: list[int] = []
+    for plugin in (PodTopologySpread, InterPodAffinity):
+        monkeypatch.setattr(plugin, "score", counting_rows(plugin.score, scored))
+    pods = copies(pod("new", metadata={"labels": {"app": "web"}}, **spec), 20)
+    simulated(replay, pods)
+    assert sum(scored) <= 2 * count + 20 * len(pods)
+
+
+def counting_rows(score: Any, scored: list[int]) -> Any:
+    def counted(self: Any, state: Any, incoming: Any, nodes: Any, rows: Any) -> Any:
+        scored.append(len(rows))
+        return score(self, state, incoming, nodes, rows)
+
+    return counted
 
 
 POD_NAME = "statefulset.kubernetes.io/pod-name"

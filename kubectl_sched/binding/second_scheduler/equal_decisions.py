@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubectl_sched.simulation.ordinal_labels import asked_labels
-from kubectl_sched.simulation.replica_placement import EqualPods, are_equal
+from kubectl_sched.simulation.replicas.ordinal_labels import asked_labels
+from kubectl_sched.simulation.replicas.replica_placement import EqualPods, are_equal
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod

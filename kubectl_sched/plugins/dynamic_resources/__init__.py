@@ -263,6 +263,11 @@ class DynamicResources(
         del state, pod, nodes, rows
         return default_normalize_score(scores) if self._on else scores
 
+    def normalizes_by_value(self, state: CycleState, nodes: Snapshot) -> bool:
+        """It always does."""
+        del state, nodes
+        return True
+
     def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Name the devices that the node would give, and the alternatives that they are."""
         known = state.get(STATE)

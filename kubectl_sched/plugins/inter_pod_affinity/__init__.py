@@ -29,12 +29,14 @@ from kubectl_sched.plugins.inter_pod_affinity.terms import namespace_labels, ter
 from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.plugins.inter_pod_affinity.terms import AffinityTerm
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.array_types import Integers, Rows
+    from kubectl_sched.snapshot.array_types import Codes, Integers, Rows
 
 
 class InterPodAffinity(
@@ -106,6 +108,11 @@ class InterPodAffinity(
         before = _pre_filter_state(state)
         state.write(filtering.STATE, filtering.with_pod(before, pod, removed, nodes, row, -1))
 
+    def verdict_key(self, state: CycleState, pod: Pod, nodes: Snapshot) -> Hashable:
+        """The domains that have pods; unknown where each node's own pods are looked at."""
+        del pod, nodes
+        return filtering.verdict_key(_pre_filter_state(state))
+
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
         """Reject nodes away from pods it must be near to, and near to pods that one of the two must be away from."""
         if self._grows_in_place(pod):
@@ -165,6 +172,18 @@ class InterPodAffinity(
             return SKIP
         return self.pre_score(state, pod, nodes, rows)
 
+    def score_signature(
+        self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows
+    ) -> Sequence[Integers | Codes] | None:
+        """The domains that have points, or the points where each node is a domain of its own."""
+        del pod
+        return scoring.score_signature(state.read(scoring.STATE), nodes, rows)
+
+    def rescored_rows(self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot) -> Rows | None:
+        """The nodes of the domains that terms between the two pods are about."""
+        del pod, changed
+        return scoring.rescored_rows(state.read(scoring.STATE), row, nodes)
+
     def score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
         """The points of each node's domains."""
         del pod
@@ -175,6 +194,11 @@ class InterPodAffinity(
         del pod, nodes, rows
         state.read(scoring.STATE)
         return scoring.normalized(scores)
+
+    def normalizes_by_value(self, state: CycleState, nodes: Snapshot) -> bool:
+        """It always does."""
+        del state, nodes
+        return True
 
     def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """The points of each of the node's domains."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.plugins.inter_pod_affinity.terms import AffinityTerm
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.array_types import Integers, Rows
+    from kubectl_sched.snapshot.array_types import Codes, Integers, Rows
 
 
 class Preferences(Record, frozen=True, kw_only=True):
@@ -54,6 +54,8 @@ class PreScoreState(Record, frozen=True, kw_only=True):
 
     preferences: Preferences
     topology_score: Mapping[str, TopologyCounts]
+    changed_keys: tuple[str, ...] = ()
+    """The topology keys whose points the latest pod changed."""
 
 
 STATE: Final[StateKey[PreScoreState]] = StateKey(name="PreScoreInterPodAffinity")
@@ -108,12 +110,38 @@ def with_pod(state: PreScoreState, pod: Pod, changed: Pod, nodes: Snapshot, row:
     """The state with another pod on a row's node (1) or off it (-1)."""
     labels = nodes.node_objects[row].metadata.labels
     after = dict(state.topology_score)
-    for key, points in _between(pod, changed, state.preferences):
+    keys = set()
+    for key, points in _BETWEEN.of(pod, changed, state.preferences):
         value = labels.get(key)
         if value is not None:
             before = after.get(key) or TopologyCounts.none(nodes, key)
             after[key] = before.plus(value, points * amount)
-    return PreScoreState(preferences=state.preferences, topology_score=after)
+            keys.add(key)
+    return PreScoreState(preferences=state.preferences, topology_score=after, changed_keys=tuple(sorted(keys)))
+
+
+class _BetweenOnce:
+    """Replicas come one after the other and hold equal labels and affinity, so the points of the latest are kept."""
+
+    def __init__(self) -> None:
+        self._latest: tuple[Pod, Pod, Preferences, list[tuple[str, int]]] | None = None
+
+    def of(self, pod: Pod, other: Pod, preferences: Preferences) -> list[tuple[str, int]]:
+        latest = self._latest
+        if latest is None or latest[0] is not pod or latest[2] is not preferences or not _are_alike(latest[1], other):
+            latest = self._latest = pod, other, preferences, list(_between(pod, other, preferences))
+        return latest[3]
+
+
+_BETWEEN = _BetweenOnce()
+
+
+def _are_alike(one: Pod, other: Pod) -> bool:
+    """Report whether no affinity term tells the pods apart, nor their own terms."""
+    mine, theirs = one.metadata, other.metadata
+    return (
+        one.spec.affinity is other.spec.affinity and mine.namespace == theirs.namespace and mine.labels == theirs.labels
+    )
 
 
 def _between(pod: Pod, other: Pod, preferences: Preferences) -> Iterator[tuple[str, int]]:
@@ -140,8 +168,23 @@ def scores(state: PreScoreState, nodes: Snapshot, rows: Rows) -> Integers:
     """int64[len(rows)]: the sum of the points of all of a node's domains."""
     total = np.zeros(len(rows), dtype=np.int64)
     for points in state.topology_score.values():
-        total += points.on(nodes).take(rows)
+        total += points.on(nodes, rows)
     return total
+
+
+def score_signature(state: PreScoreState, nodes: Snapshot, rows: Rows) -> list[Integers | Codes]:
+    """For each topology key the domains of these nodes, or their points if no two nodes share one."""
+    columns = [(points, nodes.label(key)) for key, points in state.topology_score.items()]
+    return [
+        points.on(nodes, rows) if len(column.values) == len(nodes) else column.codes.take(rows)
+        for points, column in columns
+    ]
+
+
+def rescored_rows(state: PreScoreState, row: int, nodes: Snapshot) -> Rows:
+    """The rows of the domains whose points the latest pod, which is on this row's node, has changed."""
+    found = [nodes.table.rows_in_domain_of(key, row) for key in state.changed_keys]
+    return np.concatenate(found) if found else np.zeros(0, dtype=np.intp)
 
 
 def normalized(raw: Integers) -> Integers:

@@ -137,6 +137,11 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         del state, pod, nodes, rows
         return default_normalize_score(scores)
 
+    def normalizes_by_value(self, state: CycleState, nodes: Snapshot) -> bool:
+        """It always does."""
+        del state, nodes
+        return True
+
     def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Each preferred term: whether it selects the node, and what it is worth."""
         from kubectl_sched.plugins.node_affinity import evidence

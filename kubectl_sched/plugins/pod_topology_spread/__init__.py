@@ -24,7 +24,7 @@ from kubectl_sched.plugins.pod_topology_spread.constraints import Constraints
 from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Sequence
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.config.types import PodTopologySpreadArgs
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.array_types import Integers, Rows
+    from kubectl_sched.snapshot.array_types import Codes, Integers, Rows
 
 
 class PodTopologySpread(
@@ -73,6 +73,10 @@ class PodTopologySpread(
     def remove_pod(self, state: CycleState, pod: Pod, removed: Pod, row: int, nodes: Snapshot) -> None:
         """One pod less in the domains of its node."""
         self._change(state, pod, removed, row, nodes, -1)
+
+    def verdict_key(self, state: CycleState, pod: Pod, nodes: Snapshot) -> Hashable:
+        """The verdict on each domain."""
+        return filtering.verdict_key(_pre_filter_state(state), pod, nodes)
 
     def _change(self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot, amount: int) -> None:
         before = _pre_filter_state(state)
@@ -121,6 +125,16 @@ class PodTopologySpread(
         state.write(scoring.STATE, scoring.weighed(after, nodes, rows))
         return SUCCESS
 
+    def score_signature(
+        self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows
+    ) -> Sequence[Integers | Codes] | None:
+        """The domain of each constraint, or the number of matching pods where domains are nodes."""
+        return scoring.score_signature(_pre_score_state(state), pod, nodes, rows)
+
+    def rescored_rows(self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot) -> Rows | None:
+        """The nodes of the domains in which the pod counts."""
+        return scoring.rescored_rows(_pre_score_state(state), pod, changed, row, nodes)
+
     def score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
         """The matching pods of each node's domains, weighed."""
         return scoring.scores(_pre_score_state(state), pod, nodes, rows)
@@ -129,6 +143,10 @@ class PodTopologySpread(
         """The fewest pods become 100."""
         del pod
         return scoring.normalized(_pre_score_state(state), nodes, rows, scores)
+
+    def normalizes_by_value(self, state: CycleState, nodes: Snapshot) -> bool:
+        """Unless nodes are ignored for lack of a topology key."""
+        return _pre_score_state(state).scores_all(nodes)
 
     def pre_score_fewer(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Hashable:
         """The weight of a matching pod depends on the number of domains among the feasible nodes."""

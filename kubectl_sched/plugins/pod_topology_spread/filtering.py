@@ -45,13 +45,13 @@ class Spread(CachingRecord, frozen=True, kw_only=True):
     @cached_property
     def domain_count(self) -> int:
         """The number of domains."""
-        return int(np.count_nonzero(self.nodes.counts))
+        return len(self.nodes.counted_codes)
 
     @cached_property
     def fewest(self) -> int:
         """The matching pods of the emptiest domain."""
-        existing = self.nodes.counts > 0
-        return int(self.matches.counts[existing].min()) if existing.any() else _NO_DOMAIN
+        existing = self.nodes.counted_codes
+        return int(self.matches.counts.take(existing).min()) if len(existing) else _NO_DOMAIN
 
     @property
     def minimum(self) -> int:
@@ -147,12 +147,22 @@ def verdicts(state: PreFilterState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
     return Column(np.zeros(len(nodes), dtype=np.int32) if codes is None else codes, _VERDICTS)
 
 
+def verdict_key(state: PreFilterState, pod: Pod, nodes: Snapshot) -> tuple[bytes, ...]:
+    """The verdict on each value of each topology key."""
+    return tuple(_verdicts_by_value(spread, pod, nodes).astype(np.int8).tobytes() for spread in state.spreads)
+
+
 def _verdicts_of(spread: Spread, pod: Pod, nodes: Snapshot) -> Codes:
-    """int32[n], codes of _VERDICTS: judged once for each value of the topology key."""
+    """int32[n], codes of _VERDICTS."""
+    return _verdicts_by_value(spread, pod, nodes).take(nodes.label(spread.constraint.topology_key).codes)
+
+
+def _verdicts_by_value(spread: Spread, pod: Pod, nodes: Snapshot) -> Codes:
+    """The same, one for each value of the topology key."""
     constraint, column = spread.constraint, nodes.label(spread.constraint.topology_key)
     skew = spread.matches.of_values(column.values) + (selects_itself(pod, constraint) - spread.minimum)
     verdict = (skew > constraint.max_skew).astype(np.int32)
     without = nodes.table.code_without(constraint.topology_key)
     if without is not None:
         verdict[without] = 2
-    return verdict.take(column.codes)
+    return verdict

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.plugins.pod_topology_spread.constraints import Constraint, Constraints
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.array_types import Floats, Integers, Mask, Rows
+    from kubectl_sched.snapshot.array_types import Codes, Floats, Integers, Mask, Rows
+    from kubectl_sched.snapshot.node_table import NodeTable
 
 _INVALID_SCORE: Final = -1
 """Upstream's mark of ignored nodes; a constraint with maxSkew 0 can give a node this score, too."""
@@ -48,6 +49,8 @@ class PreScoreState(Record, frozen=True, kw_only=True):
 
     spreads: tuple[SoftSpread, ...]
     requires_all_keys: bool
+    weighed_for: tuple[NodeTable, Rows] | None = None
+    """The feasible rows that weights are of, in the table that numbers them."""
 
     def scores_all(self, nodes: Snapshot) -> bool:
         """Report whether no node is ignored."""
@@ -82,6 +85,8 @@ def pre_score_state(
 
 def weighed(state: PreScoreState, nodes: Snapshot, rows: Rows) -> PreScoreState:
     """The state with each constraint weighed by its domains among these rows."""
+    if state.weighed_for is not None and state.weighed_for[0] is nodes.table and state.weighed_for[1] is rows:
+        return state
     candidates = rows if state.scores_all(nodes) else rows[state.scored(nodes)[rows]]
 
     def of(spread: SoftSpread) -> SoftSpread:
@@ -89,7 +94,7 @@ def weighed(state: PreScoreState, nodes: Snapshot, rows: Rows) -> PreScoreState:
         domain_count = len(candidates) if key == HOSTNAME else _domain_count(nodes, key, candidates)
         return replace(spread, weight=natural_logarithm(domain_count + 2), domain_count=domain_count)
 
-    return replace(state, spreads=tuple(map(of, state.spreads)))
+    return replace(state, spreads=tuple(map(of, state.spreads)), weighed_for=(nodes.table, rows))
 
 
 def _domain_count(nodes: Snapshot, key: str, rows: Rows) -> int:
@@ -112,12 +117,16 @@ def _matches(pod: Pod, nodes: Snapshot, constraint: Constraint, counted: Mask) -
     return counts.plus("", len(unlabelled))
 
 
-def pod_counts(state: PreScoreState, pod: Pod, nodes: Snapshot) -> tuple[Integers, ...]:
-    """For each constraint int64[n]: the matching pods of each node's domain."""
-    return tuple(
-        _own_counts(pod, nodes, spread) if spread.matches is None else spread.matches.on(nodes)
-        for spread in state.spreads
-    )
+def pod_counts(state: PreScoreState, pod: Pod, nodes: Snapshot, rows: Rows | None = None) -> tuple[Integers, ...]:
+    """For each constraint int64[len(rows)]: the matching pods of each node's domain; without rows, of all nodes."""
+
+    def of(spread: SoftSpread) -> Integers:
+        if spread.matches is None:
+            counts = _own_counts(pod, nodes, spread)
+            return counts if rows is None else counts.take(rows)
+        return spread.matches.on(nodes, rows)
+
+    return tuple(map(of, state.spreads))
 
 
 def _own_counts(pod: Pod, nodes: Snapshot, spread: SoftSpread) -> Integers:
@@ -170,22 +179,55 @@ def _is_counted(pod: Pod, other: Pod, constraint: Constraint) -> bool:
     )
 
 
+def score_signature(state: PreScoreState, pod: Pod, nodes: Snapshot, rows: Rows) -> list[Integers | Codes] | None:
+    """For each constraint the domains of these nodes, or their own counts; None if a node lacks a topology key."""
+    keys = [spread.constraint.topology_key for spread in state.spreads]
+    if any(nodes.table.code_without(key) is not None for key in keys):
+        return None
+    return [
+        _own_counts(pod, nodes, spread).take(rows) if spread.matches is None else nodes.label(key).codes.take(rows)
+        for key, spread in zip(keys, state.spreads, strict=True)
+    ]
+
+
+def rescored_rows(state: PreScoreState, pod: Pod, changed: Pod, row: int, nodes: Snapshot) -> Rows | None:
+    """The rows whose counts another pod on the row's node changes; None if a missing label counts as an empty one."""
+    found = []
+    for spread in state.spreads:
+        if not _is_counted(pod, changed, spread.constraint):
+            continue
+        if spread.matches is None:
+            found.append(np.array([row], dtype=np.intp))
+        elif "" in spread.matches.values:
+            return None
+        else:
+            found.append(nodes.table.rows_in_domain_of(spread.constraint.topology_key, row))
+    return np.concatenate(found) if found else np.zeros(0, dtype=np.intp)
+
+
 def scores(state: PreScoreState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
     """int64[len(rows)]: matching pods, each times its constraint's weight, plus maxSkew - 1; 0 for ignored nodes."""
-    counted = pod_counts(state, pod, nodes)
-    everywhere = all(nodes.table.code_without(spread.constraint.topology_key) is None for spread in state.spreads)
+    counted = pod_counts(state, pod, nodes, rows)
+    without = {
+        spread.constraint.topology_key: nodes.table.code_without(spread.constraint.topology_key)
+        for spread in state.spreads
+    }
+    everywhere = all(code is None for code in without.values())
     if everywhere and len(counted) == 1:
         # Few nodes differ: each number of pods is weighed once.
         most = int(counted[0].max(initial=0))
-        if most < len(nodes):
+        if most < len(rows):
             per_count = _points(state.spreads[0], np.arange(most + 1))
-            return rounds_half_away(per_count).astype(np.int64).take(counted[0].take(rows))
-    total = np.zeros(len(nodes), dtype=np.float64)
+            return rounds_half_away(per_count).astype(np.int64).take(counted[0])
+    total = np.zeros(len(rows), dtype=np.float64)
     for spread, counts in zip(state.spreads, counted, strict=True):
-        total = np.where(nodes.table.has_label(spread.constraint.topology_key), total + _points(spread, counts), total)
+        key = spread.constraint.topology_key
+        points = total + _points(spread, counts)
+        total = points if without[key] is None else np.where(nodes.table.has_label(key)[rows], points, total)
     rounded = rounds_half_away(total).astype(np.int64)
-    rounded[~state.scored(nodes)] = 0
-    return rounded[rows]
+    if not everywhere:
+        rounded[~state.scored(nodes)[rows]] = 0
+    return rounded
 
 
 def _points(spread: SoftSpread, counts: Integers) -> Floats:

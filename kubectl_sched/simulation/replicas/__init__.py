@@ -1,0 +1,1 @@
+"""Placing the replicas of a workload: what their cycles have in common is judged once."""

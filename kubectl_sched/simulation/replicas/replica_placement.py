@@ -1,0 +1,229 @@
+"""Many pods that differ in name alone, one after the other: after each, only what it changed is judged again.
+
+Most of a what-if is replicas. After one of them has a node, the verdicts and raw scores of most plugins change on that
+node alone; PodTopologySpread and InterPodAffinity bring their counts up to date and judge all nodes again. Every
+placement equals a cycle from scratch. Where that cannot be had so simply (volumes, devices, nominated pods, nodes that
+PreFilter chose, a plugin that does not say what it depends on), there is no EqualPods and each pod has its whole cycle.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from kubectl_sched.framework.interface import DependsOn, PreFilterExtensions, PreScoreExtensions
+from kubectl_sched.framework.status import passing
+from kubectl_sched.scheduler.num_feasible_nodes import num_feasible_nodes_to_find
+from kubectl_sched.scheduler.result import Outcome
+from kubectl_sched.simulation.pods_without_claims import counts_nobody, is_plain
+from kubectl_sched.simulation.replicas.ordinal_labels import unasked_ordinals
+from kubectl_sched.simulation.replicas.replica_scorer import Feasible
+from kubectl_sched.simulation.replicas.replica_scores import ReplicaScores
+from kubectl_sched.simulation.replicas.verdicts_by_usage import UsageLevels
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from kubectl_sched.api.meta import Labels
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.cycle_state import CycleState
+    from kubectl_sched.framework.interface import FilterPlugin
+    from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.simulation.replicas.verdicts_by_usage import UsageLevel
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.array_types import Mask, Rows
+
+
+def are_equal(one: Pod, other: Pod, unasked: frozenset[str] = frozenset()) -> bool:
+    """Report whether no plugin can tell the pods apart: they differ in name, uid and creation time at most.
+
+    And in labels that no selector asks for. Claims are called after their pods, which the reasons that tell of them
+    then name.
+    """
+    mine, theirs = one.metadata, other.metadata
+    return (
+        not one.spec.resource_claims
+        and not any(volume.ephemeral is not None for volume in one.spec.volumes)
+        and (one.spec is other.spec or one.spec == other.spec)
+        and (mine.labels == theirs.labels or _are_equal_but_for(unasked, mine.labels, theirs.labels))
+        and mine.namespace == theirs.namespace
+        and mine.owner_references == theirs.owner_references
+        and mine.deletion_timestamp == theirs.deletion_timestamp
+        and one.status == other.status
+    )
+
+
+def _are_equal_but_for(unasked: frozenset[str], mine: Labels, theirs: Labels) -> bool:
+    if not unasked or mine.keys() != theirs.keys():
+        return False
+    return all(key in unasked or theirs[key] == value for key, value in mine.items())
+
+
+class EqualPods:
+    """The verdicts and scores of all nodes for one more of the pods; `assume` brings them up to date."""
+
+    def __init__(self, result: ScheduleResult, framework: Framework, state: CycleState) -> None:
+        self.pod = result.pod
+        self.nodes = result.nodes
+        self._framework = framework
+        self._state = state.clone()
+        self._unasked = unasked_ordinals(result.pod, result.nodes)
+        self._in_name_order = _in_name_order(result.nodes.names)
+        filters = [each for each in framework.filter_plugins if each.name in result.verdicts]
+        self._counting = [each for each in filters if isinstance(each, PreFilterExtensions)]
+        self._of_pods = [each for each in filters if each.depends_on is DependsOn.PODS_OF_NODE]
+        self._passes = {name: passing(column) for name, column in result.verdicts.items()}
+        self._known_passes: dict[str, dict[Hashable, Mask]] = {each.name: {} for each in self._counting}
+        self._known_feasible: dict[bytes, Feasible] = {}
+        feasible = np.zeros(len(self.nodes), dtype=np.bool_)
+        feasible[result.feasible] = True
+        self._feasible = self._feasible_in(feasible)
+        self._scores = ReplicaScores(result, framework, self._state, self._feasible)
+        self.counts_pods = bool(self._counting) or self._scores.counts_pods
+        """Report whether a plugin of this cycle looks at pods on other nodes."""
+        self._usage = UsageLevels(
+            self.pod,
+            self.nodes,
+            state,
+            [each for each in filters if each.depends_on is DependsOn.USAGE_OF_NODE],
+            self._scores.of_usage,
+        )
+
+    @classmethod
+    def after(cls, result: ScheduleResult) -> EqualPods | None:
+        """Prepare the next pods after the first one's cycle; None if each needs a whole cycle."""
+        framework, state = result.framework, result.state
+        if framework is None or state is None or not _is_simple(result):
+            return None
+        filters = (each for each in framework.filter_plugins if each.name in result.verdicts)
+        if any(each.depends_on is DependsOn.CLUSTER and not isinstance(each, PreFilterExtensions) for each in filters):
+            return None
+        scored = {each.plugin for each in result.scores} - state.skip_filter_plugins
+        scorers = (each for each in framework.score_plugins if each.name in scored)
+        # One that has nothing to filter has nothing to score either, unless it says so by PreScoreExtensions.
+        if any(each.depends_on is DependsOn.CLUSTER and not isinstance(each, PreScoreExtensions) for each in scorers):
+            return None
+        return cls(result, framework, state)
+
+    def stands_for(self, pod: Pod) -> bool:
+        """Report whether the pod is one of them."""
+        return are_equal(self.pod, pod, self._unasked)
+
+    @property
+    def has_feasible(self) -> bool:
+        """Report whether one more of the pods fits anywhere."""
+        return len(self._feasible.rows) > 0
+
+    @property
+    def is_sampled(self) -> bool:
+        """Report whether more nodes are feasible than kube-scheduler would look at before it stops."""
+        percentage = self._framework.profile.percentage_of_nodes_to_score
+        return len(self._feasible.rows) > num_feasible_nodes_to_find(len(self.nodes), percentage)
+
+    def best(self) -> tuple[Rows, int]:
+        """The nodes tied at the highest total, in name order, and that total."""
+        rows = self._feasible.by_name
+        is_as_listed = self._feasible.is_all and self._in_name_order is None
+        totals = self._scores.totals()
+        totals = totals if is_as_listed else totals.take(rows)
+        highest = int(totals.max())
+        tied = np.flatnonzero(totals == highest)
+        return tied if is_as_listed else rows.take(tied), highest if self._framework.score_plugins else 1
+
+    def _feasible_in(self, mask: Mask) -> Feasible:
+        """Pods that spread make the same few sets of nodes feasible in turn."""
+        key = mask.tobytes()
+        known = self._known_feasible.get(key)
+        if known is None:
+            known = Feasible(mask, self._in_name_order)
+            _remember(self._known_feasible, key, known)
+        return known
+
+    def assume(self, pod: Pod, row: int) -> Snapshot:
+        """Let one of the pods run on the row's node, and judge anew what depends on that. Gives the new snapshot."""
+        self.nodes = self.nodes.assume(pod, row)
+        self._judge_again(pod, row)
+        return self.nodes
+
+    def follow(self, nodes: Snapshot, added: Sequence[tuple[Pod, int]]) -> None:
+        """Go on with a snapshot in which some of the pods run on these rows, unless `counts_pods`."""
+        self.nodes = nodes
+        for pod, row in added:
+            self._judge_again(pod, row)
+
+    def _judge_again(self, pod: Pod, row: int) -> None:
+        level = self._usage.one_more_on(row)
+        moved = self._filter_again(pod, row, level)
+        if moved:
+            feasible = np.ones(len(self.nodes), dtype=np.bool_)
+            for passes in self._passes.values():
+                feasible &= passes
+            before, self._feasible = self._feasible, self._feasible_in(feasible)
+            moved = before is not self._feasible
+        if len(self._feasible.rows):
+            self._scores.update(pod, row, self.nodes, self._feasible, level.raw, moved=moved)
+
+    def _filter_again(self, added: Pod, row: int, level: UsageLevel) -> bool:
+        """Report whether any verdict changed."""
+        changed = False
+        for plugin in self._counting:
+            if plugin.concerns(self._state, self.pod, added):
+                plugin.add_pod(self._state, self.pod, added, row, self.nodes)
+                key = plugin.verdict_key(self._state, self.pod, self.nodes)
+                before, after = self._passes[plugin.name], self._passing_now(plugin, key)
+                changed |= after is not before and not np.array_equal(before, after)
+                self._passes[plugin.name] = after
+        for name, passes in level.passes.items():
+            changed |= passes != self._passes[name][row]
+            self._passes[name][row] = passes
+        for each in self._of_pods:
+            one = self.nodes.take(np.array([row]))
+            verdict = passing(each.filter(self._state, self.pod, one))[0]
+            changed |= bool(verdict != self._passes[each.name][row])
+            self._passes[each.name][row] = verdict
+        return changed
+
+    def _passing_now(self, plugin: FilterPlugin, key: Hashable) -> Mask:
+        """bool[n]: the nodes that pass; the plugin is asked only if it has not been lately for the same key."""
+        known = self._known_passes[plugin.name]
+        passes = None if key is None else known.get(key)
+        if passes is None:
+            passes = passing(plugin.filter(self._state, self.pod, self.nodes))
+            if key is not None:
+                _remember(known, key, passes)
+        return passes
+
+
+_MOST_REMEMBERED = 8
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+def _remember(known: dict[K, V], key: K, value: V) -> None:
+    """Keep the few latest values."""
+    while len(known) >= _MOST_REMEMBERED:
+        del known[next(iter(known))]
+    known[key] = value
+
+
+def _in_name_order(names: Sequence[str]) -> Rows | None:
+    """The rows by name, None if they stand so already."""
+    order = sorted(range(len(names)), key=names.__getitem__)
+    return None if order == list(range(len(names))) else np.array(order, dtype=np.intp)
+
+
+def _is_simple(result: ScheduleResult) -> bool:
+    spec = result.pod.spec
+    return (
+        result.outcome is Outcome.SCHEDULABLE
+        and result.pre_filter_nodes is None
+        and result.nominated_first is None
+        and result.score_error is None
+        and not result.nodes.nominated
+        and is_plain(result.pod)
+        and spec.scheduling_group is None
+        and spec.workload_ref is None
+        and not counts_nobody(result.pod)
+    )

@@ -1,0 +1,151 @@
+"""Points of one score plugin for all nodes, brought up to date after each of many equal pods.
+
+A pod changes the raw scores of its own node, or of the domains that it counts in. What these are brought to depends on
+the smallest and the largest of them, for most plugins on nothing else: then each value is normalized once, and a node
+looks its own up. Nodes that are not feasible are scored as well, as they may become so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from kubectl_sched.framework.interface import PreScoreExtensions, ScorePlugin
+from kubectl_sched.framework.runtime import normalized_scores
+from kubectl_sched.framework.status import Code
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.cycle_state import CycleState
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
+
+
+class Feasible:
+    """The rows of the feasible nodes in their own order and by name, and how many of them are in each score group."""
+
+    def __init__(self, mask: Mask, in_name_order: Rows | None) -> None:
+        """Without `in_name_order` the nodes stand in the order of their names already."""
+        self.mask = mask
+        self.rows = np.flatnonzero(mask)
+        self.is_all = len(self.rows) == len(mask)
+        self.by_name = self.rows if in_name_order is None else in_name_order.compress(mask.take(in_name_order))
+
+
+class _Table(NamedTuple):
+    """Points times the weight for each raw score from the smallest to the largest."""
+
+    smallest: int
+    largest: int
+    weighted: Integers
+
+
+class ReplicaScorer:
+    """A score plugin: int64[n] raw scores, and its points times its weight, which are part of the totals.
+
+    Points of nodes that are not feasible mean nothing.
+    """
+
+    def __init__(self, plugin: ScorePlugin, weight: int, state: CycleState, pod: Pod, totals: Integers) -> None:
+        self.plugin = plugin
+        self.extensions = plugin if isinstance(plugin, PreScoreExtensions) else None
+        self.weight = weight
+        self.is_skipped = True
+        self._normalizes = type(plugin).normalize_score is not ScorePlugin.normalize_score
+        self._state = state
+        self._pod = pod
+        self._totals = totals
+        self._raw: Integers = np.zeros(len(totals), dtype=np.int64)
+        self._weighted: Integers = np.zeros(len(totals), dtype=np.int64)
+        self._is_even: bool | None = None
+        self._table: _Table | None = None
+        self._key: object = self
+
+    def score_all(self, nodes: Snapshot, feasible: Feasible) -> None:
+        """Ask the plugin about all nodes."""
+        self.is_skipped = False
+        self._raw = self.plugin.score(self._state, self._pod, nodes, np.arange(len(nodes), dtype=np.intp))
+        self._key = self.plugin.pre_score_fewer(self._state, self._pod, nodes, feasible.rows)
+        self._weigh(nodes, feasible, None)
+
+    def count(self, added: Pod, row: int, nodes: Snapshot, feasible: Feasible, amount: int = 1) -> None:
+        """One of the pods runs on the row's node: for a plugin with PreScoreExtensions."""
+        assert self.extensions is not None  # noqa: S101 - the caller asks
+        status = self.extensions.pre_score_with(self._state, self._pod, added, row, nodes, feasible.rows, amount)
+        self.is_skipped = status.code is Code.SKIP
+
+    def score_changed(self, added: Pod, row: int, nodes: Snapshot, feasible: Feasible, *, moved: bool) -> None:
+        """Ask the plugin about the nodes whose scores may differ since the pod was counted."""
+        plugin, state, rows = self.plugin, self._state, feasible.rows
+        if self.extensions is None or self.is_skipped:
+            return
+        key = plugin.pre_score_fewer(state, self._pod, nodes, rows)
+        changed = self.extensions.rescored_rows(state, self._pod, added, row, nodes) if key == self._key else None
+        if changed is None:
+            self.score_all(nodes, feasible)
+            return
+        if len(changed):
+            self._raw[changed] = plugin.score(state, self._pod, nodes, changed)
+        if len(changed) or moved:
+            self._weigh(nodes, feasible, changed)
+
+    def replace(self, row: int, raw: int, nodes: Snapshot, feasible: Feasible, *, moved: bool) -> None:
+        """Another raw score of one node."""
+        if self._normalizes:
+            is_other, self._raw[row] = raw != self._raw[row], raw
+            if moved or is_other:
+                self._weigh(nodes, feasible, np.array([row], dtype=np.intp))
+        else:
+            weighted = raw * self.weight
+            self._totals[row] += weighted - int(self._weighted[row])
+            self._weighted[row] = weighted
+
+    def weigh_again(self, nodes: Snapshot, feasible: Feasible) -> None:
+        """Other nodes are feasible, with the raw scores that they had."""
+        if self._is_even is None:
+            self._is_even = int(self._raw.min()) == int(self._raw.max())
+        if self._normalizes and not (self._is_even and self._table is not None):
+            self._weigh(nodes, feasible, _NONE)
+
+    def _weigh(self, nodes: Snapshot, feasible: Feasible, changed: Rows | None) -> None:
+        """Bring raw scores to points; `changed` are the rows whose raw scores are others than before, None for all."""
+        if not self._normalizes:
+            rows = slice(None) if changed is None else changed
+            self._set(rows, self._raw[rows] * self.weight)
+            return
+        raw = self._raw if feasible.is_all else self._raw.take(feasible.rows)
+        table = self._table_for(raw, nodes)
+        if table is None:
+            points = normalized_scores(self.plugin, self._state, self._pod, nodes, feasible.rows, raw)
+            self._set(slice(None) if feasible.is_all else feasible.rows, points * self.weight)
+        else:
+            rows = changed if changed is not None and table is self._table else slice(None)
+            self._set(rows, table.weighted.take(self._raw[rows] - table.smallest, mode="clip"))
+        self._table = table
+
+    def _set(self, rows: Rows | slice, weighted: Integers) -> None:
+        if isinstance(rows, slice):
+            np.subtract(weighted, self._weighted, out=self._weighted)
+            self._totals += self._weighted
+            self._weighted = weighted
+        elif len(rows):
+            self._totals[rows] += weighted - self._weighted[rows]
+            self._weighted[rows] = weighted
+
+    def _table_for(self, raw: Integers, nodes: Snapshot) -> _Table | None:
+        """The table of these raw scores; None if they lie far apart or their values alone do not decide."""
+        if not len(raw) or not self.plugin.normalizes_by_value(self._state, nodes):
+            return None
+        smallest, largest = int(raw.min()), int(raw.max())
+        if self._table is not None and (smallest, largest) == (self._table.smallest, self._table.largest):
+            return self._table
+        if largest - smallest >= len(self._raw):
+            return None
+        values = np.arange(smallest, largest + 1, dtype=np.int64)
+        anywhere = np.zeros(len(values), dtype=np.intp)
+        points = normalized_scores(self.plugin, self._state, self._pod, nodes, anywhere, values)
+        return _Table(smallest, largest, points * self.weight)
+
+
+_NONE: Rows = np.zeros(0, dtype=np.intp)

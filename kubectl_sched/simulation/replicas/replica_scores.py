@@ -1,0 +1,123 @@
+"""Totals of all nodes for one more of many equal pods, brought up to date after each of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from kubectl_sched.framework.interface import DependsOn, PreScoreExtensions, ScorePlugin
+from kubectl_sched.simulation.replicas.replica_scorer import Feasible, ReplicaScorer
+from kubectl_sched.simulation.replicas.score_groups import ScoreGroups
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.cycle_state import CycleState
+    from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.array_types import Integers, Rows
+
+
+class ReplicaScores:
+    """All score plugins of a profile, and the totals of all nodes."""
+
+    def __init__(self, result: ScheduleResult, framework: Framework, state: CycleState, feasible: Feasible) -> None:
+        nodes, pod = result.nodes, result.pod
+        scored = {each.plugin for each in result.scores}
+        self._state = state
+        self._pod = pod
+        self._totals: Integers = np.zeros(len(nodes), dtype=np.int64)
+        self._scorers = [
+            ReplicaScorer(plugin, framework.weights[plugin.name], state, pod, self._totals)
+            for plugin in framework.score_plugins
+            if plugin.name in scored or isinstance(plugin, PreScoreExtensions)
+        ]
+        self._counting = [each for each in self._scorers if each.extensions is not None]
+        for scorer in self._scorers:
+            if scorer.extensions is None:
+                scorer.score_all(nodes, feasible)
+            elif scorer.plugin.name in scored:
+                scorer.count(pod, 0, nodes, feasible, 0)
+        self._grouped = [each for each in self._counting if not each.is_skipped]
+        self._groups: ScoreGroups | None = None
+        self._sizes: WeakKeyDictionary[Feasible, Integers] = WeakKeyDictionary()
+        self._of_groups: Integers = np.zeros(0, dtype=np.int64)
+        self._group(nodes, feasible)
+        self.counts_pods = bool(self._grouped)
+        """Report whether a plugin of this cycle looks at pods on other nodes."""
+
+    @property
+    def of_usage(self) -> list[ScorePlugin]:
+        """The plugins that look at sums of requests."""
+        return [each.plugin for each in self._scorers if each.plugin.depends_on is DependsOn.USAGE_OF_NODE]
+
+    def totals(self) -> Integers:
+        """int64[n]: the totals of the feasible nodes; those of others mean nothing."""
+        return self._totals if self._groups is None else self._totals + self._of_groups.take(self._groups.codes)
+
+    def update(
+        self, added: Pod, row: int, nodes: Snapshot, feasible: Feasible, raw: Mapping[str, int], *, moved: bool
+    ) -> None:
+        """One of the pods runs on the row's node. `raw` are the scores of `of_usage`; `moved`: others are feasible."""
+        for scorer in self._scorers:
+            plugin = scorer.plugin
+            if scorer.extensions is not None:
+                scorer.count(added, row, nodes, feasible)
+            elif plugin.depends_on is DependsOn.USAGE_OF_NODE:
+                scorer.replace(row, raw[plugin.name], nodes, feasible, moved=moved)
+            elif plugin.depends_on is DependsOn.PODS_OF_NODE:
+                score = plugin.score(self._state, self._pod, nodes.take(np.array([row])), _FIRST)[0]
+                scorer.replace(row, int(score), nodes, feasible, moved=moved)
+            elif moved:
+                scorer.weigh_again(nodes, feasible)
+        if self._groups is None:
+            for scorer in self._counting:
+                scorer.score_changed(added, row, nodes, feasible, moved=moved)
+        elif self._move(self._groups, nodes, row):
+            self._of_groups = self._groups.weighted(self._state, self._pod, nodes, self._sizes_of(feasible))
+        else:
+            self._grouped = [each for each in self._counting if not each.is_skipped]
+            self._group(nodes, feasible)
+
+    def _group(self, nodes: Snapshot, feasible: Feasible) -> None:
+        """Group all nodes anew, or score each of them."""
+        self._groups = ScoreGroups.of(self._grouped, self._state, self._pod, nodes)
+        self._sizes = WeakKeyDictionary()
+        if self._groups is not None:
+            self._of_groups = self._groups.weighted(self._state, self._pod, nodes, self._sizes_of(feasible))
+            return
+        for scorer in self._grouped:
+            scorer.score_all(nodes, feasible)
+
+    def _move(self, groups: ScoreGroups, nodes: Snapshot, row: int) -> bool:
+        """Take the row's node to its group; False if all have to be grouped anew."""
+        if any(each.is_skipped == (each in self._grouped) for each in self._counting):
+            return False
+        moved = groups.move(self._state, self._pod, nodes, row)
+        if moved is None or not groups.are_worth_it:
+            return False
+        before, after = moved
+        for feasible, sizes in list(self._sizes.items()):
+            if feasible.mask[row]:
+                sizes[before] -= 1
+                if after == len(sizes):
+                    self._sizes[feasible] = np.append(sizes, 1)
+                else:
+                    sizes[after] += 1
+            elif after == len(sizes):
+                self._sizes[feasible] = np.append(sizes, 0)
+        return True
+
+    def _sizes_of(self, feasible: Feasible) -> Integers:
+        sizes = self._sizes.get(feasible)
+        if sizes is None:
+            assert self._groups is not None  # noqa: S101 - the callers have them
+            sizes = self._sizes[feasible] = self._groups.sizes(feasible.rows)
+        return sizes
+
+
+_FIRST: Rows = np.zeros(1, dtype=np.intp)
