@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.binding.active_scheduler import RUNNING, ActiveScheduler, active_scheduler
 from kubectl_sched.binding.podgroup_condition import condition_patch, conditions_of, leaves_of
@@ -69,7 +71,8 @@ class GroupSituation(CachingRecord, frozen=True, kw_only=True):
         for member in self.result.members:
             report = report_of_member(member)
             if report is not None:
-                yield member, report
+                # Nobody is preempted for the group here, so that no nomination rests on it.
+                yield member, replace(report, nominated=report.nominated if not report.nominated else None)
 
     def conditions(self) -> Iterator[tuple[str, Request]]:
         """Yield the patches of the PodGroups' conditions, each with its purpose."""
