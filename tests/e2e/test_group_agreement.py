@@ -9,6 +9,7 @@ import pytest
 
 from tests.e2e import kubelet
 from tests.e2e.control_plane import ControlPlane
+from tests.e2e.group_planes import PLANES, GroupPlane
 from tests.e2e.patience import until
 from tests.oracle.build import GoMissingError
 from tests.oracle.group_decisions import replay
@@ -21,31 +22,30 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.e2e
 
-GATES = {
-    "GenericWorkload": True,
-    "GangScheduling": True,
-    "TopologyAwareWorkloadScheduling": True,
-    "OpportunisticBatching": False,
-}
 ROUNDS = 40
 NODES = {"a1": ("a", "3"), "a2": ("a", "5"), "b1": ("b", "6"), "b2": ("b", "9")}
 RUNNING = {"a2": "500m", "b1": "2", "b2": "4300m"}
-GROUPS = "/apis/scheduling.k8s.io/v1alpha2/namespaces/default/podgroups"
 PODS = "/api/v1/namespaces/default/pods"
 
 
+@pytest.fixture(scope="module", params=PLANES)
+def groups(request: pytest.FixtureRequest) -> GroupPlane:
+    """The gates and the API of a minor; pods are judged one by one, as we judge them."""
+    plane = PLANES[request.param]
+    return plane._replace(gates=f"{plane.gates},OpportunisticBatching=false")
+
+
 @pytest.fixture(scope="module")
-def control_plane() -> Iterator[ControlPlane]:
-    gates = ",".join(f"{name}={str(value).lower()}" for name, value in GATES.items())
-    served = ("--runtime-config=scheduling.k8s.io/v1alpha2=true",)
+def control_plane(groups: GroupPlane) -> Iterator[ControlPlane]:
+    flags = (groups.served,)
     try:
-        with ControlPlane(feature_gates=gates, extra_apiserver_flags=served) as plane:
+        with ControlPlane(feature_gates=groups.gates, extra_apiserver_flags=flags, minor=groups.minor) as plane:
             yield plane
     except GoMissingError as missing:
         pytest.skip(str(missing))
 
 
-def test_kube_scheduler_does_with_gangs_what_we_say(control_plane: ControlPlane, api: Api) -> None:
+def test_kube_scheduler_does_with_gangs_what_we_say(control_plane: ControlPlane, api: Api, groups: GroupPlane) -> None:
     for name, (zone, cpu) in NODES.items():
         node(api, name, zone, cpu)
     for name, cpu in RUNNING.items():
@@ -56,8 +56,8 @@ def test_kube_scheduler_does_with_gangs_what_we_say(control_plane: ControlPlane,
     for number in range(ROUNDS):
         size, cpu = chance.randint(2, 7), chance.choice(["500m", "1", "1500m", "2", "2500m"])
         key = chance.choice([None, "zone"])
-        said = asked(api, number, size, cpu, key)
-        check(api, said)
+        said = asked(api, groups, number, size, cpu, key)
+        check(api, groups, said)
         seen.add((said.outcome.value, key is not None))
         settle(api)
     assert seen == {(outcome, keyed) for outcome in ("Schedulable", "Unschedulable") for keyed in (False, True)}
@@ -70,19 +70,25 @@ def node(api: Api, name: str, zone: str, cpu: str) -> None:
     api.merge(f"/api/v1/nodes/{name}/status", {"status": {"allocatable": room, "capacity": room}})
 
 
-def asked(api: Api, number: int, size: int, cpu: str, key: str | None) -> PodGroupResult:
+def asked(api: Api, groups: GroupPlane, number: int, size: int, cpu: str, key: str | None) -> PodGroupResult:
     """Make a gang, and its last pod when all is ready; return our answer for that state."""
     name = f"gang-{number:02}"
     constraints = {} if key is None else {"schedulingConstraints": {"topology": [{"key": key}]}}
     spec = {"schedulingPolicy": {"gang": {"minCount": size}}, **constraints}
-    group = api.create(GROUPS, {"metadata": {"name": name, "namespace": "default"}, "spec": spec})
+    group = api.create(groups.groups, {"metadata": {"name": name, "namespace": "default"}, "spec": spec})
     pods = [api.create(PODS, pod(f"{name}-{index}", name, cpu)) for index in range(size - 1)]
     before = [each for each in api.everything() if each["kind"] != "PodGroup"]
     pods.append(api.create(PODS, pod(f"{name}-{size - 1}", name, cpu)))
-    named = {"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup"} | group
+    named = {"apiVersion": f"scheduling.k8s.io/{groups.versions[0]}", "kind": "PodGroup"} | group
     objects = [*before, named, {"apiVersion": "v1", "kind": "Pod"} | pods[-1]]
-    request = {"objects": objects, "config": "", "featureGates": GATES, "groups": [f"default/{name}"]}
-    return replay(request, "1.36")[f"default/{name}"]
+    request = {"objects": objects, "config": "", "featureGates": switches(groups), "groups": [f"default/{name}"]}
+    return replay(request, groups.minor)[f"default/{name}"]
+
+
+def switches(groups: GroupPlane) -> dict[str, bool]:
+    """The gates by name."""
+    pairs = (each.partition("=") for each in groups.gates.split(","))
+    return {name: value == "true" for name, _, value in pairs}
 
 
 def pod(name: str, group: str | None, cpu: str, **fields: str) -> Json:
@@ -93,24 +99,25 @@ def pod(name: str, group: str | None, cpu: str, **fields: str) -> Json:
     return {"metadata": {"name": name, "namespace": "default"}, "spec": spec}
 
 
-def check(api: Api, said: PodGroupResult) -> None:
+def check(api: Api, groups: GroupPlane, said: PodGroupResult) -> None:
     """What happens is what was said."""
-    until(lambda: differs(api, said) is None, lambda: str(differs(api, said)))
+    until(lambda: differs(api, groups, said) is None, lambda: str(differs(api, groups, said)))
 
 
-def differs(api: Api, said: PodGroupResult) -> str | None:
+def differs(api: Api, groups: GroupPlane, said: PodGroupResult) -> str | None:
     """What is not (yet) as we said, None where all is.
 
     The choice among ties, and what follows from it, is free; so is which of the pods, which are alike, comes first.
     """
     name = said.info.group.name
-    conditions = api.get(f"{GROUPS}/{name}")["status"].get("conditions", [])
+    condition = groups.said(api, name)
     is_free = any(len(member.tied) > 1 for member in said.members) or len(said.best) > 1
     assert said.condition is not None
-    if not any(each["type"] == said.condition.type and each["status"] == said.condition.status for each in conditions):
-        return f"{name} is to have {said.condition}, but has {conditions}"
-    if said.condition.status == "False" and conditions[0]["message"] != said.condition.message:
-        return f"{name} is to have {said.condition}, but has {conditions}"
+    assert said.condition.type == groups.condition_type
+    if condition is None or condition["status"] != said.condition.status:
+        return f"{name} is to have {said.condition}, but has {condition}"
+    if said.condition.status == "False" and condition["message"] != said.condition.message:
+        return f"{name} is to have {said.condition}, but has {condition}"
     now = [api.get(f"{PODS}/{member.pod.name}") for member in said.members]
     nodes = sorted(each["spec"].get("nodeName", "") for each in now)
     ours = sorted(member.node_name or "" for member in said.members)
