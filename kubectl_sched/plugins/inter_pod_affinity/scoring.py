@@ -57,6 +57,9 @@ class PreScoreState(Record, frozen=True, kw_only=True):
     changed_keys: tuple[str, ...] = ()
     """The topology keys whose points the latest pod changed."""
 
+    latest: tuple[Pod, tuple[tuple[str, int], ...]] | None = None
+    """The latest pod, with the topology keys and points of the terms between it and the pod that is scored."""
+
 
 STATE: Final[StateKey[PreScoreState]] = StateKey(name="PreScoreInterPodAffinity")
 
@@ -111,29 +114,26 @@ def with_pod(state: PreScoreState, pod: Pod, changed: Pod, nodes: Snapshot, row:
     labels = nodes.node_objects[row].metadata.labels
     after = dict(state.topology_score)
     keys = set()
-    for key, points in _BETWEEN.of(pod, changed, state.preferences):
+    between = _between_latest(state, pod, changed)
+    for key, points in between:
         value = labels.get(key)
         if value is not None:
             before = after.get(key) or TopologyCounts.none(nodes, key)
             after[key] = before.plus(value, points * amount)
             keys.add(key)
-    return PreScoreState(preferences=state.preferences, topology_score=after, changed_keys=tuple(sorted(keys)))
+    return PreScoreState(
+        preferences=state.preferences,
+        topology_score=after,
+        changed_keys=tuple(sorted(keys)),
+        latest=(changed, between),
+    )
 
 
-class _BetweenOnce:
-    """Replicas come one after the other and hold equal labels and affinity, so the points of the latest are kept."""
-
-    def __init__(self) -> None:
-        self._latest: tuple[Pod, Pod, Preferences, list[tuple[str, int]]] | None = None
-
-    def of(self, pod: Pod, other: Pod, preferences: Preferences) -> list[tuple[str, int]]:
-        latest = self._latest
-        if latest is None or latest[0] is not pod or latest[2] is not preferences or not _are_alike(latest[1], other):
-            latest = self._latest = pod, other, preferences, list(_between(pod, other, preferences))
-        return latest[3]
-
-
-_BETWEEN = _BetweenOnce()
+def _between_latest(state: PreScoreState, pod: Pod, changed: Pod) -> tuple[tuple[str, int], ...]:
+    """The pairs that `_between` yields, known already if a replica of the latest pod comes."""
+    if state.latest is not None and _are_alike(state.latest[0], changed):
+        return state.latest[1]
+    return tuple(_between(pod, changed, state.preferences))
 
 
 def _are_alike(one: Pod, other: Pod) -> bool:

@@ -18,7 +18,6 @@ import (
 	_ "k8s.io/kubernetes/test/e2e/feature"
 	_ "k8s.io/kubernetes/test/e2e/framework/node/init"
 	_ "k8s.io/kubernetes/test/e2e/scheduling"
-	_ "k8s.io/kubernetes/test/utils/format"
 )
 
 func TestMain(m *testing.M) {
