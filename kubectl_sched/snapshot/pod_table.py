@@ -83,7 +83,7 @@ class PodTable:
         return cls(_Store(list(pods), np.array(rows, dtype=np.intp)), len(pods))
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return self._size if self._visible is None else int(np.count_nonzero(self._visible))
 
     @cached_property
     def _visible(self) -> Mask | None:
@@ -158,10 +158,14 @@ class PodTable:
 
     def find(self, namespace: str, name: str) -> int | None:
         """The index of the pod of that name, None if it is not on any node."""
+        position, visible = self._position_of(namespace, name), self._visible
+        return position if position is None or visible is None else int(np.count_nonzero(visible[:position]))
+
+    def _position_of(self, namespace: str, name: str) -> int | None:
         visible = self._visible
         for position in self._store.positions_of(namespace, name):
             if position < self._size and (visible is None or visible[position]):
-                return position if visible is None else int(np.count_nonzero(visible[:position]))
+                return position
         return None
 
     def at(self, index: int) -> Pod:
@@ -189,6 +193,17 @@ class PodTable:
         kept[: self._size] = True if self._kept is None else self._kept
         kept[self._size : -1] = False
         return PodTable(store, len(store.pods), kept)
+
+    def replacing(self, pod: Pod) -> PodTable:
+        """The table with this pod, last, in place of the one of its name, on the same row."""
+        position = self._position_of(pod.namespace, pod.name)
+        if position is None:
+            raise KeyError(pod.key)
+        kept = np.ones(self._size, dtype=np.bool_) if self._kept is None else self._kept.copy()
+        kept[position] = False
+        row = int(self._store.rows[position])
+        others = PodTable(self._store, self._size, kept, self._renumbered)
+        return others.add(pod, row if self._renumbered is None else int(self._renumbered[row]))
 
     def without(self, removed: Rows | Mask) -> PodTable:
         """The table without these pods: their indices, or bool[m]."""

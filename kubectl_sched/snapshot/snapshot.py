@@ -245,11 +245,9 @@ class Snapshot(CachingRecord, frozen=True, kw_only=True):
         resources = self.existing_pods.column("resource", self.resource_of).take(indices)
         return Usage.of(resources, self.existing_pods.rows[indices], len(self))
 
-    def with_pod(self, index: int, pod: Pod) -> Snapshot:
-        """With another object in the place of an existing pod, which asks for the same on the same node."""
-        row = int(self.existing_pods.rows[index])
-        others = self.existing_pods.without(np.array([index], dtype=np.intp))
-        return replace(self, existing_pods=others.add(pod, row))
+    def with_pod(self, pod: Pod) -> Snapshot:
+        """With this object in place of the existing pod of its name, which asks for the same on the same node."""
+        return replace(self, existing_pods=self.existing_pods.replacing(pod))
 
     def remove_pod(self, namespace: str, name: str) -> Snapshot:
         """Without the existing pod of that name; the same snapshot where there is none."""

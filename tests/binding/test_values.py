@@ -1,5 +1,6 @@
 """The writes of a binding, as values: statuses, events, the active scheduler, earlier attempts, and the plan."""
 
+import time
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,7 +16,7 @@ from kubectl_sched.binding.event_recorder import EventDetails, EventRecorder, ev
 from kubectl_sched.binding.pod_status import not_scheduled, status_change
 from kubectl_sched.binding.resumed_pre_bind import leftovers
 from kubectl_sched.binding.scheduling_failure import report_of
-from kubectl_sched.binding.timestamps import micro_time
+from kubectl_sched.binding.timestamps import micro_time, time_now
 from kubectl_sched.binding.writer import Request, Writer
 from kubectl_sched.framework.status import Code, Status
 from kubectl_sched.render.text.binding_plan import BindingPlan, PlannedWrite, plan_lines, question
@@ -117,6 +118,13 @@ class Kept(Writer):
 class TestEvents:
     def test_times_have_six_decimals(self) -> None:
         assert micro_time(1_767_323_045_000_006_999) == "2026-01-02T03:04:05.000006Z"
+        assert micro_time(1_767_323_045_900_000_000) == "2026-01-02T03:04:05.900000Z"
+        assert micro_time(1_767_323_046_000_000_000) == "2026-01-02T03:04:06.000000Z"
+
+    def test_the_present_time_is_in_whole_seconds(self) -> None:
+        before = int(time.time())
+        present = datetime.strptime(time_now(), "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).timestamp()
+        assert before <= present <= time.time()
 
     def test_an_event_is_in_the_name_of_the_profile_and_names_the_pod_as_it_is(self) -> None:
         metadata = ObjectMeta(name="p", namespace="ns", uid="u", resource_version="7")

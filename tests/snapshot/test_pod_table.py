@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from kubectl_sched.snapshot.pod_table import PodTable
 from tests.plugins.clusters import pod
@@ -26,6 +27,20 @@ def test_each_version_finds_the_pods_that_it_has() -> None:
     assert [renewed.rows.tolist(), other.rows.tolist()] == [[1, 2], [0, 1, 1]]
     taken = renewed.take(np.array([2, 0]), 3)
     assert (found(taken), taken.at(0).name) == ({"a": 0, "b": None, "c": None}, "a")
+
+
+def test_a_pod_is_replaced_in_its_own_version_alone() -> None:
+    first = PodTable.of([pod("a"), pod("b"), pod("c")], [0, 1, 2])
+    labelled = pod("b", metadata={"labels": {"zone": "z"}})
+    renewed = first.replacing(labelled)
+    again = renewed.add(pod("d"), 0).replacing(pod("d")).replacing(pod("b"))
+    assert [len(table) for table in (first, renewed, again)] == [3, 3, 4]
+    assert [table.rows.tolist() for table in (first, renewed, again)] == [[0, 1, 2], [0, 2, 1], [0, 2, 0, 1]]
+    assert (renewed.at(2), first.at(1)) == (labelled, pod("b"))
+    taken = first.take(np.array([1, 0]), 3).replacing(labelled)
+    assert (taken.rows.tolist(), list(taken.pods), len(taken)) == ([1, 0], [pod("a"), labelled], 2)
+    with pytest.raises(KeyError):
+        renewed.replacing(pod("e"))
 
 
 def test_pods_that_come_and_go_leave_nothing_behind() -> None:

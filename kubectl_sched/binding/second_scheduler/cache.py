@@ -61,6 +61,10 @@ class Cache:
         self._snapshot, _ = build((), options)
         self._empty = self._snapshot
         self._pending: dict[str, Pod] = {}
+        self._pending_members: dict[str, Pod] = {}
+        """Those of them that name a group."""
+        self._shown_pending: tuple[Pod, ...] | None = ()
+        """The same as the latest snapshot has them; None if they have changed since."""
         self._grouped: dict[str, dict[str, dict[str, None]]] = defaultdict(dict)
         """Keys of the pods that name a group, by namespace and group."""
         self._groups_alone: dict[tuple[str, str | None], Snapshot] = {}
@@ -144,10 +148,13 @@ class Cache:
         else:
             self._placed.discard(key)
         stored = self._stored[Pod].get(key)
-        if isinstance(stored, Pod) and not stored.spec.node_name and key not in self._assumed:
-            self._pending[key] = stored
-        else:
-            self._pending.pop(key, None)
+        waits = isinstance(stored, Pod) and not stored.spec.node_name and key not in self._assumed
+        pending = stored if isinstance(stored, Pod) and waits else None
+        _put(self._pending, key, pending)
+        member = pending if pending is not None and _names_group(pending) else None
+        if self._pending_members.get(key) is not member:
+            _put(self._pending_members, key, member)
+            self._shown_pending = None
 
     def _node_changed(self, old: KubernetesObject | None, new: KubernetesObject | None) -> None:
         """Another allocatable may be one that cannot be read, so only `build` may take it in."""
@@ -230,13 +237,18 @@ class Cache:
         return {"nodes": len(self._stored[Node]), "pods": len(self._placed), "assumed_pods": len(self._assumed)}
 
     def snapshot(self, nominated: Mapping[str, tuple[Pod, ...]]) -> Snapshot:
-        """The cluster with everything that has been told until now, and with these nominations."""
+        """The cluster with everything that has been told until now, and with these nominations.
+
+        Its pending pods are those that name a group: plugins ask for no others, and there may be thousands.
+        """
         if self._nodes_changed:
             self._rebuild()
         else:
             self._update_pods()
             self._update_objects()
-        return replace(self._snapshot, pending=tuple(self._pending.values()), nominated=nominated)
+        if self._shown_pending is None:
+            self._shown_pending = tuple(self._pending_members.values())
+        return replace(self._snapshot, pending=self._shown_pending, nominated=nominated)
 
     def drift(self) -> Drift:
         """The changes of the snapshot since this was last asked."""
@@ -304,9 +316,7 @@ class Cache:
         shown = self._shown.get(key)
         if shown is None or pod is None or not is_shown(with_labels(shown, pod.metadata.labels), pod):
             return False
-        index = self._snapshot.existing_pods.find(*key.split("/", 1))
-        assert index is not None  # noqa: S101 - it is shown
-        self._snapshot = self._snapshot.with_pod(index, pod)
+        self._snapshot = self._snapshot.with_pod(pod)
         self._drift.relabelled.update(key for key, _ in shown.metadata.labels.items() ^ pod.metadata.labels.items())
         self._shown[key] = pod
         return True
@@ -327,3 +337,15 @@ class Cache:
             self._snapshot = self._snapshot.without(gone)
         for key in keys:
             del self._shown[key]
+
+
+def _names_group(pod: Pod) -> bool:
+    return pod.spec.scheduling_group is not None or pod.spec.workload_ref is not None
+
+
+def _put(pods: dict[str, Pod], key: str, pod: Pod | None) -> None:
+    """Set the pod under the key, or remove what is there."""
+    if pod is None:
+        pods.pop(key, None)
+    else:
+        pods[key] = pod

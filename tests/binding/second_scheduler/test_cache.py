@@ -49,7 +49,11 @@ def picture(snapshot: Snapshot) -> dict[str, Any]:
         if len(snapshot.existing_pods)
         else [],
         "claims": {each.key: each.spec.volume_name for each in snapshot.objects.all(PersistentVolumeClaim)},
-        "pending": sorted(each.key for each in snapshot.pending),
+        "pending": sorted(
+            (each.key, each.spec.scheduling_group.pod_group_name, each.metadata.labels)
+            for each in snapshot.pending
+            if each.spec.scheduling_group is not None
+        ),
     }
 
 
@@ -96,14 +100,16 @@ class AnyCache(RuleBasedStateMachine):
         cpu=st.sampled_from(["1", "2"]),
         app=st.sampled_from(["x", "y"]),
         started=st.booleans(),
+        group=st.sampled_from(["", "g"]),
     )
-    def pod_comes_or_changes(self, name: str, on: str, cpu: str, app: str, started: bool) -> None:
+    def pod_comes_or_changes(self, name: str, on: str, cpu: str, app: str, started: bool, group: str) -> None:
         key = f"default/{name}"
         known = self.stored.get((Pod, key))
         bound = known.spec.node_name if isinstance(known, Pod) else ""
         metadata = {"labels": {"app": app}, "resourceVersion": self.next_version()}
         status = {"startTime": "2026-01-01T00:00:00Z"} if started else {}
-        self.tell(pod(name, on=bound or on, metadata=metadata, status=status, **requests(cpu=cpu)))
+        grouped = {"schedulingGroup": {"podGroupName": group}} if group else {}
+        self.tell(pod(name, on=bound or on, metadata=metadata, status=status, **grouped, **requests(cpu=cpu)))
         if bound or on:
             self.ends(key, keeps_claim=key in self.flying)
 
@@ -226,6 +232,23 @@ def test_a_claim_that_the_server_named_stays_reserved_until_the_watch_shows_it_o
     cache.bound(waiting)
     cache.change(waiting, gone=True)
     assert names() == []
+
+
+def test_a_snapshot_shows_the_pending_pods_of_groups_and_makes_their_list_anew_only_when_one_of_them_changes() -> None:
+    cache = Cache(OPTIONS)
+    cache.change(a_node(), gone=False)
+    members = [pod(name, schedulingGroup={"podGroupName": "g"}) for name in ("a", "b")]
+    gang = pod("c", workloadRef={"name": "w", "podGroup": "g"})
+    for each in (*members, gang, pod("alone")):
+        cache.change(each, gone=False)
+    first = cache.snapshot({}).pending
+    assert [each.name for each in first] == ["a", "b", "c"]
+    cache.assume(pod("alone"), "n1")
+    assert cache.snapshot({}).pending is first
+    cache.assume(members[0], "n1")
+    assert [each.name for each in cache.snapshot({}).pending] == ["b", "c"]
+    cache.forget(members[0])
+    assert [each.name for each in cache.snapshot({}).pending] == ["b", "c", "a"]
 
 
 def test_many_pods_that_come_and_go_do_not_make_it_grow() -> None:

@@ -99,6 +99,11 @@ def test_only_events_that_a_plugin_of_the_profile_has_registered_are_of_interest
     hints = hints_of({"apiVersion": CONFIG, "kind": "KubeSchedulerConfiguration", "profiles": [{"plugins": points}]})
     assert hints.is_of_interest(ClusterEvent("Node", Action.NODE_LABEL))
     assert not hints.is_of_interest(ClusterEvent("Pod", Action.DELETE))
+    events = [ClusterEvent(each, action) for each in ("Node", "Pod", "PendingPod") for action in Action]
+    for _ in range(2):
+        assert [hints.is_of_interest(event) for event in events] == [
+            any(hints.is_registered(plugin, event) for plugin in NEEDED) for event in events
+        ]
 
 
 CORDONED = node(unschedulable=True)

@@ -93,6 +93,7 @@ class PluginHints:
     def __init__(self, frameworks: Mapping[str, Framework], cluster: Callable[[], Snapshot]) -> None:
         self._frameworks = frameworks
         self._cluster = cluster
+        self._of_interest: dict[ClusterEvent, bool] = {}
         self._taints_wake = any(each.handle.release.taint_changes_wake for each in frameworks.values())
         self._plugins = frozenset(
             ref.name for framework in frameworks.values() for refs in framework.profile.plugins.values() for ref in refs
@@ -100,7 +101,11 @@ class PluginHints:
 
     def is_of_interest(self, event: ClusterEvent) -> bool:
         """Report whether any of the plugins has registered the event."""
-        return any(self.is_registered(plugin, event) for plugin in self._plugins)
+        known = self._of_interest.get(event)
+        if known is None:
+            known = any(self.is_registered(plugin, event) for plugin in self._plugins)
+            self._of_interest[event] = known
+        return known
 
     def is_registered(self, plugin: str, event: ClusterEvent) -> bool:
         """Report whether this plugin has registered it."""
