@@ -1,0 +1,124 @@
+"""Measures what-ifs on a running cluster against cluster-capacity, which places the same pods on the same nodes.
+
+    python -m tests.bench.cluster_capacity [--program PATH] [--nodes 1000] [--running 3000] [--plain 10000]
+                                           [--choosy 1000] [--rounds 1]
+
+starts etcd and kube-apiserver on loopback, fills them, and runs both programs in turn, from their start to their end.
+`--program` is cluster-capacity (github.com/kubernetes-sigs/cluster-capacity, built there by `make build`); without it
+the one on the PATH. Both must place the same number of pods. The bounds are
+a twentieth of its time for plain pods, and a hundredth for pods with spread constraints and anti-affinity.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tests.bench.live import create
+from tests.bench.make_dump import objects
+from tests.e2e.control_plane import ControlPlane
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LABELS = {"app": "what-if"}
+BOUNDS = {"plain": "1/20", "choosy": "1/100"}
+_COUNT = re.compile(r"^(?:All )?(\d[\d,]*)", re.MULTILINE)
+
+
+class Run(NamedTuple):
+    """One program from its start to its end."""
+
+    seconds: float
+    processor_seconds: float
+    placed: int
+
+
+def pod(*, is_choosy: bool) -> dict[str, Any]:
+    """A small pod; a choosy one is spread over zones and prefers nodes without its like."""
+    selector = {"labelSelector": {"matchLabels": LABELS}}
+    spread = {"topologyKey": "topology.kubernetes.io/zone", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}
+    away = {"weight": 100, "podAffinityTerm": {"topologyKey": "kubernetes.io/hostname", **selector}}
+    affinity = {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [away]}}
+    rules = {"topologySpreadConstraints": [{**spread, **selector}], "affinity": affinity} if is_choosy else {}
+    container = {
+        "name": "c",
+        "image": "nginx",
+        "imagePullPolicy": "IfNotPresent",
+        "resources": {"requests": {"cpu": "10m", "memory": "16Mi"}},
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "what-if", "namespace": "default", "labels": LABELS},
+        "spec": {"containers": [container], "terminationGracePeriodSeconds": 30, **rules},
+    }
+
+
+def run(command: Sequence[str], environment: dict[str, str]) -> Run:
+    """Run the program; the first number at the start of a line is that of the pods placed."""
+    used, started = _processor_seconds(), time.monotonic()
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    seconds = time.monotonic() - started
+    found = _COUNT.search(done.stdout)
+    if found is None:
+        message = f"{' '.join(command)}: {done.stdout[-500:]}{done.stderr[-2000:]}"
+        raise RuntimeError(message)
+    return Run(seconds, _processor_seconds() - used, int(found[1].replace(",", "")))
+
+
+def _processor_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def compare(plane: ControlPlane, program: str, kind: str, count: int, rounds: int) -> None:
+    """Run both in turn with as many pods, and print the medians."""
+    environment = {**os.environ, "KUBECONFIG": str(plane.kubeconfig)}
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "pod.json"
+        path.write_text(json.dumps(pod(is_choosy=kind == "choosy")))
+        ours = [sys.executable, "-m", "kubectl_sched", "whatif", str(path), "--replicas", str(count)]
+        theirs = [program, "--kubeconfig", str(plane.kubeconfig), "--podspec", str(path), "--max-limit", str(count)]
+        both = [(run(ours, environment), run(theirs, environment)) for _ in range(rounds)]
+    placed = {each.placed for pair in both for each in pair}
+    if len(placed) > 1:
+        message = f"the programs place different numbers of {kind} pods: {sorted(placed)}"
+        raise RuntimeError(message)
+    for field in ("seconds", "processor_seconds"):
+        mine, other = (statistics.median(getattr(each, field) for each in column) for column in zip(*both, strict=True))
+        what = f"whatif of {count:,} {kind} pods / cluster-capacity, {field.replace('_', ' ')}"
+        sys.stdout.write(f"{what}: {mine:.2f} / {other:.2f} = 1/{other / mine:.1f} (at most {BOUNDS[kind]})\n")
+        sys.stdout.flush()
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", default="cluster-capacity")
+    sizes = {"--nodes": 1000, "--running": 3000, "--plain": 10_000, "--choosy": 1000, "--rounds": 1}
+    for option, default in sizes.items():
+        parser.add_argument(option, type=int, default=default)
+    asked = parser.parse_args()
+    program = shutil.which(asked.program)
+    if program is None:
+        parser.error(f"{asked.program} is not there; see --help")
+    with ControlPlane() as plane:
+        create(plane.port, [json.loads(text) for text in objects(asked.nodes, asked.running)])
+        compare(plane, program, "plain", asked.plain, asked.rounds)
+        compare(plane, program, "choosy", asked.choosy, asked.rounds)
+
+
+if __name__ == "__main__":
+    main()
