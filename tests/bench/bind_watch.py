@@ -1,12 +1,12 @@
 """Measures `bind --watch` against kube-scheduler: how fast each of them, alone on the same server, binds waiting pods.
 
-    python -m tests.bench.bind_watch [--nodes 5000] [--pods 5000] [--rounds 3]
+    python -m tests.bench.bind_watch [--nodes 5000] [--pods 5000] [--rounds 3] [--distinct]
 
 starts etcd and kube-apiserver on loopback and lets both bind the same pods in turn. kube-scheduler may send 5,000
 requests a second (clientConnection.qps); `bind --watch` has no limit but the threads that write. Processor time is the
 whole program's, from its start to its end, and a cycle's time is by each scheduler's own account
-(scheduler_scheduling_algorithm_duration_seconds). The bounds are four fifths of kube-scheduler's pods a second, and
-its time for a cycle.
+(scheduler_scheduling_algorithm_duration_seconds). With `--distinct` no two pods and no two nodes are alike. The bounds
+are four fifths of kube-scheduler's pods a second, and its time for a cycle.
 """
 
 from __future__ import annotations
@@ -26,13 +26,16 @@ from urllib.request import urlopen
 
 from tests.bench.live import create
 from tests.bench.make_dump import objects
+from tests.bench.measure import strangers
 from tests.e2e.api import Api
 from tests.e2e.binding_cluster import PODS
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane, free_ports
 from tests.e2e.watchers import WatcherProcess, create_pods, plain_pod
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from tests.e2e.api import Json
 
 OURS, THEIRS = "ours", "theirs"
 QPS = 5000
@@ -110,9 +113,21 @@ def metrics_at(port: int) -> str:
         return text
 
 
-def measured(plane: ControlPlane, name: str, pods: int) -> Measured:
+def waiting(name: str, pods: int, *, are_distinct: bool) -> Iterator[Json]:
+    """Pods for the scheduler of that name."""
+    for number in range(pods):
+        if are_distinct:
+            body = plain_pod(f"{name}-{number}", name, f"{10 + number}m")
+            body["metadata"]["labels"] = {f"key-{number}": "waits"}
+            yield body
+        else:
+            yield plain_pod(f"{name}-{number}", name)
+
+
+def measured(plane: ControlPlane, name: str, bodies: Sequence[Json]) -> Measured:
     """Let one scheduler bind pods that wait for it."""
-    create_pods(plane, [plain_pod(f"{name}-{number}", name) for number in range(pods)])
+    create_pods(plane, bodies)
+    pods = len(bodies)
     bindings = Bindings(plane.port, pods)
     busy, began = processor_seconds(), time.monotonic()
     with running(plane, name) as metrics:
@@ -150,12 +165,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for option, default in (("--nodes", 5000), ("--pods", 5000), ("--rounds", 3)):
         parser.add_argument(option, type=int, default=default)
+    parser.add_argument("--distinct", action="store_true")
     asked = parser.parse_args()
+    made: Iterable[Json] = strangers(asked.nodes, 0) if asked.distinct else map(json.loads, objects(asked.nodes, 0))
     rounds = []
     with ControlPlane() as plane:
-        create(plane.port, [json.loads(text) for text in objects(asked.nodes, 0)])
+        create(plane.port, [item for item in made if item["kind"] == "Node"])
         for _ in range(asked.rounds):
-            rounds.append((measured(plane, OURS, asked.pods), measured(plane, THEIRS, asked.pods)))
+            pods = [list(waiting(name, asked.pods, are_distinct=asked.distinct)) for name in (OURS, THEIRS)]
+            rounds.append((measured(plane, OURS, pods[0]), measured(plane, THEIRS, pods[1])))
             sys.stderr.write(f"{rounds[-1]}\n")
     sys.stdout.write(f"bind --watch / kube-scheduler, {asked.pods:,} pods on {asked.nodes:,} nodes, medians:\n")
     for unit, *both in zip(UNITS, *(zip(*each, strict=True) for each in rounds), strict=True):

@@ -18,7 +18,7 @@ import sys
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -195,7 +195,7 @@ def twice_as_long(folder: Path, command: Sequence[str], what: str, sizes: Sequen
     row(f"`{name}` where nothing is alike, {what}", f"{twice:.2f} s / {once:.2f} s = {twice / once:.2f}", "about 2")
 
 
-def strangers(nodes: int, pods: int) -> Iterator[object]:
+def strangers(nodes: int, pods: int) -> Iterator[dict[str, Any]]:
     """Nodes without anything in common, so many pods on each, and up to 100 that wait."""
     for index in range(nodes):
         name = f"node-{index}"
@@ -213,7 +213,7 @@ def strangers(nodes: int, pods: int) -> Iterator[object]:
             yield stranger(f"waits-{index}", "", {f"key-{index}": "waits"}, f"{20_000 + index}m")
 
 
-def stranger(name: str, node: str, labels: dict[str, str], cpu: str) -> object:
+def stranger(name: str, node: str, labels: dict[str, str], cpu: str) -> dict[str, Any]:
     """A pod that asks for an amount of cpu."""
     return {
         "apiVersion": "v1",
