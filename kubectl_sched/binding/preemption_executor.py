@@ -206,7 +206,8 @@ def _preempt_pod(
         if error.status in _NOT_THERE:
             return False, None
         raise
-    told = preemption.told(in_memory=cancelled)
+    in_memory = cancelled and preemption.framework.handle.release.binding_victims_stay
+    told = preemption.told(in_memory=in_memory)
     return not cancelled, recorder.record(victim, preemption.scheduler_name, told)
 
 

@@ -7,7 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from kubectl_sched.api.scheduling import CompositePodGroup, PodGroup, PodGroupSchedulingPolicy, Workload
+from kubectl_sched.api.scheduling import (
+    CompositePodGroup,
+    GangSchedulingPolicy,
+    PodGroup,
+    PodGroupSchedulingPolicy,
+    Workload,
+)
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.framework.interface import (
     BindingAction,
@@ -76,9 +82,7 @@ class GangScheduling(PreEnqueuePlugin, BindingCyclePlugin, PermitPlugin, Placeme
 
     def permit(self, pod: Pod, nodes: Snapshot, scheduled: int) -> Status:
         """WAIT until as many members have a node as the gang needs."""
-        name = _group_name(pod)
-        group = _Groups(pod=pod, nodes=nodes, served=self._served).group(name) if name is not None else None
-        gang = group.spec.scheduling_policy.gang if group is not None else None
+        gang = self._gang(pod, nodes)
         return _WAIT if gang is not None and scheduled < gang.min_count else SUCCESS
 
     def placement_feasible(self, info: PodGroupInfo, scheduled: int, remaining: int) -> Status:
@@ -93,9 +97,8 @@ class GangScheduling(PreEnqueuePlugin, BindingCyclePlugin, PermitPlugin, Placeme
 
     def _quorum(self, pod: Pod, nodes: Snapshot) -> tuple[int | None, int]:
         """Return the number of pods that the gang needs (None: no gang), and the number that would have a node."""
+        gang = self._gang(pod, nodes)
         if self._by_workload:
-            policy = _workload_policy(pod, nodes)
-            gang = policy.gang if policy is not None else None
             placed = (*nodes.whole.existing_pods.pods, *nodes.stranded)
             members = [other for other in placed if _of_same_workload(pod, other)]
             return (gang.min_count if gang is not None else None), len(members) + 1
@@ -103,9 +106,16 @@ class GangScheduling(PreEnqueuePlugin, BindingCyclePlugin, PermitPlugin, Placeme
         if name is None:
             return None, 0
         groups = _Groups(pod=pod, nodes=nodes, served=self._served)
-        group = groups.group(name)
-        gang = group.spec.scheduling_policy.gang if group is not None else None
         return (gang.min_count if gang is not None else None), groups.placed(name) + 1
+
+    def _gang(self, pod: Pod, nodes: Snapshot) -> GangSchedulingPolicy | None:
+        """Return the policy of the pod's gang, None if it is in none."""
+        if self._by_workload:
+            policy = _workload_policy(pod, nodes)
+            return policy.gang if policy is not None else None
+        name = _group_name(pod)
+        group = _Groups(pod=pod, nodes=nodes, served=self._served).group(name) if name is not None else None
+        return group.spec.scheduling_policy.gang if group is not None else None
 
 
 def _group_name(pod: Pod) -> str | None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
 
-_TIMED_OUT = "rejected due to timeout after waiting 5m0s at plugin GangScheduling"
+_TIMED_OUT = "0/1 nodes are available: 1 rejected due to timeout after waiting 5m0s at plugin GangScheduling."
 
 
 def explain_workload(workload: Workload, scheduler: Scheduler) -> Iterator[PodGroupResult]:

@@ -180,6 +180,9 @@ def test_a_workload_of_1_35_is_scheduled_pod_by_pod(
     assert (ended.value.code, data["minCount"]) == (code, minimum)
     assert [each["node"] for each in data["members"]] == (["a1", "a2", None] if code == 0 else [None] * 3)
     assert data["members"][2]["event"].startswith("0/2 nodes are available: 2 Insufficient cpu.")
+    if code:
+        why = "rejected due to timeout after waiting 5m0s at plugin GangScheduling"
+        assert data["members"][0]["event"] == f"0/1 nodes are available: 1 {why}."
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.e2e
 
 GANGS = 40
 USED_RIGHTS = {("podgroups", "list"), ("podgroups", "watch"), ("podgroups/status", "patch")}
-"""All of the role but those for CompositePodGroups, whose gate is off."""
+"""All of the role but those for CompositePodGroups, whose gate is off, and for the Workloads of 1.35."""
 
 
 @pytest.fixture
@@ -61,7 +61,11 @@ def api(control_plane: ControlPlane) -> Iterator[Api]:
 
 @pytest.fixture
 def kubeconfig(control_plane: ControlPlane, api: Api) -> Path:
-    """Of the ServiceAccount of the manifests, with the role for groups."""
+    return kubeconfig_with_groups(control_plane, api)
+
+
+def kubeconfig_with_groups(control_plane: ControlPlane, api: Api) -> Path:
+    """Make the one of the ServiceAccount of the manifests, with the role for groups."""
     for each in manifest():
         if each["kind"] in {"ServiceAccount", "ClusterRole", "ClusterRoleBinding"}:
             api.create(PATHS[each["kind"]], each)

@@ -9,14 +9,23 @@ from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
+from kubectl_sched.binding.api_requests import patch_pod_status
 from kubectl_sched.binding.binding_cycle import BindingCycle, Failed
 from kubectl_sched.binding.cancellable_binding import PodInPreBind
 from kubectl_sched.binding.event_recorder import EventRecorder
+from kubectl_sched.binding.pod_status import status_change
 from kubectl_sched.binding.preemption_executor import preempt, preemption_of
 from kubectl_sched.binding.scheduling_failure import report_failure, report_of_member, write_report
-from kubectl_sched.binding.second_scheduler.loop_messages import Finished, LastVictim, PreemptionEnded, Warned
+from kubectl_sched.binding.second_scheduler.loop_messages import (
+    Finished,
+    LastVictim,
+    PreemptionEnded,
+    WaitingPodPreempted,
+    Warned,
+)
 from kubectl_sched.binding.second_scheduler.scheduling_queue import PREEMPTION_PLUGIN
 from kubectl_sched.binding.second_scheduler.unwritten_scheduled_events import write_missing_events
+from kubectl_sched.binding.timestamps import time_now
 from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.status import error
 from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
@@ -42,6 +51,8 @@ _WAITING_THREADS: Final = 48
 
 _REPORTING_THREADS: Final = 4
 
+_PREEMPTED: Final = "preempted"
+
 
 class Binder:
     """`bind` and `report` return at once; what comes of them is told with `tell`. One thread calls them.
@@ -59,6 +70,8 @@ class Binder:
         self._stopping = threading.Event()
         self._in_pre_bind: dict[str, PodInPreBind] = {}
         """The cycles that have something to do before Bind, by the pod's UID."""
+        self._held: dict[str, PodInPreBind] = {}
+        """The same of pods that wait in Permit."""
         self._binding = ThreadPoolExecutor(_BINDING_THREADS, thread_name_prefix="bind")
         self._waiting = ThreadPoolExecutor(_WAITING_THREADS, thread_name_prefix="bind-waiting")
         self._reporting = ThreadPoolExecutor(_REPORTING_THREADS, thread_name_prefix="report")
@@ -74,6 +87,22 @@ class Binder:
         pool = self._waiting if reservations else self._binding
         earlier = self._reports.pop(result.pod.metadata.uid, None)
         pool.submit(self._bind, queued, result, node, reservations, began, stop, earlier)
+
+    def hold(self, pod: Pod, nominated: str) -> None:
+        """The pod waits in Permit from now on, so that its preemption rejects it; write its nomination, if any."""
+        self._held[pod.metadata.uid] = PodInPreBind(self._stopping)
+        change = status_change(pod, None, nominated, now=time_now())
+        if change:
+            request = patch_pod_status(pod, change)
+            of = f"the nomination of pod {pod.key}"
+            self._write(pod.metadata.uid, f"pod {pod.key}", partial(self._told, of, request))
+
+    def let_go(self, uid: str) -> bool:
+        """The pod waits in Permit no longer; False if it has just been preempted, which is told the loop."""
+        held = self._held.get(uid)
+        lets_go = held is None or held.finish()
+        self._held.pop(uid, None)
+        return lets_go
 
     def report(self, result: ScheduleResult, failed: Failed | None = None) -> None:
         """Write why the pod has no node, then preempt its victims if it has any."""
@@ -91,7 +120,8 @@ class Binder:
                 write = partial(write_report, self._writer, self._recorder, pod, report, framework)
                 self._write(pod.metadata.uid, f"pod {pod.key}", write)
         for group, request in conditions:
-            self._write(group.metadata.uid, f"podgroup {group.key}", partial(self._told, group, request))
+            of = f"podgroup {group.key}"
+            self._write(group.metadata.uid, of, partial(self._told, f"the condition of {of}", request))
 
     def preempt(self, preemption: Preemption) -> None:
         """Preempt the victims of a group, once what was found of the preemptor is written."""
@@ -106,12 +136,12 @@ class Binder:
     def _write(self, uid: str, of: str, write: Callable[[], Iterable[str]]) -> None:
         self._reports[uid] = self._reporting.submit(self._report, of, write, self._reports.get(uid))
 
-    def _told(self, group: PodGroup, request: Request) -> tuple[str, ...]:
+    def _told(self, of: str, request: Request) -> tuple[str, ...]:
         try:
             self._writer.send(request)
         except ClusterError as failure:
             if not (isinstance(failure, ResponseError) and failure.status == HTTPStatus.NOT_FOUND):
-                return (f"the condition of podgroup {group.key} could not be written: {failure}",)
+                return (f"{of} could not be written: {failure}",)
         return ()
 
     def tell_of(self, bound: Sequence[Pod]) -> None:
@@ -175,7 +205,14 @@ class Binder:
         return said if preemption is None else (*said, *self._preempted(preemption))
 
     def _cancel(self, preemption: Preemption, victim: Pod) -> bool:
-        """Give up the binding cycle of a victim, if kube-scheduler does so and it has not come to Bind."""
+        """Give up the binding cycle of a victim, if kube-scheduler does so and it has not come to Bind.
+
+        Up to 1.35 that is one that waits in Permit.
+        """
+        held = self._held.get(victim.metadata.uid)
+        if held is not None and held.cancel(_PREEMPTED):
+            self._tell(WaitingPodPreempted(victim.metadata.uid))
+            return True
         cycle = self._in_pre_bind.get(victim.metadata.uid)
         if cycle is None or not preemption.framework.handle.release.binding_victims_stay:
             return False

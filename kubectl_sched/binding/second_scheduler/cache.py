@@ -21,7 +21,7 @@ from kubectl_sched.binding.second_scheduler.scheduling_fields import for_schedul
 from kubectl_sched.snapshot import build
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from kubectl_sched.api.component_helpers.container_resources import PodResourcesOptions
     from kubectl_sched.api.meta import KubernetesObject
@@ -129,10 +129,10 @@ class Cache:
 
     def _group(self, old: KubernetesObject | None, new: KubernetesObject | None) -> None:
         for pod in (old, new):
-            named = pod.spec.scheduling_group if isinstance(pod, Pod) else None
-            if pod is None or named is None:
+            name = _group_name(pod) if isinstance(pod, Pod) else None
+            if pod is None or name is None:
                 continue
-            groups, name = self._grouped[pod.metadata.namespace], named.pod_group_name or ""
+            groups = self._grouped[pod.metadata.namespace]
             if pod is new:
                 groups.setdefault(name, {})[pod.key] = None
             elif name in groups:
@@ -151,7 +151,7 @@ class Cache:
         waits = isinstance(stored, Pod) and not stored.spec.node_name and key not in self._assumed
         pending = stored if isinstance(stored, Pod) and waits else None
         _put(self._pending, key, pending)
-        member = pending if pending is not None and _names_group(pending) else None
+        member = pending if pending is not None and _group_name(pending) is not None else None
         if self._pending_members.get(key) is not member:
             _put(self._pending_members, key, member)
             self._shown_pending = None
@@ -208,10 +208,18 @@ class Cache:
         """The pods of the pod's group that have no node, nor are assumed to have one."""
         return [self._pending[key] for key in self._keys_of_group(pod) if key in self._pending]
 
+    def members(self, pod: Pod) -> int:
+        """Count the pods of the pod's group."""
+        return len(self._keys_of_group(pod))
+
+    def placed_members(self, pod: Pod) -> int:
+        """Count those of them that have a node or are assumed to have one."""
+        return sum(key in self._placed for key in self._keys_of_group(pod))
+
     def groups_alone(self, pod: Pod, *, all_groups: bool) -> Snapshot:
         """The latest objects, and the pods of the pod's group or of all groups in its namespace, without any node."""
-        objects, named = self.objects().objects, pod.spec.scheduling_group
-        of = pod.namespace, None if all_groups or named is None else named.pod_group_name
+        objects = self.objects().objects
+        of = pod.namespace, None if all_groups else _group_name(pod)
         known = self._groups_alone.get(of)
         if known is not None and known.objects is objects:
             return known
@@ -227,9 +235,9 @@ class Cache:
         )
         return self._groups_alone[of]
 
-    def _keys_of_group(self, pod: Pod) -> Iterable[str]:
-        named = pod.spec.scheduling_group
-        return self._grouped[pod.namespace].get(named.pod_group_name or "", ()) if named is not None else ()
+    def _keys_of_group(self, pod: Pod) -> Collection[str]:
+        name = _group_name(pod)
+        return self._grouped[pod.namespace].get(name, ()) if name is not None else ()
 
     @property
     def sizes(self) -> Mapping[str, int]:
@@ -339,8 +347,12 @@ class Cache:
             del self._shown[key]
 
 
-def _names_group(pod: Pod) -> bool:
-    return pod.spec.scheduling_group is not None or pod.spec.workload_ref is not None
+def _group_name(pod: Pod) -> str | None:
+    """Name the pod's group in its namespace: a PodGroup, or in 1.35 a part of a Workload, whose name has slashes."""
+    named, part = pod.spec.scheduling_group, pod.spec.workload_ref
+    if named is not None:
+        return named.pod_group_name or ""
+    return f"{part.name}/{part.pod_group}/{part.pod_group_replica_key}" if part is not None else None
 
 
 def _put(pods: dict[str, Pod], key: str, pod: Pod | None) -> None:

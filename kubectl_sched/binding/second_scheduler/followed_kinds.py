@@ -32,9 +32,11 @@ NOT_ENDED: Final = "status.phase!=Succeeded,status.phase!=Failed"
 
 
 def watched_kinds(profiles: Iterable[ResolvedProfile], of: Configuration | Handle) -> tuple[Kind, ...]:
-    """The kinds, each once, nodes and pods first; those of groups where groups have a cycle of their own."""
+    """The kinds, each once, nodes and pods first; of groups those that gangs are of in this version."""
     plugins = {ref.name for profile in profiles for refs in profile.plugins.values() for ref in refs}
     names = [*ALWAYS, *(kind for plugin, kinds in _OF_PLUGIN.items() if plugin in plugins for kind in kinds)]
+    if of.release.gangs_are_of_workloads and "GangScheduling" in plugins:
+        names.append("Workload")
     if has_group_cycles(of):
         names.append("PodGroup")
         if of.features.enabled("CompositePodGroup"):

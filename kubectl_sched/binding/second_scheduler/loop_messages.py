@@ -39,6 +39,12 @@ class PreemptionEnded(NamedTuple):
     again: tuple[Pod, ...]
 
 
+class WaitingPodPreempted(NamedTuple):
+    """The pod of that UID has to go while it waits in Permit, so that it is not deleted but rejected."""
+
+    uid: str
+
+
 class Warned(NamedTuple):
     """Something could not be done that the scheduling does not depend on, such as writing an event."""
 
@@ -59,4 +65,4 @@ class Stop(NamedTuple):
 
 
 News: TypeAlias = Changed | Replaced | Disturbed | Resumed
-Message: TypeAlias = News | Finished | LastVictim | PreemptionEnded | Warned | Led | Stop
+Message: TypeAlias = News | Finished | LastVictim | PreemptionEnded | WaitingPodPreempted | Warned | Led | Stop

@@ -25,6 +25,7 @@ from kubectl_sched.binding.second_scheduler.loop_thread import run_in_thread
 from kubectl_sched.binding.second_scheduler.metrics import Metrics
 from kubectl_sched.binding.second_scheduler.podgroups.membership import Membership
 from kubectl_sched.binding.second_scheduler.podgroups.podgroup_attempts import PodGroupAttempts
+from kubectl_sched.binding.second_scheduler.podgroups.waiting_gangs import WaitingGangs
 from kubectl_sched.binding.second_scheduler.preflight import confirm, others, plan, refuse_if_served
 from kubectl_sched.binding.second_scheduler.queueing_hints import PluginHints
 from kubectl_sched.binding.second_scheduler.scheduling_loop import SchedulingLoop
@@ -129,6 +130,8 @@ class _Program:
             self._scheduling_loop.groups = PodGroupAttempts(
                 scheduler, membership, cache, queue, may_preempt=options.preempt
             )
+        if configuration.release.gangs_are_of_workloads:
+            self._scheduling_loop.gangs = WaitingGangs(cache, queue, self._binder)
         if election is not None:
             # Half of what is left for renewing, so that a request that hangs leaves time for another.
             asking = Server(replace(endpoint, timeout=election.terms.renew_deadline / 2), attempts=1)

@@ -6,6 +6,7 @@ watch had delivered (pkg/scheduler/schedule_one.go, pkg/scheduler/eventhandlers.
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections import Counter
@@ -26,11 +27,14 @@ from kubectl_sched.binding.second_scheduler.loop_messages import (
     Led,
     PreemptionEnded,
     Stop,
+    WaitingPodPreempted,
     Warned,
 )
 from kubectl_sched.binding.second_scheduler.metrics import ERROR, SCHEDULED, UNSCHEDULABLE
 from kubectl_sched.binding.second_scheduler.podgroups.podgroup_attempts import outcome_before_preemption, own_rejection
+from kubectl_sched.binding.second_scheduler.podgroups.waiting_gangs import Assumed
 from kubectl_sched.binding.second_scheduler.queued_pod import QueuedPod, nominated_pod
+from kubectl_sched.binding.second_scheduler.scheduling_queue import PREEMPTION_PLUGIN
 from kubectl_sched.binding.second_scheduler.unwritten_scheduled_events import lately_bound
 from kubectl_sched.binding.timestamps import time_now
 from kubectl_sched.config.scheduler_name import scheduler_name_of
@@ -43,7 +47,7 @@ from kubectl_sched.sources.live.list_paths import group_of
 from kubectl_sched.sources.live.reflector import Changed, Disturbed, Replaced, Resumed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from kubectl_sched.binding.preemption_executor import Preemption
     from kubectl_sched.binding.second_scheduler.binding_workers import Binder
@@ -52,6 +56,7 @@ if TYPE_CHECKING:
     from kubectl_sched.binding.second_scheduler.loop_messages import Message
     from kubectl_sched.binding.second_scheduler.metrics import Metrics
     from kubectl_sched.binding.second_scheduler.podgroups.podgroup_attempts import PodGroupAttempts
+    from kubectl_sched.binding.second_scheduler.podgroups.waiting_gangs import Rejected, WaitingGangs
     from kubectl_sched.binding.second_scheduler.queued_pod import Queued
     from kubectl_sched.binding.second_scheduler.scheduling_queue import SchedulingQueue
     from kubectl_sched.framework.runtime import Framework
@@ -87,6 +92,8 @@ class SchedulingLoop:
         self._unlisted = {kind.name for kind in watched_kinds((each.profile for each in frameworks.values()), handle)}
         self.groups: PodGroupAttempts | None = None
         """Set before the first message where groups have a cycle of their own."""
+        self.gangs: WaitingGangs | None = None
+        """The same where the pods of a gang wait for one another in Permit."""
         self._down: set[str] = set()
         self._equal = EqualDecisions()
         self._cache = cache
@@ -129,6 +136,8 @@ class SchedulingLoop:
         if not self._took_over:
             self._take_over()
         self._queue.flush(self._clock())
+        if self.gangs is not None:
+            self._rejected_in_permit(self.gangs.expired(self._clock()))
         queued = self._queue.pop()
         if self.groups is not None and queued is not None and self.groups.is_for(queued):
             self._schedule_group(queued, self.groups)
@@ -161,8 +170,7 @@ class SchedulingLoop:
     def _take_in(self, *, wait: bool) -> None:
         """Everything that has come; where there is nothing else to do, the next thing that comes."""
         if wait:
-            due = self._queue.wakes_at() if self._leads else None
-            pause = _TICK_SECONDS if due is None else min(max(due - self._clock(), 0.0), _TICK_SECONDS)
+            pause = min(max(self._wakes_at() - self._clock(), 0.0), _TICK_SECONDS)
             try:
                 self._take_safely(self.inbox.get(timeout=pause))
             except Empty:
@@ -172,6 +180,11 @@ class SchedulingLoop:
                 self._take_safely(self.inbox.get_nowait())
             except Empty:
                 return
+
+    def _wakes_at(self) -> float:
+        """When something is due next by time alone; infinity if nothing is."""
+        times = (self._queue.wakes_at(), self.gangs.ends_at() if self.gangs is not None else None)
+        return min((each for each in times if each is not None and self._leads), default=math.inf)
 
     def _take_safely(self, message: Message) -> None:
         """A message that nobody has thought of must not end the program, which would meet it again."""
@@ -195,6 +208,9 @@ class SchedulingLoop:
                 self._queue.last_victim(preemptor)
             case PreemptionEnded(preemptor, again):
                 self._queue.preemption_ended(preemptor, again)
+            case WaitingPodPreempted(uid):
+                if self.gangs is not None:
+                    self._rejected_in_permit(self.gangs.rejected(uid, "preempted", PREEMPTION_PLUGIN, self._clock()))
             case Warned(sentence):
                 self._log.problem(sentence)
             case Led(leads):
@@ -235,6 +251,9 @@ class SchedulingLoop:
         for delta in deltas:
             if isinstance(delta.new or delta.old, Pod):
                 self._queue_pod(delta, now)
+                if self.gangs is not None and isinstance(delta.old, Pod):
+                    new = delta.new if isinstance(delta.new, Pod) else None
+                    self._rejected_in_permit(self.gangs.changed(delta.old, new, now))
             elif self.groups is not None:
                 self._group_changed(delta, self.groups, now)
             event = cluster_event(delta.old, delta.new)
@@ -298,7 +317,7 @@ class SchedulingLoop:
             self._fail(queued, f"is not bound: {unjudged(result)}", began)
         elif result.fits:
             node = result.nominated_first or nodes.names[random.choice(tied)]  # noqa: S311 - no secret
-            self._bind([(queued, result, node)], began)
+            self._place(queued, result, node, began)
         elif result.outcome is Outcome.GATED:
             self._queue.again(queued)  # goes where gated pods are
         else:
@@ -313,16 +332,32 @@ class SchedulingLoop:
         self._equal.begin(result)
         return result, result.tied
 
-    def _bind(self, placed: Sequence[tuple[QueuedPod, ScheduleResult, str]], began: float) -> None:
-        """Assume each pod on its node, and once all are, begin their binding cycles."""
-        taken = [reserved(result, node, time_now()) for _, result, node in placed]
-        for (queued, result, node), reservations in zip(placed, taken, strict=True):
-            others = [each.item for each in reservations if not isinstance(each.item, Pod)]
-            self._cache.assume(reserved_pod(result.pod, reservations), node, others)
-            self._queue.nominate(queued, "")
-        for (queued, result, node), reservations in zip(placed, taken, strict=True):
+    def _place(self, queued: QueuedPod, result: ScheduleResult, node: str, began: float) -> None:
+        """Bind the pod, and those that waited in Permit for it; or let it wait there for the rest of its gang."""
+        waits = self.gangs is not None and self.gangs.has_to_wait(result)
+        assumed = self._assume(queued, result, node, began)
+        if self.gangs is not None and waits:
+            self.gangs.wait(assumed, self._clock())
+        else:
+            self._bind([assumed, *(self.gangs.allowed_with(result.pod) if self.gangs is not None else ())])
+
+    def _assume(self, queued: QueuedPod, result: ScheduleResult, node: str, began: float) -> Assumed:
+        reservations = reserved(result, node, time_now())
+        others = [each.item for each in reservations if not isinstance(each.item, Pod)]
+        self._cache.assume(reserved_pod(result.pod, reservations), node, others)
+        self._queue.nominate(queued, "")
+        return Assumed(queued, result, node, reservations, began)
+
+    def _bind(self, assumed: Sequence[Assumed]) -> None:
+        """Begin the binding cycles of pods that are all assumed."""
+        for each in assumed:
             self._in_flight += 1
-            self._binder.bind(queued, result, node, reservations, began)
+            self._binder.bind(*each)
+
+    def _rejected_in_permit(self, rejected: Iterable[Rejected]) -> None:
+        for member, seconds in rejected:
+            self._metrics.attempted(UNSCHEDULABLE, scheduler_name_of(member.pod), seconds)
+            self._log.left_out(member)
 
     def _reject(self, queued: QueuedPod, result: ScheduleResult, began: float) -> None:
         """Say why not, and put the pod where it waits."""
@@ -388,10 +423,10 @@ class SchedulingLoop:
         for queued in members:
             member = found.get(queued.key)
             if member is not None and member.result is not None and member.node_name is not None:
-                placed.append((queued, member.result, member.node_name))
+                placed.append(self._assume(queued, member.result, member.node_name, began))
             else:
                 left.append(queued)
-        self._bind(placed, began)
+        self._bind(placed)
         return left
 
     def _put_back(

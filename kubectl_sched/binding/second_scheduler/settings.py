@@ -119,14 +119,9 @@ def _check(configuration: Configuration) -> None:
     if configuration.extenders:
         raise SchedError("bind --watch asks no extenders, and the configuration has some: take them out of it")
     for profile in configuration.profiles.values():
-        served = {GangScheduling.name} if has_group_cycles(configuration) else set()
+        serves_gangs = configuration.release.gangs_are_of_workloads or has_group_cycles(configuration)
+        served = {GangScheduling.name} if serves_gangs else set()
         at_permit = [ref.name for ref in profile.plugins.get("permit", ()) if ref.name not in served]
-        if at_permit == [GangScheduling.name]:
-            raise SchedError(
-                "bind --watch places gangs in one cycle, as kube-scheduler 1.36 and 1.37 do with GenericWorkload; in "
-                f"Kubernetes {configuration.version} with these gates {GangScheduling.name} of profile "
-                f"{profile.scheduler_name} lets pods wait one by one: turn its gate off, or disable it there"
-            )
         if at_permit:
             raise SchedError(
                 f"bind --watch lets no pod wait in Permit, as {', '.join(at_permit)} of profile "

@@ -20,6 +20,7 @@ from kubectl_sched.binding.second_scheduler.loop_messages import Finished, LastV
 from kubectl_sched.binding.second_scheduler.metrics import Metrics
 from kubectl_sched.binding.second_scheduler.podgroups.membership import Membership
 from kubectl_sched.binding.second_scheduler.podgroups.podgroup_attempts import PodGroupAttempts
+from kubectl_sched.binding.second_scheduler.podgroups.waiting_gangs import WaitingGangs
 from kubectl_sched.binding.second_scheduler.queued_pod import Backoff, Place
 from kubectl_sched.binding.second_scheduler.queueing_hints import PluginHints
 from kubectl_sched.binding.second_scheduler.scheduling_loop import SchedulingLoop
@@ -59,6 +60,16 @@ class Recorder:
         self.flying: dict[str, Finished] = {}
         self.told: list[tuple[str, str | None]] = []
         self.conditions: list[tuple[str, str]] = []
+        self.held: dict[str, str] = {}
+        self.preempted: set[str] = set()
+        """UIDs of pods that wait in Permit and have just been preempted."""
+
+    def hold(self, pod: Pod, nominated: str) -> None:
+        self.held[pod.metadata.uid] = nominated
+
+    def let_go(self, uid: str) -> bool:
+        self.held.pop(uid, None)
+        return uid not in self.preempted
 
     def bind(
         self, queued: QueuedPod, result: ScheduleResult, node: str, reservations: Sequence[Reservation], began: float
@@ -92,7 +103,7 @@ class Cluster:
     """A scheduling loop over what a test tells it."""
 
     def __init__(self, minor: str, *, preempts: bool = False, **gates: bool) -> None:
-        on = {"GenericWorkload": True, **({"GangScheduling": True} if minor == "1.36" else {}), **gates}
+        on = {"GenericWorkload": True, **({"GangScheduling": True} if minor != "1.37" else {}), **gates}
         configuration = load_configuration(None, KubeVersion.parse(minor), on)
         cache = Cache(scheduler_options(configuration.features.enabled))
         scheduler = Scheduler(configuration, cache.snapshot({}))
@@ -116,7 +127,10 @@ class Cluster:
         self.loop = SchedulingLoop(
             {NAME: framework}, cache, self.queue, binder, Metrics((NAME,)), DecisionLog(quiet=True), lambda: self.now
         )
-        self.loop.groups = PodGroupAttempts(scheduler, membership, cache, self.queue, may_preempt=preempts)
+        if minor == "1.35":
+            self.loop.gangs = WaitingGangs(cache, self.queue, binder)
+        else:
+            self.loop.groups = PodGroupAttempts(scheduler, membership, cache, self.queue, may_preempt=preempts)
         for kind in watched_kinds([framework.profile], configuration):
             path = "/apis/scheduling.k8s.io/v1alpha2/podgroups" if kind.name == "PodGroup" else ""
             self.loop.take(Replaced(kind, [], path))

@@ -127,11 +127,9 @@ def test_no_two_names_of_the_usual_kind_share_a_lease() -> None:
     assert lease_name("batch.example.com") == "kubectl-sched-batch.example.com"
 
 
-def test_gangs_are_served_where_groups_have_a_cycle() -> None:
+def test_gangs_are_served_where_they_wait_in_permit_and_where_groups_have_a_cycle() -> None:
     options = WatchOptions(scheduler_name="mine")
-    gates = {"1.36": {"GenericWorkload": True, "GangScheduling": True}, "1.37": {"GenericWorkload": True}}
+    both = {"GenericWorkload": True, "GangScheduling": True}
+    gates = {"1.35": both, "1.36": both, "1.37": {"GenericWorkload": True}}
     for minor, on in gates.items():
         assert settings(options, load_configuration(None, KubeVersion.parse(minor), on)).names == ("mine",)
-    of_1_35 = load_configuration(None, KubeVersion.parse("1.35"), {"GenericWorkload": True, "GangScheduling": True})
-    with pytest.raises(SchedError, match=r"in Kubernetes 1\.35 with these gates GangScheduling of profile mine lets"):
-        settings(options, of_1_35)

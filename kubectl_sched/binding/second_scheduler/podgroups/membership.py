@@ -65,7 +65,7 @@ class Membership:
 
     def seen_by_pre_enqueue(self, pod: Pod) -> Snapshot:
         """The part of the cluster that PreEnqueue asks about: objects such as claims, and the pods of groups."""
-        if not self.is_member(pod):
+        if not self.is_member(pod) and pod.spec.workload_ref is None:
             return self._cache.objects()
         return self._cache.groups_alone(pod, all_groups=self._trees)
 

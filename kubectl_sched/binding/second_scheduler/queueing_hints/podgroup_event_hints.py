@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.api.scheduling import CompositePodGroup, PodGroup
+from kubectl_sched.api.scheduling import CompositePodGroup, PodGroup, Workload
 from kubectl_sched.framework.podgroup_info import root_of
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 def pod_of_group(question: HintQuestion) -> bool:
     """A pod of the same group, or of the same tree of groups, has come."""
     _, new = question.after(Pod)
+    if new.spec.workload_ref is not None:
+        return new.spec.workload_ref == question.pod.spec.workload_ref and new.namespace == question.pod.namespace
     theirs = new.spec.scheduling_group
     return theirs is not None and _is_near(question, PodGroup, theirs.pod_group_name or "", new.namespace)
 
@@ -34,6 +36,13 @@ def composite_pod_group(question: HintQuestion) -> bool:
     """A CompositePodGroup of the pod's tree has come."""
     old, new = question.after(CompositePodGroup)
     return old is None and _is_near(question, CompositePodGroup, new.name, new.namespace)
+
+
+def workload(question: HintQuestion) -> bool:
+    """The pod's Workload has come, in 1.35."""
+    old, new = question.after(Workload)
+    part = question.pod.spec.workload_ref
+    return old is None and part is not None and (part.name, question.pod.namespace) == (new.name, new.namespace)
 
 
 def _is_near(question: HintQuestion, kind: type[Group], name: str, namespace: str) -> bool:

@@ -49,6 +49,7 @@ _HINTS: Final[Mapping[tuple[str, str], Callable[[HintQuestion], bool]]] = {
     ("GangScheduling", "PendingPod"): podgroup_event_hints.pod_of_group,
     ("GangScheduling", "PodGroup"): podgroup_event_hints.pod_group,
     ("GangScheduling", "CompositePodGroup"): podgroup_event_hints.composite_pod_group,
+    ("GangScheduling", "Workload"): podgroup_event_hints.workload,
     ("InterPodAffinity", "Node"): node_event_hints.inter_pod_affinity,
     ("InterPodAffinity", "Pod"): pod_event_hints.inter_pod_affinity,
     ("InterPodAffinity", "PendingPod"): pod_event_hints.own_labels_affinity,
