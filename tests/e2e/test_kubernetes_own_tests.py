@@ -23,8 +23,9 @@ from tests.e2e.watchers import WatcherProcess
 pytestmark = pytest.mark.kubernetes
 
 ALSO_CONTROLLED = (
-    "device-taint-eviction-controller,pod-garbage-collector-controller,replicationcontroller-controller,"
-    "resourcequota-controller,root-ca-certificate-publisher-controller,taint-eviction-controller"
+    "device-taint-eviction-controller,pod-garbage-collector-controller,podgroup-protection-controller,"
+    "replicationcontroller-controller,resourcequota-controller,root-ca-certificate-publisher-controller,"
+    "taint-eviction-controller"
 )
 
 NODES = tuple(f"node-{number}" for number in range(4))
