@@ -224,6 +224,15 @@ def test_two_replicas_of_a_group_have_their_own_quorums() -> None:
     assert waiting(cluster) == {s[0].metadata.uid}
 
 
+def test_the_quorum_of_one_gang_lets_no_other_pass() -> None:
+    cluster = Cluster("1.35")
+    x, y = [members(2, "x")[0], members(2, "x", **requests(cpu="1"))[1]], members(3, "y")
+    cluster.tell(small("n1"), small("n2"), workload("x", a=2), workload("y", a=3))
+    arrive(cluster, x[0], *y, x[1])
+    assert set(cluster.decide()) == {each.name for each in x}
+    assert waiting(cluster) == {y[0].metadata.uid}
+
+
 def test_a_pod_that_is_preempted_while_it_waits_is_rejected() -> None:
     cluster = Cluster("1.35", preempts=True)
     first, second = members(2)
@@ -268,7 +277,7 @@ def test_a_victim_that_waits_in_permit_is_told_to_the_loop_and_not_deleted(serve
 def test_whatever_comes_no_gang_is_bound_below_its_minimum_and_no_pod_is_lost(data: st.DataObject) -> None:
     cluster = Cluster("1.35")
     minimums = {"a": 1, "b": 2, "c": 3}
-    cluster.tell(small("n1"), small("n2"), workload("train", **minimums))
+    cluster.tell(small("n1"), small("n2", cpu="8"), workload("train", **minimums))
     pods = {each.name: each for of in minimums for each in members(3, group=of)}
     there: set[str] = set()
     placed: dict[str, set[str]] = {of: set() for of in minimums}
