@@ -419,7 +419,8 @@ def test_victims_go_as_kube_schedulers_do_although_a_budget_is_violated(api: Api
     api.merge(f"{PODS}/victim", {"metadata": {"finalizers": None}})
     out, error = process.communicate(timeout=120)
     assert (process.returncode, out) == (0, "pod/urgent node/small\n"), error
-    assert events(api, "victim", "Preempted")[0]["related"]["name"] == "urgent"
+    urgent = api.get(f"{PODS}/urgent")["metadata"]["uid"]
+    assert events(api, "victim", "Preempted")[0]["note"] == f"Preempted by pod {urgent} on node small"
 
 
 def test_ctrl_c_while_a_victim_goes_takes_condition_and_nomination_back(api: Api, program: Program) -> None:
