@@ -101,7 +101,7 @@ class Preempted(Record, frozen=True, kw_only=True):
     failure: str = ""
     warnings: tuple[str, ...] = ()
     is_heard_of: bool = True
-    """Report whether the deletion of the last victim will be seen; not if it was gone or only its binding given up."""
+    """Report whether the last victim will be seen to go: it is deleted, or its binding is given up."""
 
 
 def preemption_of(result: ScheduleResult) -> Preemption | None:
@@ -208,7 +208,7 @@ def _preempt_pod(
         raise
     in_memory = cancelled and preemption.framework.handle.release.binding_victims_stay
     told = preemption.told(in_memory=in_memory)
-    return not cancelled, recorder.record(victim, preemption.scheduler_name, told)
+    return True, recorder.record(victim, preemption.scheduler_name, told)
 
 
 def _marks(preemption: Preemption, victim: Pod) -> list[Request]:
