@@ -264,7 +264,7 @@ def test_a_victim_that_waits_in_permit_is_told_to_the_loop_and_not_deleted(serve
     assert said == [
         LastVictim("uid-urgent"),
         WaitingPodPreempted("uid-victim"),
-        PreemptionEnded("uid-urgent", (urgent,)),
+        PreemptionEnded("uid-urgent", ()),
     ]
     assert not binder.let_go("uid-victim"), "its binding cycle does not begin"
     assert server.writes == [("PATCH", "/api/v1/namespaces/default/pods/victim/status")], "its nomination alone"
