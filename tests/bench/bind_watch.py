@@ -16,7 +16,6 @@ import http.client
 import json
 import resource
 import ssl
-import statistics
 import sys
 import threading
 import time
@@ -24,6 +23,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.request import urlopen
 
+from tests.bench.figures import Pairs
 from tests.bench.live import create
 from tests.bench.make_dump import objects
 from tests.bench.measure import strangers
@@ -177,8 +177,8 @@ def main() -> None:
             sys.stderr.write(f"{rounds[-1]}\n")
     sys.stdout.write(f"bind --watch / kube-scheduler, {asked.pods:,} pods on {asked.nodes:,} nodes, medians:\n")
     for unit, *both in zip(UNITS, *(zip(*each, strict=True) for each in rounds), strict=True):
-        ours, theirs = (statistics.median(column) for column in zip(*both, strict=True))
-        sys.stdout.write(f"{ours:.2f} / {theirs:.2f} {unit} = {ours / theirs:.2f}\n")
+        ours, theirs = zip(*both, strict=True)
+        sys.stdout.write(f"{Pairs(ours, theirs, unit)}\n")
 
 
 if __name__ == "__main__":

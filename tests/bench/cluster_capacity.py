@@ -1,7 +1,7 @@
 """Measures what-ifs on a running cluster against cluster-capacity, which places the same pods on the same nodes.
 
     python -m tests.bench.cluster_capacity [--program PATH] [--nodes 1000] [--running 3000] [--plain 10000]
-                                           [--choosy 1000] [--rounds 1]
+                                           [--choosy 1000] [--rounds 3]
 
 starts etcd and kube-apiserver on loopback, fills them, and runs both programs in turn, from their start to their end.
 `--program` is cluster-capacity (github.com/kubernetes-sigs/cluster-capacity, built there by `make build`); without it
@@ -17,7 +17,6 @@ import os
 import re
 import resource
 import shutil
-import statistics
 import subprocess
 import sys
 import time
@@ -25,6 +24,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tests.bench.figures import Pairs
 from tests.bench.live import create
 from tests.bench.make_dump import objects
 from tests.e2e.control_plane import ControlPlane
@@ -89,15 +89,15 @@ def compare(plane: ControlPlane, program: str, kind: str, count: int, rounds: in
     with TemporaryDirectory() as folder:
         path = Path(folder) / "pod.json"
         path.write_text(json.dumps(pod(is_choosy=kind == "choosy")))
-        ours = [sys.executable, "-m", "kubectl_sched", "whatif", str(path), "--replicas", str(count)]
-        theirs = [program, "--kubeconfig", str(plane.kubeconfig), "--podspec", str(path), "--max-limit", str(count)]
-        both = [(run(ours, environment), run(theirs, environment)) for _ in range(rounds)]
+        whatif = [sys.executable, "-m", "kubectl_sched", "whatif", str(path), "--replicas", str(count)]
+        capacity = [program, "--kubeconfig", str(plane.kubeconfig), "--podspec", str(path), "--max-limit", str(count)]
+        both = [(run(whatif, environment), run(capacity, environment)) for _ in range(rounds)]
     numbers = [" / ".join(str(each.placed) for each in pair) for pair in both]
     sys.stdout.write(f"{kind} pods placed by whatif / cluster-capacity: {', '.join(numbers)}\n")
     for field in ("seconds", "processor_seconds"):
-        mine, other = (statistics.median(getattr(each, field) for each in column) for column in zip(*both, strict=True))
+        ours, theirs = ([getattr(each, field) for each in column] for column in zip(*both, strict=True))
         what = f"whatif of {count:,} {kind} pods / cluster-capacity, {field.replace('_', ' ')}"
-        sys.stdout.write(f"{what}: {mine:.2f} / {other:.2f} = 1/{other / mine:.1f} (at most {BOUNDS[kind]})\n")
+        sys.stdout.write(f"{what}: {Pairs(ours, theirs)}, at most {BOUNDS[kind]}\n")
         sys.stdout.flush()
 
 
@@ -105,7 +105,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", default="cluster-capacity")
-    sizes = {"--nodes": 1000, "--running": 3000, "--plain": 10_000, "--choosy": 1000, "--rounds": 1}
+    sizes = {"--nodes": 1000, "--running": 3000, "--plain": 10_000, "--choosy": 1000, "--rounds": 3}
     for option, default in sizes.items():
         parser.add_argument(option, type=int, default=default)
     asked = parser.parse_args()

@@ -12,7 +12,6 @@ import json
 import os
 import re
 import ssl
-import statistics
 import subprocess
 import sys
 import time
@@ -23,6 +22,7 @@ from urllib.parse import urlencode
 
 from kubectl_sched.sources.live.lister import PAGE
 from kubectl_sched.sources.live.needed_kinds import NOT_SUCCEEDED
+from tests.bench.figures import Pairs
 from tests.bench.make_dump import objects
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
 
@@ -133,13 +133,13 @@ def main() -> None:
         rounds = [
             (seconds(ours, environment), raw_seconds(plane.port), seconds(theirs, environment)) for _ in range(ROUNDS)
         ]
-        mine, raw, kubectls = (statistics.median(column) for column in zip(*rounds, strict=True))
+        mine, raw, kubectls = (list(column) for column in zip(*rounds, strict=True))
         for what, other, bound in (
             ("the same lists thrown away", raw, 1.5),
             ("kubectl get pods -A -o json", kubectls, 0.25),
         ):
-            ratio = f"{mine:.2f} s / {other:.2f} s = {mine / other:.2f}"
-            sys.stdout.write(f"explain on a running cluster, against {what}: {ratio} (at most {bound})\n")
+            ratio = Pairs(mine, other)
+            sys.stdout.write(f"explain on a running cluster, against {what}: {ratio}, at most {bound}\n")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,32 @@
+"""Figures as the benches print them: medians with their spread."""
+
+import statistics
+from collections.abc import Sequence
+from typing import NamedTuple
+
+
+class Pairs(NamedTuple):
+    """Figures of a program and of its baseline, run in turn: seconds, if no unit is given."""
+
+    ours: Sequence[float]
+    baseline: Sequence[float]
+    unit: str = "s"
+
+    @property
+    def median(self) -> float:
+        """The program's median."""
+        return statistics.median(self.ours)
+
+    def __str__(self) -> str:
+        """Both medians, their ratio, and the least and the most of the pairs' ratios."""
+        baseline = statistics.median(self.baseline)
+        ratios = [ours / theirs for ours, theirs in zip(self.ours, self.baseline, strict=True)]
+        return (
+            f"{self.median:.3g} {self.unit} / {baseline:.3g} {self.unit} = {self.median / baseline:.3g} "
+            f"({min(ratios):.3g} to {max(ratios):.3g})"
+        )
+
+
+def with_spread(figures: Sequence[float], unit: str) -> str:
+    """The median, the least and the most of the figures."""
+    return f"{statistics.median(figures):.3g} {unit} ({min(figures):.3g} to {max(figures):.3g})"
