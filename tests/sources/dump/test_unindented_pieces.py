@@ -144,3 +144,17 @@ def test_progress_is_told(path: Path) -> None:
 
 def test_what_is_no_file_is_read_without_processes() -> None:
     assert not unindented_pieces.is_worth_it(io.BytesIO(TEXT.encode()))
+
+
+@pytest.mark.parametrize(
+    ("limit", "is_shared"), [("max 100000", True), ("100000 100000", False), ("150000 100000", True)]
+)
+def test_a_container_of_one_processor_reads_without_processes(
+    path: Path, limit: str, *, is_shared: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cpu.max").write_text(f"{limit}\n")
+    monkeypatch.undo()
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
+    monkeypatch.setattr(unindented_pieces, "_CPU_MAX", tmp_path / "cpu.max")
+    with path.open("rb") as file:
+        assert unindented_pieces.is_worth_it(file) is is_shared

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from mmap import ACCESS_COPY, ALLOCATIONGRANULARITY, mmap
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import msgspec
@@ -28,6 +29,8 @@ PROCESSES = 2
 """So many take out indentation about as fast as this process decodes what is left."""
 
 _CHUNKS = 3
+_CPU_MAX = Path("/sys/fs/cgroup/cpu.max")
+"""`QUOTA PERIOD` in microseconds, or `max PERIOD` without a limit, which is no number."""
 
 
 def is_worth_it(file: BinaryIO) -> bool:
@@ -39,9 +42,13 @@ def is_worth_it(file: BinaryIO) -> bool:
     return _processors() > 1 and may_fork()
 
 
-def _processors() -> int:
-    """Return the number of processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def _processors() -> float:
+    """Return the number of processors that this process may use, a container's limit counted."""
+    present = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    with suppress(OSError, ValueError):
+        quota, period = _CPU_MAX.read_text(encoding="ascii").split()
+        return min(present, int(quota) / int(period))
+    return present
 
 
 class _Layout(NamedTuple):
