@@ -24,6 +24,9 @@ PACKAGE = Path(kubectl_sched.__file__).parent
 ARCHITECTURE = (PACKAGE.parent / "docs" / "architecture.md").read_text("utf-8")
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 FOLDERS = sorted({path.parent for path in SOURCES} - {PACKAGE})
+TESTS = Path(__file__).parent
+CONTRIBUTING = (PACKAGE.parent / "CONTRIBUTING.md").read_text("utf-8")
+TEST_FOLDERS = sorted({path.parent for path in TESTS.rglob("*.py")})
 
 MOST_FILES = 24
 
@@ -91,7 +94,9 @@ def imported(path: Path) -> Iterator[str]:
                 yield node.module
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(PACKAGE)))
+@pytest.mark.parametrize(
+    "folder", [*FOLDERS, *TEST_FOLDERS], ids=lambda folder: str(folder.relative_to(PACKAGE.parent))
+)
 def test_a_folder_is_small(folder: Path) -> None:
     assert len(list(folder.glob("*.py"))) <= MOST_FILES
 
@@ -135,6 +140,15 @@ def test_a_folder_has_its_sentence_in_the_documentation(folder: Path) -> None:
     assert row is not None, f"docs/architecture.md has no row for {top}/"
     if below and top != "plugins":  # a plugin's package is a plugin
         assert f"`{below[-1]}/`" in row
+
+
+@pytest.mark.parametrize("folder", TEST_FOLDERS, ids=lambda folder: str(folder.relative_to(TESTS.parent)))
+def test_a_folder_of_tests_is_a_part_of_the_package_or_has_its_sentence(folder: Path) -> None:
+    path = folder.relative_to(TESTS).as_posix()
+    rows = (
+        line for line in CONTRIBUTING.splitlines() if re.match(rf"\|.*`{folder.name}/`|\| `tests/{path}/` \|", line)
+    )
+    assert (PACKAGE / path).is_dir() or any(rows), f"CONTRIBUTING.md has no row for tests/{path}/"
 
 
 def test_docstrings_answer_no_question_that_nobody_asked() -> None:

@@ -31,9 +31,9 @@ from kubectl_sched.queries.explanation import Explanation
 from kubectl_sched.render.data.explanation_data import explanation_data
 from kubectl_sched.scheduler.result import Outcome
 from tests.plugins.clusters import node, pod, requests
+from tests.plugins.devices.test_dynamic_resources import claim as device_claim
+from tests.plugins.devices.test_dynamic_resources import claimer, device, device_class, published
 from tests.plugins.storage_objects import claim, csi_node, storage_class, using, volume
-from tests.plugins.test_dynamic_resources import claim as device_claim
-from tests.plugins.test_dynamic_resources import claimer, device, device_class, published
 from tests.scheduler.cycles import explain, explained, only, profile
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What the API server fills in where a pod says nothing; tests/e2e/test_manifests.py asks the real one."""
+"""What the API server fills in where a pod says nothing; tests/e2e/apiserver/test_manifests.py asks the real one."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ import pytest
 
 from kubectl_sched.dynamic_resource_allocation.cel import CelError, CompileError, Dialect, compile_expression
 from tests.oracle.build import PROGRAM, build, cache_home, fingerprint
-from tests.oracle.expressions import expression
-from tests.plugins.test_cel import DEVICE, searched
+from tests.oracle.generate.expressions import expression
+from tests.plugins.devices.test_cel import DEVICE, searched
 
 pytestmark = pytest.mark.oracle
 

@@ -1,4 +1,4 @@
-"""Fields that Kubernetes does not know are named; tests/e2e/test_manifests.py compares the table with a real server."""
+"""Unknown fields are named; tests/e2e/apiserver/test_manifests.py compares the table with a real server."""
 
 from __future__ import annotations
 

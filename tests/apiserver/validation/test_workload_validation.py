@@ -1,4 +1,4 @@
-"""What the API server refuses in workloads and in pods; tests/e2e/test_manifests.py asks a real one."""
+"""What the API server refuses in workloads and in pods; tests/e2e/apiserver/test_manifests.py asks a real one."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ func evaluate(expression string) answer {
 
 func of[T any](value T) *T { return &value }
 
-// device is the one of tests/plugins/test_cel.py.
+// device is the one of tests/plugins/devices/test_cel.py.
 var device = cel.Device{
 	Driver:                   "gpu.example.com",
 	AllowMultipleAllocations: of(false),

@@ -15,9 +15,9 @@ import pytest
 
 from tests.e2e.api import Api, Json
 from tests.e2e.control_plane import ADMIN_TOKEN, CONTROLLERS, MINOR, ControlPlane
-from tests.e2e.fake_kubelets import FakeKubelets
 from tests.e2e.kubernetes_programs import suite
 from tests.e2e.patience import until
+from tests.e2e.second_scheduler.fake_kubelets import FakeKubelets
 from tests.e2e.watchers import WatcherProcess
 
 pytestmark = pytest.mark.kubernetes

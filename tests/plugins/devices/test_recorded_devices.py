@@ -9,7 +9,7 @@ import pytest
 from tests.decisions import Recorded, differences, explain, recorded
 from tests.plugins.clusters import EXACT_MINORS
 
-RECORDED = Path(__file__).parents[2] / "fixtures" / "devices"
+RECORDED = Path(__file__).parents[3] / "fixtures" / "devices"
 CASES = [
     pytest.param(version, case, id=case.id)
     for version in EXACT_MINORS

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 MINOR = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 pytestmark = [

@@ -12,8 +12,8 @@ from tests.e2e.api import Api
 from tests.e2e.binding_cluster import PODS, events, node, node_of
 from tests.e2e.control_plane import ADMIN_TOKEN
 from tests.e2e.patience import until
-from tests.e2e.test_watch_manifests import NAME, right_of
-from tests.e2e.test_watch_podgroups import kubeconfig_with_groups, nodes
+from tests.e2e.second_scheduler.test_watch_manifests import NAME, right_of
+from tests.e2e.second_scheduler.test_watch_podgroups import kubeconfig_with_groups, nodes
 from tests.e2e.watchers import WatcherProcess, audited_plane, create_pods, noted, plain_pod, pods_by_name
 from tests.oracle.build import GoMissingError
 

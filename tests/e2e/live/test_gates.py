@@ -339,7 +339,7 @@ def json_answer(value: Json) -> Fault:
 
 
 def role() -> Json:
-    documents = yaml.safe_load_all((Path(__file__).parents[2] / "manifests" / "reader.yaml").read_text("utf-8"))
+    documents = yaml.safe_load_all((Path(__file__).parents[3] / "manifests" / "reader.yaml").read_text("utf-8"))
     found: Json = next(each for each in documents if each["kind"] == "ClusterRole")
     return found
 
@@ -361,7 +361,7 @@ def test_who_set_an_unknown_gate_is_told_by_managed_fields(control_plane: Contro
 
 
 def test_kueue_takes_the_objects_of_the_fixtures(kueue: Api) -> None:
-    scenarios = sorted((Path(__file__).parents[2] / "fixtures" / "gates").glob("*.yaml"))
+    scenarios = sorted((Path(__file__).parents[3] / "fixtures" / "gates").glob("*.yaml"))
     kueue.create("/api/v1/namespaces", {"metadata": {"name": "team-a"}})
     stored = 0
     for path in scenarios:

@@ -18,7 +18,7 @@ from kubectl_sched.dynamic_resource_allocation.cel.parser import parse
 from kubectl_sched.dynamic_resource_allocation.cel.regex import find_all, matches
 from kubectl_sched.dynamic_resource_allocation.cel.values import DefaultMap
 
-FIXTURE = Path(__file__).parents[2] / "fixtures" / "cel" / "selectors.json"
+FIXTURE = Path(__file__).parents[3] / "fixtures" / "cel" / "selectors.json"
 CASES: list[dict[str, Any]] = json.loads(FIXTURE.read_text())
 DEVICE: dict[str, Any] = {
     "driver": "gpu.example.com",

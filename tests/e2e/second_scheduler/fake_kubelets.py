@@ -4,16 +4,15 @@ import subprocess
 import threading
 import time
 from datetime import datetime, timedelta
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from tests.e2e.api import Api, ApiError, Json
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
 from tests.e2e.kubelet import pod_path
-from tests.e2e.kubernetes_programs import kwok
+from tests.e2e.kubernetes_programs import KWOK, kwok
 
-STAGES = Path(__file__).parent / "kwok" / "stages.yaml"
+STAGES = KWOK / "stages.yaml"
 
 _PAUSE_SECONDS = 0.1
 

@@ -18,7 +18,7 @@ import pytest
 from kubectl_sched.queries.explain import Answer
 from kubectl_sched.render.display import Display
 from kubectl_sched.render.html.page import explanation_page
-from tests.e2e.browser import HOW, Browser, installed
+from tests.e2e.artifacts.browser import HOW, Browser, installed
 from tests.plugins.clusters import node, pod
 from tests.render.worlds import explained, gpu_cluster, gpu_pod, gpu_users
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.e2e, pytest.mark.skipif(installed() is None, reason=HOW)]
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 NARROW, WIDE = 400, 1280
 VISIBLE = "[...document.querySelectorAll('.nodes > tbody > tr')].filter((row) => row.checkVisibility())"
 NAMES = f"{VISIBLE}.filter((row) => !row.classList.contains('details')).map((row) => row.cells[0].textContent)"

@@ -8,7 +8,7 @@ import pytest
 
 from tests.decisions import Recorded, differences, explain, is_refused, names_unknown_plugin, recorded, refuses
 
-VECTORS = Path(__file__).parents[1] / "fixtures" / "vectors"
+VECTORS = Path(__file__).parents[2] / "fixtures" / "vectors"
 VERSION = "1.36"
 
 CASES = [pytest.param(case, id=case.id) for path in sorted(VECTORS.glob("*.jsonl.gz")) for case in recorded(path)]

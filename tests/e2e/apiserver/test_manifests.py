@@ -26,8 +26,8 @@ from kubectl_sched.apiserver.validation.workload_validation import check_workloa
 from kubectl_sched.config import Features, KubeVersion
 from kubectl_sched.snapshot import Objects
 from tests.apiserver.workloads import PATHS, WRITTEN
+from tests.e2e.agreement.test_agreement import populate, random_pods
 from tests.e2e.api import Api, ApiError
-from tests.e2e.test_agreement import populate, random_pods
 from tests.sources.pods import WRITTEN_PODS, pod_of
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import pytest
 from tests.e2e.api import Api, ApiError, Json
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
 from tests.e2e.kubelet import Kubelet, finish_terminating
+from tests.e2e.live.test_live import pod, pods_of, program
 from tests.e2e.patience import until
-from tests.e2e.test_live import pod, pods_of, program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -50,8 +50,8 @@ from tests.oracle.build import GoMissingError
 
 pytestmark = pytest.mark.e2e
 
-MANIFESTS = Path(__file__).parents[2] / "manifests"
-PAGE = Path(__file__).parents[2] / "docs" / "bind.md"
+MANIFESTS = Path(__file__).parents[3] / "manifests"
+PAGE = Path(__file__).parents[3] / "docs" / "bind.md"
 VERBS = {"POST": "create", "PATCH": "patch", "DELETE": "delete"}
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 

@@ -15,7 +15,7 @@ import pytest
 
 from tests.e2e.api import Api, Json
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
-from tests.e2e.test_live import fill, pod, pods_of, program
+from tests.e2e.live.test_live import fill, pod, pods_of, program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ from tests.e2e.binding_cluster import events, node, node_of
 from tests.e2e.control_plane import ADMIN_TOKEN
 from tests.e2e.group_planes import PLANES, GroupPlane
 from tests.e2e.patience import until
-from tests.e2e.test_watch_manifests import GROUPS_ROLE, NAME, PATHS, manifest, right_of
+from tests.e2e.second_scheduler.test_watch_manifests import GROUPS_ROLE, NAME, PATHS, manifest, right_of
 from tests.e2e.watchers import WatcherProcess, audited_plane, create_pods, noted, plain_pod, pods_by_name
 from tests.oracle.build import GoMissingError
 

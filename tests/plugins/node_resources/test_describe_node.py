@@ -19,7 +19,7 @@ from kubectl_sched.framework.cycle_state import CycleState
 from kubectl_sched.plugins.node_resources.fit import NodeResourcesFit
 from tests.plugins.clusters import make, pod, snapshot
 
-FOLDER = Path(__file__).parents[2] / "fixtures" / "describe_node"
+FOLDER = Path(__file__).parents[3] / "fixtures" / "describe_node"
 DESCRIBED = (FOLDER / "describe.txt").read_text(encoding="utf-8")
 KINDS: dict[str, type[Node | Pod]] = {"Node": Node, "Pod": Pod}
 ITEMS = json.loads((FOLDER / "objects.json").read_text(encoding="utf-8"))["items"]

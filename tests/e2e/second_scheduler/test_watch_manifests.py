@@ -33,7 +33,7 @@ from tests.oracle.build import GoMissingError
 
 pytestmark = pytest.mark.e2e
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 MANIFESTS = ROOT / "manifests"
 NAME = "my-scheduler"
 USER = f"system:serviceaccount:kube-system:{NAME}"

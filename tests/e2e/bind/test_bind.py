@@ -40,7 +40,7 @@ from tests.oracle.build import GoMissingError
 
 pytestmark = pytest.mark.e2e
 
-DOCUMENTATION = Path(__file__).parents[2] / "docs" / "bind.md"
+DOCUMENTATION = Path(__file__).parents[3] / "docs" / "bind.md"
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
 
 

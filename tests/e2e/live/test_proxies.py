@@ -16,8 +16,8 @@ from kubectl_sched.sources.live.kubeconfig import resolve
 from kubectl_sched.sources.pod_selection import Selection
 from tests.e2e.api import Api
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
-from tests.e2e.proxies import Proxy, SocksProxy
-from tests.e2e.test_live import fill, objects
+from tests.e2e.live.proxies import Proxy, SocksProxy
+from tests.e2e.live.test_live import fill, objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -34,7 +34,7 @@ from tests.e2e.faults import Fault, FaultyServer, break_off, hang_up, status, tr
 pytestmark = pytest.mark.e2e
 
 Json = dict[str, Any]
-MANIFESTS = Path(__file__).parents[2] / "manifests"
+MANIFESTS = Path(__file__).parents[3] / "manifests"
 ONE = Selection(targets=("big",))
 CONFIGURATION = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 

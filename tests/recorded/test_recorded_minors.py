@@ -9,7 +9,7 @@ import pytest
 from tests.decisions import Recorded, recorded
 from tests.oracle.differential import disagreements
 
-DECISIONS = Path(__file__).parents[1] / "fixtures" / "decisions"
+DECISIONS = Path(__file__).parents[2] / "fixtures" / "decisions"
 
 CASES = [
     pytest.param(path.parent.name, case, id=f"{path.parent.name}-{case.id}")

@@ -11,7 +11,7 @@ import pytest
 
 from tests.oracle.group_decisions import differences, replay
 
-GROUPS = Path(__file__).parents[1] / "fixtures" / "groups"
+GROUPS = Path(__file__).parents[2] / "fixtures" / "groups"
 
 
 def cases() -> list[Any]:
