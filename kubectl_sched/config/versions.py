@@ -1,40 +1,28 @@
 """Differences between Kubernetes minors: the one table that plugins, configuration and documentation read.
 
-Answers to k8s.io/kubernetes at the patch releases in PATCHES. A plugin that behaves differently by minor asks a named
-field of its `Release`; outside this package nothing compares version numbers.
+Answers to k8s.io/kubernetes at the patch releases in PATCHES; the rows are releases.json, with the default profile of
+getDefaultPlugins (pkg/scheduler/apis/config/v1/default_plugins.go), and v1beta3's. What v1beta2 lists by extension
+point is in `defaults.py`. A plugin that behaves differently by minor asks a named field of its `Release`; outside
+this package nothing compares version numbers.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from kubectl_sched.config.allocator_versions import (
-    RULES_OF_1_33,
-    RULES_OF_1_34,
-    RULES_OF_1_35,
-    RULES_OF_1_36,
-    RULES_OF_1_37,
-    DeviceRules,
-)
-from kubectl_sched.config.default_profile import (
-    CLOUD_VOLUME_LIMITS,
-    PLUGINS_OF_1_22,
-    PLUGINS_OF_1_24,
-    PLUGINS_OF_1_26,
-    PLUGINS_OF_1_30,
-    PLUGINS_OF_1_31,
-    PLUGINS_OF_1_35,
-    PLUGINS_OF_1_36,
-    PLUGINS_OF_1_37,
-    DefaultPlugin,
-)
+from kubectl_sched.config.allocator_versions import AllocatorChannel, DeviceRules
 from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator
+
+_TABLE: Final = Path(__file__).with_name("releases.json")
 
 
 class KubeVersion(msgspec.Struct, frozen=True, order=True):
@@ -53,6 +41,14 @@ class KubeVersion(msgspec.Struct, frozen=True, order=True):
         if found is None:
             raise SchedError(f"{text!r} is not a Kubernetes version; write it as {NEWEST}")
         return cls(int(found[1]), int(found[2]))
+
+
+class DefaultPlugin(msgspec.Struct, frozen=True):
+    """A plugin of the default profile: weight 0 where upstream leaves it unset, `gate` if only with that feature."""
+
+    name: str
+    weight: int = 0
+    gate: str = ""
 
 
 class FitErrorForm(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,7 +109,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     """A gang is a part of a Workload, not yet a PodGroup."""
     groups_form_trees: bool = False
     """CompositePodGroups hold PodGroups and each other."""
-    devices: DeviceRules = RULES_OF_1_33
+    devices: DeviceRules
     """The rules by which devices are allocated."""
 
     fit_tells_unresolvable: bool = False
@@ -263,135 +259,48 @@ def nearest(version: KubeVersion) -> tuple[KubeVersion, str | None]:
     return version, f"Kubernetes {version} is replayed {how}" if how else None
 
 
-_V1 = "kubescheduler.config.k8s.io/v1"
-_V1BETA3 = "kubescheduler.config.k8s.io/v1beta3"
 V1BETA2: Final = "kubescheduler.config.k8s.io/v1beta2"
 
-_SAME_QUEUE_SORT = "queueSort must be the same for all profiles"
-_RESTART_ALL = "RestartAllContainersOnContainerExits"
-_HOST_NETWORK_USERS = "UserNamespacesHostNetworkSupport"
-_BIND_MOUNT_OPTIONS = "VolumeBindMountOptions"
+
+@cache
+def _changes() -> dict[str, dict[str, Any]]:
+    """Read the changes of each minor since the one before, of devices each rule by itself."""
+    changes: dict[str, dict[str, Any]] = msgspec.json.decode(_TABLE.read_bytes())
+    return changes
 
 
-def _table() -> dict[KubeVersion, Release]:
-    """Build the rows, each minor saying only what changed since the one before."""
-    changes: dict[int, dict[str, object]] = {
-        23: {"config_apis": (_V1BETA3, V1BETA2)},
-        24: {
-            "multi_point": PLUGINS_OF_1_24,
-            "fit_error": FitErrorForm(counts_pre_filter=True, tells_left_out=False),
-            "taint_reason": "node(s) had untolerated taint {{{key}: {value}}}",
-        },
-        25: {"config_apis": (_V1, _V1BETA3, V1BETA2), "invalid_plugins": ("SelectorSpread",)},
-        26: {
-            "multi_point": PLUGINS_OF_1_26,
-            "fit_error": FitErrorForm(tells_left_out=False, stop_after_post_filter=True),
-        },
-        27: {"only_leases": True},
-        28: {"config_apis": (_V1, _V1BETA3)},
-        29: {"config_apis": (_V1,), "invalid_plugins": (), "fit_error": FitErrorForm(tells_left_out=False)},
-        30: {
-            "multi_point": PLUGINS_OF_1_30,
-            "queue_sort_differs": _SAME_QUEUE_SORT,
-            "queue_sort_args_differ": _SAME_QUEUE_SORT,
-        },
-        31: {"multi_point": PLUGINS_OF_1_31, "invalid_plugins": (*CLOUD_VOLUME_LIMITS, "CinderLimits")},
-        32: {"fit_error": FitErrorForm()},
-        33: {
-            "volume_scoring_gate": "StorageCapacityScoring",
-            "volume_conflict_reason": "node(s) didn't match PersistentVolume's node affinity",
-        },
-        34: {
-            "namespace_selector_stays": True,
-            "backoff_counts_rejections": True,
-            "allocatable_wakes_claims": True,
-            "taint_reason": "node(s) had untolerated taint(s)",
-            "dynamic_resources_args": ("filterTimeout",),
-            "errors_show_json": True,
-            "queue_sort_differs": "must be the same for all profiles",
-            "shape_not_sorted": "values must be sorted in increasing order",
-            "lease_too_short": "must be greater than `RenewDeadline`",
-            "read_write_once_pod_reason": (
-                "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode "
-                "already in-use by another pod"
-            ),
-            "devices": RULES_OF_1_34,
-            "fit_tells_unresolvable": True,
-            "device_class_hides_missing_resource": True,
-        },
-        35: {
-            "multi_point": PLUGINS_OF_1_35,
-            "ties_fall_by_place": True,
-            "dynamic_resources_args": ("filterTimeout", "bindingTimeout"),
-            "qualified_name": "a valid label key",
-            "length_unit": "bytes",
-            "devices": RULES_OF_1_35,
-            "gangs_are_of_workloads": True,
-            "device_class_wakes_fit": True,
-            "device_class_hides_missing_resource": False,
-            "inferred_features": (_RESTART_ALL,),
-            "unsatisfied_features_are_named": True,
-        },
-        36: {
-            "multi_point": PLUGINS_OF_1_36,
-            "devices": RULES_OF_1_36,
-            "gangs_are_of_workloads": False,
-            "ratio_belongs_to_its_strategy": True,
-            "overflow_names_point": True,
-            "groups_have_cycle": True,
-            "assumed_members_are_listed": False,
-            "nominated_pods_wake_others": True,
-            "binding_victims_stay": True,
-            "groups_do_not_preempt": True,
-            "preempting_pods_are_related": False,
-            "portworx_limits_ask_csi_node": False,
-            "missing_driver_needs_opt_in": True,
-            "balance_against_before": True,
-            "image_volumes_have_locality": True,
-            "inferred_features": (_RESTART_ALL, _HOST_NETWORK_USERS),
-            "unsatisfied_features_are_named": False,
-        },
-        37: {
-            "namespace_selector_stays": False,
-            "multi_point": PLUGINS_OF_1_37,
-            "devices": RULES_OF_1_37,
-            "groups_form_trees": True,
-            "any_anti_affinity_term_wakes": True,
-            "claim_deletion_wakes": True,
-            "taint_changes_wake": False,
-            "image_volumes_raise_threshold": True,
-            "status_requests_summed_per_pod": True,
-            "groups_do_not_preempt": False,
-            "groups_are_victims": True,
-            "groups_have_placement_feasible": True,
-            "groups_wait_for_gated": True,
-            "assumed_members_are_listed": True,
-            "groups_are_queued": True,
-            "jobs_choose_groups": True,
-            "pod_group_condition": "PodGroupInitiallyScheduled",
-            "pod_group_api_version": "scheduling.k8s.io/v1beta1",
-            "one_violated_budget_is_enough": True,
-            "unstarted_victims_keep_their_order": True,
-            "gated_pods_are_nominated": True,
-            "gated_pods_are_flushed": True,
-            "preemption_is_announced": True,
-            "inferred_features": (_RESTART_ALL, _HOST_NETWORK_USERS, _BIND_MOUNT_OPTIONS),
-        },
+@cache
+def _release(version: KubeVersion) -> Release:
+    """Add up the changes until `version`; a typed decoder would have to evaluate every annotation first."""
+    row: dict[str, Any] = {"devices": {}}
+    for earlier in SUPPORTED[: SUPPORTED.index(version) + 1]:
+        changes = _changes().get(str(earlier), {})
+        row |= {**changes, "devices": row["devices"] | changes.get("devices", {})}
+    channels = [
+        AllocatorChannel(**{**each, "features": frozenset(each["features"])}) for each in row["devices"]["channels"]
+    ]
+    made = {
+        "multi_point": tuple(DefaultPlugin(**plugin) for plugin in row["multi_point"]),
+        "fit_error": FitErrorForm(**row["fit_error"]),
+        "devices": DeviceRules(**{**row["devices"], "channels": tuple(channels)}),
     }
-    release = Release(
-        version=OLDEST,
-        config_apis=(V1BETA2,),
-        multi_point=PLUGINS_OF_1_22,
-        volume_scoring_gate="VolumeCapacityPriority",
-        fit_error=FitErrorForm(counts_pre_filter=True, tells_left_out=False, tells_post_filter=False),
-        taint_reason="node(s) had taint {{{key}: {value}}}, that the pod didn't tolerate",
-        volume_conflict_reason="node(s) had volume node affinity conflict",
-    )
-    rows = {OLDEST: release}
-    for version in SUPPORTED[1:]:
-        release = msgspec.structs.replace(release, version=version, **changes.get(version.minor, {}))
-        rows[version] = release
-    return rows
+    plain: dict[str, Any] = {field: tuple(value) if isinstance(value, list) else value for field, value in row.items()}
+    return Release(version=version, **(plain | made))
 
 
-RELEASES: Final[Mapping[KubeVersion, Release]] = _table()
+class _Releases(Mapping[KubeVersion, Release]):
+    """The row of every minor, oldest first, each made when it is first asked for."""
+
+    def __getitem__(self, version: KubeVersion) -> Release:
+        if version not in PATCHES:
+            raise KeyError(version)
+        return _release(version)
+
+    def __iter__(self) -> Iterator[KubeVersion]:
+        return iter(SUPPORTED)
+
+    def __len__(self) -> int:
+        return len(SUPPORTED)
+
+
+RELEASES: Final[Mapping[KubeVersion, Release]] = _Releases()

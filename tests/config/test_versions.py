@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_sched.config import NEWEST, RELEASES, SUPPORTED, KubeVersion, load_configuration, nearest
+from kubectl_sched.config import NEWEST, RELEASES, SUPPORTED, KubeVersion, Release, load_configuration, nearest
 from kubectl_sched.config.plugin_table import extension_points, in_tree_plugins
 from kubectl_sched.config.versions_page import page
 from kubectl_sched.errors import SchedError
@@ -56,6 +57,12 @@ def test_the_default_plugins_are_in_tree(version: KubeVersion) -> None:
     known = in_tree_plugins(version)
     assert {plugin.name for plugin in RELEASES[version].multi_point} <= set(known)
     assert set().union(*known.values()) <= set(extension_points(version))
+
+
+@pytest.mark.parametrize("version", SUPPORTED, ids=str)
+def test_the_table_holds_values_of_the_declared_types(version: KubeVersion) -> None:
+    release = RELEASES[version]
+    assert msgspec.convert(msgspec.to_builtins(release), Release) == release
 
 
 @pytest.mark.parametrize("version", SUPPORTED, ids=str)
