@@ -7,6 +7,9 @@ plugin with SchedulerQueueingHints on.
 from __future__ import annotations
 
 from enum import Flag, auto
+from functools import reduce
+from operator import or_
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_sched.api.component_helpers.pod_requests import request_key
@@ -14,6 +17,8 @@ from kubectl_sched.api.core import Node
 from kubectl_sched.api.pod import Pod
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kubectl_sched.api.meta import KubernetesObject
 
 
@@ -41,86 +46,21 @@ class ClusterEvent(NamedTuple):
     action: Action
 
 
-_ADDED_OR_CHANGED = Action.ADD | Action.UPDATE
+_TABLE: Final = Path(__file__).with_name("cluster_events.txt")
 
-REGISTERED: Final[dict[str, tuple[ClusterEvent, ...]]] = {
-    "DefaultPreemption": (ClusterEvent("Pod", Action.DELETE),),
-    "DynamicResources": (
-        ClusterEvent("Node", Action.ADD | Action.NODE_LABEL | Action.NODE_ALLOCATABLE),
-        ClusterEvent("ResourceClaim", _ADDED_OR_CHANGED | Action.DELETE),
-        ClusterEvent("DeviceClass", _ADDED_OR_CHANGED),
-        ClusterEvent("ResourceSlice", _ADDED_OR_CHANGED),
-        # Upstream sees the taints of rules as changes of the slices.
-        ClusterEvent("DeviceTaintRule", _ADDED_OR_CHANGED | Action.DELETE),
-        ClusterEvent("PendingPod", Action.POD_CLAIMS),
-    ),
-    "GangScheduling": (
-        ClusterEvent("Pod", Action.ADD),
-        ClusterEvent("PendingPod", Action.ADD),
-        ClusterEvent("PodGroup", _ADDED_OR_CHANGED),
-        ClusterEvent("CompositePodGroup", _ADDED_OR_CHANGED),
-        ClusterEvent("Workload", _ADDED_OR_CHANGED),
-    ),
-    "InterPodAffinity": (
-        ClusterEvent("Pod", Action.ADD | Action.POD_LABEL | Action.DELETE),
-        ClusterEvent("PendingPod", Action.POD_LABEL),
-        ClusterEvent("Node", Action.ADD | Action.NODE_LABEL),
-        ClusterEvent("Namespace", _ADDED_OR_CHANGED),
-    ),
-    "NodeAffinity": (ClusterEvent("Node", Action.ADD | Action.NODE_LABEL),),
-    "NodeDeclaredFeatures": (
-        ClusterEvent("Node", Action.ADD | Action.NODE_DECLARED_FEATURE),
-        ClusterEvent("PendingPod", ~(Action.ADD | Action.DELETE)),
-    ),
-    "NodeName": (ClusterEvent("Node", Action.ADD),),
-    "NodePorts": (ClusterEvent("Pod", Action.DELETE), ClusterEvent("Node", Action.ADD)),
-    "NodeResourcesFit": (
-        ClusterEvent("Pod", Action.DELETE | Action.POD_REQUESTS),
-        ClusterEvent("PendingPod", Action.POD_REQUESTS),
-        ClusterEvent("Node", Action.ADD | Action.NODE_ALLOCATABLE),
-        ClusterEvent("DeviceClass", _ADDED_OR_CHANGED),
-    ),
-    "NodeUnschedulable": (
-        ClusterEvent("Node", Action.ADD | Action.NODE_TAINT),
-        ClusterEvent("PendingPod", Action.POD_TOLERATION),
-    ),
-    "NodeVolumeLimits": (
-        ClusterEvent("CSINode", _ADDED_OR_CHANGED),
-        ClusterEvent("Pod", Action.DELETE),
-        ClusterEvent("PersistentVolumeClaim", Action.ADD),
-        ClusterEvent("VolumeAttachment", Action.DELETE),
-    ),
-    "PodTopologySpread": (
-        ClusterEvent("Pod", Action.ADD | Action.POD_LABEL | Action.DELETE),
-        ClusterEvent("PendingPod", Action.POD_LABEL | Action.POD_TOLERATION),
-        ClusterEvent("Node", Action.ADD | Action.DELETE | Action.NODE_LABEL | Action.NODE_TAINT),
-    ),
-    "SchedulingGates": (ClusterEvent("PendingPod", Action.POD_GATES),),
-    "TaintToleration": (
-        ClusterEvent("Node", Action.ADD | Action.NODE_TAINT),
-        ClusterEvent("PendingPod", Action.POD_TOLERATION),
-    ),
-    "VolumeBinding": (
-        ClusterEvent("StorageClass", _ADDED_OR_CHANGED),
-        ClusterEvent("PersistentVolumeClaim", _ADDED_OR_CHANGED),
-        ClusterEvent("PersistentVolume", _ADDED_OR_CHANGED),
-        ClusterEvent("Node", Action.ADD | Action.NODE_LABEL),
-        ClusterEvent("CSINode", _ADDED_OR_CHANGED),
-        ClusterEvent("CSIDriver", Action.UPDATE),
-        ClusterEvent("CSIStorageCapacity", _ADDED_OR_CHANGED),
-    ),
-    "VolumeRestrictions": (
-        ClusterEvent("Pod", Action.DELETE),
-        ClusterEvent("Node", Action.ADD),
-        ClusterEvent("PersistentVolumeClaim", Action.ADD),
-    ),
-    "VolumeZone": (
-        ClusterEvent("StorageClass", Action.ADD),
-        ClusterEvent("Node", Action.ADD | Action.NODE_LABEL),
-        ClusterEvent("PersistentVolumeClaim", _ADDED_OR_CHANGED),
-        ClusterEvent("PersistentVolume", _ADDED_OR_CHANGED),
-    ),
-}
+
+def _registered() -> Iterator[tuple[str, tuple[ClusterEvent, ...]]]:
+    for section in _TABLE.read_text("utf-8").split("\n\n")[1:]:
+        plugin, *events = section.splitlines()
+        yield plugin, tuple(map(_event, events))
+
+
+def _event(line: str) -> ClusterEvent:
+    resource, *actions = line.split()
+    return ClusterEvent(resource, reduce(or_, (Action[name] for name in actions)))
+
+
+REGISTERED: Final = dict(_registered())
 """The events that may make a pod schedulable which the plugin has rejected (EventsToRegister).
 
 Those of all minors; a hint takes back what a minor has not registered.

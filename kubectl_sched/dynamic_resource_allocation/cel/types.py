@@ -6,7 +6,8 @@ A type is its name and its parameters. One capital letter is a type parameter.
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
+from pathlib import Path
+from typing import Final, NamedTuple
 
 
 class Type(NamedTuple):
@@ -53,130 +54,7 @@ class Overload(NamedTuple):
     is_method: bool
 
 
-# One line a function: name, then signatures. A dot before the signature makes it a method of its first argument.
-# ts, dur, q, sv: timestamp, duration, Quantity, Semver; l, m, o: list, map, optional.
-_SIGNATURES = """
-_?_:_ (bool,A,A)->A
-_&&_ (bool,bool)->bool
-_||_ (bool,bool)->bool
-!_ (bool)->bool
--_ (int)->int (double)->double
-_==_ (A,A)->bool
-_!=_ (A,A)->bool
-_<_ ORDER
-_<=_ ORDER
-_>_ ORDER
-_>=_ ORDER
-_+_ (int,int)->int (uint,uint)->uint (double,double)->double JOIN SHIFT
-_-_ (int,int)->int (uint,uint)->uint (double,double)->double (ts,ts)->dur (ts,dur)->ts (dur,dur)->dur
-_*_ (int,int)->int (uint,uint)->uint (double,double)->double
-_/_ (int,int)->int (uint,uint)->uint (double,double)->double
-_%_ (int,int)->int (uint,uint)->uint
-@in (A,l(A))->bool (A,m(A,B))->bool
-_[_] (l(A),int)->A (m(A,B),A)->B (o(l(A)),int)->o(A) (o(m(A,B)),A)->o(B)
-_[?_] (l(A),int)->o(A) (m(A,B),A)->o(B) (o(l(A)),int)->o(A) (o(m(A,B)),A)->o(B)
-size SIZE
-int (int)->int (uint)->int (double)->int (string)->int (ts)->int (dur)->int
-uint (uint)->uint (int)->uint (double)->uint (string)->uint
-double (double)->double (int)->double (uint)->double (string)->double
-bool (bool)->bool (string)->bool
-string TEXT
-bytes (bytes)->bytes (string)->bytes
-duration (dur)->dur (string)->dur (int)->dur
-timestamp (ts)->ts (string)->ts (int)->ts
-dyn (A)->dyn
-type (A)->type(A)
-matches (string,string)->bool .(string,string)->bool
-contains .(string,string)->bool
-startsWith .(string,string)->bool
-endsWith .(string,string)->bool
-getFullYear TIME
-getMonth TIME
-getDayOfYear TIME
-getDayOfMonth TIME
-getDate TIME
-getDayOfWeek TIME
-getHours TIME .(dur)->int
-getMinutes TIME .(dur)->int
-getSeconds TIME .(dur)->int
-getMilliseconds TIME .(dur)->int
-charAt .(string,int)->string
-indexOf .(string,string)->int .(string,string,int)->int .(l(A),A)->int
-lastIndexOf .(string,string)->int .(string,string,int)->int .(l(A),A)->int
-lowerAscii .(string)->string
-upperAscii .(string)->string
-trim .(string)->string
-replace .(string,string,string)->string .(string,string,string,int)->string
-split .(string,string)->l(string) .(string,string,int)->l(string)
-substring .(string,int)->string .(string,int,int)->string
-join .(l(string))->string .(l(string),string)->string
-format .(string,l(dyn))->string
-strings.quote (string)->string
-find .(string,string)->string
-findAll .(string,string)->l(string) .(string,string,int)->l(string)
-isSorted .(l(A))->bool
-sum .(l(A))->A
-min .(l(A))->A
-max .(l(A))->A
-distinct .(l(A))->l(A)
-flatten .(l(l(A)))->l(A) .(l(dyn),int)->l(dyn)
-reverse .(l(A))->l(A)
-slice .(l(A),int,int)->l(A)
-sort .(l(A))->l(A)
-first .(l(A))->o(A)
-last .(l(A))->o(A)
-lists.range (int)->l(int)
-sets.contains (l(A),l(A))->bool
-sets.equivalent (l(A),l(A))->bool
-sets.intersects (l(A),l(A))->bool
-optional.of (A)->o(A)
-optional.ofNonZeroValue (A)->o(A)
-optional.none ()->o(A)
-hasValue .(o(A))->bool
-value .(o(A))->A .(net.IP)->A
-or .(o(A),o(A))->o(A)
-orValue .(o(A),A)->A
-quantity (string)->q
-isQuantity (string)->bool
-sign (q)->int
-isGreaterThan .(q,q)->bool .(sv,sv)->bool
-isLessThan .(q,q)->bool .(sv,sv)->bool
-compareTo .(q,q)->int .(sv,sv)->int
-asApproximateFloat .(q)->double
-asInteger .(q)->int
-isInteger .(q)->bool
-add .(q,q)->q .(q,int)->q
-sub .(q,q)->q .(q,int)->q
-semver (string)->sv (string,bool)->sv
-isSemver (string)->bool (string,bool)->bool
-major .(sv)->int
-minor .(sv)->int
-patch .(sv)->int
-url (string)->kubernetes.URL
-isURL (string)->bool
-getScheme .(kubernetes.URL)->string
-getHost .(kubernetes.URL)->string
-getHostname .(kubernetes.URL)->string
-getPort .(kubernetes.URL)->string
-getEscapedPath .(kubernetes.URL)->string
-getQuery .(kubernetes.URL)->m(string,l(string))
-ip (string)->net.IP .(net.CIDR)->net.IP
-isIP (string)->bool
-ip.isCanonical (string)->bool
-family .(net.IP)->int
-isUnspecified .(net.IP)->bool
-isLoopback .(net.IP)->bool
-isLinkLocalMulticast .(net.IP)->bool
-isLinkLocalUnicast .(net.IP)->bool
-isGlobalUnicast .(net.IP)->bool
-cidr (string)->net.CIDR
-isCIDR (string)->bool
-containsIP .(net.CIDR,string)->bool .(net.CIDR,net.IP)->bool
-containsCIDR .(net.CIDR,string)->bool .(net.CIDR,net.CIDR)->bool
-prefixLength .(net.CIDR)->int
-masked .(net.CIDR)->net.CIDR
-includes .(dyn,dyn)->bool
-"""
+_TABLE: Final = Path(__file__).with_name("signatures.txt")
 _ORDERED = ("bool", "int", "uint", "double", "string", "bytes", "ts", "dur")
 _MIXED = (
     ("int", "double"),
@@ -218,7 +96,9 @@ def namespaces() -> frozenset[str]:
 @cache
 def _table() -> dict[str, tuple[Overload, ...]]:
     table: dict[str, tuple[Overload, ...]] = {}
-    for line in _SIGNATURES.strip().splitlines():
+    for line in _TABLE.read_text("utf-8").splitlines():
+        if line.startswith("#"):
+            continue
         name, _, text = line.partition(" ")
         for group, expanded in _GROUPS.items():
             text = text.replace(group, expanded)
