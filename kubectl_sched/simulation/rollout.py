@@ -117,13 +117,28 @@ def least_wanted(pods: Sequence[Pod]) -> Pod:
     return max(pods, key=wanted)
 
 
-class _ByCount:
-    """Deployments: only the numbers of old, new and available pods count."""
-
+class _Rollout:
     def __init__(self, simulation: Simulation, plan: Plan, report: Report | None) -> None:
         self._simulation = simulation
         self._plan = plan
         self._report = report
+
+    def _end(self, placements: Sequence[Placement], steps: int, stuck_at: int | None, old: Iterable[Pod]) -> RolledOut:
+        return RolledOut(
+            owner=self._plan.owner,
+            strategy=self._plan.strategy.name,
+            placements=tuple(placements),
+            steps=steps,
+            stuck_at=stuck_at,
+            remaining=tuple(old),
+        )
+
+
+class _ByCount(_Rollout):
+    """Deployments: only the numbers of old, new and available pods count."""
+
+    def __init__(self, simulation: Simulation, plan: Plan, report: Report | None) -> None:
+        super().__init__(simulation, plan, report)
         self._old = list(plan.old)
         self._new = plan.new
         self._placed: dict[str, Placement] = {}
@@ -143,15 +158,7 @@ class _ByCount:
             if not progress:
                 stuck_at = steps
                 break
-        strategy = self._plan.strategy.name
-        return RolledOut(
-            owner=self._plan.owner,
-            strategy=strategy,
-            placements=tuple(self.placements),
-            steps=steps,
-            stuck_at=stuck_at,
-            remaining=tuple(self._old),
-        )
+        return self._end(self.placements, steps, stuck_at, self._old)
 
     @property
     def _available_new(self) -> int:
@@ -184,13 +191,11 @@ class _ByCount:
         return removed
 
 
-class _InPlace:
+class _InPlace(_Rollout):
     """StatefulSets and DaemonSets: a new pod takes the place of an old one, the last first."""
 
     def __init__(self, simulation: Simulation, plan: Plan, report: Report | None) -> None:
-        self._simulation = simulation
-        self._plan = plan
-        self._report = report
+        super().__init__(simulation, plan, report)
         self._remaining = {pod.key: pod for pod in plan.old}
         self._missing = 0
         self.placements: list[Placement] = []
@@ -205,16 +210,7 @@ class _InPlace:
             self._replace(pod)
         if stuck_at is None and self._missing:
             stuck_at = steps
-        remaining = tuple(self._remaining.values())
-        strategy = self._plan.strategy.name
-        return RolledOut(
-            owner=self._plan.owner,
-            strategy=strategy,
-            placements=tuple(self.placements),
-            steps=steps,
-            stuck_at=stuck_at,
-            remaining=remaining,
-        )
+        return self._end(self.placements, steps, stuck_at, self._remaining.values())
 
     def _may_not_go_on(self, pod: Pod) -> bool:
         """Report whether so many pods are missing that the next may not be touched."""

@@ -3,63 +3,33 @@
 from __future__ import annotations
 
 import random
-import time
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.e2e.api import Api
 from tests.e2e.binding_cluster import PODS, events, node, node_of
-from tests.e2e.control_plane import ADMIN_TOKEN
+from tests.e2e.group_planes import GroupPlane
 from tests.e2e.patience import until
-from tests.e2e.second_scheduler.test_watch_manifests import NAME, right_of
-from tests.e2e.second_scheduler.test_watch_podgroups import kubeconfig_with_groups, nodes
-from tests.e2e.watchers import WatcherProcess, audited_plane, create_pods, noted, plain_pod, pods_by_name
-from tests.oracle.build import GoMissingError
+from tests.e2e.second_scheduler.groups.group_watching import are_bound, create_amid_kills, nodes, used_rights, watcher
+from tests.e2e.second_scheduler.test_watch_manifests import NAME
+from tests.e2e.watchers import create_pods, plain_pod, pods_by_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-    from tests.e2e.api import Json
+    from tests.e2e.api import Api, Json
     from tests.e2e.control_plane import ControlPlane
 
 pytestmark = pytest.mark.e2e
 
-GATES = "GenericWorkload=true,GangScheduling=true"
-SERVED = "--runtime-config=scheduling.k8s.io/v1alpha1=true"
 WORKLOADS = "/apis/scheduling.k8s.io/v1alpha1/namespaces/default/workloads"
 GANGS = 30
 
 
 @pytest.fixture
-def audit_log(tmp_path: Path) -> Path:
-    return tmp_path / "audit.log"
-
-
-@pytest.fixture
-def control_plane(audit_log: Path) -> Iterator[ControlPlane]:
-    try:
-        with audited_plane(audit_log, feature_gates=GATES, more_flags=(SERVED,), minor="1.35") as plane:
-            yield plane
-    except GoMissingError as missing:
-        pytest.skip(str(missing))
-
-
-@pytest.fixture
-def api(control_plane: ControlPlane) -> Iterator[Api]:
-    with Api(control_plane.port, ADMIN_TOKEN) as connection:
-        yield connection
-
-
-@pytest.fixture
-def kubeconfig(control_plane: ControlPlane, api: Api) -> Path:
-    return kubeconfig_with_groups(control_plane, api)
-
-
-def watcher(kubeconfig: Path) -> WatcherProcess:
-    flags = ("--leader-elect=false", "--take-over", "--feature-gates", GATES)
-    return WatcherProcess(kubeconfig, "--scheduler-name", NAME, *flags)
+def groups() -> GroupPlane:
+    """Workloads, the gangs of 1.35."""
+    return GroupPlane("1.35", "GenericWorkload=true,GangScheduling=true", ("v1alpha1",))
 
 
 def gang(api: Api, name: str, size: int, cpu: str, minimum: int) -> list[Json]:
@@ -78,11 +48,11 @@ def nominated(api: Api, pods: list[Json]) -> list[str]:
 
 
 def test_a_gang_holds_its_nodes_until_its_quorum_is_there(
-    control_plane: ControlPlane, api: Api, kubeconfig: Path, audit_log: Path
+    control_plane: ControlPlane, api: Api, groups: GroupPlane, kubeconfig: Path, audit_log: Path
 ) -> None:
     for name in ("n1", "n2"):
         node(api, name, "4")
-    with watcher(kubeconfig) as program:
+    with watcher(kubeconfig, groups) as program:
         program.until_ready()
         fits = gang(api, "fits", 3, "1", 3)
         create_pods(control_plane, fits[:2])
@@ -114,14 +84,11 @@ def test_a_gang_holds_its_nodes_until_its_quorum_is_there(
         create_pods(control_plane, [waits])
         until(lambda: all(nodes(api, large)))
         assert program.stop() == 0
-    seen = [(right, event["responseStatus"]["code"]) for event in noted(audit_log) if (right := right_of(event))]
-    assert 403 not in {code for _, code in seen}
-    used = {right for right, _ in seen if right[0] == "scheduling.k8s.io"}
-    assert used == {("scheduling.k8s.io", "workloads", verb) for verb in ("list", "watch")}
+    assert used_rights(audit_log) == {("scheduling.k8s.io", "workloads", verb) for verb in ("list", "watch")}
 
 
 def test_after_kills_no_gang_that_does_not_fit_is_bound_and_all_that_fit_are_bound_whole(
-    control_plane: ControlPlane, api: Api, kubeconfig: Path
+    control_plane: ControlPlane, api: Api, groups: GroupPlane, kubeconfig: Path
 ) -> None:
     chance = random.Random(35)  # noqa: S311 - to be repeatable
     for number in range(20):
@@ -136,25 +103,13 @@ def test_after_kills_no_gang_that_does_not_fit_is_bound_and_all_that_fit_are_bou
             pods[-1] = plain_pod(f"g{number}-{size - 1}", NAME, "17", workloadRef=pods[-1]["spec"]["workloadRef"])
         wanted.append((pods, not too_large))
         made += pods
-    chance.shuffle(made)
-    kills = 0
-    while made:
-        with watcher(kubeconfig) as program:
-            program.until_ready()
-            part, made = made[:30], made[30:]
-            create_pods(control_plane, part)
-            time.sleep(chance.uniform(0.0, 0.4))
-            program.kill()
-            kills += 1
-    with watcher(kubeconfig) as program:
-        all_of = [pod["metadata"]["name"] for pods, fits in wanted if fits for pod in pods]
-        until(lambda: all(pods_by_name(api)[name]["spec"].get("nodeName") for name in all_of))
+    create_amid_kills(control_plane, kubeconfig, groups, made, 30, chance)
+    with watcher(kubeconfig, groups) as program:
+        until(lambda: all(are_bound(api, [pod for pods, fits in wanted if fits for pod in pods])))
         for pods, fits in wanted:
             if not fits:
                 until(lambda pods=pods: len(nominated(api, pods)) == len(pods) - 1)  # type: ignore[misc]
         assert program.stop() == 0
-    assert kills >= 4
-    now = pods_by_name(api)
     for pods, fits in wanted:
-        bound = [bool(now[pod["metadata"]["name"]]["spec"].get("nodeName")) for pod in pods]
+        bound = are_bound(api, pods)
         assert all(bound) if fits else not any(bound)
