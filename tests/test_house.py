@@ -14,6 +14,7 @@ import pytest
 
 import kubectl_sched
 from kubectl_sched.record import CachingRecord, Record
+from tests.bench.size import sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -159,6 +160,14 @@ def test_docstrings_answer_no_question_that_nobody_asked() -> None:
         if QUESTION.search(line)
     ]
     assert riddles == []
+
+
+def test_the_documentation_says_how_large_the_package_is() -> None:
+    """If not, docs/architecture.md wants the table that `python -m tests.bench.size` prints."""
+    _, _, section = ARCHITECTURE.partition("\n## Size\n")
+    rows = dict(re.findall(r"^\| (.*) \| ([\d,]+) \|$", section.partition("\n\nThe modules")[0], re.MULTILINE))
+    said = {part: int(lines.replace(",", "")) for part, lines in rows.items()}
+    assert said == {part: pytest.approx(lines, rel=0.02, abs=60) for part, lines in sizes().items()}
 
 
 def subclasses(kind: type[msgspec.Struct]) -> set[type[msgspec.Struct]]:
