@@ -90,8 +90,3 @@ class TopologyCounts(CachingRecord, frozen=True, kw_only=True):
         changed = TopologyCounts(key=self.key, values=self.values, counts=counts)
         changed.__dict__["_code_of"] = self._code_of
         return changed
-
-    def by_value(self) -> dict[str, int]:
-        """The domains that have any, largest first, then by name."""
-        found = [(value, int(self.counts[code])) for value, code in self._code_of.items() if value is not None]
-        return dict(sorted((each for each in found if each[1]), key=lambda each: (-each[1], each[0])))

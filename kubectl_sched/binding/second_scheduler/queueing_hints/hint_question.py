@@ -40,11 +40,6 @@ class HintQuestion(NamedTuple):
         """The minor that is replayed."""
         return self.framework.handle.release
 
-    @property
-    def is_own(self) -> bool:
-        """Report whether the pod itself has changed."""
-        return self.new is not None and self.new.metadata.uid == self.pod.metadata.uid
-
     def both(self, kind: type[T]) -> tuple[T | None, T | None]:
         """The object before and after the event."""
         old, new = self.old, self.new
