@@ -7,12 +7,12 @@ thread: every method is given the time, in seconds of a monotonic clock, and the
 from __future__ import annotations
 
 from collections import Counter
-from enum import IntEnum
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_sched.binding.second_scheduler.cluster_events import EVERYTHING, Happened, pending_pod_events
 from kubectl_sched.binding.second_scheduler.queue.in_flight_events import InFlightEvents
 from kubectl_sched.binding.second_scheduler.queue.queue_heaps import QueueHeaps
+from kubectl_sched.binding.second_scheduler.queue.queueing_strategy import Strategy, queueing_strategy
 from kubectl_sched.binding.second_scheduler.queued_pod import Backoff, Place, Queued, QueuedPod, QueuedPodGroup
 
 if TYPE_CHECKING:
@@ -34,14 +34,6 @@ PREEMPTION_PLUGIN: Final = "DefaultPreemption"
 
 Rejected: TypeAlias = "tuple[QueuedPod, Iterable[str], Iterable[str]]"
 """A member that goes back to the queue, the plugins that rejected it, and those that wait for something."""
-
-
-class _Strategy(IntEnum):
-    """Upstream's queueingStrategy."""
-
-    SKIP = 0
-    AFTER_BACKOFF = 1
-    IMMEDIATELY = 2
 
 
 class SchedulingQueue:
@@ -143,7 +135,7 @@ class SchedulingQueue:
             self._heaps.push_backoff(entity)
         for happened in events:
             if entity.place in {Place.UNSCHEDULABLE, Place.GATED}:
-                self._requeue(entity, self._strategy(entity, happened), now, "PodUpdate")
+                self._requeue(entity, queueing_strategy(entity, happened, self._hints), now, "PodUpdate")
 
     def delete(self, key: str) -> None:
         """Forget a pod that is gone, or that has a node."""
@@ -176,8 +168,8 @@ class SchedulingQueue:
         for queued in waiting:
             if self._is_deaf_to(queued, happened.event):
                 continue
-            strategy = self._strategy(queued, happened)
-            if strategy is not _Strategy.SKIP:
+            strategy = queueing_strategy(queued, happened, self._hints)
+            if strategy is not Strategy.SKIP:
                 self._requeue(queued, strategy, now, happened.event.resource)
         self._in_flight.record(happened)
 
@@ -257,8 +249,8 @@ class SchedulingQueue:
         queued.rests = by_backoff
         happened = self._in_flight.since(queued)
         is_by_events = queued.rejected_by and not by_backoff
-        strategies = (self._strategy(queued, each) for each in happened) if is_by_events else ()
-        strategy = max(strategies, default=_Strategy.SKIP) if is_by_events else _Strategy.AFTER_BACKOFF
+        strategies = (queueing_strategy(queued, each, self._hints) for each in happened) if is_by_events else ()
+        strategy = max(strategies, default=Strategy.SKIP) if is_by_events else Strategy.AFTER_BACKOFF
         self._in_flight.end(queued.key)
         self._requeue(queued, strategy, now, "ScheduleAttemptFailure")
 
@@ -403,32 +395,11 @@ class SchedulingQueue:
         """Report whether the pod in flight is still ours: not if it was deleted, or deleted and made anew."""
         return self._pods.get(queued.key) is queued and queued.place is Place.IN_FLIGHT
 
-    def _strategy(self, queued: Queued, happened: Happened) -> _Strategy:
-        """Return how soon to try the pod again after what happened; a group as soon as any of its pods is worth it."""
-        if isinstance(queued, QueuedPodGroup):
-            # While some of its pods hold it back, what helps the others helps nobody.
-            pods = [each for each in queued.pods if each.gating_plugin] if queued.gating_plugin else queued.pods
-            return max((self._strategy_of_pod(each, happened) for each in pods), default=_Strategy.AFTER_BACKOFF)
-        return self._strategy_of_pod(queued, happened)
-
-    def _strategy_of_pod(self, queued: QueuedPod, happened: Happened) -> _Strategy:
-        """Upstream's isPodWorthRequeuing."""
-        rejected_by = queued.rejected_by
-        if not rejected_by:
-            return _Strategy.AFTER_BACKOFF
-        if happened.event == EVERYTHING:
-            other = happened.new is not None and happened.new.metadata.uid != queued.pod.metadata.uid
-            return _Strategy.SKIP if other else _Strategy.AFTER_BACKOFF
-        helped = {plugin for plugin in rejected_by if self._hints.helps(plugin, queued.pod, happened)}
-        if helped & queued.pending_plugins:
-            return _Strategy.IMMEDIATELY
-        return _Strategy.AFTER_BACKOFF if helped else _Strategy.SKIP
-
-    def _requeue(self, queued: Queued, strategy: _Strategy, now: float, why: str) -> None:
-        if strategy is _Strategy.SKIP:
+    def _requeue(self, queued: Queued, strategy: Strategy, now: float, why: str) -> None:
+        if strategy is Strategy.SKIP:
             if queued.key not in self._waiting:
                 self._put(queued, Place.UNSCHEDULABLE, why)
-        elif strategy is _Strategy.AFTER_BACKOFF and self._backoff.is_backing_off(queued, now):
+        elif strategy is Strategy.AFTER_BACKOFF and self._backoff.is_backing_off(queued, now):
             self._to_backoff(queued, why)
         else:
             self._to_active(queued, why)
