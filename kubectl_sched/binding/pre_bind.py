@@ -128,9 +128,7 @@ class PreBind:
             made = found
         name, uid = str(made["metadata"]["name"]), str(made["metadata"].get("uid", ""))
         self._names[reservation.item.name] = name
-        self.done.append(
-            Done(Write(verb=write.verb, kind=write.kind, namespace=write.namespace, name=name, body={}), uid, None)
-        )
+        self.done.append(Done(replace(write, name=name, body={}), uid, None))
         if self._writer.dry_run:
             self._made_dry.add(name)
         return name
@@ -164,14 +162,7 @@ class PreBind:
             metadata = current["metadata"]
             pinned = write.kind != "Pod"  # whose status has other writers, none of whom touches these fields
             request = pre_bind(
-                Write(
-                    verb=write.verb,
-                    kind=write.kind,
-                    namespace=write.namespace,
-                    name=write.name,
-                    body=body,
-                    subresource=write.subresource,
-                ),
+                replace(write, body=body),
                 path,
                 metadata["uid"],
                 metadata["resourceVersion"] if pinned else "",

@@ -9,6 +9,8 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from kubectl_sched.binding.api_requests import delete, pre_bind
 from kubectl_sched.binding.object_reader import find
 from kubectl_sched.errors import SchedError
@@ -67,14 +69,7 @@ def _undone(writer: Writer, pod: Pod, done: Done) -> str | None:
         if body is None:
             return stays
         version = "" if write.kind == "Pod" else current["metadata"]["resourceVersion"]
-        undoing = Write(
-            verb="patch",
-            kind=write.kind,
-            namespace=write.namespace,
-            name=write.name,
-            body=body,
-            subresource=write.subresource,
-        )
+        undoing = replace(write, verb="patch", body=body)
         try:
             writer.send(pre_bind(undoing, path, done.uid, version))
         except ResponseError as error:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from msgspec.structs import replace
+
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
@@ -62,14 +64,7 @@ class Reservation(Record, frozen=True, kw_only=True):
 def renamed(writes: Sequence[Write], assumed: str, given: str) -> tuple[Write, ...]:
     """The writes with the name that the server gave to an object in the place of the one that was assumed."""
     return tuple(
-        Write(
-            verb=each.verb,
-            kind=each.kind,
-            namespace=each.namespace,
-            name=given if each.name == assumed else each.name,
-            body=_with_text(each.body, assumed, given),
-            subresource=each.subresource,
-        )
+        replace(each, name=given if each.name == assumed else each.name, body=_with_text(each.body, assumed, given))
         for each in writes
     )
 
