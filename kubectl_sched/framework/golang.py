@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,7 +42,7 @@ def round_half_away(number: float) -> float:
 def rounds_half_away(numbers: Floats) -> Floats:
     """The same for arrays of finite numbers."""
     whole = np.trunc(numbers)
-    return whole + np.where(np.abs(numbers - whole) >= 0.5, np.copysign(1.0, numbers), 0.0)
+    return whole + np.trunc((numbers - whole) * 2)
 
 
 _LN2_HIGH = 6.93147180369123816490e-01
@@ -55,6 +56,7 @@ _L6 = 1.531383769920937332e-01
 _L7 = 1.479819860511658591e-01
 
 
+@lru_cache(maxsize=64)
 def natural_logarithm(number: float) -> float:
     """math.Log of Go for finite numbers above 0, to the last bit.
 

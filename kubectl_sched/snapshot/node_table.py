@@ -25,7 +25,7 @@ class ImageState(NamedTuple):
     rows: list[int]
 
 
-_OF_METADATA = ("names", "row_of", "labels", "label_keys")
+_OF_METADATA = ("names", "in_name_order", "row_of", "labels", "label_keys")
 _OF_STATUS = ("images", "image_states", "declared_features", "allocatable", "known_allocatable")
 """The columns that metadata and status decide."""
 
@@ -69,6 +69,12 @@ class NodeTable:
     def names(self) -> tuple[str, ...]:
         """Each node's name."""
         return tuple(node.metadata.name for node in self.objects)
+
+    @cached_property
+    def in_name_order(self) -> Rows | None:
+        """The rows by name, None if they stand so already."""
+        order = sorted(range(len(self)), key=self.names.__getitem__)
+        return None if order == list(range(len(self))) else np.array(order, dtype=np.intp)
 
     @cached_property
     def row_of(self) -> dict[str, int]:

@@ -113,27 +113,30 @@ def with_pod(state: PreScoreState, pod: Pod, changed: Pod, nodes: Snapshot, row:
     """The state with another pod on a row's node (1) or off it (-1)."""
     labels = nodes.node_objects[row].metadata.labels
     after = dict(state.topology_score)
-    keys = set()
+    keys = []
     between = _between_latest(state, pod, changed)
     for key, points in between:
         value = labels.get(key)
         if value is not None:
             before = after.get(key) or TopologyCounts.none(nodes, key)
             after[key] = before.plus(value, points * amount)
-            keys.add(key)
+            keys.append(key)
     return PreScoreState(
         preferences=state.preferences,
         topology_score=after,
-        changed_keys=tuple(sorted(keys)),
+        changed_keys=tuple(keys),
         latest=(changed, between),
     )
 
 
 def _between_latest(state: PreScoreState, pod: Pod, changed: Pod) -> tuple[tuple[str, int], ...]:
-    """The pairs that `_between` yields, known already if a replica of the latest pod comes."""
+    """The points of each key that `_between` yields, known already if a replica of the latest pod comes."""
     if state.latest is not None and _are_alike(state.latest[0], changed):
         return state.latest[1]
-    return tuple(_between(pod, changed, state.preferences))
+    sums: dict[str, int] = {}
+    for key, points in _between(pod, changed, state.preferences):
+        sums[key] = sums.get(key, 0) + points
+    return tuple(sums.items())
 
 
 def _are_alike(one: Pod, other: Pod) -> bool:
@@ -194,5 +197,5 @@ def normalized(raw: Integers) -> Integers:
     smallest, largest = int(raw.min()), int(raw.max())
     if largest == smallest:
         return np.zeros(len(raw), dtype=np.int64)
-    share = (raw - smallest).astype(np.float64) / float(largest - smallest)
+    share = (raw - smallest) / float(largest - smallest)
     return (float(MAX_NODE_SCORE) * share).astype(np.int64)

@@ -5,7 +5,6 @@ Answers to pkg/scheduler/framework/plugins/podtopologyspread/filtering.go.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -19,6 +18,8 @@ from kubectl_sched.snapshot import Column
 from kubectl_sched.snapshot.domain_counts import TopologyCounts
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.plugins.pod_topology_spread.constraints import Constraint, Constraints
     from kubectl_sched.snapshot import Snapshot
@@ -42,12 +43,12 @@ class Spread(CachingRecord, frozen=True, kw_only=True):
     matches: TopologyCounts
     nodes: TopologyCounts
 
-    @cached_property
+    @property
     def domain_count(self) -> int:
         """The number of domains."""
         return len(self.nodes.counted_codes)
 
-    @cached_property
+    @property
     def fewest(self) -> int:
         """The matching pods of the emptiest domain."""
         existing = self.nodes.counted_codes
@@ -149,19 +150,20 @@ def verdicts(state: PreFilterState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
 
 def verdict_key(state: PreFilterState, pod: Pod, nodes: Snapshot) -> tuple[bytes, ...]:
     """The verdict on each value of each topology key."""
-    return tuple(_verdicts_by_value(spread, pod, nodes).astype(np.int8).tobytes() for spread in state.spreads)
+    return tuple(_verdicts_by_value(spread, pod, nodes).tobytes() for spread in state.spreads)
 
 
 def _verdicts_of(spread: Spread, pod: Pod, nodes: Snapshot) -> Codes:
     """int32[n], codes of _VERDICTS."""
-    return _verdicts_by_value(spread, pod, nodes).take(nodes.label(spread.constraint.topology_key).codes)
+    codes = nodes.label(spread.constraint.topology_key).codes
+    return _verdicts_by_value(spread, pod, nodes).take(codes).astype(np.int32)
 
 
-def _verdicts_by_value(spread: Spread, pod: Pod, nodes: Snapshot) -> Codes:
-    """The same, one for each value of the topology key."""
+def _verdicts_by_value(spread: Spread, pod: Pod, nodes: Snapshot) -> npt.NDArray[np.int8]:
+    """The same as int8, one for each value of the topology key."""
     constraint, column = spread.constraint, nodes.label(spread.constraint.topology_key)
     skew = spread.matches.of_values(column.values) + (selects_itself(pod, constraint) - spread.minimum)
-    verdict = (skew > constraint.max_skew).astype(np.int32)
+    verdict = (skew > constraint.max_skew).view(np.int8)
     without = nodes.table.code_without(constraint.topology_key)
     if without is not None:
         verdict[without] = 2

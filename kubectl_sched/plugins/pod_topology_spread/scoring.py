@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.array_types import Codes, Floats, Integers, Mask, Rows
     from kubectl_sched.snapshot.node_table import NodeTable
 
+_MOST_SUMMED: Final = MAX_INT64 // (2 * MAX_NODE_SCORE)
 _INVALID_SCORE: Final = -1
 """Upstream's mark of ignored nodes; a constraint with maxSkew 0 can give a node this score, too."""
 
@@ -208,36 +209,26 @@ def rescored_rows(state: PreScoreState, pod: Pod, changed: Pod, row: int, nodes:
 def scores(state: PreScoreState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
     """int64[len(rows)]: matching pods, each times its constraint's weight, plus maxSkew - 1; 0 for ignored nodes."""
     counted = pod_counts(state, pod, nodes, rows)
-    without = {
-        spread.constraint.topology_key: nodes.table.code_without(spread.constraint.topology_key)
-        for spread in state.spreads
-    }
-    everywhere = all(code is None for code in without.values())
-    if everywhere and len(counted) == 1:
-        # Few nodes differ: each number of pods is weighed once.
-        most = int(counted[0].max(initial=0))
-        if most < len(rows):
-            per_count = _points(state.spreads[0], np.arange(most + 1))
-            return rounds_half_away(per_count).astype(np.int64).take(counted[0])
-    total = np.zeros(len(rows), dtype=np.float64)
+    total: Floats = np.zeros(len(rows), dtype=np.float64)
+    everywhere = True
     for spread, counts in zip(state.spreads, counted, strict=True):
         key = spread.constraint.topology_key
-        points = total + _points(spread, counts)
-        total = points if without[key] is None else np.where(nodes.table.has_label(key)[rows], points, total)
+        points = total + (counts * spread.weight + float(spread.constraint.max_skew - 1))
+        if nodes.table.code_without(key) is not None:
+            points, everywhere = np.where(nodes.table.has_label(key)[rows], points, total), False
+        total = points
     rounded = rounds_half_away(total).astype(np.int64)
     if not everywhere:
         rounded[~state.scored(nodes)[rows]] = 0
     return rounded
 
 
-def _points(spread: SoftSpread, counts: Integers) -> Floats:
-    return counts.astype(np.float64) * spread.weight + float(spread.constraint.max_skew - 1)
-
-
 def normalized(state: PreScoreState, nodes: Snapshot, rows: Rows, raw: Integers) -> Integers:
     """int64[len(rows)]: the fewest pods become 100, ignored nodes 0."""
-    if len(raw) and state.scores_all(nodes) and int(raw.min()) >= 0 and (largest := int(raw.max())):
-        return truncated_divisions(MAX_NODE_SCORE * (largest + int(raw.min()) - raw), largest)
+    if len(raw) and state.scores_all(nodes):
+        smallest, largest = int(raw.min()), int(raw.max())
+        if smallest >= 0 and 0 < largest <= _MOST_SUMMED:
+            return MAX_NODE_SCORE * (largest + smallest - raw) // largest
     scored = state.scored(nodes)[rows]
     smallest = int(raw[scored].min(initial=MAX_INT64))
     largest = int(raw[scored].max(initial=0))

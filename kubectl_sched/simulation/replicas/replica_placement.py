@@ -8,7 +8,7 @@ PreFilter chose, a plugin that does not say what it depends on), there is no Equ
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from kubectl_sched.scheduler.num_feasible_nodes import num_feasible_nodes_to_fin
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.simulation.pods_without_claims import counts_nobody, is_plain
 from kubectl_sched.simulation.replicas.ordinal_labels import unasked_ordinals
-from kubectl_sched.simulation.replicas.replica_scorer import Feasible
+from kubectl_sched.simulation.replicas.replica_scorer import Feasible, remember
 from kubectl_sched.simulation.replicas.replica_scores import ReplicaScores
 from kubectl_sched.simulation.replicas.verdicts_by_usage import UsageLevels
 
@@ -68,20 +68,25 @@ class EqualPods:
         self.pod = result.pod
         self.nodes = result.nodes
         self._framework = framework
+        self._looked_for = num_feasible_nodes_to_find(len(self.nodes), framework.profile.percentage_of_nodes_to_score)
         self._state = state.clone()
         self._unasked = unasked_ordinals(result.pod, result.nodes)
-        self._in_name_order = _in_name_order(result.nodes.names)
+        self._in_name_order = result.nodes.table.in_name_order
         filters = [each for each in framework.filter_plugins if each.name in result.verdicts]
-        self._counting = [each for each in filters if isinstance(each, PreFilterExtensions)]
+        counting = [each for each in filters if isinstance(each, PreFilterExtensions)]
+        self._counting = [each for each in counting if each.concerns(self._state, self.pod, self.pod)]
         self._of_pods = [each for each in filters if each.depends_on is DependsOn.PODS_OF_NODE]
-        self._passes = {name: passing(column) for name, column in result.verdicts.items()}
+        passes = {name: passing(column) for name, column in result.verdicts.items()}
+        self._counted = {each.name: passes.pop(each.name) for each in self._counting}
+        self._passes = passes
+        self._passes_others = np.logical_and.reduce([*passes.values(), np.ones(len(self.nodes), dtype=np.bool_)])
         self._known_passes: dict[str, dict[Hashable, Mask]] = {each.name: {} for each in self._counting}
         self._known_feasible: dict[bytes, Feasible] = {}
         feasible = np.zeros(len(self.nodes), dtype=np.bool_)
         feasible[result.feasible] = True
         self._feasible = self._feasible_in(feasible)
         self._scores = ReplicaScores(result, framework, self._state, self._feasible)
-        self.counts_pods = bool(self._counting) or self._scores.counts_pods
+        self.counts_pods = bool(counting) or self._scores.counts_pods
         """Report whether a plugin of this cycle looks at pods on other nodes."""
         self._usage = UsageLevels(
             self.pod,
@@ -119,8 +124,7 @@ class EqualPods:
     @property
     def is_sampled(self) -> bool:
         """Report whether more nodes are feasible than kube-scheduler would look at before it stops."""
-        percentage = self._framework.profile.percentage_of_nodes_to_score
-        return len(self._feasible.rows) > num_feasible_nodes_to_find(len(self.nodes), percentage)
+        return len(self._feasible.rows) > self._looked_for
 
     def best(self) -> tuple[Rows, int]:
         """The nodes tied at the highest total, in name order, and that total."""
@@ -129,7 +133,7 @@ class EqualPods:
         totals = self._scores.totals()
         totals = totals if is_as_listed else totals.take(rows)
         highest = int(totals.max())
-        tied = np.flatnonzero(totals == highest)
+        tied = (totals == highest).nonzero()[0]
         return tied if is_as_listed else rows.take(tied), highest if self._framework.score_plugins else 1
 
     def _feasible_in(self, mask: Mask) -> Feasible:
@@ -138,7 +142,7 @@ class EqualPods:
         known = self._known_feasible.get(key)
         if known is None:
             known = Feasible(mask, self._in_name_order)
-            _remember(self._known_feasible, key, known)
+            remember(self._known_feasible, key, known)
         return known
 
     def assume(self, pod: Pod, row: int) -> Snapshot:
@@ -157,8 +161,8 @@ class EqualPods:
         level = self._usage.one_more_on(row)
         moved = self._filter_again(pod, row, level)
         if moved:
-            feasible = np.ones(len(self.nodes), dtype=np.bool_)
-            for passes in self._passes.values():
+            feasible = self._passes_others.copy()
+            for passes in self._counted.values():
                 feasible &= passes
             before, self._feasible = self._feasible, self._feasible_in(feasible)
             moved = before is not self._feasible
@@ -166,24 +170,25 @@ class EqualPods:
             self._scores.update(pod, row, self.nodes, self._feasible, level.raw, moved=moved)
 
     def _filter_again(self, added: Pod, row: int, level: UsageLevel) -> bool:
-        """Report whether any verdict changed."""
-        changed = False
+        """Report whether any verdict may have changed."""
+        is_other = changed = False
         for plugin in self._counting:
-            if plugin.concerns(self._state, self.pod, added):
-                plugin.add_pod(self._state, self.pod, added, row, self.nodes)
-                key = plugin.verdict_key(self._state, self.pod, self.nodes)
-                before, after = self._passes[plugin.name], self._passing_now(plugin, key)
-                changed |= after is not before and not np.array_equal(before, after)
-                self._passes[plugin.name] = after
-        for name, passes in level.passes.items():
-            changed |= passes != self._passes[name][row]
-            self._passes[name][row] = passes
+            plugin.add_pod(self._state, self.pod, added, row, self.nodes)
+            key = plugin.verdict_key(self._state, self.pod, self.nodes)
+            passes = self._passing_now(plugin, key)
+            changed |= passes is not self._counted[plugin.name]
+            self._counted[plugin.name] = passes
+        for name, verdict in level.passes.items():
+            is_other |= verdict != self._passes[name][row]
+            self._passes[name][row] = verdict
         for each in self._of_pods:
             one = self.nodes.take(np.array([row]))
-            verdict = passing(each.filter(self._state, self.pod, one))[0]
-            changed |= bool(verdict != self._passes[each.name][row])
+            verdict = bool(passing(each.filter(self._state, self.pod, one))[0])
+            is_other |= verdict != self._passes[each.name][row]
             self._passes[each.name][row] = verdict
-        return changed
+        if is_other:
+            self._passes_others[row] = all(passes[row] for passes in self._passes.values())
+        return is_other or changed
 
     def _passing_now(self, plugin: FilterPlugin, key: Hashable) -> Mask:
         """bool[n]: the nodes that pass; the plugin is asked only if it has not been lately for the same key."""
@@ -192,26 +197,8 @@ class EqualPods:
         if passes is None:
             passes = passing(plugin.filter(self._state, self.pod, self.nodes))
             if key is not None:
-                _remember(known, key, passes)
+                remember(known, key, passes)
         return passes
-
-
-_MOST_REMEMBERED = 8
-K = TypeVar("K")
-V = TypeVar("V")
-
-
-def _remember(known: dict[K, V], key: K, value: V) -> None:
-    """Keep the few latest values."""
-    while len(known) >= _MOST_REMEMBERED:
-        del known[next(iter(known))]
-    known[key] = value
-
-
-def _in_name_order(names: Sequence[str]) -> Rows | None:
-    """The rows by name, None if they stand so already."""
-    order = sorted(range(len(names)), key=names.__getitem__)
-    return None if order == list(range(len(names))) else np.array(order, dtype=np.intp)
 
 
 def _is_simple(result: ScheduleResult) -> bool:

@@ -7,7 +7,7 @@ looks its own up. Nodes that are not feasible are scored as well, as they may be
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -22,8 +22,20 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
 
 
+_MOST_REMEMBERED = 8
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+def remember(known: dict[K, V], key: K, value: V) -> None:
+    """Keep the few latest values."""
+    while len(known) >= _MOST_REMEMBERED:
+        del known[next(iter(known))]
+    known[key] = value
+
+
 class Feasible:
-    """The rows of the feasible nodes in their own order and by name, and how many of them are in each score group."""
+    """The rows of the feasible nodes in their own order and by name."""
 
     def __init__(self, mask: Mask, in_name_order: Rows | None) -> None:
         """Without `in_name_order` the nodes stand in the order of their names already."""
@@ -62,10 +74,13 @@ class ReplicaScorer:
         self._table: _Table | None = None
         self._key: object = self
 
-    def score_all(self, nodes: Snapshot, feasible: Feasible) -> None:
-        """Ask the plugin about all nodes."""
+    def score_all(self, nodes: Snapshot, feasible: Feasible, known: Integers | None = None) -> None:
+        """Ask the plugin about all nodes, unless the scores of the feasible ones are `known` and these are all."""
         self.is_skipped = False
-        self._raw = self.plugin.score(self._state, self._pod, nodes, np.arange(len(nodes), dtype=np.intp))
+        if known is not None and feasible.is_all:
+            self._raw = known.copy()
+        else:
+            self._raw = self.plugin.score(self._state, self._pod, nodes, np.arange(len(nodes), dtype=np.intp))
         self._key = self.plugin.pre_score_fewer(self._state, self._pod, nodes, feasible.rows)
         self._weigh(nodes, feasible, None)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -27,7 +26,7 @@ class ReplicaScores:
 
     def __init__(self, result: ScheduleResult, framework: Framework, state: CycleState, feasible: Feasible) -> None:
         nodes, pod = result.nodes, result.pod
-        scored = {each.plugin for each in result.scores}
+        scored = {each.plugin: each.raw for each in result.scores}
         self._state = state
         self._pod = pod
         self._totals: Integers = np.zeros(len(nodes), dtype=np.int64)
@@ -39,12 +38,11 @@ class ReplicaScores:
         self._counting = [each for each in self._scorers if each.extensions is not None]
         for scorer in self._scorers:
             if scorer.extensions is None:
-                scorer.score_all(nodes, feasible)
+                scorer.score_all(nodes, feasible, scored[scorer.plugin.name])
             elif scorer.plugin.name in scored:
                 scorer.count(pod, 0, nodes, feasible, 0)
         self._grouped = [each for each in self._counting if not each.is_skipped]
         self._groups: ScoreGroups | None = None
-        self._sizes: WeakKeyDictionary[Feasible, Integers] = WeakKeyDictionary()
         self._of_groups: Integers = np.zeros(0, dtype=np.int64)
         self._group(nodes, feasible)
         self.counts_pods = bool(self._grouped)
@@ -78,7 +76,7 @@ class ReplicaScores:
             for scorer in self._counting:
                 scorer.score_changed(added, row, nodes, feasible, moved=moved)
         elif self._move(self._groups, nodes, row):
-            self._of_groups = self._groups.weighted(self._state, self._pod, nodes, self._sizes_of(feasible))
+            self._of_groups = self._groups.weighted(self._state, self._pod, nodes, feasible)
         else:
             self._grouped = [each for each in self._counting if not each.is_skipped]
             self._group(nodes, feasible)
@@ -86,38 +84,17 @@ class ReplicaScores:
     def _group(self, nodes: Snapshot, feasible: Feasible) -> None:
         """Group all nodes anew, or score each of them."""
         self._groups = ScoreGroups.of(self._grouped, self._state, self._pod, nodes)
-        self._sizes = WeakKeyDictionary()
         if self._groups is not None:
-            self._of_groups = self._groups.weighted(self._state, self._pod, nodes, self._sizes_of(feasible))
+            self._of_groups = self._groups.weighted(self._state, self._pod, nodes, feasible)
             return
         for scorer in self._grouped:
             scorer.score_all(nodes, feasible)
 
     def _move(self, groups: ScoreGroups, nodes: Snapshot, row: int) -> bool:
         """Take the row's node to its group; False if all have to be grouped anew."""
-        if any(each.is_skipped == (each in self._grouped) for each in self._counting):
+        if self._grouped != [each for each in self._counting if not each.is_skipped]:
             return False
-        moved = groups.move(self._state, self._pod, nodes, row)
-        if moved is None or not groups.are_worth_it:
-            return False
-        before, after = moved
-        for feasible, sizes in list(self._sizes.items()):
-            if feasible.mask[row]:
-                sizes[before] -= 1
-                if after == len(sizes):
-                    self._sizes[feasible] = np.append(sizes, 1)
-                else:
-                    sizes[after] += 1
-            elif after == len(sizes):
-                self._sizes[feasible] = np.append(sizes, 0)
-        return True
-
-    def _sizes_of(self, feasible: Feasible) -> Integers:
-        sizes = self._sizes.get(feasible)
-        if sizes is None:
-            assert self._groups is not None  # noqa: S101 - the callers have them
-            sizes = self._sizes[feasible] = self._groups.sizes(feasible.rows)
-        return sizes
+        return groups.move(self._state, self._pod, nodes, row) and groups.are_worth_it
 
 
 _FIRST: Rows = np.zeros(1, dtype=np.intp)

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kubectl_sched.framework.runtime import normalized_scores
+from kubectl_sched.simulation.replicas.replica_scorer import remember
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_state import CycleState
-    from kubectl_sched.simulation.replicas.replica_scorer import ReplicaScorer
+    from kubectl_sched.simulation.replicas.replica_scorer import Feasible, ReplicaScorer
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Codes, Integers, Rows
 
@@ -28,23 +29,29 @@ _NODES_PER_GROUP = 8
 class ScoreGroups:
     """The group of each node, with one of its nodes to ask about. Groups may be empty."""
 
-    def __init__(self, scorers: Sequence[ReplicaScorer], signatures: Integers) -> None:
-        """`signatures` is int64[n, k]."""
-        distinct, last, codes = np.unique(signatures[::-1], axis=0, return_index=True, return_inverse=True)
-        self.codes: Rows = codes.reshape(-1)[::-1].astype(np.intp)
+    def __init__(self, scorers: Sequence[ReplicaScorer], signatures: Sequence[Integers | Codes]) -> None:
+        """`signatures` are arrays of int[n]."""
+        self.codes = _codes_of(signatures)
         self._scorers = scorers
-        self._members: Rows = len(signatures) - 1 - last
+        self._members: Rows = np.zeros(int(self.codes.max()) + 1, dtype=np.intp)
+        self._members[self.codes] = np.arange(len(self.codes))
         """The last node of each group, as the first in name order is the first to leave it."""
-        self._group_of = {tuple(signature): group for group, signature in enumerate(distinct.tolist())}
+        distinct = zip(*(column.take(self._members).tolist() for column in signatures), strict=True)
+        self._group_of = {signature: group for group, signature in enumerate(distinct)}
+        self._sizes: dict[Feasible, Integers] = {}
+        self._known: dict[ReplicaScorer, dict[bytes, Integers]] = {scorer: {} for scorer in scorers}
+        """Points times the weight for the latest raw scores of each plugin."""
 
     @classmethod
     def of(cls, scorers: Sequence[ReplicaScorer], state: CycleState, pod: Pod, nodes: Snapshot) -> ScoreGroups | None:
         """Group the nodes; None if a plugin cannot tell what its scores depend on, or nearly all nodes differ."""
         everywhere = np.arange(len(nodes), dtype=np.intp)
         columns = _signatures(scorers, state, pod, nodes, everywhere)
+        if any(not scorer.plugin.normalizes_by_value(state, nodes) for scorer in scorers):
+            return None
         if not columns or len(nodes) < _NODES_PER_GROUP:
             return None
-        groups = cls(scorers, np.stack(columns, axis=1))
+        groups = cls(scorers, columns)
         return groups if groups.are_worth_it else None
 
     def __len__(self) -> int:
@@ -55,15 +62,11 @@ class ScoreGroups:
         """Report whether there are few enough."""
         return len(self) * _NODES_PER_GROUP <= len(self.codes)
 
-    def sizes(self, rows: Rows) -> Integers:
-        """The number of these nodes in each group."""
-        return np.bincount(self.codes.take(rows), minlength=len(self))
-
-    def move(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[int, int] | None:
-        """Take the row to the group that it belongs to now. Gives both; None if signatures are of other things."""
+    def move(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> bool:
+        """Take the row to the group that it belongs to now; False if signatures are of other things."""
         columns = _signatures(self._scorers, state, pod, nodes, np.array([row], dtype=np.intp))
         if columns is None or len(columns) != len(next(iter(self._group_of))):
-            return None
+            return False
         before = int(self.codes[row])
         after = self._group_of.setdefault(tuple([int(column[0]) for column in columns]), len(self))
         if after == len(self):
@@ -75,21 +78,57 @@ class ScoreGroups:
                 self._members[before] = others[-1]
         if self.codes[self._members[after]] != after:
             self._members[after] = row
-        return before, after
+        for feasible, sizes in self._sizes.items():
+            if feasible.mask[row]:
+                sizes[before] -= 1
+                sizes[after] += 1
+        return True
 
-    def weighted(self, state: CycleState, pod: Pod, nodes: Snapshot, sizes: Integers) -> Integers:
-        """The points of each group, times the weights; `sizes` is how many feasible nodes each has."""
-        present = np.flatnonzero(sizes)
+    def weighted(self, state: CycleState, pod: Pod, nodes: Snapshot, feasible: Feasible) -> Integers:
+        """The points of each group that has feasible nodes, times the weights."""
+        present = self._sizes_of(feasible)[: len(self)].nonzero()[0]
         rows = self._members.take(present)
         points: Integers = np.zeros(len(present), dtype=np.int64)
         for scorer in self._scorers:
             raw = scorer.plugin.score(state, pod, nodes, rows)
-            points += normalized_scores(scorer.plugin, state, pod, nodes, rows, raw) * scorer.weight
-        if len(present) == len(sizes):
+            known, key = self._known[scorer], raw.tobytes()
+            weighted = known.get(key)
+            if weighted is None:
+                weighted = normalized_scores(scorer.plugin, state, pod, nodes, rows, raw) * scorer.weight
+                remember(known, key, weighted)
+            points += weighted
+        if len(present) == len(self):
             return points
-        of_groups: Integers = np.zeros(len(sizes), dtype=np.int64)
+        of_groups: Integers = np.zeros(len(self), dtype=np.int64)
         of_groups[present] = points
         return of_groups
+
+    def _sizes_of(self, feasible: Feasible) -> Integers:
+        """The number of these nodes in each group, and room for groups to come."""
+        sizes = self._sizes.get(feasible)
+        if sizes is None:
+            sizes = np.bincount(self.codes.take(feasible.rows), minlength=len(self.codes))
+            remember(self._sizes, feasible, sizes)
+        return sizes
+
+
+def _codes_of(columns: Sequence[Integers | Codes]) -> Rows:
+    """A number for each row, equal where all columns are."""
+    codes: Rows = np.zeros(len(columns[0]), dtype=np.intp)
+    for column in columns:
+        here = _counted_up(column.astype(np.int64))
+        codes = _counted_up(codes * (int(here.max()) + 1) + here)
+    return codes
+
+
+def _counted_up(numbers: Integers) -> Rows:
+    """0, 1, ... in place of the numbers, in their order."""
+    smallest, largest = int(numbers.min()), int(numbers.max())
+    if largest - smallest >= 4 * len(numbers):
+        return np.unique(numbers, return_inverse=True)[1]
+    occurs = np.zeros(largest - smallest + 1, dtype=np.intp)
+    occurs[numbers - smallest] = 1
+    return (np.cumsum(occurs) - 1).take(numbers - smallest)
 
 
 def _signatures(
@@ -99,7 +138,7 @@ def _signatures(
     for scorer in scorers:
         assert scorer.extensions is not None  # noqa: S101 - only such plugins have groups
         signature = scorer.extensions.score_signature(state, pod, nodes, rows)
-        if signature is None or not scorer.plugin.normalizes_by_value(state, nodes):
+        if signature is None:
             return None
         columns += signature
     return columns
