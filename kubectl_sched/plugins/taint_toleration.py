@@ -92,10 +92,14 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
         del state
         if self._grows_in_place(pod):
             return Column.filled(len(nodes), SUCCESS)
-        return nodes.taints.map(lambda taints: self._verdict(taints, pod))
+        tolerations = pod.spec.tolerations
+        return nodes.table.by_tolerations(
+            (self._reason, self._comparison, tolerations),
+            lambda: nodes.taints.map(lambda taints: self._verdict(taints, tolerations)).distinct(),
+        )
 
-    def _verdict(self, taints: tuple[Taint, ...], pod: Pod) -> Status:
-        taint = find_untolerated_taint(taints, pod.spec.tolerations, comparison=self._comparison)
+    def _verdict(self, taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> Status:
+        taint = find_untolerated_taint(taints, tolerations, comparison=self._comparison)
         if taint is None:
             return SUCCESS
         return unresolvable(self._reason.format(key=taint.key, value=taint.value))
@@ -110,9 +114,13 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
         """Count the PreferNoSchedule taints that the pod does not tolerate: less is better."""
         del pod
         tolerations = state.read(PRE_SCORE_STATE)
-        return nodes.taints.numbers(
-            lambda taints: count_intolerable_prefer_no_schedule(taints, tolerations, comparison=self._comparison)
-        )[rows]
+        counts = nodes.table.by_tolerations(
+            (PREFER_NO_SCHEDULE, self._comparison, tolerations),
+            lambda: nodes.taints.numbers(
+                lambda taints: count_intolerable_prefer_no_schedule(taints, tolerations, comparison=self._comparison)
+            ),
+        )
+        return counts[rows]
 
     def normalize_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows, scores: Integers) -> Integers:
         """100 for no such taint, 0 for the most of them."""

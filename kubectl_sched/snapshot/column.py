@@ -61,6 +61,11 @@ class Column(Generic[T]):
         """The function of every row's value, asked once per distinct value."""
         return Column(self.codes, tuple(function(value) for value in self.values))
 
+    def distinct(self) -> Column[T]:
+        """The same with each value under one code; they are hashable."""
+        values = Column.of(self.values)
+        return Column(values.codes[self.codes], values.values)
+
     def where(self, predicate: Callable[[T], bool]) -> Mask:
         """bool[n]: the rows whose value the predicate holds for."""
         verdicts = np.fromiter((predicate(value) for value in self.values), dtype=np.bool_, count=len(self.values))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from kubectl_sched.api.apimachinery.quantity import milli_value, value
 from kubectl_sched.snapshot.column import Column
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Hashable, Mapping
 
     from kubectl_sched.api.core import ContainerImage, Node, Taint
     from kubectl_sched.api.meta import Labels
@@ -25,6 +25,8 @@ class ImageState(NamedTuple):
     rows: list[int]
 
 
+T = TypeVar("T")
+_MOST_TOLERATIONS = 16
 _OF_METADATA = ("names", "in_name_order", "row_of", "labels", "label_keys")
 _OF_STATUS = ("images", "image_states", "declared_features", "allocatable", "known_allocatable")
 """The columns that metadata and status decide."""
@@ -38,6 +40,7 @@ class NodeTable:
         self._label_columns: dict[str, Column[str | None]] = {}
         self._codes_without: dict[str, int | None] = {}
         self._ordered_rows: dict[str, tuple[Rows, Rows]] = {}
+        self._by_tolerations: dict[Hashable, Any] = {}
 
     def __len__(self) -> int:
         return len(self.objects)
@@ -95,6 +98,16 @@ class NodeTable:
     def taints(self) -> Column[tuple[Taint, ...]]:
         """Taint sets, in the order of the node's spec."""
         return Column.of(node.spec.taints for node in self.objects)
+
+    def by_tolerations(self, key: Hashable, make: Callable[[], T]) -> T:
+        """A fact about the nodes' taints for pods with some tolerations, made once a key, of which few are kept."""
+        found: T | None = self._by_tolerations.get(key)
+        if found is None:
+            found = make()
+            if len(self._by_tolerations) >= _MOST_TOLERATIONS:
+                self._by_tolerations = {}
+            self._by_tolerations[key] = found
+        return found
 
     @cached_property
     def unschedulable(self) -> Mask:

@@ -1,14 +1,21 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from kubectl_sched.framework.cycle_state import CycleState, PluginError
 from kubectl_sched.framework.status import SKIP
+from kubectl_sched.plugins import taint_toleration
 from kubectl_sched.plugins.taint_toleration import TaintToleration
 from tests.plugins.clusters import all_rows, explained, filtered, make, node, pod, reasons, scored, snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kubectl_sched.api.core import Node
+    from kubectl_sched.api.pod import Pod
 
 GPU = {"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}
 SOFT = {"key": "spot", "effect": "PreferNoSchedule"}
@@ -48,6 +55,51 @@ def test_tolerations_of_another_effect_do_not_count_in_scoring() -> None:
     any_effect = pod(tolerations=[{"key": "spot", "operator": "Exists"}])
     assert scored(make(TaintToleration), no_schedule_only, nodes) == [1]
     assert scored(make(TaintToleration), any_effect, nodes) == [0]
+
+
+def strangers() -> list[Node]:
+    return [
+        node(f"{effect}-{index}".lower(), taints=[{"key": f"taint-{index}", "effect": effect}])
+        for index in range(5)
+        for effect in ("NoSchedule", "PreferNoSchedule")
+    ]
+
+
+def tolerating(index: int) -> Pod:
+    return pod(tolerations=[{"key": f"taint-{index % 7}", "operator": ("Exists", "Equal")[index % 2]}])
+
+
+@pytest.mark.parametrize("version", ["1.33", "1.36"])
+def test_verdicts_that_pods_share_are_those_of_their_own_tolerations(version: str) -> None:
+    plugin, shared = make(TaintToleration, version=version), snapshot(*strangers())
+    for index in (*range(40), *range(40)):
+        incoming, alone = tolerating(index), snapshot(*strangers())
+        assert filtered(plugin, incoming, shared) == filtered(plugin, incoming, alone)
+        assert scored(plugin, incoming, shared) == scored(plugin, incoming, alone)
+
+
+def test_each_taint_set_is_judged_once_for_pods_with_equal_tolerations(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    for name in ("find_untolerated_taint", "count_intolerable_prefer_no_schedule"):
+        monkeypatch.setattr(taint_toleration, name, remembering(getattr(taint_toleration, name), asked))
+    plugin, nodes = make(TaintToleration), snapshot(*strangers())
+    for _ in range(10):
+        filtered(plugin, tolerating(1), nodes)
+        scored(plugin, tolerating(1), nodes)
+    assert len(asked) == 2 * len(nodes)
+
+
+def test_nodes_kept_out_for_the_same_reason_have_one_verdict() -> None:
+    plugin, nodes = make(TaintToleration), snapshot(*strangers())
+    assert len(plugin.filter(CycleState(), pod(), nodes).values) == 2
+
+
+def remembering(function: Callable[..., Any], asked: list[object]) -> Callable[..., Any]:
+    def remembered(taints: object, *args: object, **kwargs: object) -> Any:
+        asked.append(taints)
+        return function(taints, *args, **kwargs)
+
+    return remembered
 
 
 def test_score_without_prescore_fails_in_upstream_s_words() -> None:
