@@ -210,7 +210,7 @@ class Simulation:
         tied = (result.nominated_first,) if result.nominated_first is not None else result.best
         name = tied[self._chosen(len(tied))]
         row = self.nodes.row_of[name]
-        judged_anew = self._scheduler.configuration.extenders or result.unknown
+        judged_anew = self._scheduler.configuration.extenders or result.unknown or not self._may_be_followed(queued)
         self._equal = None if judged_anew else EqualPods.after(result)
         if self._equal is not None:
             self.nodes = self._equal.assume(result.pod, row)
@@ -229,6 +229,13 @@ class Simulation:
             beyond_sampling=result.is_sampled,
             unknown=result.unknown,
         )
+
+    def _may_be_followed(self, queued: QueuedPod) -> bool:
+        """Report whether the next pod may be equal: the next one in the queue, or any if that is empty."""
+        if not self._queue:
+            return True
+        following = self._queue[0][1]
+        return following.owner == queued.owner and following.pod.spec.containers == queued.pod.spec.containers
 
     def _chosen(self, tied_count: int) -> int:
         """Return the index of the chosen node among the tied ones in name order."""

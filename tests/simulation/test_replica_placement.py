@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -267,6 +268,32 @@ def test_many_nodes_with_the_same_number_of_replicas(seed: int, count: int) -> N
 def test_what_is_placed_without_whole_cycles(spec: dict[str, Any]) -> None:
     nodes = snapshot(*(node(f"n{index}", labels={"zone": f"z{index % 2}"}) for index in range(4)))
     assert knows_equal_pods(scheduler(nodes), pod("new", metadata={"labels": {"app": "web"}}, **spec))
+
+
+@pytest.mark.parametrize(("in_turn", "prepared"), [(True, 1), (False, 2)])
+def test_nothing_is_prepared_for_equal_pods_unless_one_may_follow(
+    in_turn: bool, prepared: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nodes = snapshot(*(node(f"n{index}", labels={"zone": f"z{index % 2}"}) for index in range(4)))
+    spec: Any = {"topologySpreadConstraints": [SPREAD]}
+    small = copies(pod("new", metadata={"labels": {"app": "web"}}, **requests(cpu="100m"), **spec), 3)
+    large = copies(pod("new", metadata={"labels": {"app": "web"}}, **requests(cpu="200m"), **spec), 6)[3:]
+    pods = list(chain(*zip(small, large, strict=True))) if in_turn else [*small, *large]
+    calls: list[ScheduleResult] = []
+    after = EqualPods.after
+
+    def counted(result: ScheduleResult) -> EqualPods | None:
+        calls.append(result)
+        return after(result)
+
+    monkeypatch.setattr(EqualPods, "after", counted)
+    replay = scheduler(nodes)
+    simulation = Simulation(replay)
+    simulation.enqueue(QueuedPod(pod=each) for each in pods)
+    simulation.run()
+    found = [(each.node, each.tied, each.total, None) for each in simulation.placements]
+    assert found == one_by_one(replay, pods)
+    assert len(calls) == prepared
 
 
 @pytest.mark.parametrize(
