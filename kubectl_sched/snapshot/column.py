@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 U = TypeVar("U")
 
+_SPARSE = 4
+"""With a range of so many numbers for each one, they are sorted."""
+
 
 class Column(Generic[T]):
     """`values[codes[row]]` is the value of a row. Values may repeat; rows with equal codes have the same value."""
@@ -88,6 +91,17 @@ class Column(Generic[T]):
     def combined(self, other: Column[U]) -> Column[tuple[T, U]]:
         """A column of pairs, holding only those pairs that occur."""
         width = len(other.values)
-        pairs, codes = np.unique(self.codes.astype(np.int64) * width + other.codes, return_inverse=True)
+        pairs, codes = distinct_numbers(self.codes.astype(np.int64) * width + other.codes)
         values = tuple((self.values[pair // width], other.values[pair % width]) for pair in pairs.tolist())
         return Column(codes.astype(np.int32), values)
+
+
+def distinct_numbers(numbers: Integers | Codes) -> tuple[Rows, Rows]:
+    """The distinct numbers in order, and the place of each number among them; without sorting where they lie close."""
+    smallest, largest = int(numbers.min(initial=0)), int(numbers.max(initial=0))
+    if largest - smallest >= _SPARSE * len(numbers):
+        return np.unique(numbers.astype(np.intp), return_inverse=True)
+    places = numbers - smallest
+    occurs = np.zeros(largest - smallest + 1, dtype=np.bool_)
+    occurs[places] = True
+    return np.flatnonzero(occurs) + smallest, (np.cumsum(occurs) - 1).take(places)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
-from kubectl_sched.snapshot.column import Column
+from kubectl_sched.snapshot.column import Column, distinct_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -48,7 +48,7 @@ class GrowingColumn(Generic[Item, Value]):
         """
         column = GrowingColumn(self._fact, self._key)
         codes = self._codes[: min(size, self._size)]
-        used, renumbered = np.unique(codes if kept is None else codes[kept[: len(codes)]], return_inverse=True)
+        used, renumbered = distinct_numbers(codes if kept is None else codes[kept[: len(codes)]])
         keys = list(self._code_of)
         column._code_of = {keys[code]: index for index, code in enumerate(used.tolist())}
         column._values = [self._values[code] for code in used.tolist()]

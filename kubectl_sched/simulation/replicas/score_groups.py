@@ -12,6 +12,7 @@ import numpy as np
 
 from kubectl_sched.framework.runtime import normalized_scores
 from kubectl_sched.simulation.replicas.replica_scorer import remember
+from kubectl_sched.snapshot.column import distinct_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -116,19 +117,9 @@ def _codes_of(columns: Sequence[Integers | Codes]) -> Rows:
     """A number for each row, equal where all columns are."""
     codes: Rows = np.zeros(len(columns[0]), dtype=np.intp)
     for column in columns:
-        here = _counted_up(column.astype(np.int64))
-        codes = _counted_up(codes * (int(here.max()) + 1) + here)
+        values, here = distinct_numbers(column)
+        codes = distinct_numbers(codes * len(values) + here)[1]
     return codes
-
-
-def _counted_up(numbers: Integers) -> Rows:
-    """0, 1, ... in place of the numbers, in their order."""
-    smallest, largest = int(numbers.min()), int(numbers.max())
-    if largest - smallest >= 4 * len(numbers):
-        return np.unique(numbers, return_inverse=True)[1]
-    occurs = np.zeros(largest - smallest + 1, dtype=np.intp)
-    occurs[numbers - smallest] = 1
-    return (np.cumsum(occurs) - 1).take(numbers - smallest)
 
 
 def _signatures(
