@@ -72,9 +72,10 @@ class PodTable:
     """An immutable set of pods, each on a row of the node table."""
 
     def __init__(self, store: _Store, size: int, kept: Mask | None = None, renumbered: Rows | None = None) -> None:
+        """`kept` tells the pods of the store that are left out, as far as it goes; all after them are kept."""
         self._store = store
         self._size = size
-        self._kept = kept
+        self._kept_of_first = kept
         self._renumbered = renumbered
 
     @classmethod
@@ -83,7 +84,21 @@ class PodTable:
         return cls(_Store(list(pods), np.array(rows, dtype=np.intp)), len(pods))
 
     def __len__(self) -> int:
-        return self._size if self._visible is None else int(np.count_nonzero(self._visible))
+        return self._size - self._left_out if self._renumbered is None else len(self.rows)
+
+    @cached_property
+    def _left_out(self) -> int:
+        """The number of pods of the store, up to its size, that this version has removed or never had."""
+        kept = self._kept_of_first
+        return 0 if kept is None else len(kept) - int(np.count_nonzero(kept))
+
+    @cached_property
+    def _kept(self) -> Mask | None:
+        """bool[size]: the others; None for all."""
+        kept = self._kept_of_first
+        if kept is None or len(kept) == self._size:
+            return kept
+        return np.concatenate([kept, np.ones(self._size - len(kept), dtype=np.bool_)])
 
     @cached_property
     def _visible(self) -> Mask | None:
@@ -178,7 +193,7 @@ class PodTable:
         """The table with one more pod, last."""
         store = self._store
         passed_over = len(store.pods) - self._size
-        is_sparse = self._kept is not None and self._size > 2 * len(self) + _MOST_PASSED_OVER
+        is_sparse = self._size > 2 * (self._size - self._left_out) + _MOST_PASSED_OVER
         if self._renumbered is not None or passed_over > _MOST_PASSED_OVER or is_sparse:
             store = _Store(list(self.pods), self.rows.copy())
             if self._renumbered is None:
@@ -187,8 +202,10 @@ class PodTable:
             store.append(pod, row)
             return PodTable(store, len(store.pods))
         store.append(pod, row)
-        if self._kept is None and not passed_over:
-            return PodTable(store, self._size + 1)
+        if not passed_over:
+            longer = PodTable(store, self._size + 1, self._kept_of_first)
+            longer.__dict__["_left_out"] = self._left_out
+            return longer
         kept = np.ones(len(store.pods), dtype=np.bool_)
         kept[: self._size] = True if self._kept is None else self._kept
         kept[self._size : -1] = False

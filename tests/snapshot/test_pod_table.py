@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kubectl_sched.snapshot.pod_table import PodTable
 from tests.plugins.clusters import pod
@@ -27,6 +29,22 @@ def test_each_version_finds_the_pods_that_it_has() -> None:
     assert [renewed.rows.tolist(), other.rows.tolist()] == [[1, 2], [0, 1, 1]]
     taken = renewed.take(np.array([2, 0]), 3)
     assert (found(taken), taken.at(0).name) == ({"a": 0, "b": None, "c": None}, "a")
+
+
+@given(steps=st.lists(st.tuples(st.booleans(), st.integers(0, 99), st.integers(0, 99)), max_size=30))
+def test_versions_that_branch_keep_their_own_pods(steps: list[tuple[bool, int, int]]) -> None:
+    versions = [(PodTable.of([pod("a"), pod("b")], [0, 1]), [("a", 0), ("b", 1)])]
+    for number, (adds, version, index) in enumerate(steps):
+        table, expected = versions[version % len(versions)]
+        if adds:
+            versions.append((table.add(pod(f"p{number}"), index), [*expected, (f"p{number}", index)]))
+        elif expected:
+            left = index % len(expected)
+            versions.append((table.without(np.array([left])), [*expected[:left], *expected[left + 1 :]]))
+    for table, expected in versions:
+        assert [(each.name, row) for each, row in zip(table.pods, table.rows.tolist(), strict=True)] == expected
+        assert len(table) == len(expected)
+        assert [table.find("default", name) for name, _ in expected] == list(range(len(expected)))
 
 
 def test_a_pod_is_replaced_in_its_own_version_alone() -> None:
