@@ -282,7 +282,7 @@ class ScorePlugin(Plugin):
         """Report whether the smallest, the largest and the own raw score decide what a node's score is brought to.
 
         Law: normalize_score then gives a value the same points among whichever others lie between these two, however
-        many there are.
+        many there are, and no pod that comes to a node changes that.
         """
         del state, nodes
         return False
