@@ -11,3 +11,7 @@ class DumpError(SchedError):
 
 class BombError(DumpError):
     """An archive that expands to more than any dump does; nothing further of it is read."""
+
+
+class YamlError(DumpError):
+    """YAML that cannot be read."""

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 import pytest
 
 from kubectl_sched.__main__ import with_room_for_frames
@@ -27,12 +28,15 @@ class Case(NamedTuple):
     most_of_ours: int
 
 
-FITS = Case(("pod", "node-agent-00000-0000000", "-n", "kube-system", "--from", "dump.json"), 485, 185)
-FITS_NOWHERE = Case(("pod", "web-0", "--from", DEMO), 580, 252)
-"""From YAML, and with suggestions."""
+FITS = Case(("pod", "node-agent-00000-0000000", "-n", "kube-system", "--from", "dump.json"), 480, 185)
+FITS_BY_YAML = Case((*FITS.arguments[:-1], "dump.yaml"), 490, 195)
+FITS_NOWHERE = Case(("pod", "web-0", "--from", DEMO), 577, 256)
+"""From YAML with anchors, and with suggestions."""
 
 
-@pytest.fixture(scope="module", params=[FITS, FITS_NOWHERE], ids=["fits", "fits nowhere"])
+@pytest.fixture(
+    scope="module", params=[FITS, FITS_BY_YAML, FITS_NOWHERE], ids=["fits", "fits, by YAML", "fits nowhere"]
+)
 def case(request: pytest.FixtureRequest) -> Case:
     found: Case = request.param
     return found
@@ -43,6 +47,8 @@ def imported(case: Case, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The modules that `explain` imports, as `python -X importtime` lists them."""
     folder = tmp_path_factory.mktemp("start-up")
     write_dump(folder / "dump.json", 10, 60)
+    as_yaml = msgspec.yaml.encode(msgspec.json.decode((folder / "dump.json").read_bytes()))
+    (folder / "dump.yaml").write_bytes(as_yaml)
     command = [sys.executable, "-X", "importtime", "-m", "kubectl_sched", "explain", *case.arguments]
     run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
     assert case.arguments[1] in run.stdout
@@ -60,6 +66,10 @@ def test_explaining_a_pod_imports_few_modules(imported: list[str], case: Case) -
 
 def test_explaining_a_pod_imports_few_of_our_modules(imported: list[str], case: Case) -> None:
     assert 100 < len(ours(imported)) <= case.most_of_ours
+
+
+def test_only_unusual_yaml_is_read_by_a_library(imported: list[str], case: Case) -> None:
+    assert ("yaml" in imported) is (case is FITS_NOWHERE)
 
 
 @pytest.mark.parametrize("package", LATER)

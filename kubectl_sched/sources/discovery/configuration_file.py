@@ -17,7 +17,7 @@ from kubectl_sched.errors import SchedError
 from kubectl_sched.near_names import near_files
 from kubectl_sched.sources.discovery.scheduler_logs import MARK, logged_configuration
 from kubectl_sched.sources.dump.user_files import json_value
-from kubectl_sched.sources.dump.yaml_documents import documents
+from kubectl_sched.sources.yaml.yaml_documents import documents
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -35,7 +35,7 @@ def _documents(data: bytes) -> list[Any]:
     try:
         return [msgspec.json.decode(data)]
     except UNDECODABLE:
-        from kubectl_sched.sources.dump.yaml_documents import documents
+        from kubectl_sched.sources.yaml.yaml_documents import documents
 
         return [document.value for document in documents(data, "") if document.error is None]
 

@@ -62,7 +62,7 @@ def _values(data: bytes, name: str) -> Iterator[Any]:
                 raise DumpError(f"{name}: it is not JSON at line {error.lineno}: {error.msg.lower()}") from None
         else:
             return
-    from kubectl_sched.sources.dump.yaml_documents import documents
+    from kubectl_sched.sources.yaml.yaml_documents import documents
 
     for document in documents(data, name, strict=True):
         if document.error is not None:

@@ -10,9 +10,9 @@ from kubectl_sched.sources.dump.document_shapes import OTHER_KINDS, take
 from kubectl_sched.sources.dump.json_documents import without_logs
 from kubectl_sched.sources.dump.unusable_input import foreign_text
 from kubectl_sched.sources.dump.watch_recordings import final_state, holds_changes
-from kubectl_sched.sources.dump.yaml_documents import documents
 from kubectl_sched.sources.dump_errors import DumpError
 from kubectl_sched.sources.kinds import BY_SPELLING
+from kubectl_sched.sources.yaml.yaml_documents import documents
 
 if TYPE_CHECKING:
     from kubectl_sched.sources.dump.collection import Collection

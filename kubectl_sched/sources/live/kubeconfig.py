@@ -138,8 +138,8 @@ def load(paths: Sequence[str], *, named: bool = False) -> Kubeconfig:
 
 
 def _read(path: str, *, named: bool) -> Fields | None:
-    from kubectl_sched.sources.dump.yaml_documents import documents
     from kubectl_sched.sources.dump_errors import DumpError
+    from kubectl_sched.sources.yaml.yaml_documents import documents
 
     try:
         data = Path(path).expanduser().read_bytes()

@@ -1,7 +1,7 @@
-"""Reads YAML into plain values, the way Kubernetes does, with the line of every mistake.
+"""Builds the values of any YAML document from libyaml's events, with the line of every mistake.
 
-Built on libyaml's events rather than on PyYAML's loader, which resolves scalars differently, knows nothing of duplicate
-keys, lets aliases multiply and takes three times as long.
+PyYAML's loader resolves scalars differently, knows nothing of duplicate keys, lets aliases multiply and takes three
+times as long.
 """
 
 from __future__ import annotations
@@ -18,17 +18,13 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
-from kubectl_sched.lazy_pattern import pattern
-from kubectl_sched.sources.budget import Budget
-from kubectl_sched.sources.dump.yaml_scalars import SPECIAL, as_key, resolve
-from kubectl_sched.sources.dump_errors import DumpError
+from kubectl_sched.sources.dump_errors import YamlError
+from kubectl_sched.sources.yaml.yaml_scalars import SPECIAL, as_key, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _LOADER: Any = getattr(yaml, "CLoader", yaml.Loader)
-
-_SEPARATOR = pattern(rb"\n---(?=\s|$)")
 
 _MAX_DEPTH = 500
 _MERGE = "<<"
@@ -39,41 +35,8 @@ _RATIO_RANGE = (400_000, 4_000_000)
 """go.yaml.in/yaml/v2/decode.go: up to so many values nearly all may come from aliases, from so many on a tenth."""
 
 
-class YamlError(DumpError):
-    """YAML that cannot be read."""
-
-
-class Document(NamedTuple):
-    """One document of a file: the line it begins on, and its value or what is wrong with it."""
-
-    line: int
-    value: Any
-    error: YamlError | None = None
-
-
-def documents(data: bytes, source: str, *, strict: bool = False, budget: Budget | None = None) -> Iterator[Document]:
-    """Every document that is not empty; a mistake in one leaves the others readable.
-
-    `strict` refuses duplicate keys, of which otherwise the last counts. On top of a document they are always refused:
-    two documents that lost the line between them would else be one of them.
-    """
-    budget = budget or Budget()
-    budget.take_in(len(data), source, values=data.count(b",") + data.count(b"\n"))
-    start, line = 0, 1
-    for end in [*(match.start() + 1 for match in _SEPARATOR.finditer(data)), len(data)]:
-        part = data[start:end]
-        try:
-            value = _parse(part, source, line, strict=strict)
-        except YamlError as error:
-            yield Document(line, None, error)
-        else:
-            if value is not None:
-                yield Document(line, value)
-        line += part.count(b"\n")
-        start = end
-
-
-def _parse(data: bytes, source: str, line: int, *, strict: bool) -> Any:
+def parse(data: bytes, source: str, line: int, *, strict: bool) -> Any:
+    """Return the value of one document that begins on that line of its file. Raises YamlError."""
     builder = _Builder(source, line, strict=strict)
     try:
         builder.take(iter(_LOADER(data).get_event, None))

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from kubectl_sched.api.apimachinery.strategic_merge import merge
 from kubectl_sched.sources import Dump, DumpError
 from kubectl_sched.sources.dump.user_files import read_document, read_documents
-from kubectl_sched.sources.dump.yaml_documents import documents
-from kubectl_sched.sources.dump.yaml_scalars import resolve
+from kubectl_sched.sources.yaml.yaml_documents import documents
+from kubectl_sched.sources.yaml.yaml_scalars import resolve
 from tests.apiserver.manifests import keys
 
 if TYPE_CHECKING:
