@@ -31,8 +31,8 @@ class Quotas:
 
     def take(self, pod: Pod) -> None:
         """Count one more pod. Raises RefusedError in the plugin's words where some quota does not admit it."""
-        usage = _usage(pod)
         charged = self._charged(pod)
+        usage = _usage(pod) if charged else {}
         for quota in charged:
             self._check(pod, quota, usage)
         for quota in charged:
@@ -43,8 +43,9 @@ class Quotas:
 
     def give_back(self, pod: Pod) -> None:
         """Count one pod of the cluster less, which is gone or makes room for another."""
-        usage = _usage(pod)
-        for quota in self._charged(pod):
+        charged = self._charged(pod)
+        usage = _usage(pod) if charged else {}
+        for quota in charged:
             used = self._used_of(quota)
             for name, amount in usage.items():
                 if name in used:

@@ -44,9 +44,20 @@ class Budget:
         self._objects += size // BYTES_OF_AN_OBJECT
         self.check(source, values=values)
 
+    def take_text(self, text: bytes, source: str) -> None:
+        """Take note of JSON whose values are made at once; they are counted only if they may be too many."""
+        size = len(text)
+        self._objects += size // BYTES_OF_AN_OBJECT
+        if self._made + size > self._objects:
+            self.check(source, values=values_in(text))
+
+    @property
+    def _made(self) -> int:
+        return max(sys.getallocatedblocks() - self._before, 0)
+
     def check(self, source: str, *, values: int = 0) -> None:
         """Raise BombError if more objects were made than the text that was read allows."""
-        if max(sys.getallocatedblocks() - self._before, 0) + values > self._objects:
+        if self._made + values > self._objects:
             raise BombError(f"{source}: it holds more values than any dump of its size (over {self._objects:,})")
 
 

@@ -106,7 +106,7 @@ def _take_piece(piece: memoryview, pieces: Pieces, source: str, collection: Coll
         collection.budget.take_in(pieces.size, source)
     except (msgspec.ValidationError, UnicodeDecodeError, RecursionError):
         text = utf8(pieces.as_written(piece))
-        collection.budget.take_in(len(text), source, values=values_in(text))
+        collection.budget.take_text(text, source)
         take_items(_items(text), source, collection, kind)
     except UNDECODABLE:
         raise NotAList from None
@@ -189,7 +189,7 @@ def _malformed(data: bytes, document: Any, error: Exception) -> str:
 def split(data: bytes, source: str, budget: Budget | None = None) -> list[msgspec.Raw]:
     """The JSON documents in the data."""
     budget = budget or Budget()
-    budget.take_in(len(data), source, values=values_in(data))
+    budget.take_text(data, source)
     try:
         msgspec.json.decode(data, type=msgspec.Raw)
     except UNDECODABLE as error:

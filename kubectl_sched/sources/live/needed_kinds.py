@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_sched.api.apps import Job
@@ -11,6 +12,7 @@ from kubectl_sched.api.core import Event
 from kubectl_sched.api.gate_holders import HOLDERS, names_of, queues_of
 from kubectl_sched.api.kueue import JOB_SET, QUEUE_NAME, QueuedWorkload
 from kubectl_sched.api.pod import Pod
+from kubectl_sched.api.pod_volumes import Volume
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.node_provisioning.cluster_autoscaler.node_groups import AKS, GKE
 from kubectl_sched.sources.discovery.kube_schedulers import scheduler_container
@@ -61,7 +63,9 @@ EVERYTHING = ("PodDisruptionBudget", *STORAGE, *DEVICES, *SELECTORS, *WORKLOADS,
 NOT_SUCCEEDED = "status.phase!=Succeeded"
 """kube-scheduler sees no pod that has ended; those that a kubelet refused say which nodes swallow pods."""
 
-_WITHOUT_STORAGE = frozenset({"name", "empty_dir", "host_path", "image", "config_map"})
+_STORAGE_FIELDS = sorted({*Volume.__struct_fields__} - {"name", "empty_dir", "host_path", "image", "config_map"})
+_NO_STORAGE = (None,) * len(_STORAGE_FIELDS)
+_storage_of = attrgetter(*_STORAGE_FIELDS)
 
 
 KUEUE = ("ClusterQueue", "Cohort", "ResourceFlavor", "AdmissionCheck")
@@ -249,12 +253,7 @@ def of_name(name: str) -> str:
 
 def has_storage(pod: Pod) -> bool:
     """Report whether any of its volumes concerns a volume plugin: a claim, a CSI driver or a disk of a cloud."""
-    return any(
-        getattr(volume, field) is not None
-        for volume in pod.spec.volumes
-        for field in volume.__struct_fields__
-        if field not in _WITHOUT_STORAGE
-    )
+    return any(_storage_of(volume) != _NO_STORAGE for volume in pod.spec.volumes)
 
 
 def _requested(pod: Pod) -> Iterable[str]:
