@@ -66,7 +66,7 @@ class Simulated(Record, frozen=True, kw_only=True):
     @property
     def placed(self) -> int:
         """The number of pods that have a node."""
-        return sum(placement.is_placed for placement in self.placements)
+        return len([None for each in self.placements if each.node is not None])
 
     @property
     def unplaced(self) -> int:

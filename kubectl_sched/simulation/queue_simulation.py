@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 import random
+from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
@@ -154,7 +155,7 @@ class Simulation:
         plugin = self._queue_sort
         return () if plugin is None else plugin.queue_key(self._scheduler.as_queued(pod))
 
-    @property
+    @cached_property
     def _queue_sort(self) -> QueueSortPlugin | None:
         """All profiles have the same, as kube-scheduler sees to."""
         for name in self._scheduler.configuration.profiles:

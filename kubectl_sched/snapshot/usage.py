@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -179,10 +181,14 @@ def _with_changes(sums: _Sums, changes: Sequence[_Change]) -> _Sums:
     ):
         for name in names:
             amounts[name] = amounts[name].copy() if name in amounts else np.zeros(len(pod_count), dtype=np.int64)
-    for resource, row, sign in changes:
-        pod_count[row] += sign
-        for amounts, by in ((requested, resource.requested), (non_zero, resource.non_zero)):
-            for name, amount in by.items():
-                # numpy warns of what wraps in a number, not in an array
-                amounts[name][row : row + 1] += wrapped(sign * amount)
+    for resource, equal in groupby(changes, key=itemgetter(0)):
+        times: dict[int, int] = {}
+        for _, row, sign in equal:
+            times[row] = times.get(row, 0) + sign
+        for row, count in times.items():
+            pod_count[row] += count
+            for amounts, by in ((requested, resource.requested), (non_zero, resource.non_zero)):
+                for name, amount in by.items():
+                    # numpy warns of what wraps in a number, not in an array
+                    amounts[name][row : row + 1] += wrapped(count * amount)
     return _Sums(requested=requested, non_zero=non_zero, pod_count=pod_count)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import random
-import re
 import threading
 from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,6 +22,7 @@ from urllib3.exceptions import (
     ReadTimeoutError,
 )
 
+from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.sources.live.answer_body import body_pieces
 from kubectl_sched.sources.live.connection_pools import Connections
 from kubectl_sched.sources.live.credentials import Credentials
@@ -42,7 +42,7 @@ SILENCE_SECONDS = 120.0
 
 ATTEMPTS = 5
 LONGEST_WAIT_SECONDS = 30.0
-_NO_HEADER = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_NO_HEADER = pattern(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 JSON = "application/json"
 

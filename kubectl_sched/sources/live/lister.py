@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from kubectl_sched.api.decoders import UNDECODABLE, decoder
+from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.sources.budget import Budget
 from kubectl_sched.sources.dump_errors import BombError
 from kubectl_sched.sources.live.list_paths import group_of, list_paths
@@ -30,7 +30,7 @@ PAGE = 500
 
 RESTARTS = 3
 
-_HEAD = re.compile(rb'\s*\{(?:"kind":"\w*",)?(?:"apiVersion":"[^"]*",)?"metadata":(\{[^{}]*\})')
+_HEAD = pattern(rb'\s*\{(?:"kind":"\w*",)?(?:"apiVersion":"[^"]*",)?"metadata":(\{[^{}]*\})')
 
 
 class ListMeta(msgspec.Struct, frozen=True, rename="camel"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +13,7 @@ from kubectl_sched.api.kueue import JOB_SET, QUEUE_NAME, QueuedWorkload
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.pod_volumes import Volume
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
+from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.node_provisioning.cluster_autoscaler.node_groups import AKS, GKE
 from kubectl_sched.sources.discovery.kube_schedulers import scheduler_container
 from kubectl_sched.sources.discovery.scheduler_configurations import static_pod_config_maps
@@ -73,7 +73,7 @@ KUEUE_OF_NAMESPACE = ("QueuedWorkload", "LocalQueue", "ProvisioningRequest")
 GATES = tuple(kind.name for kind in GATE_KINDS if kind.name != "PendingWorkloadsSummary")
 """The kinds of controllers that hold pods back. They are asked for only where the server has their groups."""
 
-_SPECIAL = re.compile(r"[\\,=]")
+_SPECIAL = pattern(r"[\\,=]")
 _KUEUE = "kueue.x-k8s.io/"
 _EVENTS_BY_NAME = 20
 _NAMESPACES_BY_NAME = 5

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import ssl
 import time
 from http import HTTPStatus
@@ -20,6 +19,7 @@ from urllib3.exceptions import (
 )
 
 from kubectl_sched.api.decoders import UNDECODABLE, decoder
+from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
 from kubectl_sched.sources.live.tls import distrust, expired_at, may_pass_by
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.live.credentials import Shown
     from kubectl_sched.sources.live.endpoint import Endpoint
 
-_SUBJECT = re.compile(r"^(?:<[^>]*>|\w+\([^)]*\)): (?:Failed to establish a new connection: )?(?:\[Errno \d+\] )?")
+_SUBJECT = pattern(r"^(?:<[^>]*>|\w+\([^)]*\)): (?:Failed to establish a new connection: )?(?:\[Errno \d+\] )?")
 """The connection that urllib3's texts begin with."""
 
-_IMPERSONATION = re.compile(r'cannot impersonate resource "(?P<resource>[^"]*)" in API group "(?P<group>[^"]*)"')
+_IMPERSONATION = pattern(r'cannot impersonate resource "(?P<resource>[^"]*)" in API group "(?P<group>[^"]*)"')
 
 BUSY = frozenset({429, 500, 502, 503, 504})
 """Statuses that may pass by."""

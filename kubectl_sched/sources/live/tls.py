@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.sources.live.live_errors import KubeconfigError
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ _PROBLEMS = {
 _PASSING_ALERTS = ("DECODE_ERROR", "DECRYPT_ERROR", "INTERNAL_ERROR", "BAD_RECORD_MAC", "UNEXPECTED_MESSAGE")
 
 _OTHER_HOST = frozenset({62, 63, 64})
-_PEM = re.compile(rb"-----BEGIN CERTIFICATE-----(.+?)-----END CERTIFICATE-----", re.DOTALL)
-_VALIDITY = re.compile(rb"\x30.(?:\x17\x0d\d{12}Z|\x18\x0f\d{14}Z)(?:\x17\x0d(\d{12})Z|\x18\x0f(\d{14})Z)", re.DOTALL)
+_PEM = pattern(rb"-----BEGIN CERTIFICATE-----(.+?)-----END CERTIFICATE-----", re.DOTALL)
+_VALIDITY = pattern(rb"\x30.(?:\x17\x0d\d{12}Z|\x18\x0f\d{14}Z)(?:\x17\x0d(\d{12})Z|\x18\x0f(\d{14})Z)", re.DOTALL)
 
 
 class FinishedContext(ssl.SSLContext):
