@@ -44,7 +44,8 @@ def read_source(source: StateSource, connection: ConnectionOptions, selection: S
     endpoint = resolve(connection.connection)
     selection = within(selection, endpoint.namespace)
     with progress() as report:
-        return read_live(endpoint, selection, report), selection
+        _READ[:] = [read_live(endpoint, selection, report)]
+    return _READ[0], selection
 
 
 def read_replayable(source: StateSource, connection: ConnectionOptions, selection: Selection) -> tuple[Dump, Selection]:

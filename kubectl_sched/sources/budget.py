@@ -61,6 +61,12 @@ class Budget:
             raise BombError(f"{source}: it holds more values than any dump of its size (over {self._objects:,})")
 
 
+def check_alone(text: bytes, source: str) -> None:
+    """Raise BombError for a text with more values than one alone may have; a short one has no room for so many."""
+    if len(text) > LEAST_OBJECTS:
+        Budget().take_text(text, source)
+
+
 def values_in(text: bytes) -> int:
     """Return at least the number of elements that any array of the JSON has, and of its lines."""
     return max(text.count(b","), text.count(b"\n"))

@@ -12,7 +12,7 @@ import msgspec
 
 from kubectl_sched.api.decoders import UNDECODABLE, decoder
 from kubectl_sched.lazy_pattern import pattern
-from kubectl_sched.sources.budget import Budget
+from kubectl_sched.sources.budget import check_alone
 from kubectl_sched.sources.dump_errors import BombError
 from kubectl_sched.sources.live.list_paths import group_of, list_paths
 from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
@@ -183,7 +183,7 @@ def _decoder(kind: Kind) -> msgspec.json.Decoder[Any]:
 def decoded(body: bytes, kind: Kind) -> tuple[list[KubernetesObject], list[tuple[str, str]]]:
     """A page's objects; where one cannot be read each is taken for itself, and the bad ones are named."""
     try:
-        Budget().take_text(body, kind.plural)
+        check_alone(body, kind.plural)
     except BombError as error:
         raise ClusterError(f"the server's list cannot be taken in: {error}") from None
     try:
