@@ -47,8 +47,9 @@ class DependsOn(Enum):
     """
 
     NODE = "the Node object"
+    CLAIMS = "the Node object and the pod's claims, whichever other pods there are"
     USAGE_OF_NODE = "the Node object, how many pods are on it and the sums of what they request"
-    PODS_OF_NODE = "the Node object and the pods on it"
+    PODS_OF_NODE = "the Node object and the pods on it, with their claims"
     CLUSTER = "anything"
 
 
@@ -136,6 +137,14 @@ class FilterPlugin(Plugin):
     @abstractmethod
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """The evidence behind this plugin's rejection of one node. Law: there is some exactly when filter rejects."""
+
+    def spare(self, pod: Pod, nodes: Snapshot) -> Integers:
+        """int64[n]: so many more pods with as much as this one leave the verdict on the node as it is, at the least.
+
+        Asked of plugins that depend on PODS_OF_NODE, about nodes that pass.
+        """
+        del pod
+        return np.zeros(len(nodes), dtype=np.int64)
 
     def shortfall(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Floats:
         """float64[len(rows)]: how far each of these rejected nodes is from passing, 0 (almost) to 1; a cheap guess."""

@@ -22,7 +22,7 @@ from kubectl_sched.framework.clauses import Outside
 from kubectl_sched.framework.cycle_state import StateKey
 from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.evidence import Evidence
-from kubectl_sched.framework.interface import FilterPlugin, PreFilterPlugin, PreFilterResult
+from kubectl_sched.framework.interface import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, unresolvable
 from kubectl_sched.snapshot import Column
 
@@ -69,6 +69,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
     """Nodes without any zone or region label take every volume."""
 
     name: ClassVar[str] = "VolumeZone"
+    depends_on: ClassVar[DependsOn] = DependsOn.CLAIMS
 
     def __init__(self, args: None, handle: Handle) -> None:
         del args

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
 
 
+_LOOKING_FURTHER = frozenset({DependsOn.CLUSTER, DependsOn.CLAIMS})
+
+
 def decisive_fields(pod: Pod) -> Pod:
     """The pod without what no plugin looks at in a pod of simple volumes; equal for pods that are judged alike."""
     spec, status = pod.spec, pod.status
@@ -206,7 +209,7 @@ class _Scorer:
         rows = np.arange(len(nodes), dtype=np.intp)
         status = preparing.pre_score(state, pod, nodes, rows) if preparing is not None else SUCCESS
         # One that looks around and has nothing to filter has nothing to score either, unless it has extensions.
-        is_idle = plugin.depends_on is DependsOn.CLUSTER and plugin.name in state.skip_filter_plugins
+        is_idle = plugin.depends_on in _LOOKING_FURTHER and plugin.name in state.skip_filter_plugins
         self.is_skipped = status.code is Code.SKIP or (is_idle and self.extensions is None)
         if self.is_skipped:
             return
@@ -215,7 +218,7 @@ class _Scorer:
         if self.extensions is not None:
             self.extensions.pre_score_with(state, pod, pod, 0, nodes, rows, 0)
             return
-        if plugin.depends_on is DependsOn.CLUSTER:
+        if plugin.depends_on in _LOOKING_FURTHER:
             raise PluginError(plugin.name)
         self.raw = plugin.score(state, pod, nodes, rows)
         is_less = plugin.depends_on is DependsOn.USAGE_OF_NODE

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def is_plain(pod: Pod) -> bool:
     """Report whether the pod has no devices, and no volumes but those that are the node's own."""
-    return not pod.spec.resource_claims and all(map(_is_of_node, pod.spec.volumes))
+    return not pod.spec.resource_claims and all(map(is_of_node, pod.spec.volumes))
 
 
 def counts_nobody(pod: Pod) -> bool:
@@ -25,7 +25,8 @@ def counts_nobody(pod: Pod) -> bool:
     )
 
 
-def _is_of_node(volume: Volume) -> bool:
+def is_of_node(volume: Volume) -> bool:
+    """Report whether the volume is the node's own."""
     return volume == Volume(
         name=volume.name, empty_dir=volume.empty_dir, host_path=volume.host_path, config_map=volume.config_map
     )

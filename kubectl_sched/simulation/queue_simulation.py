@@ -54,7 +54,7 @@ class Simulation:
     """One scheduler with its queue, over a cluster that changes with each placement."""
 
     def __init__(self, scheduler: Scheduler, choices: Choices = _BY_DEFAULT) -> None:
-        self.nodes = scheduler.nodes
+        self._nodes = scheduler.nodes
         self.placements: list[Placement] = []
         self.first_unplaced: ScheduleResult | None = None
         self.stopped: Placement | None = None
@@ -67,6 +67,17 @@ class Simulation:
         self._equal: EqualPods | None = None
         self._unplaced: tuple[Pod, Snapshot, Placement] | None = None
         self._without_node: set[str] = set()
+
+    @property
+    def nodes(self) -> Snapshot:
+        """The cluster with all placements, and with what was reserved for them."""
+        if self._equal is not None and self._equal.nodes is self._nodes:
+            self._nodes = self._equal.nodes_after
+        return self._nodes
+
+    @nodes.setter
+    def nodes(self, nodes: Snapshot) -> None:
+        self._nodes = nodes
 
     @property
     def result(self) -> Simulated:
@@ -180,7 +191,7 @@ class Simulation:
     def _schedule(self, queued: QueuedPod) -> Placement:
         pod = queued.pod
         equal = self._equal
-        if equal is not None and equal.nodes is self.nodes and equal.stands_for(pod) and equal.has_feasible:
+        if equal is not None and equal.nodes is self._nodes and equal.stands_for(pod) and equal.has_feasible:
             return self._placed_equally(queued, equal)
         if self._unplaced is not None:
             other, nodes, placement = self._unplaced
@@ -193,7 +204,7 @@ class Simulation:
 
     def _placed_equally(self, queued: QueuedPod, equal: EqualPods) -> Placement:
         tied, total = equal.best()
-        names = self.nodes.names
+        names = equal.nodes.names
         row = int(tied[self._chosen(len(tied))])
         self.nodes = equal.assume(queued.pod, row)
         return Placement(

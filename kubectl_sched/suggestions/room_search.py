@@ -235,4 +235,4 @@ def _looks_around(result: ScheduleResult) -> bool:
     """Report whether other pods decide where the pod fits."""
     assert result.framework is not None  # noqa: S101 - the pod runs, so that a profile serves it
     filters = (each for each in result.framework.filter_plugins if each.name in result.verdicts)
-    return any(each.depends_on in {DependsOn.CLUSTER, DependsOn.PODS_OF_NODE} for each in filters)
+    return any(each.depends_on not in {DependsOn.NODE, DependsOn.USAGE_OF_NODE} for each in filters)

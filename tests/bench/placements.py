@@ -11,14 +11,29 @@ import platform
 import resource
 import sys
 import time
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from kubectl_sched.api.core import Service
 from kubectl_sched.simulation.placements import QueuedPod
 from kubectl_sched.simulation.queue_simulation import Simulation
-from tests.bench import clusters
+from tests.bench import clusters, replicas
 
-KINDS = (("plain pods", clusters.plain_pod("100m")), ("pods with spread and affinity", clusters.choosy_pod()))
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from kubectl_sched.api.pod import Pod
+
+NAMED = "StatefulSet pods, one of which a Service selects by its ordinal"
+KINDS: tuple[tuple[str, Pod, Callable[[Pod, int], Iterator[Pod]]], ...] = (
+    ("plain pods", clusters.plain_pod("100m"), replicas.plain),
+    ("pods with spread and affinity", clusters.choosy_pod(), replicas.plain),
+    ("StatefulSet pods", clusters.plain_pod("100m"), replicas.numbered),
+    (NAMED, clusters.plain_pod("100m"), replicas.numbered),
+    ("StatefulSet pods with a claim each", clusters.plain_pod("100m"), replicas.claiming),
+    ("pods with a generic ephemeral volume", clusters.plain_pod("100m"), replicas.with_ephemeral_volume),
+)
 SIZES = ((1000, 10_000, 2000), (5000, 50_000, 1000), (5000, 50_000, 4000), (5000, 150_000, 2000))
 """Nodes, running pods, and replicas to place."""
 
@@ -28,20 +43,22 @@ def main() -> None:
     sys.stdout.write(f"{platform.machine()}, Python {platform.python_version()}\n\n")
     sys.stdout.write("| nodes | running pods | replicas | what | placements a second of processor | of wall |\n")
     sys.stdout.write("|---|---|---|---|---|---|\n")
-    for node_count, pod_count, replicas in SIZES:
+    for node_count, pod_count, count in SIZES:
         scheduler = clusters.scheduler(node_count, pod_count, cpu="50m")
-        for what, pod in KINDS:
+        for what, pod, kind in KINDS:
             scheduler.schedule_one(pod)
+            pods = list(kind(pod, count))
             simulation = Simulation(scheduler)
-            simulation.enqueue(
-                QueuedPod(pod=replace(pod, metadata=replace(pod.metadata, name=f"new-{index}", uid=f"new-{index}")))
-                for index in range(replicas)
-            )
+            objects = replicas.with_storage(scheduler.nodes.objects, scheduler.nodes.names, pods)
+            if what is NAMED:
+                objects = objects.with_these(Service, [replicas.service_of_one()])
+            simulation.nodes = replace(scheduler.nodes, objects=objects)
+            simulation.enqueue(QueuedPod(pod=each) for each in pods)
             busy, started = time.process_time(), time.perf_counter()
             simulation.run()
             taken = time.process_time() - busy, time.perf_counter() - started
             rates = " | ".join(f"{simulation.result.placed / seconds:,.0f}" for seconds in taken)
-            row = f"| {node_count:,} | {pod_count:,} | {replicas:,} | {what} | {rates} |\n"
+            row = f"| {node_count:,} | {pod_count:,} | {count:,} | {what} | {rates} |\n"
             sys.stdout.write(row)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     sys.stdout.write(f"\npeak memory {peak:,.0f} MiB\n")

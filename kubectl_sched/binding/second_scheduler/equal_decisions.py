@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from kubectl_sched.simulation.pods_without_claims import is_plain
 from kubectl_sched.simulation.replicas.ordinal_labels import asked_labels
 from kubectl_sched.simulation.replicas.replica_placement import EqualPods, are_equal
 
@@ -36,7 +37,7 @@ class EqualDecisions:
 
     def begin(self, result: ScheduleResult) -> None:
         """After a whole cycle."""
-        self._first = None if result.unknown else result
+        self._first = result if is_plain(result.pod) and not result.unknown else None
         self._equal = None
         self._added = []
         self._uids = {result.pod.metadata.uid}

@@ -10,12 +10,12 @@ import numpy as np
 from kubectl_sched.api.storage import CSIDriver
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.deferred_resizes import grows_in_place
-from kubectl_sched.framework.interface import FilterPlugin, PreFilterPlugin, PreFilterResult
+from kubectl_sched.framework.interface import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, error, unresolvable, unschedulable
 from kubectl_sched.plugins.node_volume_limits.attachable_volumes import (
     AttachableVolumes,
     MissingClaimError,
-    has_attachable_volume,
+    attachable_count,
 )
 from kubectl_sched.snapshot import Column
 
@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.plugins.node_volume_limits.attachable_volumes import NodeDrivers, Volumes
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.array_types import Mask, Rows
+    from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
     from kubectl_sched.snapshot.objects import Objects
 
+_ANY_NUMBER = 1 << 40
 _LIMIT_EXCEEDED = unschedulable("node(s) exceed max volume count")
 
 
@@ -37,6 +38,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
     """Compares the volumes of a node's pods, its attachments and the pod's own with the limits of its CSINode."""
 
     name: ClassVar[str] = "NodeVolumeLimits"
+    depends_on: ClassVar[DependsOn] = DependsOn.PODS_OF_NODE
 
     def __init__(self, args: None, handle: Handle) -> None:
         del args
@@ -49,7 +51,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Skip pods without volumes that are ever attached."""
         del state, nodes
-        return PreFilterResult(status=SKIP if self._leaves_out(pod) or not has_attachable_volume(pod) else SUCCESS)
+        return PreFilterResult(status=SKIP if self._leaves_out(pod) or not attachable_count(pod) else SUCCESS)
 
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
         """Reject nodes where a driver would have more volumes than it takes."""
@@ -65,6 +67,16 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
             answer if isinstance(answer, Status) else _counted(answer, used.get(row, {}), drivers[row], volumes, name)
             for row, (answer, name) in enumerate(zip(answers, nodes.names, strict=True))
         )
+
+    def spare(self, pod: Pod, nodes: Snapshot) -> Integers:
+        """By the lowest limit of each node, as if all volumes there were of that driver and none were shared."""
+        existing = nodes.existing_pods
+        of_pods = existing.column("attachable_volumes", attachable_count).numbers(int)
+        used = np.bincount(existing.rows, weights=of_pods, minlength=len(nodes)).astype(np.int64)
+        volumes, added = self._volumes_in(nodes.objects), max(1, attachable_count(pod))
+        free = [_free(volumes.drivers(name), len(volumes.attached_to(name))) for name in nodes.names]
+        spare: Integers = (np.array(free, dtype=np.int64) - used) // added - 1
+        return spare.clip(min=0)
 
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Each driver that has no room left: its limit, and who uses it up; or what is missing altogether."""
@@ -150,7 +162,7 @@ def _used_by_pods(
 ) -> dict[int, Volumes | Status]:
     """The volumes of the pods on each row that counts, or why they cannot be told."""
     existing = nodes.existing_pods
-    has_volume = existing.column("has_attachable_volume", has_attachable_volume).where(bool)
+    has_volume = existing.column("attachable_volumes", attachable_count).where(bool)
     indices = np.flatnonzero(has_volume & counts[existing.rows])
     rows, pods = existing.rows[indices].tolist(), existing.pods
     used: dict[int, Volumes | Status] = {}
@@ -163,6 +175,10 @@ def _used_by_pods(
         except PluginError as failure:
             used[row] = error(str(failure))
     return used
+
+
+def _free(drivers: NodeDrivers, attached: int) -> int:
+    return drivers.lowest_limit - attached if drivers.limits else _ANY_NUMBER
 
 
 def _counted(

@@ -65,9 +65,9 @@ class NodeDrivers(NamedTuple):
 _NO_CSI_NODE: Final = NodeDrivers()
 
 
-def has_attachable_volume(pod: Pod) -> bool:
-    """Report whether any volume of the pod may count at all."""
-    return any(
+def attachable_count(pod: Pod) -> int:
+    """The number of the pod's volumes that may count."""
+    return sum(
         volume.persistent_volume_claim is not None or volume.ephemeral is not None or in_tree_plugin(volume) is not None
         for volume in pod.spec.volumes
     )

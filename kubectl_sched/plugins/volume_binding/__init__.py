@@ -18,6 +18,7 @@ from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.interface import (
     BindingAction,
     BindingCyclePlugin,
+    DependsOn,
     FilterPlugin,
     PreFilterPlugin,
     PreFilterResult,
@@ -75,6 +76,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
     """It scores only with StorageCapacityScoring, or its predecessor VolumeCapacityPriority."""
 
     name: ClassVar[str] = "VolumeBinding"
+    depends_on: ClassVar[DependsOn] = DependsOn.CLAIMS
 
     def __init__(self, args: VolumeBindingArgs | None, handle: Handle) -> None:
         args = args or VolumeBindingArgs()

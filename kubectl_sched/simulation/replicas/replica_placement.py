@@ -2,8 +2,9 @@
 
 Most of a what-if is replicas. After one of them has a node, the verdicts and raw scores of most plugins change on that
 node alone; PodTopologySpread and InterPodAffinity bring their counts up to date and judge all nodes again. Every
-placement equals a cycle from scratch. Where that cannot be had so simply (volumes, devices, nominated pods, nodes that
-PreFilter chose, a plugin that does not say what it depends on), there is no EqualPods and each pod has its whole cycle.
+placement equals a cycle from scratch. Where that cannot be had so simply (devices, volumes that exist, nominated pods,
+nodes that PreFilter chose, a plugin that does not say what it depends on), there is no EqualPods and each pod has its
+whole cycle.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from kubectl_sched.scheduler.num_feasible_nodes import num_feasible_nodes_to_fin
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.simulation.pods_without_claims import counts_nobody, is_plain
 from kubectl_sched.simulation.replicas.ordinal_labels import unasked_ordinals
+from kubectl_sched.simulation.replicas.replica_claims import ReplicaClaims
 from kubectl_sched.simulation.replicas.replica_scorer import Feasible, remember
 from kubectl_sched.simulation.replicas.replica_scores import ReplicaScores
 from kubectl_sched.simulation.replicas.verdicts_by_usage import UsageLevels
@@ -64,9 +66,12 @@ def _are_equal_but_for(unasked: frozenset[str], mine: Labels, theirs: Labels) ->
 class EqualPods:
     """The verdicts and scores of all nodes for one more of the pods; `assume` brings them up to date."""
 
-    def __init__(self, result: ScheduleResult, framework: Framework, state: CycleState) -> None:
-        self.pod = result.pod
-        self.nodes = result.nodes
+    def __init__(
+        self, result: ScheduleResult, framework: Framework, state: CycleState, claims: ReplicaClaims | None
+    ) -> None:
+        self.pod = result.pod if claims is None else claims.pod
+        self.nodes = result.nodes if claims is None else claims.nodes
+        self._claims = claims
         self._framework = framework
         self._looked_for = num_feasible_nodes_to_find(len(self.nodes), framework.profile.percentage_of_nodes_to_score)
         self._state = state.clone()
@@ -80,6 +85,7 @@ class EqualPods:
         self._counted = {each.name: passes.pop(each.name) for each in self._counting}
         self._passes = passes
         self._passes_others = np.logical_and.reduce([*passes.values(), np.ones(len(self.nodes), dtype=np.bool_)])
+        self._spare = {each.name: each.spare(result.pod, result.nodes) for each in self._of_pods}
         self._known_passes: dict[str, dict[Hashable, Mask]] = {each.name: {} for each in self._counting}
         self._known_feasible: dict[bytes, Feasible] = {}
         feasible = np.zeros(len(self.nodes), dtype=np.bool_)
@@ -108,13 +114,18 @@ class EqualPods:
         scored = {each.plugin for each in result.scores} - state.skip_filter_plugins
         scorers = (each for each in framework.score_plugins if each.name in scored)
         # One that has nothing to filter has nothing to score either, unless it says so by PreScoreExtensions.
-        if any(each.depends_on is DependsOn.CLUSTER and not isinstance(each, PreScoreExtensions) for each in scorers):
+        further = {DependsOn.CLUSTER, DependsOn.CLAIMS}
+        if any(each.depends_on in further and not isinstance(each, PreScoreExtensions) for each in scorers):
             return None
-        return cls(result, framework, state)
+        claims = None if is_plain(result.pod) else ReplicaClaims.after(result)
+        return cls(result, framework, state, claims) if claims is not None or is_plain(result.pod) else None
 
     def stands_for(self, pod: Pod) -> bool:
         """Report whether the pod is one of them."""
-        return are_equal(self.pod, pod, self._unasked)
+        claims = self._claims
+        if claims is None:
+            return are_equal(self.pod, pod, self._unasked)
+        return claims.are_like_those_of(pod) and are_equal(self.pod, claims.of_nobody(pod), self._unasked)
 
     @property
     def has_feasible(self) -> bool:
@@ -148,8 +159,15 @@ class EqualPods:
     def assume(self, pod: Pod, row: int) -> Snapshot:
         """Let one of the pods run on the row's node, and judge anew what depends on that. Gives the new snapshot."""
         self.nodes = self.nodes.assume(pod, row)
+        if self._claims is not None:
+            self._claims.place(pod, self.nodes.names[row])
         self._judge_again(pod, row)
         return self.nodes
+
+    @property
+    def nodes_after(self) -> Snapshot:
+        """The cluster with all that the pods have reserved, which `nodes` are without."""
+        return self.nodes if self._claims is None else self._claims.reserved(self.nodes)
 
     def follow(self, nodes: Snapshot, added: Sequence[tuple[Pod, int]]) -> None:
         """Go on with a snapshot in which some of the pods run on these rows, unless `counts_pods`."""
@@ -182,6 +200,10 @@ class EqualPods:
             is_other |= verdict != self._passes[name][row]
             self._passes[name][row] = verdict
         for each in self._of_pods:
+            spare = self._spare[each.name]
+            if spare[row]:
+                spare[row] -= 1
+                continue
             one = self.nodes.take(np.array([row]))
             verdict = bool(passing(each.filter(self._state, self.pod, one))[0])
             is_other |= verdict != self._passes[each.name][row]
@@ -209,7 +231,6 @@ def _is_simple(result: ScheduleResult) -> bool:
         and result.nominated_first is None
         and result.score_error is None
         and not result.nodes.nominated
-        and is_plain(result.pod)
         and spec.scheduling_group is None
         and spec.workload_ref is None
         and not counts_nobody(result.pod)

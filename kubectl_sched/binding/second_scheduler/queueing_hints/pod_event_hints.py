@@ -10,7 +10,7 @@ from kubectl_sched.api.core import Taint
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.plugins.inter_pod_affinity.terms import terms_of
 from kubectl_sched.plugins.node_declared_features import NodeDeclaredFeatures
-from kubectl_sched.plugins.node_volume_limits.attachable_volumes import has_attachable_volume
+from kubectl_sched.plugins.node_volume_limits.attachable_volumes import attachable_count
 from kubectl_sched.plugins.pod_topology_spread import PodTopologySpread
 from kubectl_sched.plugins.volume_restrictions import claim_names, disks
 from kubectl_sched.snapshot.host_ports import host_ports
@@ -139,7 +139,7 @@ def _spreads_otherwise(question: HintQuestion) -> bool:
 def node_volume_limits(question: HintQuestion) -> bool:
     """A pod with a volume that counts is gone."""
     gone, _ = question.both(Pod)
-    return gone is not None and has_room(gone) and has_attachable_volume(gone)
+    return gone is not None and has_room(gone) and attachable_count(gone) > 0
 
 
 def volume_restrictions(question: HintQuestion) -> bool:
