@@ -183,10 +183,16 @@ def numbered(template: Pod, count: int = REPLICAS) -> list[Pod]:
 
 
 @settings(max_examples=examples(60), deadline=None)
-@given(seed=st.integers(0, 2**32 - 1), version=st.sampled_from(["1.33", "1.36", "1.37"]))
-def test_pods_of_a_stateful_set_that_look_at_their_neighbours(seed: int, version: str) -> None:
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    version=st.sampled_from(["1.33", "1.36", "1.37"]),
+    selected=st.sets(st.integers(0, REPLICAS - 1), max_size=3),
+)
+def test_pods_of_a_stateful_set_that_look_at_their_neighbours(seed: int, version: str, selected: set[int]) -> None:
     where = neighbourhood(seed)
-    replay = scheduler(where.nodes, version)
+    services = [service({POD_NAME: f"new-{index}"}, f"of-{index}") for index in selected]
+    objects = where.nodes.objects.with_these(Service, services)
+    replay = scheduler(structs.replace(where.nodes, objects=objects), version)
     pods = numbered(where.incoming)
     assert simulated(replay, pods) == one_by_one(replay, pods)
 
@@ -200,8 +206,8 @@ def kept_away_by(labels: dict[str, str]) -> dict[str, Any]:
     return {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}
 
 
-def service(labels: dict[str, str]) -> Service:
-    return msgspec.convert({"metadata": {"name": "web", "namespace": "default"}, "spec": {"selector": labels}}, Service)
+def service(labels: dict[str, str], name: str = "web") -> Service:
+    return msgspec.convert({"metadata": {"name": name, "namespace": "default"}, "spec": {"selector": labels}}, Service)
 
 
 ONE_OF_THEM = {POD_NAME: "new-1"}
@@ -236,6 +242,17 @@ def test_replicas_that_no_selector_tells_apart_are_placed_without_whole_cycles(s
     equal = EqualPods.after(cycle(pods[0], nodes, framework))
     assert equal is not None
     assert equal.stands_for(pods[1])
+
+
+@pytest.mark.parametrize(("first", "alike"), [(0, {2, 3}), (1, set())])
+def test_replicas_that_no_service_selects_by_their_ordinals_are_alike(first: int, alike: set[int]) -> None:
+    nodes = snapshot(*(node(f"n{index}", labels={"zone": f"z{index % 2}"}) for index in range(4)), service(ONE_OF_THEM))
+    pods = numbered(pod("new", metadata={"labels": {"app": "web"}}), 4)
+    framework = scheduler(nodes).framework("default-scheduler")
+    assert framework is not None
+    equal = EqualPods.after(cycle(pods[first], nodes, framework))
+    assert equal is not None
+    assert {index for index, each in enumerate(pods) if index != first and equal.stands_for(each)} == alike
 
 
 @settings(max_examples=examples(150), deadline=None)

@@ -18,7 +18,7 @@ from kubectl_sched.framework.status import passing
 from kubectl_sched.scheduler.num_feasible_nodes import num_feasible_nodes_to_find
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.simulation.pods_without_claims import counts_nobody, is_plain
-from kubectl_sched.simulation.replicas.ordinal_labels import unasked_ordinals
+from kubectl_sched.simulation.replicas.ordinal_labels import Ordinals
 from kubectl_sched.simulation.replicas.replica_claims import ReplicaClaims
 from kubectl_sched.simulation.replicas.replica_scorer import Feasible, remember
 from kubectl_sched.simulation.replicas.replica_scores import ReplicaScores
@@ -75,7 +75,7 @@ class EqualPods:
         self._framework = framework
         self._looked_for = num_feasible_nodes_to_find(len(self.nodes), framework.profile.percentage_of_nodes_to_score)
         self._state = state.clone()
-        self._unasked = unasked_ordinals(result.pod, result.nodes)
+        self._ordinals = Ordinals(result.pod, result.nodes)
         self._in_name_order = result.nodes.table.in_name_order
         filters = [each for each in framework.filter_plugins if each.name in result.verdicts]
         counting = [each for each in filters if isinstance(each, PreFilterExtensions)]
@@ -122,10 +122,12 @@ class EqualPods:
 
     def stands_for(self, pod: Pod) -> bool:
         """Report whether the pod is one of them."""
-        claims = self._claims
+        unasked, claims = self._ordinals.unasked, self._claims
+        if unasked and not self._ordinals.are_unasked(pod):
+            return False
         if claims is None:
-            return are_equal(self.pod, pod, self._unasked)
-        return claims.are_like_those_of(pod) and are_equal(self.pod, claims.of_nobody(pod), self._unasked)
+            return are_equal(self.pod, pod, unasked)
+        return claims.are_like_those_of(pod) and are_equal(self.pod, claims.of_nobody(pod), unasked)
 
     @property
     def has_feasible(self) -> bool:
