@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.pod import Pod
 
-NAMED = "StatefulSet pods, one of which a Service selects by its ordinal"
+NAMED = "StatefulSet pods, each selected by a Service of its own"
 KINDS: tuple[tuple[str, Pod, Callable[[Pod, int], Iterator[Pod]]], ...] = (
     ("plain pods", clusters.plain_pod("100m"), replicas.plain),
     ("pods with spread and affinity", clusters.choosy_pod(), replicas.plain),
@@ -51,7 +51,7 @@ def main() -> None:
             simulation = Simulation(scheduler)
             objects = replicas.with_storage(scheduler.nodes.objects, scheduler.nodes.names, pods)
             if what is NAMED:
-                objects = objects.with_these(Service, [replicas.service_of_one()])
+                objects = objects.with_these(Service, list(map(replicas.service_of, pods)))
             simulation.nodes = replace(scheduler.nodes, objects=objects)
             simulation.enqueue(QueuedPod(pod=each) for each in pods)
             busy, started = time.process_time(), time.perf_counter()

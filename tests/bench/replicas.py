@@ -75,10 +75,10 @@ def _with_volume(pod: Pod, volume: Volume) -> Pod:
     return replace(pod, spec=replace(pod.spec, volumes=(volume,)))
 
 
-def service_of_one() -> Service:
+def service_of(pod: Pod) -> Service:
     """A Service that selects one pod of a StatefulSet by its ordinal's label."""
-    metadata = ObjectMeta(name="one", namespace="default")
-    return Service(metadata=metadata, spec=ServiceSpec(selector={ORDINAL: "new-1"}))
+    metadata = ObjectMeta(name=pod.name, namespace=pod.namespace)
+    return Service(metadata=metadata, spec=ServiceSpec(selector={ORDINAL: pod.metadata.labels[ORDINAL]}))
 
 
 def with_storage(objects: Objects, nodes: Iterable[str], pods: Iterable[Pod]) -> Objects:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain
+from random import Random
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
@@ -169,32 +170,42 @@ def counting_rows(score: Any, scored: list[int]) -> Any:
     return counted
 
 
+POD_INDEX = "apps.kubernetes.io/pod-index"
 POD_NAME = "statefulset.kubernetes.io/pod-name"
 
 
 def numbered(template: Pod, count: int = REPLICAS) -> list[Pod]:
     """Replicas as a StatefulSet labels them."""
+    ordinals = [{POD_NAME: f"new-{index}", POD_INDEX: str(index)} for index in range(count)]
     return [
-        structs.replace(
-            each, metadata=structs.replace(each.metadata, labels={**each.metadata.labels, POD_NAME: each.metadata.name})
-        )
-        for each in copies(template, count)
+        structs.replace(each, metadata=structs.replace(each.metadata, labels={**each.metadata.labels, **labels}))
+        for each, labels in zip(copies(template, count), ordinals, strict=True)
     ]
 
 
-@settings(max_examples=examples(60), deadline=None)
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    version=st.sampled_from(["1.33", "1.36", "1.37"]),
-    selected=st.sets(st.integers(0, REPLICAS - 1), max_size=3),
-)
-def test_pods_of_a_stateful_set_that_look_at_their_neighbours(seed: int, version: str, selected: set[int]) -> None:
+@settings(max_examples=examples(120), deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), version=st.sampled_from(["1.33", "1.36", "1.37"]))
+def test_pods_of_a_stateful_set_that_look_at_their_neighbours(seed: int, version: str) -> None:
     where = neighbourhood(seed)
-    services = [service({POD_NAME: f"new-{index}"}, f"of-{index}") for index in selected]
-    objects = where.nodes.objects.with_these(Service, services)
-    replay = scheduler(structs.replace(where.nodes, objects=objects), version)
     pods = numbered(where.incoming)
+    replay = scheduler(with_services(where.nodes, pods, Random(seed)), version)  # noqa: S311 - a test case
     assert simulated(replay, pods) == one_by_one(replay, pods)
+
+
+def with_services(nodes: Snapshot, pods: list[Pod], random: Random) -> Snapshot:
+    """Services of some or all of the pods, and perhaps a pod that one of them selects, too."""
+    chosen = random.choice([pods, pods, random.sample(pods, 3), []])
+    besides = random.choice([{}, {}, {"app": "web"}])
+    services = [
+        service({POD_NAME: each.name, **besides}, each.name, random.choice([each.namespace] * 9 + ["b"]))
+        for each in chosen
+    ]
+    nodes = structs.replace(nodes, objects=nodes.objects.with_these(Service, services))
+    if random.random() < 0.7:
+        return nodes
+    labels = {"app": "web", POD_NAME: random.choice(pods).name}
+    metadata = {"labels": labels, "namespace": random.choice([pods[0].namespace, "b"])}
+    return nodes.assume(pod("namesake", metadata=metadata), random.randrange(len(nodes)))
 
 
 def spreading_by(labels: dict[str, str]) -> dict[str, Any]:
@@ -206,8 +217,8 @@ def kept_away_by(labels: dict[str, str]) -> dict[str, Any]:
     return {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}
 
 
-def service(labels: dict[str, str], name: str = "web") -> Service:
-    return msgspec.convert({"metadata": {"name": name, "namespace": "default"}, "spec": {"selector": labels}}, Service)
+def service(labels: dict[str, str], name: str = "web", namespace: str = "default") -> Service:
+    return msgspec.convert({"metadata": {"name": name, "namespace": namespace}, "spec": {"selector": labels}}, Service)
 
 
 ONE_OF_THEM = {POD_NAME: "new-1"}
@@ -244,15 +255,57 @@ def test_replicas_that_no_selector_tells_apart_are_placed_without_whole_cycles(s
     assert equal.stands_for(pods[1])
 
 
-@pytest.mark.parametrize(("first", "alike"), [(0, {2, 3}), (1, set())])
-def test_replicas_that_no_service_selects_by_their_ordinals_are_alike(first: int, alike: set[int]) -> None:
-    nodes = snapshot(*(node(f"n{index}", labels={"zone": f"z{index % 2}"}) for index in range(4)), service(ONE_OF_THEM))
+def of_ordinal(index: int, **labels: str) -> Service:
+    return service({POD_NAME: f"new-{index}", **labels}, f"of-{index}")
+
+
+def namesake(index: int, namespace: str) -> Pod:
+    return pod("other", on="n0", metadata={"namespace": namespace, "labels": {POD_NAME: f"new-{index}"}})
+
+
+OF_EACH = [of_ordinal(index) for index in range(4)]
+OF_OTHERS = [service({POD_INDEX: str(index), "app": "another"}, f"another-{index}") for index in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("objects", "first", "alike"),
+    [
+        ([of_ordinal(1)], 0, {2, 3}),
+        ([of_ordinal(1)], 1, set()),
+        ([of_ordinal(1), of_ordinal(3)], 1, {3}),
+        (OF_EACH, 1, {0, 2, 3}),
+        ([*OF_EACH[:3], of_ordinal(3, app="another")], 1, {0, 2}),
+        ([*OF_EACH, namesake(2, "default")], 1, {0, 3}),
+        ([*OF_EACH, *OF_OTHERS, namesake(2, "default")], 1, {0, 3}),
+        ([*OF_EACH, namesake(2, "elsewhere")], 1, {0, 2, 3}),
+    ],
+)
+def test_replicas_that_services_select_alike(objects: list[Any], first: int, alike: set[int]) -> None:
+    labels = [{"zone": f"z{index % 2}", HOSTNAME: f"n{index}"} for index in range(4)]
+    nodes = snapshot(*(node(each[HOSTNAME], labels=each) for each in labels), *objects)
     pods = numbered(pod("new", metadata={"labels": {"app": "web"}}), 4)
-    framework = scheduler(nodes).framework("default-scheduler")
+    replay = scheduler(nodes)
+    framework = replay.framework("default-scheduler")
     assert framework is not None
     equal = EqualPods.after(cycle(pods[first], nodes, framework))
     assert equal is not None
-    assert {index for index, each in enumerate(pods) if index != first and equal.stands_for(each)} == alike
+    equal.assume(pods[first], 0)
+    others = [each for index, each in enumerate(pods) if index != first]
+    assert {pods.index(each) for each in others if equal.stands_for(each)} == alike
+    assert simulated(replay, pods) == one_by_one(replay, pods)
+
+
+def test_two_pods_of_one_ordinal_are_not_alike() -> None:
+    nodes = snapshot(*(node(f"n{index}") for index in range(4)), *OF_EACH)
+    pods = numbered(pod("new", metadata={"labels": {"app": "web"}}), 3)
+    framework = scheduler(nodes).framework("default-scheduler")
+    assert framework is not None
+    equal = EqualPods.after(cycle(pods[0], nodes, framework))
+    assert equal is not None
+    assert equal.stands_for(pods[1])
+    equal.assume(pods[1], 0)
+    assert not equal.stands_for(pods[1])
+    assert equal.stands_for(pods[2])
 
 
 @settings(max_examples=examples(150), deadline=None)

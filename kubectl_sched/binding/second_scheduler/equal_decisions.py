@@ -55,7 +55,7 @@ class EqualDecisions:
         if first.framework is not framework or nodes.nominated or not are_equal(first.pod, pod):
             return None
         equal = self._equal = self._equal or EqualPods.after(first)
-        if equal is None or (equal.counts_pods and not self._is_counted(drift)):
+        if equal is None or equal.pod is not first.pod or (equal.counts_pods and not self._is_counted(drift)):
             self._first = None
             return None
         equal.follow(nodes, self._added)

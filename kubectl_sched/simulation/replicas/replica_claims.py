@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 from msgspec.structs import replace
 
 from kubectl_sched.api.component_helpers.volume_claims import claim_use, claim_uses, not_owner_error
 from kubectl_sched.api.pod_volumes import PersistentVolumeClaimVolumeSource, Volume
 from kubectl_sched.api.storage import READ_WRITE_ONCE_POD, PersistentVolumeClaim
+from kubectl_sched.plugins.node_volume_limits.attachable_volumes import attachable_count
 from kubectl_sched.plugins.volume_binding import PRE_FILTER_STATE
 from kubectl_sched.plugins.volume_binding.reserve import reservations
 from kubectl_sched.plugins.volume_binding.volume_outcome import DynamicProvision, PodVolumes
@@ -60,7 +62,7 @@ class ReplicaClaims:
         self._claims = claims
         self._volumes = volumes
         self._own = frozenset(claim.use.volume for claim in claims if not claim.is_shared)
-        self._in_use = {key for keys in nodes.existing_pods.column("claims", _claim_keys).values for key in keys}
+        self._in_use = {key for pod in _pods_with_volumes(nodes) for key in _claim_keys(pod)}
         self._placed: list[tuple[Pod, str]] = []
         made = [_named(claim.item, _name_for(claim.use.volume)) for claim in claims if not claim.is_shared]
         self.pod = self.of_nobody(first)
@@ -120,13 +122,13 @@ class ReplicaClaims:
         self._placed.append((pod, node_name))
 
     def reserved(self, nodes: Snapshot) -> Snapshot:
-        """The cluster with what all of the pods have reserved, and without claims that are nobody's."""
+        """The cluster with what all of the pods have reserved."""
         taken = [
             reservation
             for pod, node_name in self._placed
             for reservation in reservations(PodVolumes(dynamic_provisions=tuple(self._provisions(pod))), node_name)
         ]
-        return after(replace(nodes, objects=self._objects), taken)
+        return after(nodes, taken)
 
     def _provisions(self, pod: Pod) -> Iterator[DynamicProvision]:
         for use in claim_uses(pod):
@@ -135,8 +137,15 @@ class ReplicaClaims:
                 yield DynamicProvision(item, None)
 
 
-def _claim_keys(pod: Pod) -> tuple[tuple[str, str], ...]:
-    return tuple([(pod.namespace, use.claim_name) for use in claim_uses(pod)]) if pod.spec.volumes else ()
+def _pods_with_volumes(nodes: Snapshot) -> Iterator[Pod]:
+    existing = nodes.existing_pods
+    pods = existing.pods
+    has_volumes = existing.column("attachable_volumes", attachable_count).where(bool)
+    return (pods[index] for index in np.flatnonzero(has_volumes).tolist())
+
+
+def _claim_keys(pod: Pod) -> list[tuple[str, str]]:
+    return [(pod.namespace, use.claim_name) for use in claim_uses(pod)]
 
 
 def _name_for(volume: str) -> str:

@@ -12,11 +12,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec.structs import replace
 
 from kubectl_sched.framework.interface import DependsOn, PreFilterExtensions, PreScoreExtensions
 from kubectl_sched.framework.status import passing
 from kubectl_sched.scheduler.num_feasible_nodes import num_feasible_nodes_to_find
 from kubectl_sched.scheduler.result import Outcome
+from kubectl_sched.scheduler.schedule_one import cycle
 from kubectl_sched.simulation.pods_without_claims import counts_nobody, is_plain
 from kubectl_sched.simulation.replicas.ordinal_labels import Ordinals
 from kubectl_sched.simulation.replicas.replica_claims import ReplicaClaims
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from kubectl_sched.simulation.replicas.verdicts_by_usage import UsageLevel
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Mask, Rows
+    from kubectl_sched.snapshot.objects import Objects
 
 
 def are_equal(one: Pod, other: Pod, unasked: frozenset[str] = frozenset()) -> bool:
@@ -67,7 +70,13 @@ class EqualPods:
     """The verdicts and scores of all nodes for one more of the pods; `assume` brings them up to date."""
 
     def __init__(
-        self, result: ScheduleResult, framework: Framework, state: CycleState, claims: ReplicaClaims | None
+        self,
+        result: ScheduleResult,
+        framework: Framework,
+        state: CycleState,
+        ordinals: Ordinals,
+        claims: ReplicaClaims | None,
+        objects: Objects,
     ) -> None:
         self.pod = result.pod if claims is None else claims.pod
         self.nodes = result.nodes if claims is None else claims.nodes
@@ -75,7 +84,8 @@ class EqualPods:
         self._framework = framework
         self._looked_for = num_feasible_nodes_to_find(len(self.nodes), framework.profile.percentage_of_nodes_to_score)
         self._state = state.clone()
-        self._ordinals = Ordinals(result.pod, result.nodes)
+        self._ordinals = ordinals
+        self._objects = objects
         self._in_name_order = result.nodes.table.in_name_order
         filters = [each for each in framework.filter_plugins if each.name in result.verdicts]
         counting = [each for each in filters if isinstance(each, PreFilterExtensions)]
@@ -105,8 +115,15 @@ class EqualPods:
     @classmethod
     def after(cls, result: ScheduleResult) -> EqualPods | None:
         """Prepare the next pods after the first one's cycle; None if each needs a whole cycle."""
-        framework, state = result.framework, result.state
-        if framework is None or state is None or not _is_simple(result):
+        framework, objects = result.framework, result.nodes.objects
+        if framework is None or not _is_simple(result):
+            return None
+        ordinals = Ordinals(result.pod, result.nodes)
+        pod, nodes = ordinals.one_more(result.pod, result.nodes)
+        if pod is not result.pod:
+            result = cycle(pod, nodes, framework)
+        state = result.state
+        if state is None or not _is_simple(result):
             return None
         filters = (each for each in framework.filter_plugins if each.name in result.verdicts)
         if any(each.depends_on is DependsOn.CLUSTER and not isinstance(each, PreFilterExtensions) for each in filters):
@@ -117,17 +134,18 @@ class EqualPods:
         further = {DependsOn.CLUSTER, DependsOn.CLAIMS}
         if any(each.depends_on in further and not isinstance(each, PreScoreExtensions) for each in scorers):
             return None
-        claims = None if is_plain(result.pod) else ReplicaClaims.after(result)
-        return cls(result, framework, state, claims) if claims is not None or is_plain(result.pod) else None
+        claims = None if is_plain(pod) else ReplicaClaims.after(result)
+        if claims is None and not is_plain(pod):
+            return None
+        return cls(result, framework, state, ordinals, claims, objects)
 
     def stands_for(self, pod: Pod) -> bool:
         """Report whether the pod is one of them."""
-        unasked, claims = self._ordinals.unasked, self._claims
-        if unasked and not self._ordinals.are_unasked(pod):
+        ordinals, claims = self._ordinals, self._claims
+        if claims is not None and not claims.are_like_those_of(pod):
             return False
-        if claims is None:
-            return are_equal(self.pod, pod, unasked)
-        return claims.are_like_those_of(pod) and are_equal(self.pod, claims.of_nobody(pod), unasked)
+        alike = pod if claims is None else claims.of_nobody(pod)
+        return are_equal(self.pod, alike, ordinals.unasked) and ordinals.are_alike(pod)
 
     @property
     def has_feasible(self) -> bool:
@@ -161,6 +179,7 @@ class EqualPods:
     def assume(self, pod: Pod, row: int) -> Snapshot:
         """Let one of the pods run on the row's node, and judge anew what depends on that. Gives the new snapshot."""
         self.nodes = self.nodes.assume(pod, row)
+        self._ordinals.place(pod)
         if self._claims is not None:
             self._claims.place(pod, self.nodes.names[row])
         self._judge_again(pod, row)
@@ -168,8 +187,11 @@ class EqualPods:
 
     @property
     def nodes_after(self) -> Snapshot:
-        """The cluster with all that the pods have reserved, which `nodes` are without."""
-        return self.nodes if self._claims is None else self._claims.reserved(self.nodes)
+        """The cluster with all that the pods have reserved; `nodes` have what is nobody's instead."""
+        if self.nodes.objects is self._objects:
+            return self.nodes
+        nodes = replace(self.nodes, objects=self._objects)
+        return nodes if self._claims is None else self._claims.reserved(nodes)
 
     def follow(self, nodes: Snapshot, added: Sequence[tuple[Pod, int]]) -> None:
         """Go on with a snapshot in which some of the pods run on these rows, unless `counts_pods`."""
