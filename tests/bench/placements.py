@@ -46,13 +46,13 @@ def main() -> None:
     for node_count, pod_count, count in SIZES:
         scheduler = clusters.scheduler(node_count, pod_count, cpu="50m")
         for what, pod, kind in KINDS:
-            scheduler.schedule_one(pod)
             pods = list(kind(pod, count))
             simulation = Simulation(scheduler)
             objects = replicas.with_storage(scheduler.nodes.objects, scheduler.nodes.names, pods)
             if what is NAMED:
                 objects = objects.with_these(Service, list(map(replicas.service_of, pods)))
             simulation.nodes = replace(scheduler.nodes, objects=objects)
+            scheduler.cycle(pods[0], simulation.nodes)
             simulation.enqueue(QueuedPod(pod=each) for each in pods)
             busy, started = time.process_time(), time.perf_counter()
             simulation.run()

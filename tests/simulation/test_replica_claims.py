@@ -6,10 +6,12 @@ from collections import Counter
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kubectl_sched.api.core import Service
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
 from kubectl_sched.config import KubeVersion, load_configuration
@@ -163,8 +165,14 @@ def random_replicas(seed: int, version: str) -> tuple[Snapshot, list[Pod]]:
     keeps_open = random.random() < 0.2
     objects = [each for each in graph.objects if keeps_open or not is_open(each)]
     made = map(decoded, (*objects, *graph.running, *replicas.claims, *replicas.volumes))
-    nodes = snapshot(*made, version=version)
+    services = map(service_of, replicas.pods) if random.random() < 0.3 else ()
+    nodes = snapshot(*made, *services, version=version)
     return nodes, [each for each in map(decoded, replicas.pods) if isinstance(each, Pod)]
+
+
+def service_of(item: Json) -> Service:
+    metadata = {"name": item["metadata"]["name"], "namespace": "default"}
+    return msgspec.convert({"metadata": metadata, "spec": {"selector": {POD_NAME: metadata["name"]}}}, Service)
 
 
 def is_open(item: Json) -> bool:
