@@ -53,6 +53,19 @@ def test_volumes_of_pods_and_attachments_count_once_each(others: list[Any], limi
     assert verdict(*disk("a"), *others, csi_node("w1", disk=limit)) == status
 
 
+@pytest.mark.parametrize(("limit", "attached", "spare"), [(2, 0, 0), (3, 0, 1), (6, 0, 4), (6, 1, 3), (6, 4, 0)])
+def test_so_many_more_pods_as_are_spare_leave_the_verdict_as_it_is(limit: int, attached: int, spare: int) -> None:
+    others = [
+        item for index in range(attached) for item in (*disk(f"b{index}"), attachment(f"x{index}", f"pv-b{index}"))
+    ]
+    running = [pod(f"p{index}", on="w1", **using(f"d{index}")) for index in range(spare + 1)]
+    disks = [item for index in range(spare + 1) for item in disk(f"d{index}")]
+    objects = [*disk("a"), *others, *disks, csi_node("w1", disk=limit)]
+    before = snapshot(node("w1"), *objects, running[0])
+    assert make(NodeVolumeLimits).spare(pod(**using("a")), before).tolist() == [spare]
+    assert verdict(*objects, *running) == SUCCESS
+
+
 @pytest.mark.parametrize("known", [[], [csi_node("w1", disk=None)], [csi_node("w1", other=0)]])
 def test_without_a_limit_there_is_room(known: list[Any]) -> None:
     assert verdict(*disk("a"), *known) == SUCCESS
