@@ -22,6 +22,7 @@ from kubectl_sched.binding.second_scheduler.loop_messages import (
 )
 from kubectl_sched.binding.second_scheduler.queued_pod import Place
 from tests.binding.second_scheduler.test_podgroup_attempts import Cluster, small
+from tests.e2e.patience import until
 from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests
 from tests.scheduler.cycles import explain
@@ -258,6 +259,8 @@ def test_a_victim_that_waits_in_permit_is_told_to_the_loop_and_not_deleted(serve
     assert preemption is not None
     binder = Binder(writer, told.put, may_preempt=True)
     binder.hold(victim, "n1")
+    nominated = [("PATCH", "/api/v1/namespaces/default/pods/victim/status")]
+    until(lambda: server.writes == nominated)
     binder.preempt(preemption)
     said = [told.get(timeout=30) for _ in range(3)]
     binder.close()
@@ -267,7 +270,7 @@ def test_a_victim_that_waits_in_permit_is_told_to_the_loop_and_not_deleted(serve
         PreemptionEnded("uid-urgent", ()),
     ]
     assert not binder.let_go("uid-victim"), "its binding cycle does not begin"
-    assert server.writes == [("PATCH", "/api/v1/namespaces/default/pods/victim/status")], "its nomination alone"
+    assert server.writes == nominated
     (event,) = (body for _, path, body in server.sent if "/events" in path)
     assert event["note"] == "Preempted by pod uid-urgent on node n1"
 
