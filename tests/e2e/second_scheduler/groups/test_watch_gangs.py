@@ -105,6 +105,7 @@ def test_after_kills_no_gang_that_does_not_fit_is_bound_and_all_that_fit_are_bou
         made += pods
     create_amid_kills(control_plane, kubeconfig, groups, made, 30, chance)
     with watcher(kubeconfig, groups) as program:
+        program.until_ready()
         until(lambda: all(are_bound(api, [pod for pods, fits in wanted if fits for pod in pods])))
         for pods, fits in wanted:
             if not fits:

@@ -95,6 +95,7 @@ def test_after_kills_no_gang_is_bound_in_part_and_all_that_fit_are_bound(
         made += pods
     create_amid_kills(control_plane, kubeconfig, groups, made, 40, chance)
     with watcher(kubeconfig, groups) as program:
+        program.until_ready()
         until(lambda: all(are_bound(api, [pod for pods, fits in wanted if fits for pod in pods])))
         for number, (_, fits) in enumerate(wanted):
             until(lambda name=f"g{number}", says=str(fits): is_said(api, groups, name, says))  # type: ignore[misc]
