@@ -95,6 +95,9 @@ def main() -> NoReturn:
         # What could not be written stays in the stream, and would fail again on the way out.
         os._exit(_FAILED)
     except Exception as error:  # noqa: BLE001 - whatever is left is a bug of ours, and is told as one
+        if isinstance(error.__context__, KeyboardInterrupt):
+            # It came between two steps of Python's own locks, which then cannot be released.
+            sys.exit(_INTERRUPTED)
         write_error(f"{shown_traceback(error)}error: {safe(own_error_sentence(error))}\n")
         sys.exit(EXIT_CODE)
 

@@ -81,11 +81,19 @@ def read_live(
     pool = ThreadPoolExecutor(thread_name_prefix="list")
     try:
         with garbage_collection_paused():
-            return _Reading(server, lister, pool).dump(selection)
-    finally:
-        # What is still under way is not waited for: nobody wants it any more, and a silent server may take minutes.
-        lister.close()
-        pool.shutdown(wait=False, cancel_futures=True)
+            dump = _Reading(server, lister, pool).dump(selection)
+    except Exception:
+        _give_up(lister, pool)
+        raise
+    # Not after Ctrl-C, which is no Exception: it may have left a lock of the pool's taken for good.
+    _give_up(lister, pool)
+    return dump
+
+
+def _give_up(lister: Lister, pool: ThreadPoolExecutor) -> None:
+    """Wait for nothing that is still under way: nobody wants it any more, and a silent server may take minutes."""
+    lister.close()
+    pool.shutdown(wait=False, cancel_futures=True)
 
 
 def read_version(server: Server) -> str | None:

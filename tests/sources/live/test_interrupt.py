@@ -99,3 +99,30 @@ def test_a_silent_server_is_not_waited_for(arguments: list[str], tmp_path: Path)
     out, error = said
     assert (program.returncode, out) == (130, b"")
     assert all(line.startswith((b"waiting for ", b"error: interrupted: nothing was")) for line in error.splitlines())
+
+
+WHILE_A_LOCK_IS_RETAKEN = """
+import os, runpy, signal, sys, threading
+
+retake = threading.Condition._acquire_restore
+
+def interrupted(condition, state):
+    if threading.current_thread() is threading.main_thread():
+        os.kill(os.getpid(), signal.SIGINT)
+        threading.Event().is_set()  # here Python raises KeyboardInterrupt, and then cannot release the lock
+    retake(condition, state)
+
+threading.Condition._acquire_restore = interrupted
+runpy.run_module("kubectl_sched", run_name="__main__", alter_sys=True)
+"""
+
+
+@pytest.mark.parametrize("arguments", [["explain", "web-0"], ["bind", "pod", "web-0"]], ids=" ".join)
+def test_an_interrupt_amid_pythons_own_locks_is_no_bug_of_ours(arguments: list[str], tmp_path: Path) -> None:
+    (tmp_path / "config").touch()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        server = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        where = ["--server", server, "--kubeconfig", str(tmp_path / "config")]
+        command = [sys.executable, "-c", WHILE_A_LOCK_IS_RETAKEN, *arguments, *where]
+        ended = subprocess.run(command, capture_output=True, check=False, timeout=50)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, b"", b"")
