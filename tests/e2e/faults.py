@@ -124,20 +124,21 @@ class FaultyServer:
         request.passes_to = connection  # type: ignore[attr-defined] # of `Passing`, above, which closes it at the end
         kept = {name: value for name, value in request.headers.items() if name.lower() not in {"host", "connection"}}
         connection.request(request.command, request.path, body or None, kept)
-        response = connection.getresponse()
-        request.send_response(response.status)
-        for name in ("Content-Type", "Content-Encoding", "Retry-After"):
-            if response.headers[name]:
-                request.send_header(name, response.headers[name])
-        if "watch=true" in request.path and response.status == http.client.OK:
-            self._watches.append(request)
-            _pass_lines(request, response)
-            connection.close()
-        else:
-            answer = response.read()
-            request.send_header("Content-Length", str(len(answer)))
-            request.end_headers()
-            request.wfile.write(answer)
+        # Closed here, too: of an answer that says "Connection: close" the connection lets go at once.
+        with connection.getresponse() as response:
+            request.send_response(response.status)
+            for name in ("Content-Type", "Content-Encoding", "Retry-After"):
+                if response.headers[name]:
+                    request.send_header(name, response.headers[name])
+            if "watch=true" in request.path and response.status == http.client.OK:
+                self._watches.append(request)
+                _pass_lines(request, response)
+                connection.close()
+            else:
+                answer = response.read()
+                request.send_header("Content-Length", str(len(answer)))
+                request.end_headers()
+                request.wfile.write(answer)
 
     def _connect(self) -> http.client.HTTPSConnection:
         context = ssl._create_unverified_context()  # noqa: S323, SLF001 - on loopback, to a server of our own
