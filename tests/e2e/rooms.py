@@ -27,6 +27,7 @@ from tests.e2e import kubelet
 from tests.e2e.api import Api, ApiError, Json
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
 from tests.e2e.patience import until
+from tests.e2e.priority_classes import priority_class
 
 HOSTNAME = "kubernetes.io/hostname"
 ZONE = "topology.kubernetes.io/zone"
@@ -374,8 +375,7 @@ def carried_out(
     }
     plane.start_scheduler(config=quick)
     with Api(plane.port, ADMIN_TOKEN) as server, tempfile.TemporaryDirectory() as folder:
-        important = {"metadata": {"name": IMPORTANT}, "value": 100, "preemptionPolicy": "Never"}
-        server.create("/apis/scheduling.k8s.io/v1/priorityclasses", important)
+        priority_class(server, IMPORTANT, 100, preemptionPolicy="Never")
         fragmented = (seed for seed in count() if planned(rooms(seed), Path(folder), gates).steps)
         for seed in islice(fragmented, plans):
             room = rooms(seed)

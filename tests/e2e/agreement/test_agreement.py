@@ -17,6 +17,7 @@ from tests.e2e import kubelet
 from tests.e2e.api import Api, ApiError, Json
 from tests.e2e.control_plane import ControlPlane
 from tests.e2e.patience import until
+from tests.e2e.priority_classes import priority_class
 from tests.oracle.generate.nodes import nodes
 from tests.oracle.generate.pods import PRIORITIES, pending_pods
 from tests.oracle.generate.samples import samples
@@ -88,8 +89,7 @@ def populate(api: Api) -> None:
         if name != "default":
             api.create("/api/v1/namespaces", {"metadata": {"name": name, "labels": {"env": "dev"}}})
     for value in PRIORITIES:
-        body = {"metadata": {"name": f"priority{value}"}, "value": value}
-        api.create("/apis/scheduling.k8s.io/v1/priorityclasses", body)
+        priority_class(api, f"priority{value}", value)
     for node in max(samples(nodes(ABOUT, up_to=8), 100, seeded=1), key=lambda cluster: len(distinct(spec_of, cluster))):
         api.create("/api/v1/nodes", {key: node[key] for key in ("metadata", "spec")})
         api.merge(f"/api/v1/nodes/{node['metadata']['name']}/status", {"status": node["status"]})

@@ -36,6 +36,7 @@ from tests.e2e.binding_cluster import (
 )
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
 from tests.e2e.patience import until
+from tests.e2e.priority_classes import priority_class
 from tests.oracle.build import GoMissingError
 
 pytestmark = pytest.mark.e2e
@@ -392,7 +393,7 @@ def test_of_ten_that_bind_one_pod_one_wins_and_nine_say_who_has_it(api: Api, pro
 
 def test_victims_go_as_kube_schedulers_do_although_a_budget_is_violated(api: Api, program: Program) -> None:
     node(api, "small", "1")
-    api.create("/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": "high"}, "value": 1000})
+    priority_class(api, "high", 1000)
     pod(api, "victim", "900m", nodeName="small")
     api.merge(f"{PODS}/victim", {"metadata": {"finalizers": ["example.com/look"]}})
     pod(api, "urgent", "900m", priorityClassName="high", nodeSelector={"kubernetes.io/hostname": "small"})
@@ -425,8 +426,7 @@ def test_victims_go_as_kube_schedulers_do_although_a_budget_is_violated(api: Api
 
 def test_ctrl_c_while_a_victim_goes_takes_condition_and_nomination_back(api: Api, program: Program) -> None:
     node(api, "tiny", "1")
-    high = {"metadata": {"name": "urgent"}, "value": 1000}
-    api.create("/apis/scheduling.k8s.io/v1/priorityclasses", high)
+    priority_class(api, "urgent", 1000)
     pod(api, "slow", "900m", nodeName="tiny")
     api.merge(f"{PODS}/slow", {"metadata": {"finalizers": ["example.com/look"]}})
     pod(api, "hasty", "900m", priorityClassName="urgent", nodeSelector={"kubernetes.io/hostname": "tiny"})

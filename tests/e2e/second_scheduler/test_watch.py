@@ -15,6 +15,7 @@ from tests.e2e.binding_cluster import PODS, STORAGE_CLASSES, claim, node, node_o
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
 from tests.e2e.faults import Fault, FaultyServer, Handler, PassError, expired, hang_up, late, status
 from tests.e2e.patience import until
+from tests.e2e.priority_classes import priority_class
 from tests.e2e.watchers import (
     WatcherProcess,
     all_bound,
@@ -66,14 +67,10 @@ def bind_watch(plane: ControlPlane, *flags: str) -> WatcherProcess:
     return WatcherProcess(plane.kubeconfig, "--scheduler-name", OURS, *flags)
 
 
-def high_priority(api: Api, value: int = 1000) -> None:
-    api.create("/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": "high"}, "value": value})
-
-
 def test_while_a_victim_is_terminating_nobody_else_is_preempted(control_plane: ControlPlane, api: Api) -> None:
     for name in ("n1", "n2"):
         node(api, name, "1")
-    high_priority(api)
+    priority_class(api, "high", 1000)
     create_pods(control_plane, [plain_pod("first", OURS, "900m", nodeName="n1", terminationGracePeriodSeconds=0)])
     api.merge(f"{PODS}/first", {"metadata": {"finalizers": ["example.com/stay"]}})
     cheaper = plain_pod("cheaper", OURS, "900m", nodeName="n2", terminationGracePeriodSeconds=0)
@@ -97,7 +94,7 @@ def test_while_a_victim_is_terminating_nobody_else_is_preempted(control_plane: C
 
 def test_a_victim_that_waits_in_pre_bind_is_not_deleted(control_plane: ControlPlane, api: Api) -> None:
     node(api, "n1", "1")
-    high_priority(api)
+    priority_class(api, "high", 1000)
     made = {
         "metadata": {"name": "made"},
         "provisioner": "example.com/away",

@@ -28,6 +28,7 @@ from tests.e2e.binding_cluster import (
 )
 from tests.e2e.control_plane import ControlPlane
 from tests.e2e.patience import until
+from tests.e2e.priority_classes import priority_class
 from tests.e2e.watchers import WatcherProcess, audited_plane, noted
 from tests.oracle.build import GoMissingError
 
@@ -156,7 +157,7 @@ def place_everything(api: Api) -> None:
     for number in range(4):
         pod(api, f"low-{number}", "3", **mine)
     until(lambda: all(node_of(api, f"low-{number}") for number in range(4)))
-    api.create("/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": "high"}, "value": 1000})
+    priority_class(api, "high", 1000)
     pod(api, "high", "3", **mine, priorityClassName="high")
     until(lambda: node_of(api, "high"))
     assert sum(each["metadata"]["name"].startswith("low-") for each in api.get(PODS)["items"]) == 3

@@ -13,6 +13,7 @@ from tests.e2e.binding_cluster import PODS, node, node_of
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
 from tests.e2e.group_planes import PLANES, GroupPlane
 from tests.e2e.patience import until
+from tests.e2e.priority_classes import priority_class
 from tests.e2e.watchers import WatcherProcess
 from tests.oracle.build import GoMissingError
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.e2e
 
-CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 WHOLE = "WorkloadAwarePreemption=true"
 CASES = [
     pytest.param("1.36", WHOLE, 3, id="1.36-whole-groups"),
@@ -48,7 +48,7 @@ def pod(name: str, cpu: str, priority: str, group: str | None = None, **spec: An
 def fill(api: Api, plane: GroupPlane) -> None:
     """Three nodes whose pods leave too little, but for n3, whose pods are as important as the group that comes."""
     for name, value in (("lowest", -20), ("low", -10), ("middle", 10), ("high", 100)):
-        api.create(CLASSES, {"metadata": {"name": name}, "value": value})
+        priority_class(api, name, value)
     for name, cpu in (("n1", "4"), ("n2", "6"), ("n3", "5")):
         node(api, name, cpu)
     mode: str | Json = "PodGroup" if plane.minor == "1.36" else {"all": {}}
