@@ -103,7 +103,7 @@ def _take_piece(piece: memoryview, pieces: Pieces, source: str, collection: Coll
         collection.budget.check(source, values=values_in(pieces.as_written(piece)))
     try:
         collection.add(_objects(_kinds_in(piece, pieces.size) if kind is None else (kind,), piece), source)
-        collection.budget.take_in(pieces.size, source)
+        collection.budget.take_in(pieces.size, piece, source)
     except (msgspec.ValidationError, UnicodeDecodeError, RecursionError):
         text = utf8(pieces.as_written(piece))
         collection.budget.take_text(text, source)

@@ -30,7 +30,7 @@ def documents(data: bytes, source: str, *, strict: bool = False, budget: Budget 
     two documents that lost the line between them would else be one of them.
     """
     budget = budget or Budget()
-    budget.take_in(len(data), source, values=data.count(b",") + data.count(b"\n"))
+    budget.take_text(data, source, _values_in)
     start, line = 0, 1
     for end in [*(match.start() + 1 for match in _SEPARATOR.finditer(data)), len(data)]:
         part = data[start:end]
@@ -43,6 +43,10 @@ def documents(data: bytes, source: str, *, strict: bool = False, budget: Budget 
                 yield Document(line, value)
         line += part.count(b"\n")
         start = end
+
+
+def _values_in(data: bytes) -> int:
+    return data.count(b",") + data.count(b"\n")
 
 
 def _parse(data: bytes, source: str, line: int, *, strict: bool) -> Any:
