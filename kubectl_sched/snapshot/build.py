@@ -15,7 +15,7 @@ from kubectl_sched.snapshot.snapshot import Snapshot
 from kubectl_sched.snapshot.usage import PodResource, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable
+    from collections.abc import Callable, Hashable, Iterable, Mapping
 
     from kubectl_sched.api.component_helpers.container_resources import PodResourcesOptions
     from kubectl_sched.api.meta import KubernetesObject
@@ -29,25 +29,26 @@ def build(objects: Iterable[KubernetesObject], options: PodResourcesOptions) -> 
     with a sentence.
     """
     nodes: list[Node] = []
-    pods: list[Pod] = []
+    alive: list[Pod] = []
     others: list[KubernetesObject] = []
     for item in objects:
         if isinstance(item, Pod):
-            pods.append(item)
+            if not item.has_ended:
+                alive.append(item)
         elif isinstance(item, Node):
             nodes.append(item)
         else:
             others.append(item)
     table, unreadable = _node_table(nodes)
-    alive = [pod for pod in pods if not pod.has_ended]
+    bound, pending, stranded = _by_place(alive, table.row_of)
     resource_of = _once_per_key(options)
-    existing, uncounted = _pod_table(alive, table, resource_of)
+    existing, uncounted = _pod_table(bound, table, resource_of)
     snapshot = Snapshot(
         table=table,
         usage=Usage.of(existing.column("resource", resource_of), existing.rows, len(table)),
         existing_pods=existing,
-        pending=tuple(pod for pod in alive if not pod.spec.node_name),
-        stranded=tuple(pod for pod in alive if pod.spec.node_name and pod.spec.node_name not in table.row_of),
+        pending=tuple(pending),
+        stranded=tuple(stranded),
         objects=Objects(others),
         resource_of=resource_of,
     )
@@ -73,11 +74,21 @@ def _why_unreadable(node: Node) -> str | None:
     return None
 
 
+def _by_place(pods: list[Pod], row_of: Mapping[str, int]) -> tuple[list[Pod], list[Pod], list[Pod]]:
+    """Divide pods into those on one of the nodes, those without a node, and those on a node that is not there."""
+    bound: list[Pod] = []
+    pending: list[Pod] = []
+    stranded: list[Pod] = []
+    for pod in pods:
+        node = pod.spec.node_name
+        (bound if node in row_of else stranded if node else pending).append(pod)
+    return bound, pending, stranded
+
+
 def _pod_table(
-    alive: list[Pod], table: NodeTable, resource_of: Callable[[Pod], PodResource]
+    bound: list[Pod], table: NodeTable, resource_of: Callable[[Pod], PodResource]
 ) -> tuple[PodTable, list[str]]:
     row_of = table.row_of
-    bound = [pod for pod in alive if pod.spec.node_name in row_of]
     existing = PodTable.of(bound, [row_of[pod.spec.node_name] for pod in bound])
     try:
         existing.column("resource", resource_of)

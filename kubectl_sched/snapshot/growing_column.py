@@ -34,7 +34,7 @@ class GrowingColumn(Generic[Item, Value]):
     def upto(self, size: int, items: Sequence[Item]) -> Column[Value]:
         """The column of the first `size` items."""
         if size > self._size:
-            fresh = [self._code(self._fact(item)) for item in items[self._size : size]]
+            fresh = self._codes_of(items[self._size : size])
             if size > len(self._codes):
                 self._codes = np.concatenate([self._codes[: self._size], np.zeros(size, dtype=np.int32)])
             self._codes[self._size : size] = fresh
@@ -59,9 +59,13 @@ class GrowingColumn(Generic[Item, Value]):
         """The code of a value, ABSENT where no item so far has it."""
         return self._code_of.get(value if self._key is None else self._key(value), ABSENT)
 
-    def _code(self, value: Value) -> int:
-        key: Hashable = value if self._key is None else self._key(value)
-        code = self._code_of.setdefault(key, len(self._values))
-        if code == len(self._values):
-            self._values.append(value)
-        return code
+    def _codes_of(self, items: Sequence[Item]) -> list[int]:
+        fact, key_of, code_of, values = self._fact, self._key, self._code_of, self._values
+        codes: list[int] = []
+        for item in items:
+            value = fact(item)
+            code = code_of.setdefault(value if key_of is None else key_of(value), len(values))
+            if code == len(values):
+                values.append(value)
+            codes.append(code)
+        return codes

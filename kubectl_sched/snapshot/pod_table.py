@@ -50,10 +50,10 @@ class _Store:
         """Yield the positions of all pods of that name, the last first."""
         for index in range(self._named, len(self.pods)):
             meta = self.pods[index].metadata
-            last = self._last_of.get((meta.namespace, meta.name))
+            last = self._last_of.get(key := (meta.namespace, meta.name))
             if last is not None:
                 self._earlier[index] = last
-            self._last_of[meta.namespace, meta.name] = index
+            self._last_of[key] = index
         self._named = len(self.pods)
         found = self._last_of.get((namespace, name))
         while found is not None:

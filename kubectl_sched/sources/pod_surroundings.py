@@ -53,8 +53,14 @@ class Surroundings:
     @cached_property
     def pod_times(self) -> list[tuple[datetime, Pod]]:
         """When each pod that holds something came to its node, as far as that is known."""
-        pods = (item for item in self.objects if isinstance(item, Pod) and item.spec.node_name and not item.has_ended)
-        return [(time, pod) for pod in pods if (time := moment(bound_at(pod))) is not None]
+        return [
+            (time, item)
+            for item in self.objects
+            if isinstance(item, Pod)
+            and item.spec.node_name
+            and not item.has_ended
+            and (time := moment(bound_at(item))) is not None
+        ]
 
     @cached_property
     def node_times(self) -> list[tuple[datetime, Node]]:

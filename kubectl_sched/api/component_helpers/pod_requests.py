@@ -188,16 +188,11 @@ def _status_differs(pod: Pod) -> bool:
     spec, status = pod.spec, pod.status
     if status.resources is not None or status.allocated_resources is not None or is_resize_infeasible(pod):
         return True
-    reported = status.container_statuses
-    if status.init_container_statuses:
-        reported = (*reported, *status.init_container_statuses)
-    asked: dict[str, ResourceList] | None = None
-    for each in reported:
+    asked = {each.name: each.resources.requests for each in (*spec.containers, *spec.init_containers)}
+    for each in (*status.container_statuses, *status.init_container_statuses):
         resources, allocated = each.resources, each.allocated_resources
         if resources is None and allocated is None:
             continue
-        if asked is None:
-            asked = {one.name: one.resources.requests for one in (*spec.containers, *spec.init_containers)}
         requests = asked.get(each.name)
         if resources is None or resources.requests != requests or allocated != requests:
             return True

@@ -196,8 +196,8 @@ class ClusterSchedulers:
         return self._of_unseen(source)
 
     def _of_unseen(self, source: ConfigurationSource) -> Assumed:
-        version = self._version or detect_version(self.dump.objects, self.dump.server_version)
         if source.document is not None:
+            version = self._version or detect_version(self.dump.objects, self.dump.server_version)
             configuration = load_configuration(source.document, version, _gates(self._replay.feature_gates))
             return Assumed(configuration=configuration, evidence=f"profiles as {source.source} has them")
         lease = self.seen.renewed_lease

@@ -120,15 +120,17 @@ def _drop_config_maps(spec: PodSpec) -> None:
 def _kept_flags(container: Container) -> Iterable[str]:
     """Return the flags that are kept; the shortest way is that of the many containers that have none."""
     text = "\n".join((container.image, *container.command, *container.args))
-    if "kube" not in text and "karpenter" not in text and "autoscaler" not in text and not _has_quotes(text):
+    if (
+        "kube" not in text
+        and "karpenter" not in text
+        and "autoscaler" not in text
+        and "'" not in text
+        and '"' not in text
+    ):
         return ()
     if is_karpenter(container) or container.command[:1] == (KARPENTER,):
         return _kept_of_karpenter(container)
     return _kept(container, "\n".join((*container.command, *container.args)))
-
-
-def _has_quotes(text: str) -> bool:
-    return "'" in text or '"' in text
 
 
 def is_scheduler(container: Container) -> bool:
@@ -150,7 +152,7 @@ def is_karpenter(container: Container) -> bool:
 
 def runs_karpenter(item: KubernetesObject) -> bool:
     """Report whether Karpenter runs in the pod, or in those that the Deployment makes."""
-    return any(is_karpenter(each) for each in containers_of(item))
+    return any(map(is_karpenter, containers_of(item)))
 
 
 def containers_of(item: KubernetesObject) -> Sequence[Container]:

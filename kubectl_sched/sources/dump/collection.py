@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import force_setattr
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 
 _CONFLICTS_IN_FULL = 3
+
+_CHOSEN = {ConfigMap, Lease}
+"""The kinds of which not all objects are kept."""
 
 
 class _Conflict(NamedTuple):
@@ -74,14 +78,15 @@ class Collection:
     def add(self, objects: Iterable[KubernetesObject], source: str) -> None:
         """Takes the objects in; those of foreign API groups are passed over."""
         kind: Kind | None = None
-        api_version, is_served = "", False
+        api_version, is_served, is_chosen = "", False, False
         for item in objects:
             metadata = item.metadata
             keep_scheduler_flags(item)
             if kind is None or type(item) is not kind.type or item.api_version != api_version:
                 kind, api_version = BY_TYPE[type(item)], item.api_version
                 is_served = serves(kind, api_version)
-            if not is_served or not _is_wanted(item):
+                is_chosen = kind.type in _CHOSEN
+            if not is_served or (is_chosen and not _is_wanted(item)):
                 continue
             if not metadata.name:
                 self.warn(f"{source}: a {kind.name} without a name was skipped")
@@ -135,7 +140,7 @@ class Collection:
     @property
     def dump(self) -> Dump:
         """All that was read so far."""
-        present = self._present | {kind.__name__ for kind in {kind for kind, _, _ in self._objects}}
+        present = self._present | {kind.__name__ for kind in set(map(itemgetter(0), self._objects))}
         warnings = (*self._warnings, *self._about_conflicts(), *self._about_absent_nodes())
         return Dump(
             objects=tuple(self._objects.values()),

@@ -111,8 +111,7 @@ def _missing(dump: Dump, results: Sequence[ScheduleResult]) -> Iterator[str]:
 def _namespaces(dump: Dump) -> Iterator[str]:
     """A cluster without a single pod in kube-system was not dumped as a whole."""
     namespaces = {item.metadata.namespace for item in dump.objects if isinstance(item, Pod)}
-    nodes = sum(isinstance(item, Node) for item in dump.objects)
-    if nodes and namespaces and "kube-system" not in namespaces:
+    if namespaces and "kube-system" not in namespaces and any(isinstance(item, Node) for item in dump.objects):
         shown = ", ".join(sorted(namespaces)[:3]) + (", ..." if len(namespaces) > 3 else "")
         yield f"it has pods of {shown} only, so nodes may be fuller than they seem (`kubectl get pods -A` has all)"
 

@@ -70,8 +70,10 @@ class Dump(Record, frozen=True, kw_only=True, dict=True):
         """The newest time (RFC 3339) at which the cluster wrote anything that was read: the dump is no older."""
         newest = ""
         for item in self.objects:
-            newest = max(newest, item.metadata.creation_timestamp or "")
-            if isinstance(item, Pod | Node):
+            made = item.metadata.creation_timestamp
+            if made is not None and made > newest:
+                newest = made
+            if isinstance(item, (Pod, Node)):
                 for condition in item.status.conditions:
                     time = condition.last_heartbeat_time or condition.last_transition_time
                     if time is not None and time > newest:
