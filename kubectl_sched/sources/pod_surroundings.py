@@ -106,7 +106,7 @@ class Surroundings:
 
 def bound_at(pod: Pod) -> str | None:
     """When the pod got its node: the time of its condition PodScheduled, else when it was made."""
-    for condition in pod.status.conditions:
+    for condition in reversed(pod.status.conditions):  # kubelets write it last
         if condition.type == "PodScheduled" and condition.status == "True" and condition.last_transition_time:
             return condition.last_transition_time
     return pod.metadata.creation_timestamp
