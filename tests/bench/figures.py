@@ -1,5 +1,6 @@
 """Figures as the benches print them: medians with their spread."""
 
+import os
 import statistics
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -25,6 +26,11 @@ class Pairs(NamedTuple):
             f"{self.median:.3g} {self.unit} / {baseline:.3g} {self.unit} = {self.median / baseline:.3g} "
             f"({min(ratios):.3g} to {max(ratios):.3g})"
         )
+
+
+def own_environment() -> dict[str, str]:
+    """The environment of a program that is measured, which keeps what it compiles, as it does for everybody."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def with_spread(figures: Sequence[float], unit: str) -> str:

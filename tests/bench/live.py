@@ -9,7 +9,6 @@ quarter of kubectl's time.
 
 import http.client
 import json
-import os
 import re
 import ssl
 import subprocess
@@ -22,7 +21,7 @@ from urllib.parse import urlencode
 
 from kubectl_sched.sources.live.lister import PAGE
 from kubectl_sched.sources.live.needed_kinds import NOT_SUCCEEDED
-from tests.bench.figures import Pairs
+from tests.bench.figures import Pairs, own_environment
 from tests.bench.make_dump import objects
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
 
@@ -127,7 +126,7 @@ def main() -> None:
         started = time.monotonic()
         name = fill(plane.port, nodes, pods)
         sys.stderr.write(f"filled in {time.monotonic() - started:.0f} s\n")
-        environment = {**os.environ, "KUBECONFIG": str(plane.kubeconfig)}
+        environment = {**own_environment(), "KUBECONFIG": str(plane.kubeconfig)}
         ours = [sys.executable, "-m", "kubectl_sched", "explain", name, "-o", "name"]
         theirs = ["kubectl", "get", "pods", "-A", "-o", "json"]
         rounds = [

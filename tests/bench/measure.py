@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tests.bench import clusters, make_dump
-from tests.bench.figures import Pairs, with_spread
+from tests.bench.figures import Pairs, own_environment, with_spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -38,9 +38,8 @@ _PEAK = "import resource, sys; print(resource.getrusage(resource.RUSAGE_CHILDREN
 
 def run(command: Sequence[str]) -> float:
     """Wall seconds of one run; its exit code says what the pod's outcome is, not whether it ran."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     started = time.perf_counter()
-    done = subprocess.run(command, capture_output=True, check=False, env=environment)
+    done = subprocess.run(command, capture_output=True, check=False, env=own_environment())
     seconds = time.perf_counter() - started
     if done.returncode not in {0, 1} or b"Traceback" in done.stderr:
         raise RuntimeError(done.stderr.decode())

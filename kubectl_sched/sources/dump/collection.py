@@ -156,6 +156,10 @@ class Collection:
         """The sentences so far."""
         return tuple(self._warnings)
 
+    def __contains__(self, item: KubernetesObject) -> bool:
+        """Report whether an object of its kind, namespace and name was taken in."""
+        return (type(item), item.namespace, item.name) in self._objects
+
     def __bool__(self) -> bool:
         """Report whether there is anything of a cluster in it."""
         return bool(self._objects or self._present)

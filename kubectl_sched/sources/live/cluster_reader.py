@@ -321,14 +321,12 @@ class _Reading:
 
     def _together(self, lists: list[Listed], selected: list[KubernetesObject], version: str | None) -> Dump:
         collection = Collection()
-        read: set[KubernetesObject | str] = set()
         for listed in lists:
             collection.listed(listed.kind.name)
             for key, problem in listed.broken:
                 collection.skip(listed.kind.name, key, problem)
             collection.add(listed.objects, "the cluster")
-            read.update(f"{listed.kind.name}/{item.key}" for item in listed.objects)
-        collection.add([item for item in selected if f"{type(item).__name__}/{item.key}" not in read], "the cluster")
+        collection.add([item for item in selected if item not in collection], "the cluster")
         dump = collection.dump
         return replace(
             dump,
