@@ -224,7 +224,7 @@ def test_replicas_that_are_killed_lose_nothing_and_bind_nothing_twice(
         try:
             for _ in range(3):
                 next_kill = time.monotonic() + KILL_SECONDS
-                leader = next(each for each in running if leads(each))
+                leader = until(partial(leading, running))
                 before = api.get(LEASE)["spec"]
                 leader.kill()
                 spec = until(partial(changed_lease, api, before["holderIdentity"]))
@@ -241,13 +241,17 @@ def test_replicas_that_are_killed_lose_nothing_and_bind_nothing_twice(
             stop.set()
             creator.join()
         until(lambda: all_bound(api, len(created)))
-        leader = next(each for each in running if leads(each))
+        leader = until(partial(leading, running))
         held = api.get(LEASE)["spec"]["holderIdentity"]
         assert leader.stop() == 0
         until(lambda: changed_lease(api, held))
         for each in running:
             each.__exit__(None, None, None)
     assert bindings(audit_log) == {name: ["kubectl-sched"] for name in created}
+
+
+def leading(running: list[WatcherProcess]) -> WatcherProcess | None:
+    return next((each for each in running if leads(each)), None)
 
 
 def create_until(plane: ControlPlane, stop: threading.Event, created: list[str]) -> None:
