@@ -2,15 +2,11 @@
 
 import msgspec
 
-from kubectl_sched.api.meta import Int32, Int64, LabelSelector, Part
+from kubectl_sched.api.meta import Int32, Int64, LabelSelector, LabelSelectorRequirement, Part
 
 
-class NodeSelectorRequirement(Part, frozen=True):
+class NodeSelectorRequirement(LabelSelectorRequirement, frozen=True):
     """`key operator values`; besides the label operators there are Gt and Lt."""
-
-    key: str = ""
-    operator: str = ""
-    values: tuple[str, ...] = ()
 
 
 class NodeSelectorTerm(Part, frozen=True):

@@ -2,19 +2,17 @@
 
 import msgspec
 
+from kubectl_sched.api.affinity import NodeSelectorRequirement
 from kubectl_sched.api.core import ResourceList, Taint
-from kubectl_sched.api.meta import Condition, Int32, Int64, KubernetesObject, Part
+from kubectl_sched.api.meta import Condition, Conditions, Int32, Int64, KubernetesObject, Part
 from kubectl_sched.lazy_pattern import pattern
 
 _PRICE = pattern(r"[0-9]{1,15}(?:\.[0-9]{1,15})?|[+-][0-9]{0,15}\.?[0-9]{1,15}%?")
 
 
-class NodeSelectorRequirementWithMinValues(Part, frozen=True):
+class NodeSelectorRequirementWithMinValues(NodeSelectorRequirement, frozen=True):
     """A node selector's requirement, and how many values it must leave open; Gte and Lte are operators too."""
 
-    key: str = ""
-    operator: str = ""
-    values: tuple[str, ...] = ()
     min_values: Int64 | None = None
 
 
@@ -64,17 +62,11 @@ class NodePoolSpec(Part, frozen=True):
     replicas: Int64 | None = None
 
 
-class NodePoolStatus(Part, frozen=True):
-    """True if the NodePool can be used."""
-
-    conditions: tuple[Condition, ...] = ()
-
-
 class NodePool(KubernetesObject, frozen=True, tag_field="kind", tag="NodePool"):
-    """A kind of nodes that Karpenter makes when pods need them."""
+    """A kind of nodes that Karpenter makes when pods need them; its conditions say whether it can be used."""
 
     spec: NodePoolSpec = NodePoolSpec()
-    status: NodePoolStatus = NodePoolStatus()
+    status: Conditions = Conditions()
 
     @property
     def is_ready(self) -> bool:
@@ -98,17 +90,14 @@ class NodeOverlaySpec(Part, frozen=True):
     weight: Int32 | None = None
 
 
-class NodeOverlayStatus(Part, frozen=True):
-    """Tells whether it is valid, and in conflict with no other."""
-
-    conditions: tuple[Condition, ...] = ()
-
-
 class NodeOverlay(KubernetesObject, frozen=True, tag_field="kind", tag="NodeOverlay"):
-    """A correction of what a provider says of its instance types (karpenter.sh/v1alpha1)."""
+    """A correction of what a provider says of its instance types (karpenter.sh/v1alpha1).
+
+    Its conditions say whether it is valid, and in conflict with no other.
+    """
 
     spec: NodeOverlaySpec = NodeOverlaySpec()
-    status: NodeOverlayStatus = NodeOverlayStatus()
+    status: Conditions = Conditions()
 
     @property
     def is_invalid(self) -> bool:

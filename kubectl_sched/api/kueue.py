@@ -5,7 +5,7 @@ from __future__ import annotations
 from kubectl_sched.api.affinity import Toleration
 from kubectl_sched.api.apps import PodTemplateSpec
 from kubectl_sched.api.core import RawQuantity, ResourceList, Taint
-from kubectl_sched.api.meta import Condition, Int32, KubernetesObject, Labels, LabelSelector, ObjectMeta, Part
+from kubectl_sched.api.meta import Condition, Conditions, Int32, KubernetesObject, LabelSelector, ObjectMeta, Part
 
 QUEUE_NAME = "kueue.x-k8s.io/queue-name"
 """The label that names the LocalQueue of a pod or a Job."""
@@ -94,7 +94,7 @@ class PodSetUpdate(Part, frozen=True):
     """Fields that an admission check sets on the pods of a set."""
 
     name: str = ""
-    labels: Labels = {}
+    labels: dict[str, str] = {}
     node_selector: dict[str, str] = {}
     tolerations: tuple[Toleration, ...] = ()
 
@@ -149,12 +149,6 @@ class QueuedWorkload(KubernetesObject, frozen=True, tag_field="kind", tag="Workl
         return any((each.type, each.status) == ("Finished", "True") for each in self.status.conditions)
 
 
-class KueueConditions(Part, frozen=True):
-    """The status of a queue or a check, as far as it is read."""
-
-    conditions: tuple[Condition, ...] = ()
-
-
 class LocalQueueSpec(Part, frozen=True):
     """The ClusterQueue behind it; a `stop_policy` other than None stops it."""
 
@@ -166,7 +160,7 @@ class LocalQueue(KubernetesObject, frozen=True, tag_field="kind", tag="LocalQueu
     """The queue of a namespace."""
 
     spec: LocalQueueSpec = LocalQueueSpec()
-    status: KueueConditions = KueueConditions()
+    status: Conditions = Conditions()
 
 
 class KueueResourceQuota(Part, frozen=True):
@@ -218,7 +212,7 @@ class FlavorUsage(Part, frozen=True):
     resources: tuple[KueueResourceUsage, ...] = ()
 
 
-class ClusterQueueStatus(KueueConditions, frozen=True):
+class ClusterQueueStatus(Conditions, frozen=True):
     """`flavors_reservation` counts workloads from the moment that their quota is reserved."""
 
     flavors_reservation: tuple[FlavorUsage, ...] = ()
@@ -282,7 +276,7 @@ class AdmissionCheck(KubernetesObject, frozen=True, tag_field="kind", tag="Admis
     """A condition besides quota that workloads wait for."""
 
     spec: AdmissionCheckSpec = AdmissionCheckSpec()
-    status: KueueConditions = KueueConditions()
+    status: Conditions = Conditions()
 
 
 class ProvisioningRequestSpec(Part, frozen=True):
@@ -295,7 +289,7 @@ class ProvisioningRequest(KubernetesObject, frozen=True, tag_field="kind", tag="
     """Room that cluster-autoscaler is asked for (autoscaling.x-k8s.io)."""
 
     spec: ProvisioningRequestSpec = ProvisioningRequestSpec()
-    status: KueueConditions = KueueConditions()
+    status: Conditions = Conditions()
 
 
 class PendingWorkload(Part, frozen=True):

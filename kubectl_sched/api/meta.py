@@ -166,3 +166,9 @@ class Condition(Part, frozen=True):
     last_transition_time: str | None = None
     last_heartbeat_time: str | None = None
     observed_generation: Int64 = 0
+
+
+class Conditions(Part, frozen=True):
+    """The status of an object of which nothing but the conditions is read."""
+
+    conditions: tuple[Condition, ...] = ()

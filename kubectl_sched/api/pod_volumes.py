@@ -67,11 +67,16 @@ class GCEPersistentDisk(Part, frozen=True):
     partition: Int32 = 0
 
 
-class AWSElasticBlockStore(Part, frozen=True):
+class PortworxVolume(Part, frozen=True):
     """A legacy disk."""
 
     volume_id: str = msgspec.field(name="volumeID", default="")
     read_only: bool = False
+
+
+class AWSElasticBlockStore(PortworxVolume, frozen=True):
+    """A legacy disk."""
+
     partition: Int32 = 0
 
 
@@ -90,24 +95,14 @@ class AzureFile(Part, frozen=True):
     share_name: str = ""
 
 
-class Cinder(Part, frozen=True):
+class Cinder(PortworxVolume, frozen=True):
     """A legacy disk."""
-
-    volume_id: str = msgspec.field(name="volumeID", default="")
-    read_only: bool = False
 
 
 class VsphereVolume(Part, frozen=True):
     """A legacy disk."""
 
     volume_path: str = ""
-
-
-class PortworxVolume(Part, frozen=True):
-    """A legacy disk."""
-
-    volume_id: str = msgspec.field(name="volumeID", default="")
-    read_only: bool = False
 
 
 class ISCSI(Part, frozen=True):

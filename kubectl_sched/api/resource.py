@@ -6,8 +6,8 @@ give both as v1 has them.
 
 import msgspec
 
-from kubectl_sched.api.affinity import NodeSelector
-from kubectl_sched.api.core import RawQuantity, ResourceList
+from kubectl_sched.api.affinity import NodeSelector, Toleration
+from kubectl_sched.api.core import RawQuantity, ResourceList, Taint
 from kubectl_sched.api.meta import Condition, Int64, KubernetesObject, ObjectMeta, Part
 
 FIRST_AVAILABLE_MAX_SIZE = 8
@@ -77,26 +77,12 @@ class DeviceCounterConsumption(Part, frozen=True):
     compatibility_groups: tuple[str, ...] = ()
 
 
-class DeviceTaint(Part, frozen=True):
+class DeviceTaint(Taint, frozen=True):
     """A mark by which a device repels requests; the effect is None, NoSchedule or NoExecute."""
 
-    key: str = ""
-    value: str = ""
-    effect: str = ""
-    time_added: str | None = None
 
-    def __str__(self) -> str:
-        return f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}"
-
-
-class DeviceToleration(Part, frozen=True):
+class DeviceToleration(Toleration, frozen=True):
     """`operator` is Equal (also when empty) or Exists; an empty effect and an empty key match all."""
-
-    key: str = ""
-    operator: str = ""
-    value: str = ""
-    effect: str = ""
-    toleration_seconds: Int64 | None = None
 
 
 class NodeAllocatableResourceMapping(Part, frozen=True):

@@ -5,18 +5,17 @@ Answers to k8s.io/apimachinery/pkg/util/validation/field/errors.go.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from kubectl_sched.api.apimachinery import validation
 from kubectl_sched.config.refusal import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from kubectl_sched.config.versions import Release
-
-Scalar: TypeAlias = str | int | float | bool
 
 
 class FieldError(msgspec.Struct, frozen=True):
@@ -26,9 +25,9 @@ class FieldError(msgspec.Struct, frozen=True):
     advice: str = ""
 
 
-def invalid(path: str, value: Scalar, detail: str, advice: str = "") -> FieldError:
+def invalid(path: str, value: str | int, detail: str, advice: str = "") -> FieldError:
     """`path: Invalid value: 5: detail`."""
-    return FieldError(f"{path}: Invalid value: {_plain(value)}: {detail}", advice)
+    return FieldError(validation.invalid(path, value, detail), advice)
 
 
 def invalid_structure(path: str, value: str, detail: str, advice: str = "") -> FieldError:
@@ -61,34 +60,21 @@ def forbidden(path: str, detail: str) -> FieldError:
 
 def duplicate(path: str, value: str, advice: str = "") -> FieldError:
     """`path: Duplicate value: "value"`."""
-    return FieldError(f"{path}: Duplicate value: {_plain(value)}", advice)
+    return FieldError(f"{path}: Duplicate value: {validation.quoted(value)}", advice)
 
 
 def unsupported(path: str, value: str, supported: Sequence[str]) -> FieldError:
     """`path: Unsupported value: "x": supported values: "a", "b"`."""
-    listed = ", ".join(map(_plain, supported))
-    return FieldError(f"{path}: Unsupported value: {_plain(value)}: supported values: {listed}")
-
-
-def aggregate(errors: Iterable[FieldError]) -> str:
-    """Return upstream's text of several errors: one as it is, more in brackets, none twice."""
-    texts = list(dict.fromkeys(error.text for error in errors))
-    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+    return FieldError(validation.not_supported(path, value, supported))
 
 
 def raise_aggregated(errors: Sequence[FieldError], prefix: str = "") -> None:
     """Raise ConfigurationError with all `errors`, if there are any."""
     if errors:
         advice = "; ".join(dict.fromkeys(error.advice for error in errors if error.advice))
-        raise ConfigurationError(f"{prefix}{aggregate(errors)}", advice)
+        raise ConfigurationError(prefix + validation.aggregate(error.text for error in errors), advice)
 
 
-def quoted(text: str) -> str:
-    """Return a text as Go's %q writes it."""
-    return msgspec.json.encode(text).decode()
-
-
-def _plain(value: Scalar) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return quoted(value) if isinstance(value, str) else str(value)
+def qualified_name_errors(name: str, release: Release) -> list[str]:
+    """Return what is wrong with `prefix/name` as a label key or a resource name; nothing if it is one."""
+    return validation.label_key_errors(name, release.qualified_name, release.length_unit)

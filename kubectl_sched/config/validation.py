@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from kubectl_sched.api.apimachinery.validation import quoted
 from kubectl_sched.config.differences_from_default import args_document
 from kubectl_sched.config.duration import format_duration
 from kubectl_sched.config.field_errors import (
@@ -17,13 +18,12 @@ from kubectl_sched.config.field_errors import (
     go_json,
     invalid,
     invalid_structure,
-    quoted,
+    qualified_name_errors,
     raise_aggregated,
     required,
     structure,
 )
 from kubectl_sched.config.plugin_table import extension_points
-from kubectl_sched.config.qualified_names import qualified_name_errors
 from kubectl_sched.config.types import NodeResourcesFitArgs, PluginSet
 from kubectl_sched.config.validation_pluginargs import validate_args
 

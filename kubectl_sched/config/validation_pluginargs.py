@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.api.apimachinery.int64 import parse_int64
+from kubectl_sched.api.apimachinery.validation import label_value_errors, quoted
 from kubectl_sched.config.duration import format_duration
 from kubectl_sched.config.field_errors import (
     FieldError,
@@ -16,12 +17,11 @@ from kubectl_sched.config.field_errors import (
     forbidden,
     invalid,
     invalid_structure,
-    quoted,
+    qualified_name_errors,
     required,
     structure,
     unsupported,
 )
-from kubectl_sched.config.qualified_names import label_value_errors, qualified_name_errors
 from kubectl_sched.config.types import (
     MAX_CUSTOM_PRIORITY_SCORE,
     Args,
@@ -250,7 +250,7 @@ def _expression(path: str, requirement: NodeSelectorRequirement, release: Releas
         yield invalid(f"{path}.key", requirement.key, "; ".join(key_errors))
     yield from _values(path, requirement, release)
     for index, value in enumerate(values):
-        if errors := label_value_errors(value, release):
+        if errors := label_value_errors(value, release.length_unit):
             yield invalid(f"{path}.values[{index}][{requirement.key}]", value, "; ".join(errors))
 
 

@@ -7,11 +7,12 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kubectl_sched.api.apimachinery.validation import label_value_errors
 from kubectl_sched.config import RELEASES, SUPPORTED, ConfigurationError, KubeVersion, load_configuration
 from kubectl_sched.config.duration import format_duration, parse_duration
+from kubectl_sched.config.field_errors import qualified_name_errors
 from kubectl_sched.config.plugin_table import extension_points, in_tree_plugins
 from kubectl_sched.config.profiles import merge, merge_set
-from kubectl_sched.config.qualified_names import label_value_errors, qualified_name_errors
 from kubectl_sched.config.types import Plugin, Plugins, PluginSet
 
 PLUGINS = sorted(in_tree_plugins(KubeVersion(1, 36)))
@@ -102,11 +103,11 @@ def test_durations_are_read_as_they_are_written(nanoseconds: int) -> None:
 def test_names_after_the_rule_are_names(name: str) -> None:
     for release in RELEASES.values():
         assert qualified_name_errors(name, release) == []
-        assert label_value_errors(name.rpartition("/")[2], release) == []
+        assert label_value_errors(name.rpartition("/")[2], release.length_unit) == []
 
 
 @given(st.text(max_size=70))
 def test_a_label_value_is_a_name_without_prefix_or_empty(text: str) -> None:
     release = RELEASES[KubeVersion(1, 36)]
     plain = not text or ("/" not in text and not qualified_name_errors(text, release))
-    assert (label_value_errors(text, release) == []) == plain
+    assert (label_value_errors(text, release.length_unit) == []) == plain

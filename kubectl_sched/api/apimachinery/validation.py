@@ -43,26 +43,29 @@ _ESCAPES: Final = {
 }  # fmt: skip
 
 
-def label_key_errors(key: str) -> list[str]:
-    """Return the errors of a label key (IsLabelKey); nothing if it is valid."""
+def label_key_errors(key: str, noun: str = "a valid label key", unit: str = "bytes") -> list[str]:
+    """Return the errors of a label key (IsLabelKey); nothing if it is valid.
+
+    `noun` and `unit` are words that earlier minors had others for: what a key is, and what its length is counted in.
+    """
     parts = key.split("/")
     if len(parts) > 2:
         with_prefix = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
-        return [f"a valid label key {_NAME_IS_WRONG} {with_prefix}"]
-    errors = _prefix_errors(parts[0]) if len(parts) == 2 else []
+        return [f"{noun} {_NAME_IS_WRONG} {with_prefix}"]
+    errors = _prefix_errors(parts[0], unit) if len(parts) == 2 else []
     name = parts[-1]
     if not name:
         errors.append("name part must be non-empty")
     elif _too_long(name, 63):
-        errors.append("name part must be no more than 63 bytes")
+        errors.append(f"name part must be no more than 63 {unit}")
     if not _NAME.fullmatch(name):
         errors.append(f"name part {_NAME_IS_WRONG}")
     return errors
 
 
-def label_value_errors(value: str) -> list[str]:
+def label_value_errors(value: str, unit: str = "bytes") -> list[str]:
     """Return the errors of a label value (IsLabelValue); nothing if it is valid."""
-    errors = ["must be no more than 63 bytes"] if _too_long(value, 63) else []
+    errors = [f"must be no more than 63 {unit}"] if _too_long(value, 63) else []
     if value and not _NAME.fullmatch(value):
         errors.append(_VALUE_IS_WRONG)
     return errors
@@ -156,10 +159,10 @@ def _shown(value: str | int | Sequence[str]) -> str:
     return quoted(value) if isinstance(value, str) else json_list(value)
 
 
-def _prefix_errors(prefix: str) -> list[str]:
+def _prefix_errors(prefix: str, unit: str) -> list[str]:
     if not prefix:
         return ["prefix part must be non-empty"]
-    errors = ["prefix part must be no more than 253 bytes"] if _too_long(prefix, 253) else []
+    errors = [f"prefix part must be no more than 253 {unit}"] if _too_long(prefix, 253) else []
     if not _SUBDOMAIN.fullmatch(prefix):
         errors.append(f"prefix part {_SUBDOMAIN_IS_WRONG}")
     return errors
