@@ -59,6 +59,9 @@ class Plugin(ABC):
     name: ClassVar[str]
     depends_on: ClassVar[DependsOn] = DependsOn.CLUSTER
 
+    def __init__(self, *_: object) -> None:  # noqa: B027 - enough for a plugin without settings
+        """Take the arguments of the plugin and the Handle, and keep neither."""
+
 
 class PreEnqueuePlugin(Plugin):
     """Decides whether a pod may enter the active queue at all."""
@@ -92,7 +95,6 @@ class PreFilterPlugin(Plugin):
 
     def explain_pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> tuple[Evidence, ...]:
         """The evidence behind a rejection of the whole pod; asked only where pre_filter rejected."""
-        del state, pod, nodes
         return ()
 
 
@@ -123,7 +125,6 @@ class PreFilterExtensions(Plugin):
 
         Law: while it is equal, and not None, Filter gives every node the same verdict.
         """
-        del state, pod, nodes
         return None
 
 
@@ -143,12 +144,10 @@ class FilterPlugin(Plugin):
 
         Asked of plugins that depend on PODS_OF_NODE, about nodes that pass.
         """
-        del pod
         return np.zeros(len(nodes), dtype=np.int64)
 
     def shortfall(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Floats:
         """float64[len(rows)]: how far each of these rejected nodes is from passing, 0 (almost) to 1; a cheap guess."""
-        del state, pod, nodes
         return np.ones(len(rows), dtype=np.float64)
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
@@ -263,7 +262,6 @@ class PreScoreExtensions(Plugin):
         Law: nodes with equal signatures have equal raw scores, and another pod changes the signature of its own node
         alone, or how many parts signatures have.
         """
-        del state, pod, nodes, rows
         return None
 
     def rescored_rows(self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot) -> Rows | None:
@@ -271,7 +269,6 @@ class PreScoreExtensions(Plugin):
 
         That is while `pre_score_fewer` gives the same key.
         """
-        del state, pod, changed, row, nodes
         return None
 
 
@@ -284,7 +281,6 @@ class ScorePlugin(Plugin):
 
     def normalize_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows, scores: Integers) -> Integers:
         """int64[len(rows)]: the scores brought to 0..100. Upstream's ScoreExtensions; without them nothing changes."""
-        del state, pod, nodes, rows
         return scores
 
     def normalizes_by_value(self, state: CycleState, nodes: Snapshot) -> bool:
@@ -293,7 +289,6 @@ class ScorePlugin(Plugin):
         Law: normalize_score then gives a value the same points among whichever others lie between these two, however
         many there are, and no pod that comes to a node changes that.
         """
-        del state, nodes
         return False
 
     def pre_score_fewer(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Hashable:
@@ -302,7 +297,6 @@ class ScorePlugin(Plugin):
         Gives what raw scores depend on besides the node: where it is equal, so is each node's raw score. Here that is
         nothing, as no raw score depends on which other nodes are feasible. Law: then scores are as after pre_score.
         """
-        del state, pod, nodes, rows
         return None
 
     @abstractmethod
@@ -310,7 +304,7 @@ class ScorePlugin(Plugin):
         """Return the evidence behind this plugin's raw score on one feasible node."""
 
 
-class BindingAction(Record, frozen=True, kw_only=True):
+class BindingAction(Record, frozen=True, kw_only=True, rename="camel"):
     """One thing that the end of the cycle would do, in words: `bind claim data to volume pv-7`."""
 
     extension_point: str
@@ -332,7 +326,6 @@ class BindingCyclePlugin(Plugin):
 
         `now` is the time that goes into what is written (RFC 3339, UTC, whole seconds); None leaves it out.
         """
-        del state, pod, nodes, row, now
         return ()
 
 

@@ -9,7 +9,6 @@ from kubectl_sched.framework.interface import BindingAction, BindingCyclePlugin
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_state import CycleState
-    from kubectl_sched.framework.handle import Handle
     from kubectl_sched.snapshot import Snapshot
 
 
@@ -18,11 +17,7 @@ class DefaultBinder(BindingCyclePlugin):
 
     name: ClassVar[str] = "DefaultBinder"
 
-    def __init__(self, args: None, handle: Handle) -> None:
-        del args, handle
-
     def binding_actions(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[BindingAction, ...]:
         """The one Binding."""
-        del state
         action = f"bind pod {pod.key} to node {nodes.names[row]}"
         return (BindingAction(extension_point="bind", plugin=self.name, action=action),)

@@ -41,17 +41,14 @@ class DeferredPodScheduling(PreFilterPlugin, FilterPlugin, BindingCyclePlugin):
     depends_on: ClassVar[DependsOn] = DependsOn.NODE
 
     def __init__(self, args: None, handle: Handle) -> None:
-        del args
         self._grows_in_place = grows_in_place(handle)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Skip pods that wait for no resize."""
-        del state, nodes
         return PreFilterResult(status=SUCCESS if self._grows_in_place(pod) else SKIP)
 
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
         """Reject nodes other than the pod's own, and nodes that let no pod be ended for a resize."""
-        del state
         if not self._grows_in_place(pod):
             return Column.filled(len(nodes), SUCCESS)
         codes = np.array([bool(_owners(node)) for node in nodes.node_objects], dtype=np.int32)
@@ -61,7 +58,6 @@ class DeferredPodScheduling(PreFilterPlugin, FilterPlugin, BindingCyclePlugin):
 
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Name the pod's node, or who forbids preemption for it."""
-        del state
         if not self._grows_in_place(pod):
             return ()
         own = pod.spec.node_name
@@ -79,14 +75,12 @@ class DeferredPodScheduling(PreFilterPlugin, FilterPlugin, BindingCyclePlugin):
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
         """Name the pod's node, or the rule that the nodes have in common."""
-        del state, rows, nodes
         if pod.spec.node_name:
             return f"are not node {pod.spec.node_name}, on which the pod runs and is to grow"
         return "let no pod be ended so that another can grow"
 
     def binding_actions(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[BindingAction, ...]:
         """Permit rejects the pod: it has its node, and the kubelet is to act."""
-        del state, nodes, row
         if not self._grows_in_place(pod):
             return ()
         return (

@@ -47,7 +47,6 @@ class GangScheduling(PreEnqueuePlugin, BindingCyclePlugin, PermitPlugin, Placeme
     name: ClassVar[str] = "GangScheduling"
 
     def __init__(self, args: None, handle: Handle) -> None:
-        del args
         self._served = handle.scheduler_names
         self._by_workload = handle.release.gangs_are_of_workloads
         self._trees = handle.release.groups_form_trees and handle.features.enabled("CompositePodGroup")
@@ -70,7 +69,6 @@ class GangScheduling(PreEnqueuePlugin, BindingCyclePlugin, PermitPlugin, Placeme
 
     def binding_actions(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[BindingAction, ...]:
         """Permit waits until as many pods as the gang needs have a node, this one counted."""
-        del state, row
         minimum, placed = self._quorum(pod, nodes)
         if minimum is None:
             return ()

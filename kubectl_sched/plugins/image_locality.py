@@ -39,13 +39,11 @@ class ImageLocality(ScorePlugin):
     depends_on: ClassVar[DependsOn] = DependsOn.NODE
 
     def __init__(self, args: None, handle: Handle) -> None:
-        del args
         self._counts_volumes = handle.release.image_volumes_have_locality
         self._volumes_raise_threshold = handle.release.image_volumes_raise_threshold
 
     def score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
         """Between 23 MB for all images (0 points) and 1000 MB for each container (100 points)."""
-        del state
         sums = np.zeros(len(nodes.whole), dtype=np.int64)
         for image in self._images(pod):
             found = nodes.whole.table.image_states.get(normalized_image_name(image))
@@ -77,7 +75,6 @@ class ImageLocality(ScorePlugin):
 
     def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """For each image of the pod, whether the node lists that very name, and names that nearly match."""
-        del state
         listed = nodes.images[row]
         names = {name for image in listed for name in image.names}
         return tuple(

@@ -63,7 +63,6 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
     depends_on: ClassVar[DependsOn] = DependsOn.NODE
 
     def __init__(self, args: None, handle: Handle) -> None:
-        del args
         self._enabled = handle.features.enabled("NodeDeclaredFeatures")
         self._grows_in_place = grows_in_place(handle)
         self._inferred = handle.release.inferred_features
@@ -71,7 +70,6 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Skip pods that need nothing special."""
-        del nodes
         needed = self.needed(pod)
         if not needed:
             return PreFilterResult(status=SKIP)
@@ -105,13 +103,11 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
 
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Each missing feature, and what in the pod needs it."""
-        del state
         declared = nodes.declared_features[row]
         return tuple(_evidence(feature, declared, nodes) for feature in self.needed(pod) if feature not in declared)
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
         """The features that none or only some of these nodes declare."""
-        del state
         declared = [has for has, _ in nodes.declared_features.take(rows).counts()]
         lacking = [each for each in self.needed(pod) if any(each not in has for has in declared)]
         return f"do not declare {first_few(lacking)}, which it needs"

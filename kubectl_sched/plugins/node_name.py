@@ -14,7 +14,6 @@ from kubectl_sched.snapshot import Column
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_state import CycleState
-    from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Rows
@@ -28,17 +27,12 @@ class NodeName(PreFilterPlugin, FilterPlugin):
     name: ClassVar[str] = "NodeName"
     depends_on: ClassVar[DependsOn] = DependsOn.NODE
 
-    def __init__(self, args: None, handle: Handle) -> None:
-        del args, handle
-
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Narrow the search to the one node."""
-        del state, nodes
         return PreFilterResult(node_names=frozenset({pod.spec.node_name}) if pod.spec.node_name else None)
 
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
         """Reject every other node."""
-        del state
         if not pod.spec.node_name:
             return Column.filled(len(nodes), SUCCESS)
         codes = np.ones(len(nodes), dtype=np.int32)
@@ -49,7 +43,6 @@ class NodeName(PreFilterPlugin, FilterPlugin):
 
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Name the node that the pod asks for, and say if there is none of that name."""
-        del state
         wanted = pod.spec.node_name
         if not wanted or wanted == nodes.names[row]:
             return ()
@@ -67,7 +60,6 @@ class NodeName(PreFilterPlugin, FilterPlugin):
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
         """Name the node that the pod asks for, and say if there is none of that name."""
-        del state, rows
         wanted = pod.spec.node_name
         unknown = "" if wanted in nodes.whole.row_of else ", and no node is named so"
         return f"are not {wanted}, which its spec.nodeName asks for{unknown}"

@@ -35,12 +35,10 @@ class NodePorts(PreFilterPlugin, FilterPlugin):
     depends_on: ClassVar[DependsOn] = DependsOn.PODS_OF_NODE
 
     def __init__(self, args: None, handle: Handle) -> None:
-        del args
         self._grows_in_place = grows_in_place(handle)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Skip pods that want no host port."""
-        del nodes
         wanted = host_ports(pod)
         if not wanted or self._grows_in_place(pod):
             return PreFilterResult(status=SKIP)
@@ -67,7 +65,6 @@ class NodePorts(PreFilterPlugin, FilterPlugin):
 
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Each port that is taken, and by which pod."""
-        del state
         if self._grows_in_place(pod):
             return ()
         users = [
@@ -81,7 +78,6 @@ class NodePorts(PreFilterPlugin, FilterPlugin):
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
         """Name the ports that are taken, and the pods that have them on one of the nodes."""
-        del state
         wanted = host_ports(pod)
         first = min(rows.tolist(), key=nodes.names.__getitem__)
         users = [

@@ -36,13 +36,11 @@ class NodeUnschedulable(PreFilterPlugin, FilterPlugin):
     depends_on: ClassVar[DependsOn] = DependsOn.NODE
 
     def __init__(self, args: None, handle: Handle) -> None:
-        del args
         self._comparison = handle.features.enabled("TaintTolerationComparisonOperators")
         self._grows_in_place = grows_in_place(handle)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Skip pods that only wait for room to grow where they are."""
-        del state, nodes
         return PreFilterResult(status=SKIP if self._grows_in_place(pod) else SUCCESS)
 
     def _tolerates(self, pod: Pod) -> bool:
@@ -50,14 +48,12 @@ class NodeUnschedulable(PreFilterPlugin, FilterPlugin):
 
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
         """Reject cordoned nodes unless the pod tolerates that."""
-        del state
         if self._grows_in_place(pod) or self._tolerates(pod):
             return Column.filled(len(nodes), SUCCESS)
         return Column(nodes.unschedulable.astype(np.int32), (SUCCESS, _CORDONED))
 
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Since when the node is cordoned, where its taint says so."""
-        del state
         if not nodes.unschedulable[row] or self._grows_in_place(pod) or self._tolerates(pod):
             return ()
         key = UNSCHEDULABLE_TAINT.key
@@ -76,6 +72,5 @@ class NodeUnschedulable(PreFilterPlugin, FilterPlugin):
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
         """Name the cordoned nodes."""
-        del state, pod
         names = f" ({first_few(sorted(nodes.names[row] for row in rows))})" if len(rows) > 1 else ""
         return f"are cordoned{names}"

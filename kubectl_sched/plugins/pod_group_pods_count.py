@@ -11,7 +11,6 @@ from kubectl_sched.framework.interface import PlacementScorePlugin
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.podgroup_info import Placement, PodGroupInfo, ProposedAssignment
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Integers
@@ -24,14 +23,10 @@ class PodGroupPodsCount(PlacementScorePlugin):
 
     name: ClassVar[str] = "PodGroupPodsCount"
 
-    def __init__(self, args: None, handle: Handle) -> None:
-        del args, handle
-
     def score_placement(
         self, info: PodGroupInfo, placement: Placement, assignments: Sequence[ProposedAssignment], nodes: Snapshot
     ) -> int:
         """Return how many members would have a node."""
-        del placement, nodes
         return len(info.scheduled) + len(assignments)
 
     def normalize_placement_scores(self, scores: Integers) -> Integers:

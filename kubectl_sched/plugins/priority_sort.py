@@ -8,16 +8,12 @@ from kubectl_sched.framework.interface import QueueSortPlugin
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.framework.handle import Handle
 
 
 class PrioritySort(QueueSortPlugin):
     """Higher priority first, and then earlier in the queue."""
 
     name: ClassVar[str] = "PrioritySort"
-
-    def __init__(self, args: None, handle: Handle) -> None:
-        del args, handle
 
     def queue_key(self, pod: Pod) -> tuple[int | float | str, ...]:
         """Upstream compares when each pod entered the queue.

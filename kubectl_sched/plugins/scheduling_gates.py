@@ -9,7 +9,6 @@ from kubectl_sched.framework.status import SUCCESS, Status, unresolvable
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.framework.handle import Handle
     from kubectl_sched.snapshot import Snapshot
 
 
@@ -18,12 +17,8 @@ class SchedulingGates(PreEnqueuePlugin):
 
     name: ClassVar[str] = "SchedulingGates"
 
-    def __init__(self, args: None, handle: Handle) -> None:
-        del args, handle
-
     def pre_enqueue(self, pod: Pod, nodes: Snapshot) -> Status:
         """Unresolvable while there is any gate, all of them named."""
-        del nodes
         if not pod.spec.scheduling_gates:
             return SUCCESS
         gates = " ".join(gate.name for gate in pod.spec.scheduling_gates)

@@ -77,19 +77,16 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
     depends_on: ClassVar[DependsOn] = DependsOn.NODE
 
     def __init__(self, args: None, handle: Handle) -> None:
-        del args
         self._comparison = handle.features.enabled("TaintTolerationComparisonOperators")
         self._grows_in_place = grows_in_place(handle)
         self._reason = handle.release.taint_reason
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Skip pods that only wait for room to grow where they are."""
-        del state, nodes
         return PreFilterResult(status=SKIP if self._grows_in_place(pod) else SUCCESS)
 
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
         """Reject nodes with a NoSchedule or NoExecute taint that the pod does not tolerate."""
-        del state
         if self._grows_in_place(pod):
             return Column.filled(len(nodes), SUCCESS)
         tolerations = pod.spec.tolerations
@@ -106,13 +103,11 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Status:
         """Keep the tolerations that may tolerate PreferNoSchedule."""
-        del nodes, rows
         state.write(PRE_SCORE_STATE, prefer_no_schedule_tolerations(pod.spec.tolerations))
         return SUCCESS
 
     def score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
         """Count the PreferNoSchedule taints that the pod does not tolerate: less is better."""
-        del pod
         tolerations = state.read(PRE_SCORE_STATE)
         counts = nodes.table.by_tolerations(
             (PREFER_NO_SCHEDULE, self._comparison, tolerations),
@@ -124,17 +119,14 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
 
     def normalize_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows, scores: Integers) -> Integers:
         """100 for no such taint, 0 for the most of them."""
-        del state, pod, nodes, rows
         return default_normalize_score(scores, reverse=True)
 
     def normalizes_by_value(self, state: CycleState, nodes: Snapshot) -> bool:
         """It always does."""
-        del state, nodes
         return True
 
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Every taint that keeps the pod off, the one that kube-scheduler stops at first."""
-        del state
         if self._grows_in_place(pod):
             return ()
         kept_off_by = [taint for taint in nodes.taints[row] if taint.effect in DO_NOT_SCHEDULE]
@@ -142,7 +134,6 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
         """The taint that kube-scheduler stops at on each of these nodes, and how many have it."""
-        del state
         taints = nodes.taints.take(rows)
         first = taints.map(lambda each: find_untolerated_taint(each, pod.spec.tolerations, comparison=self._comparison))
         counts: dict[Taint, int] = {}
@@ -177,7 +168,6 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
 
     def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Every PreferNoSchedule taint that counts against the node."""
-        del state
         preferred_not = [taint for taint in nodes.taints[row] if taint.effect == PREFER_NO_SCHEDULE]
         return self._untolerated(preferred_not, pod, nodes.node_objects[row])
 

@@ -12,7 +12,6 @@ from kubectl_sched.framework.podgroup_info import Placement
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.podgroup_info import PodGroupInfo
     from kubectl_sched.snapshot import Snapshot
 
@@ -21,9 +20,6 @@ class TopologyPlacementGenerator(PlacementGeneratePlugin):
     """A group without a constraint has one placement, that of the group above it or all nodes."""
 
     name: ClassVar[str] = "TopologyPlacementGenerator"
-
-    def __init__(self, args: None, handle: Handle) -> None:
-        del args, handle
 
     def generate_placements(self, info: PodGroupInfo, nodes: Snapshot, within: Placement) -> tuple[Placement, ...]:
         """Return a placement for each value of the label; only that of the members that have a node, if some do."""

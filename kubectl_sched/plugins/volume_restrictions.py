@@ -65,7 +65,6 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin, PreFilterExtensions):
     name: ClassVar[str] = "VolumeRestrictions"
 
     def __init__(self, args: None, handle: Handle) -> None:
-        del args
         self._in_use = unschedulable(handle.release.read_write_once_pod_reason)
         self._lists_lag = not handle.release.assumed_members_are_listed
         self._grows_in_place = grows_in_place(handle)
@@ -93,7 +92,6 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin, PreFilterExtensions):
 
     def explain_pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> tuple[Evidence, ...]:
         """The claims that do not exist."""
-        del state
         return tuple(
             Evidence(
                 text=f"volume {volume} is claim {pod.namespace}/{name}, which does not exist",
@@ -105,17 +103,14 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin, PreFilterExtensions):
 
     def add_pod(self, state: CycleState, pod: Pod, added: Pod, row: int, nodes: Snapshot) -> None:
         """Count its uses of the claims."""
-        del pod, row, nodes
         _count(state, added, 1)
 
     def concerns(self, state: CycleState, pod: Pod, other: Pod) -> bool:
         """Report whether it uses any claim."""
-        del state, pod
         return any(claim_names(other))
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: Pod, row: int, nodes: Snapshot) -> None:
         """Count its uses of the claims no longer."""
-        del pod, row, nodes
         _count(state, removed, -1)
 
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:

@@ -72,7 +72,6 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
     depends_on: ClassVar[DependsOn] = DependsOn.CLAIMS
 
     def __init__(self, args: None, handle: Handle) -> None:
-        del args
         self._grows_in_place = grows_in_place(handle)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
@@ -89,7 +88,6 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
 
     def explain_pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> tuple[Evidence, ...]:
         """The claim whose volume cannot be told, and why."""
-        del state
         for name in _claim_names(pod):
             reason = _volume_of(name, pod.namespace, nodes.objects)
             if isinstance(reason, Status):

@@ -65,7 +65,7 @@ def handle(version: str = "1.36", **gates: bool) -> Handle:
 
 def make(kind: type[P], args: Any = None, version: str = "1.36", **gates: bool) -> P:
     """A plugin of that minor."""
-    plugin: P = kind(args, handle(version, **gates))  # type: ignore[call-arg]
+    plugin: P = kind(args, handle(version, **gates))
     return plugin
 
 

@@ -43,7 +43,6 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin, PodGroupPostFilterPl
 
     def pre_enqueue(self, pod: Pod, nodes: Snapshot) -> Status:
         """A pod waits while its own preemption is under way: a state of a running scheduler, which none here has."""
-        del pod, nodes
         return SUCCESS
 
     def post_filter(

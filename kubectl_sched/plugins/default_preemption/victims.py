@@ -101,7 +101,6 @@ class GroupVictims(SingleVictims):
 
     def may_have_below(self, priority: int, node_count: int) -> Mask:
         """All of them, as a group may have another priority than its pods."""
-        del priority
         return np.ones(node_count, dtype=np.bool_)
 
     def below(self, priority: int, row: int) -> PotentialVictims:

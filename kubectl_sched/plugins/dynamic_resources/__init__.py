@@ -116,7 +116,6 @@ class DynamicResources(
         """Name the claim or class that is missing, and the near misses of its name."""
         from kubectl_sched.plugins.dynamic_resources.evidence import of_pod
 
-        del state
         return of_pod(pod, nodes, self._filtering)
 
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
@@ -152,7 +151,6 @@ class DynamicResources(
         self, state: CycleState, pod: Pod, nodes: Snapshot, statuses: NodeToStatus, framework: PluginsRunner
     ) -> PostFilterResult:
         """Report whether taking a claim's devices away could help. Fails where an earlier plugin ended PreFilter."""
-        del framework
         if not self._on:
             return self._nothing_done("plugin disabled")
         if self._grows_in_place(pod) or (self._rules.post_filter_wants_claims and not pod.spec.resource_claims):
@@ -173,7 +171,6 @@ class DynamicResources(
         """
         from kubectl_sched.framework.podgroup_info import PodGroupPostFilterResult
 
-        del framework
         constrained = info.group.spec.scheduling_constraints is not None
         if not self._on or info.is_tree or (constrained and self._enabled("TopologyAwareWorkloadScheduling")):
             return PodGroupPostFilterResult(status=unschedulable())
@@ -260,12 +257,10 @@ class DynamicResources(
 
     def normalize_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows, scores: Integers) -> Integers:
         """In proportion to the best."""
-        del state, pod, nodes, rows
         return default_normalize_score(scores) if self._on else scores
 
     def normalizes_by_value(self, state: CycleState, nodes: Snapshot) -> bool:
         """It always does."""
-        del state, nodes
         return True
 
     def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
@@ -275,7 +270,7 @@ class DynamicResources(
             return ()
         from kubectl_sched.plugins.dynamic_resources.evidence import of_score
 
-        return of_score(self._filtering.outcome(known, pod, nodes.node(row)), self._rules)
+        return of_score(self._filtering.outcome(known, pod, nodes.node(row)))
 
     def binding_actions(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[BindingAction, ...]:
         """The devices that Reserve would take, and what PreBind would write to the claims."""

@@ -68,7 +68,6 @@ class MatchAttribute(Constraint):
         self._common: list[Values] = []
 
     def _add(self, request: RequestData, device: SliceDevice, values: Values) -> bool:
-        del request, device
         if self._common:
             kind, common = self._common[-1]
             if kind != values[0] or not common & values[1]:
@@ -78,7 +77,6 @@ class MatchAttribute(Constraint):
         return True
 
     def _remove(self, request: RequestData) -> None:
-        del request
         if self._common:
             self._common.pop()
 

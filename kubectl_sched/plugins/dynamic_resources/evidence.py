@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.api.resource import DeviceRequest, DeviceSelector, ExactDeviceRequest
-    from kubectl_sched.config.allocator_versions import DeviceRules
     from kubectl_sched.dynamic_resource_allocation.devices import SliceDevice
     from kubectl_sched.framework.evidence import JSON
     from kubectl_sched.plugins.dynamic_resources.allocator import Allocator
@@ -242,9 +241,8 @@ def _failed_selector(
     return None
 
 
-def of_score(outcome: NodeOutcome, rules: DeviceRules) -> tuple[Evidence, ...]:
+def of_score(outcome: NodeOutcome) -> tuple[Evidence, ...]:
     """The devices that the claims would get."""
-    del rules
     return tuple(
         Evidence(
             text=f"claim {one.claim.key} would get "

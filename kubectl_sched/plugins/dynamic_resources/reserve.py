@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from zlib import crc32
 
-import msgspec
 from msgspec.structs import replace
 
 from kubectl_sched.api.meta import Annotations, ObjectMeta, OwnerReference
@@ -22,7 +21,7 @@ from kubectl_sched.framework.status import Status
 from kubectl_sched.plugins.dynamic_resources.allocation_result import allocation_result, chosen_classes
 from kubectl_sched.plugins.dynamic_resources.claims import SPECIAL_NAME, group_name, is_reserved_for
 from kubectl_sched.plugins.dynamic_resources.extended_resources import claimed_on, request_mappings
-from kubectl_sched.record import Record
+from kubectl_sched.record import Record, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,10 +94,10 @@ class Reserving(Record, frozen=True, kw_only=True):
             result = replace(result, allocation_timestamp=self.now)
         if result is not None and result is not status.allocation:
             body["allocation"] = (
-                _json(result) if status.allocation is None else {"allocationTimestamp": result.allocation_timestamp}
+                plain(result) if status.allocation is None else {"allocationTimestamp": result.allocation_timestamp}
             )
         users = (*status.reserved_for, reference)
-        body["reservedFor"] = _json(users)
+        body["reservedFor"] = plain(users)
         writes.append(_patch(claim, {"status": body}, "status"))
         assumed = replace(claim, metadata=metadata, status=replace(status, allocation=result))
         return Reservation(
@@ -158,20 +157,15 @@ class Reserving(Record, frozen=True, kw_only=True):
         return replace(pod, status=replace(pod.status, extended_resource_claim_status=told))
 
 
-def _json(value: object) -> Any:
-    """As JSON has it: lists, where ours are tuples."""
-    return msgspec.json.decode(msgspec.json.encode(value))
-
-
 def _creation(claim: ResourceClaim) -> Write:
-    owner = _json(claim.metadata.owner_references)
+    owner = plain(claim.metadata.owner_references)
     metadata = {
         "generateName": claim.metadata.generate_name,
         "namespace": claim.namespace,
         "ownerReferences": owner,
         "annotations": {_EXTENDED: "true"},
     }
-    body = {"metadata": metadata, "spec": _json(claim.spec)}
+    body = {"metadata": metadata, "spec": plain(claim.spec)}
     return Write(verb="create", kind="ResourceClaim", namespace=claim.namespace, name="", body=body)
 
 
@@ -187,5 +181,5 @@ def _patch(claim: ResourceClaim, body: dict[str, object], subresource: str = "")
 
 
 def _pod_status(pod: Pod, field: str, value: object) -> Write:
-    body = {"status": {field: _json(value)}}
+    body = {"status": {field: plain(value)}}
     return Write(verb="patch", kind="Pod", namespace=pod.namespace, name=pod.name, body=body, subresource="status")

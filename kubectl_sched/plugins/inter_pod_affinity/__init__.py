@@ -82,7 +82,6 @@ class InterPodAffinity(
 
     def explain_pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> tuple[Evidence, ...]:
         """The selector that cannot be read."""
-        del state, nodes
         terms = terms_of(pod)
         if terms is None or terms.error is None:
             return ()
@@ -98,7 +97,6 @@ class InterPodAffinity(
 
     def concerns(self, state: CycleState, pod: Pod, other: Pod) -> bool:
         """Report whether some term of the pod means it, or it has terms that may mean the pod."""
-        del pod
         before = _pre_filter_state(state)
         terms = (*before.required_affinity, *before.required_anti_affinity)
         return other.spec.affinity is not None or any(term.matches(other) for term in terms)
@@ -110,7 +108,6 @@ class InterPodAffinity(
 
     def verdict_key(self, state: CycleState, pod: Pod, nodes: Snapshot) -> Hashable:
         """The domains that have pods; unknown where each node's own pods are looked at."""
-        del pod, nodes
         return filtering.verdict_key(_pre_filter_state(state))
 
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
@@ -136,7 +133,6 @@ class InterPodAffinity(
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Status:
         """Weigh pods by domain; skip where nobody prefers anything."""
-        del rows
         terms = terms_of(pod)
         near = pod.spec.affinity.pod_affinity if pod.spec.affinity else None
         away = pod.spec.affinity.pod_anti_affinity if pod.spec.affinity else None
@@ -176,28 +172,23 @@ class InterPodAffinity(
         self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows
     ) -> Sequence[Integers | Codes] | None:
         """The domains that have points, or the points where each node is a domain of its own."""
-        del pod
         return scoring.score_signature(state.read(scoring.STATE), nodes, rows)
 
     def rescored_rows(self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot) -> Rows | None:
         """The nodes of the domains that terms between the two pods are about."""
-        del pod, changed
         return scoring.rescored_rows(state.read(scoring.STATE), row, nodes)
 
     def score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
         """The points of each node's domains."""
-        del pod
         return scoring.scores(state.read(scoring.STATE), nodes, rows)
 
     def normalize_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows, scores: Integers) -> Integers:
         """The fewest points become 0, the most 100."""
-        del pod, nodes, rows
         state.read(scoring.STATE)
         return scoring.normalized(scores)
 
     def normalizes_by_value(self, state: CycleState, nodes: Snapshot) -> bool:
         """It always does."""
-        del state, nodes
         return True
 
     def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:

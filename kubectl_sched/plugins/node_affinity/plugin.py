@@ -64,7 +64,6 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Skip pods without requirements; narrow the search where every term names its nodes."""
-        del nodes
         if self._grows_in_place(pod):
             return PreFilterResult(status=SKIP)
         required = _required(pod)
@@ -80,7 +79,6 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         """Name the terms that ask for two node names at once."""
         from kubectl_sched.plugins.node_affinity import evidence
 
-        del state, nodes
         required = _required(pod)
         return evidence.conflict(required) if required is not None and named_nodes(required) == frozenset() else ()
 
@@ -97,7 +95,6 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
 
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Name the labels that the node would need, and those that it has instead."""
-        del state
         if self._grows_in_place(pod):
             return ()
         added = self._added.required if self._added else None
@@ -110,13 +107,11 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         """Name the labels that these nodes lack."""
         from kubectl_sched.plugins.node_affinity import evidence
 
-        del state
         added = self._added.required if self._added else None
         return evidence.summary(_required(pod), pod.spec.node_selector or {}, added, nodes, rows)
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Status:
         """Skip pods without preferences; here a term that cannot be parsed fails the cycle."""
-        del nodes, rows
         preferred = _preferred(pod)
         if preferred is None and self._added_preferred is None:
             return SKIP
@@ -134,19 +129,16 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
 
     def normalize_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows, scores: Integers) -> Integers:
         """100 for the greatest sum."""
-        del state, pod, nodes, rows
         return default_normalize_score(scores)
 
     def normalizes_by_value(self, state: CycleState, nodes: Snapshot) -> bool:
         """It always does."""
-        del state, nodes
         return True
 
     def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Each preferred term: whether it selects the node, and what it is worth."""
         from kubectl_sched.plugins.node_affinity import evidence
 
-        del state
         own = pod.spec.affinity.node_affinity if pod.spec.affinity else None
         return (
             *evidence.preferences((self._added and self._added.preferred) or (), "addedAffinity", nodes, row),

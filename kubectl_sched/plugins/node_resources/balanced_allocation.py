@@ -59,7 +59,6 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Status:
         """Skip best-effort pods, which would all go to the best balanced node."""
-        del rows
         prepared = self._pre_score_state(pod, nodes)
         if prepared is None:
             return SKIP

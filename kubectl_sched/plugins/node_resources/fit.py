@@ -91,7 +91,6 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
         """Reject nodes with too little of anything, and say everything that is too little."""
-        del pod
         request = state.get(PRE_FILTER_STATE)
         if request is None:
             raise PluginError(f'error reading "{PRE_FILTER_STATE.name}" from cycleState: not found')
@@ -134,7 +133,6 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Status:
         """Sum up the requests as the scoring strategy counts them."""
-        del rows
         state.write(PRE_SCORE_STATE, self._pre_score_state(pod, nodes))
         return SUCCESS
 
@@ -158,7 +156,6 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         self, info: PodGroupInfo, placement: Placement, assignments: Sequence[ProposedAssignment], nodes: Snapshot
     ) -> int:
         """Return how full the placement's nodes would be together: always by MostAllocated, whatever the strategy."""
-        del info
         requests: dict[str, int] = {}
         for each in assignments:
             for name, amount in scoring_request(each.pod, _SCORING, use_requested=False).items():

@@ -113,7 +113,6 @@ class Strategy(ABC):
         return self._mean(total, weights)
 
     def _counts(self, points: Integers, allocatable: Integers) -> Mask:
-        del points
         counts: Mask = allocatable != 0
         return counts
 

@@ -41,7 +41,6 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
     depends_on: ClassVar[DependsOn] = DependsOn.PODS_OF_NODE
 
     def __init__(self, args: None, handle: Handle) -> None:
-        del args
         self._release = handle.release
         self._portworx_migrates = handle.features.enabled("CSIMigrationPortworx")
         self._scales_limits = handle.features.enabled("VolumeLimitScaling")
@@ -50,12 +49,10 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Skip pods without volumes that are ever attached."""
-        del state, nodes
         return PreFilterResult(status=SKIP if self._leaves_out(pod) or not attachable_count(pod) else SUCCESS)
 
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
         """Reject nodes where a driver would have more volumes than it takes."""
-        del state
         if self._leaves_out(pod):
             return Column.filled(len(nodes), SUCCESS)
         volumes = self._volumes_in(nodes.objects)
@@ -80,7 +77,6 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
 
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Each driver that has no room left: its limit, and who uses it up; or what is missing altogether."""
-        del state
         if self._leaves_out(pod):
             return ()
         volumes = self._volumes_in(nodes.objects)

@@ -141,7 +141,6 @@ class PodTopologySpread(
 
     def normalize_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows, scores: Integers) -> Integers:
         """The fewest pods become 100."""
-        del pod
         return scoring.normalized(_pre_score_state(state), nodes, rows, scores)
 
     def normalizes_by_value(self, state: CycleState, nodes: Snapshot) -> bool:
@@ -150,7 +149,6 @@ class PodTopologySpread(
 
     def pre_score_fewer(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Hashable:
         """The weight of a matching pod depends on the number of domains among the feasible nodes."""
-        del pod
         before = state.get(scoring.STATE)
         if before is None:
             return None

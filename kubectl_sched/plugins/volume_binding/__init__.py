@@ -126,7 +126,6 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         from kubectl_sched.plugins.volume_binding.claims import pod_volume_claims
         from kubectl_sched.plugins.volume_binding.evidence import immediate_claims, refused_claims
 
-        del state
         return refused_claims(pod, nodes.objects) or immediate_claims(
             pod_volume_claims(pod, nodes.objects), nodes.objects
         )
@@ -180,7 +179,6 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Status:
         """Skip unless volumes are scored at all and, without StorageCapacityScoring, some would be bound."""
-        del pod
         if not self._scores:
             return SKIP
         _read(state)
@@ -192,7 +190,6 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
 
     def score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
         """By how full the storage of the node's classes would be, along the profile's shape."""
-        del pod
         _read(state)
         found = self._found(state, nodes)
         if not self._scores or found is None:
@@ -207,7 +204,6 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
 
     def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """For each storage class how much of it would be used."""
-        del pod
         found = self._found(state, nodes)
         if not self._scores or found is None:
             return ()
@@ -222,7 +218,6 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
 
     def binding_actions(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[BindingAction, ...]:
         """Name the claims that would be bound or provisioned, and the conditions to wait for."""
-        del pod
         kept, found = state.get(PRE_FILTER_STATE), self._found(state, nodes)
         if kept is None or kept.binder is None or found is None:
             return ()
@@ -241,7 +236,6 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         """The volumes and claims that the pod takes on that node."""
         from kubectl_sched.plugins.volume_binding.reserve import reservations
 
-        del pod, now
         found = self._found(state, nodes)
         return tuple(reservations(found[row], nodes.names[row])) if found is not None else ()
 
