@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from kubectl_sched.record import CachingRecord, Record
+from kubectl_sched.record import CachingRecord, Record, plain
 
 if TYPE_CHECKING:
     from kubectl_sched.queries.explanation import Explanation
@@ -90,6 +90,6 @@ def _common(answer: Answer | GroupAnswer, dry_run: str) -> dict[str, Any]:
         "outcome": answer.outcome,
         "message": answer.message,
         "serving": {"state": plan.serving[0], "evidence": plan.serving[1]},
-        "requests": [{"method": each.method, "path": each.path, "what": each.what} for each in plan.writes],
+        "requests": plain(plan.writes),
         "left": list(answer.left),
     }

@@ -150,8 +150,7 @@ def _until_interrupted(run: Callable[[], T], stop: Event) -> T:
 def _uninterrupted(stop: Event) -> Iterator[None]:
     """Ctrl-C and SIGTERM let what is being written come to an end in order; a second Ctrl-C does not wait for that."""
 
-    def stopped(signal_number: int, _: object) -> None:
-        del signal_number
+    def stopped(*_: object) -> None:
         stop.set()
         signal.signal(signal.SIGINT, signal.default_int_handler)
         write_error("interrupted: taking back what was written (Ctrl-C again leaves it as it is)\n")

@@ -179,11 +179,8 @@ class Selectors:
 def _shown(value: object) -> str:
     if isinstance(value, DeviceAttribute):
         values = [getattr(value, name) for name in value.__struct_fields__]
-        return (
-            str(next((one for one in values if one not in (None, ())), "")).lower()
-            if value.bool_value is not None
-            else str(next((one for one in values if one not in (None, ())), ""))
-        )
+        shown = str(next((one for one in values if one not in (None, ())), ""))
+        return shown.lower() if value.bool_value is not None else shown
     return str(getattr(value, "value", value))
 
 

@@ -61,8 +61,7 @@ def parse(entry: str, context: Context) -> tuple[Edit, ...]:
     return tuple(edits)
 
 
-def _tolerate(words: Sequence[str], context: Context) -> list[Edit]:
-    del context
+def _tolerate(words: Sequence[str], _: Context) -> list[Edit]:
     return [_toleration(word) for word in words]
 
 
@@ -114,8 +113,7 @@ def _label(words: Sequence[str], context: Context) -> list[Edit]:
     return [LabelPod(key=key, value=value) for key, value in (_key_and_value(word, "label") for word in words)]
 
 
-def _select(words: Sequence[str], context: Context) -> list[Edit]:
-    del context
+def _select(words: Sequence[str], _: Context) -> list[Edit]:
     return [Select(key=key, value=value) for key, value in (_key_and_value(word, "select") for word in words)]
 
 

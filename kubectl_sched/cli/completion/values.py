@@ -110,9 +110,8 @@ def _nodes_to_add(given: Mapping[str, Any], incomplete: str) -> Iterable[Candida
     return _prefixed(f"{count}=", _nodes(given, "")) if equals else [Candidate("1=", "how many, and of which node")]
 
 
-def _shapes(given: Mapping[str, Any], incomplete: str) -> Iterable[Candidate]:
+def _shapes(_: Mapping[str, Any], incomplete: str) -> Iterable[Candidate]:
     """The names of common resources, after the shape's name or after the last comma."""
-    del given
     head = incomplete[: incomplete.rfind(",") + 1] or incomplete[: incomplete.rfind("=") + 1]
     return [Candidate(f"{head}{each}=") for each in ("cpu", "memory", "ephemeral-storage", "nvidia.com/gpu")]
 
@@ -127,8 +126,7 @@ def _profiles(given: Mapping[str, Any], _: str) -> Iterable[Candidate]:
     return configured_profiles(config) if config else source_of(given).scheduler_names()
 
 
-def _versions(given: Mapping[str, Any], _: str) -> Iterable[Candidate]:
-    del given
+def _versions(*_: object) -> Iterable[Candidate]:
     from kubectl_sched.config import SUPPORTED
 
     return [Candidate(str(version), "") for version in reversed(SUPPORTED)]
@@ -145,13 +143,11 @@ def _feature_gates(given: Mapping[str, Any], incomplete: str) -> Iterable[Candid
     return [Candidate(f"{head}{gate.name}={str(not gate.default).lower()}", gate.stage) for gate in gates]
 
 
-def _replicas(given: Mapping[str, Any], _: str) -> Iterable[Candidate]:
-    del given
+def _replicas(*_: object) -> Iterable[Candidate]:
     return [Candidate("max", "until one no longer fits")]
 
 
-def _dry_run(given: Mapping[str, Any], _: str) -> Iterable[Candidate]:
-    del given
+def _dry_run(*_: object) -> Iterable[Candidate]:
     return [Candidate("none", ""), Candidate("client", "only plan"), Candidate("server", "let it be checked")]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TypeAlias
 
 from kubectl_sched.dynamic_resource_allocation.cel.activation import Frame, Step, truth
@@ -11,7 +12,8 @@ from kubectl_sched.dynamic_resource_allocation.cel.library.arguments import no_o
 from kubectl_sched.dynamic_resource_allocation.cel.values import CelError, Value, from_key, map_key
 
 Rounds: TypeAlias = Iterator[tuple[Value, ...]]
-FoldBody: TypeAlias = Callable[[Sequence[Step], int], Callable[[Frame, Rounds], Value]]
+FoldBody: TypeAlias = Callable[[Frame, Rounds, Sequence[Step], int], Value]
+"""Folds the rounds by the steps of a macro's arguments; the number is what a list made by each round costs."""
 
 
 def pairs(container: Value) -> Iterator[tuple[Value, Value]]:
@@ -24,31 +26,25 @@ def pairs(container: Value) -> Iterator[tuple[Value, Value]]:
         raise no_overload()
 
 
-def _any_or_all(stops_at: bool) -> FoldBody:
-    def of(steps: Sequence[Step], _: int) -> Callable[[Frame, Rounds], Value]:
-        def body(frame: Frame, rounds: Rounds) -> bool:
-            failure: CelError | None = None
-            decided = False
-            for _ in rounds:
-                # not_strictly_false(@result), or of !@result, then @result || predicate
-                frame.spend(2 + stops_at)
-                if decided:
-                    break
-                frame.spend(1)
-                try:
-                    decided = truth(steps[0](frame)) is stops_at
-                except CostExceeded:
-                    raise
-                except CelError as wrong:
-                    failure = failure or wrong
-            frame.spend(1)
-            if failure is not None and not decided:
-                raise failure
-            return decided is stops_at
-
-        return body
-
-    return of
+def _any_or_all(stops_at: bool, frame: Frame, rounds: Rounds, steps: Sequence[Step], _list_cost: int) -> bool:
+    failure: CelError | None = None
+    decided = False
+    for _ in rounds:
+        # not_strictly_false(@result), or of !@result, then @result || predicate
+        frame.spend(2 + stops_at)
+        if decided:
+            break
+        frame.spend(1)
+        try:
+            decided = truth(steps[0](frame)) is stops_at
+        except CostExceeded:
+            raise
+        except CelError as wrong:
+            failure = failure or wrong
+    frame.spend(1)
+    if failure is not None and not decided:
+        raise failure
+    return decided is stops_at
 
 
 def _each(frame: Frame, rounds: Rounds, tests: Sequence[Step], act: Callable[[tuple[Value, ...]], None]) -> None:
@@ -67,83 +63,68 @@ def _each(frame: Frame, rounds: Rounds, tests: Sequence[Step], act: Callable[[tu
         raise failure
 
 
-def _exists_one(steps: Sequence[Step], _: int) -> Callable[[Frame, Rounds], Value]:
-    def body(frame: Frame, rounds: Rounds) -> bool:
-        found: list[Value] = []
+def _exists_one(frame: Frame, rounds: Rounds, steps: Sequence[Step], _: int) -> bool:
+    found: list[Value] = []
 
-        def count(values: tuple[Value, ...]) -> None:
-            frame.spend(2)
-            found.append(values)
+    def count(values: tuple[Value, ...]) -> None:
+        frame.spend(2)
+        found.append(values)
 
-        _each(frame, rounds, steps, count)
-        frame.spend(1)
-        return len(found) == 1
-
-    return body
+    _each(frame, rounds, steps, count)
+    frame.spend(1)
+    return len(found) == 1
 
 
-def _filter(steps: Sequence[Step], _: int) -> Callable[[Frame, Rounds], Value]:
-    def body(frame: Frame, rounds: Rounds) -> list[Value]:
-        kept: list[Value] = []
+def _filter(frame: Frame, rounds: Rounds, steps: Sequence[Step], _: int) -> list[Value]:
+    kept: list[Value] = []
 
-        def keep(values: tuple[Value, ...]) -> None:
-            frame.spend(13)
-            kept.append(values[0])
+    def keep(values: tuple[Value, ...]) -> None:
+        frame.spend(13)
+        kept.append(values[0])
 
-        _each(frame, rounds, steps, keep)
-        return kept
-
-    return body
+    _each(frame, rounds, steps, keep)
+    return kept
 
 
-def _map_list(steps: Sequence[Step], list_cost: int) -> Callable[[Frame, Rounds], Value]:
-    def body(frame: Frame, rounds: Rounds) -> list[Value]:
-        made: list[Value] = []
+def _map_list(frame: Frame, rounds: Rounds, steps: Sequence[Step], list_cost: int) -> list[Value]:
+    made: list[Value] = []
 
-        def add(_: tuple[Value, ...]) -> None:
-            frame.spend(2 + list_cost)
-            made.append(steps[-1](frame))
+    def add(_: tuple[Value, ...]) -> None:
+        frame.spend(2 + list_cost)
+        made.append(steps[-1](frame))
 
-        _each(frame, rounds, steps[:-1], add)
-        return made
-
-    return body
+    _each(frame, rounds, steps[:-1], add)
+    return made
 
 
-def _map_values(steps: Sequence[Step], _: int) -> Callable[[Frame, Rounds], Value]:
-    def body(frame: Frame, rounds: Rounds) -> dict[Value, Value]:
-        made: dict[Value, Value] = {}
+def _map_values(frame: Frame, rounds: Rounds, steps: Sequence[Step], _: int) -> dict[Value, Value]:
+    made: dict[Value, Value] = {}
 
-        def insert(values: tuple[Value, ...]) -> None:
-            frame.spend(3)
-            made[map_key(values[0])] = steps[-1](frame)
+    def insert(values: tuple[Value, ...]) -> None:
+        frame.spend(3)
+        made[map_key(values[0])] = steps[-1](frame)
 
-        _each(frame, rounds, steps[:-1], insert)
-        return made
-
-    return body
+    _each(frame, rounds, steps[:-1], insert)
+    return made
 
 
-def _map_entries(steps: Sequence[Step], _: int) -> Callable[[Frame, Rounds], Value]:
-    def body(frame: Frame, rounds: Rounds) -> dict[Value, Value]:
-        entries: dict[Value, Value] = {}
+def _map_entries(frame: Frame, rounds: Rounds, steps: Sequence[Step], _: int) -> dict[Value, Value]:
+    entries: dict[Value, Value] = {}
 
-        def insert(_: tuple[Value, ...]) -> None:
-            frame.spend(2)
-            for key, value in steps[-1](frame).items():
-                if key in entries:
-                    raise CelError(f"insert failed: key {from_key(key)} already exists")
-                entries[key] = value
+    def insert(_: tuple[Value, ...]) -> None:
+        frame.spend(2)
+        for key, value in steps[-1](frame).items():
+            if key in entries:
+                raise CelError(f"insert failed: key {from_key(key)} already exists")
+            entries[key] = value
 
-        _each(frame, rounds, steps[:-1], insert)
-        return entries
-
-    return body
+    _each(frame, rounds, steps[:-1], insert)
+    return entries
 
 
 FOLDS: dict[str, FoldBody] = {
-    "all": _any_or_all(stops_at=False),
-    "exists": _any_or_all(stops_at=True),
+    "all": partial(_any_or_all, False),
+    "exists": partial(_any_or_all, True),
     "exists_one": _exists_one,
     "existsOne": _exists_one,
     "filter": _filter,

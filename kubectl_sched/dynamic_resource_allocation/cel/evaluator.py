@@ -358,8 +358,7 @@ def _bind(node: Bind) -> Step:
 def _fold(node: Fold) -> Step:
     ranged = compiled(node.range)
     list_cost = 0 if _is_constant(node.args[-1]) else _LIST_COST
-    body = FOLDS[node.macro]([compiled(arg) for arg in node.args], list_cost)
-    names = node.names
+    body, steps, names = FOLDS[node.macro], [compiled(arg) for arg in node.args], node.names
 
     def step(frame: Frame) -> Value:
         container = ranged(frame)
@@ -370,7 +369,7 @@ def _fold(node: Fold) -> Step:
                 inner.variables.update(zip(names, values, strict=True))
                 yield values
 
-        return body(inner, rounds())
+        return body(inner, rounds(), steps, list_cost)
 
     return step
 

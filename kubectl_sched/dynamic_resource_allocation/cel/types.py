@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from kubectl_sched.data_lines import data_lines
+
 
 class Type(NamedTuple):
     """Such as `list(int)`."""
@@ -96,9 +98,7 @@ def namespaces() -> frozenset[str]:
 @cache
 def _table() -> dict[str, tuple[Overload, ...]]:
     table: dict[str, tuple[Overload, ...]] = {}
-    for line in _TABLE.read_text("utf-8").splitlines():
-        if line.startswith("#"):
-            continue
+    for line in data_lines(_TABLE):
         name, _, text = line.partition(" ")
         for group, expanded in _GROUPS.items():
             text = text.replace(group, expanded)

@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 _CORDONED: Final = Taint(key="node.kubernetes.io/unschedulable", effect=NO_SCHEDULE)
 
 
-def never(question: HintQuestion) -> bool:
+def never(_: HintQuestion) -> bool:
     """The plugins that rejected the pod besides decide."""
-    del question
     return False
 
 

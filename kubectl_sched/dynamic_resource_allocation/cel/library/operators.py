@@ -107,8 +107,7 @@ def _remainder(one: int, other: int) -> int:
     return one - other * truncated_division(one, other)
 
 
-def _no_remainder(one: float, other: float) -> float:
-    del one, other
+def _no_remainder(*_: float) -> float:
     raise no_overload()
 
 
