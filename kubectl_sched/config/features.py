@@ -14,6 +14,7 @@ import msgspec
 
 from kubectl_sched.config.refusal import FeatureGateError
 from kubectl_sched.config.versions import KubeVersion
+from kubectl_sched.data_lines import data_lines
 
 Stage: TypeAlias = Literal["Alpha", "Beta", "GA", "Deprecated"]
 
@@ -121,8 +122,7 @@ def gates_of_scheduler() -> tuple[str, ...]:
 @cache
 def _lines() -> dict[str, str]:
     """Read the table: by gate the rest of its line."""
-    lines = _TABLE.read_text("utf-8").splitlines()
-    return dict(line.split(" | ", 1) for line in lines if not line.startswith("#"))
+    return dict(line.split(" | ", 1) for line in data_lines(_TABLE))
 
 
 @cache

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kubectl_sched.data_lines import data_lines
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.record import Record
 from kubectl_sched.snapshot import NodeInfo
@@ -30,34 +32,7 @@ _CONTROLLERS = {
 }
 """The controllers that are known to lift gates, by the beginnings of the gates' names."""
 
-_REFUSALS = frozenset(
-    {
-        "AppArmor",
-        "EmptyPodSharedPoolError",
-        "InitContainerRestartPolicyForbidden",
-        "InvalidNodeInfo",
-        "NodeAffinity",
-        "NodeName",
-        "NodePorts",
-        "NodeResourcesFit",
-        "NodeShutdown",
-        "PodFeatureUnsupported",
-        "PodLevelResourcesNotSupported",
-        "PodOSNotSupported",
-        "PodOSSelectorNodeLabelDoesNotMatch",
-        "PreemptionError",
-        "SMTAlignmentError",
-        "SupplementalGroupsPolicyNotSupported",
-        "SysctlForbidden",
-        "TaintToleration",
-        "TopologyAffinityError",
-        "UnexpectedAdmissionError",
-        "UnexpectedPredicateFailureType",
-        "UnknownReason",
-        "VolumeAttachmentLimitExceeded",
-    }
-)
-"""The reasons for which kubelets refuse pods (pkg/kubelet/kubelet.go: admissionRejectionReasons), besides OutOf..."""
+_REFUSALS = Path(__file__).with_name("kubelet_refusals.txt")
 
 _UNDER_PRESSURE = "The node had condition"
 """By these words an eviction that is a refusal is told from one of a pod that ran (pkg/kubelet/eviction)."""
@@ -166,7 +141,7 @@ def was_refused(pod: Pod) -> bool:
 
 def is_refusal(reason: str) -> bool:
     """Report whether a kubelet gives the reason for a pod that it does not admit."""
-    return reason in _REFUSALS or reason.startswith("OutOf")
+    return reason in data_lines(_REFUSALS) or reason.startswith("OutOf")
 
 
 def _its_successor(pod: Pod) -> Iterator[str]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from kubectl_sched.data_lines import data_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -10,27 +13,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.core import Node
     from kubectl_sched.snapshot import Snapshot
 
-POOL_LABELS = (
-    "karpenter.sh/nodepool",
-    "karpenter.sh/provisioner-name",
-    "cloud.google.com/gke-nodepool",
-    "eks.amazonaws.com/nodegroup",
-    "alpha.eksctl.io/nodegroup-name",
-    "kubernetes.azure.com/agentpool",
-    "agentpool",
-    "doks.digitalocean.com/node-pool",
-    "ibm-cloud.kubernetes.io/worker-pool-name",
-    "k8s.scaleway.com/pool-name",
-    "lke.linode.com/pool-id",
-    "vke.vultr.com/node-pool",
-    "kops.k8s.io/instancegroup",
-    "worker.gardener.cloud/pool",
-    "node.cluster.x-k8s.io/nodegroup",
-    "pool",
-    "nodepool",
-    "node-pool",
-)
-"""The labels by which clouds and provisioners name their pools, the most specific first."""
+_POOL_LABELS = Path(__file__).with_name("pool_labels.txt")
 
 _ROLE = "node-role.kubernetes.io/"
 _CONDITION_TAINT = "node.kubernetes.io/"
@@ -47,7 +30,7 @@ def pools(nodes: Snapshot, rows: Iterable[int]) -> dict[str, list[int]]:
 def pool_of(node: Node) -> str:
     """`pool-label=value`, else the node's roles and taints in words."""
     labels = node.metadata.labels
-    for label in POOL_LABELS:
+    for label in data_lines(_POOL_LABELS):
         if label in labels:
             return f"{label}={labels[label]}"
     roles = sorted(key.removeprefix(_ROLE) for key in labels if key.startswith(_ROLE))

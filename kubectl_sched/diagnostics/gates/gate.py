@@ -49,7 +49,7 @@ class Owner(Record, frozen=True, kw_only=True):
         return " ".join(filter(None, (self.kind, "/".join(filter(None, (self.namespace, self.name))))))
 
 
-class Quota(Record, frozen=True, kw_only=True):
+class Quota(Record, frozen=True, kw_only=True, rename="camel"):
     """The quota of one resource in one flavor. Amounts are quantities as they are written; None if not known."""
 
     flavor: str
@@ -63,7 +63,7 @@ class Quota(Record, frozen=True, kw_only=True):
     wanted: str | None = None
 
 
-class QueuePlace(Record, frozen=True, kw_only=True):
+class QueuePlace(Record, frozen=True, kw_only=True, rename="camel"):
     """The place in a queue as its controller tells it, counted from 1."""
 
     local_queue: int

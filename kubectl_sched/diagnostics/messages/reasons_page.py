@@ -6,6 +6,7 @@ Run `python -m kubectl_sched.diagnostics.messages.reasons_page > docs/reasons.md
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.config.versions import NEWEST, OLDEST
@@ -16,32 +17,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.diagnostics.messages.reasons import Reason
 
-_HEAD: Final = f"""\
-# Reasons
-
-<!-- Written by `python -m kubectl_sched.diagnostics.messages.reasons_page`; do not edit. -->
-
-Every reason that kube-scheduler gives, from {OLDEST} to {NEWEST}: what it means, how people get there, what usually
-helps, and where it comes from (paths are below `pkg/scheduler` or `pkg/scheduler/framework` of k8s.io/kubernetes).
-`kubectl sched explain message TEXT` takes a whole message apart and names these entries;
-`kubectl sched explain pod NAME` says which nodes, and by how much they miss.
-
-A reason that is not here is of an extender, or of a plugin that was added to kube-scheduler.
-
-## How to read a message
-
-```text
-0/7 nodes are available: 1 node(s) had untolerated taint(s), 6 Insufficient cpu. preemption: 0/7 nodes are available:
-1 Preemption is not helpful for scheduling, 6 No preemption victims found for incoming pod.
-```
-
-- `0/7`: none of seven nodes can take the pod. The counts are of nodes; one node may give several reasons, but only
-  those of the first plugin that rejects it, so a reason can be hidden behind another.
-- After the full stop: whether ending other pods would make room. Up to 1.23 this is not said. From 1.26 to 1.28 another
-  full stop follows it.
-- A reason without a count is about the pod as a whole, whatever the node; up to 1.25 it is counted once for each node.
-- Nodes that a plugin had left out beforehand are counted from 1.32 on only; before, the counts may not add up.
-- An event holds 1024 bytes and ends in ` ...` where it was cut; the pod's condition PodScheduled has the whole text."""
+_HEAD: Final = Path(__file__).with_name("reasons_head.md")
 
 _COMMAND: Final = "kubectl "
 
@@ -50,7 +26,8 @@ _NOTHING: Final = "Nothing by itself: look at the other reasons of the message."
 
 def page() -> str:
     """The page as Markdown."""
-    return "\n\n".join([_HEAD, _contents(), *(_family(name, reasons) for name, reasons in families().items())]) + "\n"
+    head = _HEAD.read_text("utf-8").rstrip("\n").format(oldest=OLDEST, newest=NEWEST)
+    return "\n\n".join([head, _contents(), *(_family(name, reasons) for name, reasons in families().items())]) + "\n"
 
 
 def _contents() -> str:

@@ -32,8 +32,8 @@ _OWN = {
 class ScaleUpReason(Record, frozen=True, kw_only=True):
     """One reason: the number of node groups it keeps from growing, None for all of them together."""
 
-    reason: str
     groups: int | None
+    reason: str
     plugin: str = ""
     says: str = ""
 
