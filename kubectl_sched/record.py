@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 
@@ -16,3 +18,8 @@ class CachingRecord(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=Tr
     """A frozen value that is equal to itself alone, and may have fields that it computes once (`cached_property`)."""
 
     __repr__ = object.__repr__  # its fields are a whole cluster
+
+
+def plain(value: object) -> Any:
+    """Return a value as JSON has it, in dictionaries, lists and scalars."""
+    return msgspec.json.decode(msgspec.json.encode(value))

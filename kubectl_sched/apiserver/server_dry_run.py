@@ -15,6 +15,7 @@ from msgspec import structs
 
 from kubectl_sched.api.pod import Pod, PodSpec
 from kubectl_sched.errors import SchedError
+from kubectl_sched.record import plain
 from kubectl_sched.sources.dump.undecoded_values import typed
 from kubectl_sched.sources.kinds import SERVED
 from kubectl_sched.sources.live.live_errors import ResponseError
@@ -184,18 +185,18 @@ def _path(version: str, plural: str, namespace: str) -> str:
 def _body(pod: Pod, template: JSON) -> JSON:
     """The pod that the controller would create: the template, and what it adds to each pod."""
     spec = dict(template["spec"])
-    plain = typed(dict(spec), PodSpec)
+    written = typed(dict(spec), PodSpec)
     for field in _PER_POD:
         value = getattr(pod.spec, field)
-        if value != getattr(plain, field):
-            spec[field] = _json(value) if field != "volumes" else _volumes(pod, spec)
+        if value != getattr(written, field):
+            spec[field] = plain(value) if field != "volumes" else _volumes(pod, spec)
     kept = dict(template.get("metadata") or {})
     metadata = {
         **({"annotations": kept["annotations"]} if kept.get("annotations") else {}),
         "name": pod.name,
         "namespace": pod.namespace,
         "labels": pod.metadata.labels,
-        "ownerReferences": _json(pod.metadata.owner_references),
+        "ownerReferences": plain(pod.metadata.owner_references),
     }
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
@@ -204,10 +205,6 @@ def _volumes(pod: Pod, spec: JSON) -> list[JSON]:
     """Those of the template with all their fields, and those that the controller adds."""
     written = {each["name"]: each for each in spec.get("volumes") or ()}
     return [
-        _json(volume) if volume.persistent_volume_claim is not None else written.get(volume.name, _json(volume))
+        plain(volume) if volume.persistent_volume_claim is not None else written.get(volume.name, plain(volume))
         for volume in pod.spec.volumes
     ]
-
-
-def _json(value: object) -> Any:
-    return msgspec.json.decode(msgspec.json.encode(value))

@@ -165,13 +165,6 @@ def _shape_capacity(shape: Shape, schedulers: ClusterSchedulers) -> ShapeCapacit
     return ShapeCapacity(shape=shape, requests=requests, capacity=capacity, stranded=stranded)
 
 
-def _unfit(capacity: PodCapacity) -> Mask:
-    """bool[n]: the nodes on which not one of the pods fits."""
-    unfit = np.ones(len(capacity.first.nodes), dtype=np.bool_)
-    unfit[capacity.first.feasible] = False
-    return unfit
-
-
 def _free(nodes: Snapshot, resource: str) -> Integers:
     free: Integers = np.maximum(nodes.allocatable(resource) - _requested(nodes, resource), 0)
     return free
@@ -187,7 +180,7 @@ def _all_stranded(requests: Iterable[str], capacity: PodCapacity, rows: Integers
 
 def _stranded(resource: str, capacity: PodCapacity, rows: Integers) -> Stranded:
     free, verdict = _free(capacity.first.nodes, resource)[rows], capacity.first.verdict
-    unfit = _unfit(capacity)[rows] & (free > 0)
+    unfit = ~capacity.first.feasible_mask[rows] & (free > 0)
     blocked: dict[tuple[str, ...], Blocked] = {}
     if verdict is not None:
         codes = verdict.codes[rows][unfit]
@@ -214,10 +207,7 @@ def _reachable(nodes: Snapshot, schedulers: ClusterSchedulers) -> Mask:
     )
     spec = PodSpec(tolerations=tolerations, scheduler_name=DEFAULT_SCHEDULER_NAME, preemption_policy="Never")
     pod = Pod(metadata=ObjectMeta(name="empty", namespace="default", uid="empty"), spec=spec)
-    scheduler = schedulers.default_scheduler
-    reachable = np.zeros(len(nodes), dtype=np.bool_)
-    reachable[scheduler.cycle(pod, nodes, schedulers.profile).feasible] = True
-    return reachable
+    return schedulers.default_scheduler.cycle(pod, nodes, schedulers.profile).feasible_mask
 
 
 def _pool(name: str, rows: Sequence[int], nodes: Snapshot, shapes: Sequence[ShapeCapacity], reachable: Mask) -> Pool:
@@ -251,7 +241,7 @@ def _resource(name: str, rows: Integers, nodes: Snapshot, shapes: Sequence[Shape
     asking = [each for each in shapes if name in each.requests] or list(shapes)
     unfit = np.full(len(rows), bool(asking))
     for each in asking:
-        unfit &= _unfit(each.capacity)[rows]
+        unfit &= ~each.capacity.first.feasible_mask[rows]
     usable = np.where(reachable[rows], free, 0)
     largest = int(usable.argmax()) if len(rows) else 0
     return Resource(

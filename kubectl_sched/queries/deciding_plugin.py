@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.result import Outcome
 
@@ -218,6 +216,5 @@ def _gains(lead_before: dict[str, int], lead_after: dict[str, int], left: str, t
 
 def _leads(result: ScheduleResult, name: str, other: str) -> dict[str, int]:
     """By how many points each plugin prefers one node to another."""
-    rows = [result.nodes.row_of[name], result.nodes.row_of[other]]
-    first, second = (int(np.flatnonzero(result.feasible == row)[0]) for row in rows)
+    first, second = (result.position_of[result.nodes.row_of[node]] for node in (name, other))
     return {each.plugin: int(each.weighted[first] - each.weighted[second]) for each in result.scores}

@@ -52,8 +52,7 @@ def funnel(result: ScheduleResult) -> tuple[Step, ...]:
     for plugin, mask in result.rejection_masks.items():
         narrow(plugin, ~mask)
     narrow(UNJUDGED, ~unknown_nodes(result.verdict))
-    feasible = np.zeros(total, dtype=np.bool_)
-    feasible[result.feasible] = True
+    feasible = result.feasible_mask
     if (left & ~feasible).any():
         passes = passing(result.verdict)
         extenders = result.verdict.where(lambda status: not status.is_success and status.plugin is None) & left

@@ -29,7 +29,7 @@ def clauses(result: ScheduleResult) -> list[str]:
     told: list[str] = []
     rest = "others"
     left = len(result.nodes) - len(result.feasible)
-    for rows, said in _of_requests_once(_told(result, _rejected(result))):
+    for rows, said in _of_requests_once(_told(result, ~result.feasible_mask)):
         told.append(f"{_subject(result, rows, left, rest, first=not told)} {agreeing(len(rows), said)}")
         rest = "inside" if isinstance(said, Outside) else "others"
         left -= len(rows)
@@ -38,7 +38,7 @@ def clauses(result: ScheduleResult) -> list[str]:
 
 def last_first(result: ScheduleResult) -> str:
     """The same with what leaves no node over first, so that no clause refers to one before it; usage is not told of."""
-    *before, last = _told(result, _rejected(result))
+    *before, last = _told(result, ~result.feasible_mask)
     told = (last, *reversed(before))
     counts = [f"{len(rows):,}" for rows, _ in told]
     subjects = [f"{counts[0]} nodes", *counts[1:]] if before else ["all"]
@@ -47,12 +47,6 @@ def last_first(result: ScheduleResult) -> str:
         for subject, (rows, said) in zip(subjects, told, strict=True)
     )
     return OfRequests(all_told) if any(isinstance(said, OfRequests) for _, said in told) else all_told
-
-
-def _rejected(result: ScheduleResult) -> Mask:
-    left: Mask = np.ones(len(result.nodes), dtype=np.bool_)
-    left[result.feasible] = False
-    return left
 
 
 def _of_requests_once(told: Iterable[tuple[Rows, str]]) -> Iterator[tuple[Rows, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.output import safe
 
 if TYPE_CHECKING:
@@ -34,9 +35,4 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
 
 def listed(names: Sequence[str], most: int = 3) -> str:
     """`a`, `a and b`, `a, b and c`, `a, b, c and 7 more`."""
-    shown = [safe(name) for name in names[:most]]
-    if len(names) > most:
-        return f"{', '.join(shown)} and {len(names) - most:,} more"
-    if len(shown) < 2:
-        return "".join(shown)
-    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return safe(first_few(names, most))

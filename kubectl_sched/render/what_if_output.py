@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.output import write_page
+from kubectl_sched.record import plain
 from kubectl_sched.render.data.writers import warn, write_data, write_names
 from kubectl_sched.render.safe_text import count
 
@@ -64,10 +66,7 @@ def _without_node(placements: Sequence[Placement]) -> Iterator[str]:
 def what_if_data(answer: WhatIfResult, version: str, warnings: Sequence[str]) -> dict[str, Any]:
     """The WhatIf of the contract."""
     simulated = answer.simulated
-    per_node: dict[str, int] = {}
-    for each in simulated.placements:
-        if each.node is not None:
-            per_node[each.node] = per_node.get(each.node, 0) + 1
+    per_node = Counter(each.node for each in simulated.placements if each.node is not None)
     return {
         "apiVersion": "kubectl-sched/v1",
         "kind": "WhatIf",
@@ -101,7 +100,7 @@ def _placement(placement: Placement) -> dict[str, Any]:
         "victims": sorted(victim.key for victim in placement.victims),
         "event": placement.event,
         "reason": placement.reason,
-        "unknown": [{"plugin": each.plugin, "node": each.node, "error": each.error} for each in placement.unknown],
+        "unknown": plain(placement.unknown),
     }
 
 
@@ -112,7 +111,5 @@ def _rollout(rollout: RolledOut) -> dict[str, Any]:
         "steps": rollout.steps,
         "stuckAt": rollout.stuck_at,
         "remaining": sorted(pod.key for pod in rollout.remaining),
-        "skew": [
-            {"topologyKey": each.topology_key, "before": each.before, "after": each.after} for each in rollout.skew
-        ],
+        "skew": plain(rollout.skew),
     }

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.objects import Objects
 
 
-class QueuePlace(Record, frozen=True, kw_only=True):
+class QueuePlace(Record, frozen=True, kw_only=True, rename="camel"):
     """`position` of `length`, counted from 1, and how many of those ahead have a higher priority.
 
     It is the order of QueueSort over all pods that wait. Which of them kube-scheduler holds back after a failed attempt

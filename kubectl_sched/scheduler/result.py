@@ -184,6 +184,13 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
         return {row: position for position, row in enumerate(self.feasible.tolist())}
 
     @cached_property
+    def feasible_mask(self) -> Mask:
+        """bool[n]: the feasible nodes."""
+        mask: Mask = np.zeros(len(self.nodes), dtype=np.bool_)
+        mask[self.feasible] = True
+        return mask
+
+    @cached_property
     def rejection_masks(self) -> Mapping[str, Mask]:
         """For each filter plugin, the nodes that it keeps out on its own."""
         return {plugin: column.where(_keeps_out) for plugin, column in self.verdicts.items()}

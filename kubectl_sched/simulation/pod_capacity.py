@@ -92,9 +92,7 @@ def _filled_at_once(result: ScheduleResult) -> Integers:
         return mask
 
     counts: Integers = np.zeros(len(nodes), dtype=np.int64)
-    feasible = np.zeros(len(nodes), dtype=np.bool_)
-    feasible[result.feasible] = True
-    ranges = [(feasible, 1, _MOST_ON_A_NODE)]
+    ranges = [(result.feasible_mask, 1, _MOST_ON_A_NODE)]
     while ranges:
         mask, least, most = ranges.pop()
         if not mask.any():

@@ -30,7 +30,7 @@ _DEFAULTS = ("kubernetes.io/hostname", "topology.kubernetes.io/zone")
 """Over these kube-scheduler spreads what does not say otherwise."""
 
 
-class Skew(Record, frozen=True, kw_only=True):
+class Skew(Record, frozen=True, kw_only=True, rename="camel"):
     """The most pods of a domain less the fewest, before and after."""
 
     topology_key: str
@@ -107,9 +107,7 @@ def least_wanted(pods: Sequence[Pod]) -> Pod:
 
     One without a node, else one that shares its node with most of its like, else the youngest.
     """
-    on_node: dict[str, int] = {}
-    for pod in pods:
-        on_node[pod.spec.node_name] = on_node.get(pod.spec.node_name, 0) + 1
+    on_node = Counter(pod.spec.node_name for pod in pods)
 
     def wanted(pod: Pod) -> tuple[bool, int, str]:
         return not pod.spec.node_name, on_node[pod.spec.node_name], pod.metadata.creation_timestamp or ""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.api.component_helpers.resource_names import PODS
 from kubectl_sched.framework.amounts import amount_texts
+from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.plugins.default_preemption.budgets import Budgets
 from kubectl_sched.suggestions.change import Change, Kind
 
@@ -100,7 +101,7 @@ def eviction(result: ScheduleResult, victims: Sequence[Pod]) -> Change:
     """These pods of one node gone, with how much that frees of what there is too little of."""
     return Change(
         kind=Kind.EVICT,
-        text=f"once {_named([pod.key for pod in victims])} {'is' if len(victims) == 1 else 'are'} gone"
+        text=f"once {first_few([pod.key for pod in victims])} {'is' if len(victims) == 1 else 'are'} gone"
         f"{_freeing(result, victims)}",
         evicts=tuple(victims),
         caution=_caution(result, victims),
@@ -140,15 +141,9 @@ def _caution(result: ScheduleResult, victims: Sequence[Pod]) -> str:
         told[0] += f" and {len(victims) - _NAMED} more"
     bare = [pod.key for pod in victims if pod.metadata.controller is None]
     if bare:
-        told.append(f"nothing makes {_named(bare)} again")
+        told.append(f"nothing makes {first_few(bare)} again")
     once = result.framework.handle.release.one_violated_budget_is_enough
     _, _, violated = Budgets(result.nodes.objects, one_violation_is_enough=once).split(list(victims))
     if violated:
-        told.append(f"PodDisruptionBudget {_named(violated)} forbids it, but kubectl delete does not check")
+        told.append(f"PodDisruptionBudget {first_few(violated)} forbids it, but kubectl delete does not check")
     return "; ".join(told)
-
-
-def _named(names: Sequence[str]) -> str:
-    if len(names) > _NAMED:
-        return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -13,14 +13,13 @@ from kubectl_sched.api.decoders import decoder
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.framework.amounts import amount_text
 from kubectl_sched.framework.cycle_state import CycleState
-from kubectl_sched.record import Record
+from kubectl_sched.record import Record, plain
 from kubectl_sched.scheduler.schedule_one import cycle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kubectl_sched.api.core import Node
-    from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot import Snapshot
@@ -84,12 +83,6 @@ def pod_patch(before: Pod, after: Pod) -> dict[str, Any]:
 def _patched(before: Pod, after: Pod) -> Pod:
     patch = pod_patch(before, after)
     return decoder(Pod).decode(msgspec.json.encode(merge(plain(before), patch))) if patch else before
-
-
-def plain(stored: KubernetesObject) -> dict[str, Any]:
-    """The object in dictionaries and lists, as JSON has it."""
-    data: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(stored))
-    return data
 
 
 def _with_node(nodes: Snapshot, node: Node, daemons: Iterable[Pod]) -> Snapshot:

@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from kubectl_sched.framework.plugin_error_boundary import unknown_nodes
 from kubectl_sched.record import Record
 from kubectl_sched.render.funnel import END_OF_SEARCH, EXTENDERS, NOMINATED_PODS, PRE_FILTER, UNJUDGED, funnel
+from kubectl_sched.render.node_tables import short
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.tui.lines.line import Span, Tone
 
@@ -39,11 +40,6 @@ class Stage(Record, frozen=True, kw_only=True):
     def label(self) -> str:
         """As the bar shows it."""
         return f"{short(self.name)} {self.figure}".rstrip()
-
-
-def short(plugin: str) -> str:
-    """A plugin's name without what many have in common."""
-    return plugin.removeprefix("NodeResources")
 
 
 def stages(explanation: Explanation) -> tuple[Stage, ...]:
@@ -133,8 +129,7 @@ def _kept_out(result: ScheduleResult, step: str) -> Mask:
     if alone is not None:
         return alone
     assert result.verdict is not None  # noqa: S101 - there is a funnel only where there is one
-    rest: Mask = np.ones(len(result.nodes), dtype=np.bool_)
-    rest[result.feasible] = False
+    rest = ~result.feasible_mask
     for mask in result.rejection_masks.values():
         rest &= ~mask
     passing = result.verdict.where(lambda status: status.is_success)
@@ -147,12 +142,10 @@ def _kept_out(result: ScheduleResult, step: str) -> Mask:
 
 
 def _scored(result: ScheduleResult) -> Iterator[Stage]:
-    feasible: Mask = np.zeros(len(result.nodes), dtype=np.bool_)
-    feasible[result.feasible] = True
     skipped = sorted(result.state.skip_score_plugins) if result.state else []
     told = f"{count(len(result.feasible), 'node')} scored by {count(len(result.scores), 'plugin')}"
     told += f"; {listed(skipped)} had nothing to say" if skipped else ""
-    yield Stage(name=SCORE, figure=f"{len(result.feasible):,}", told=told, nodes=feasible)
+    yield Stage(name=SCORE, figure=f"{len(result.feasible):,}", told=told, nodes=result.feasible_mask)
     best: Mask = np.zeros(len(result.nodes), dtype=np.bool_)
     best[result.feasible[result.totals == result.totals.max()]] = True
     tied = " are tied, and chance decides" if len(result.best) > 1 else " has the most points"

@@ -18,11 +18,11 @@ from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.policy import PriorityClass
 from kubectl_sched.config import ConfigurationError, FeatureGateError
 from kubectl_sched.framework.amounts import amount_text
+from kubectl_sched.record import plain
 from kubectl_sched.sources import read
 from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
 from kubectl_sched.suggestions.change import Kind, Promise
 from kubectl_sched.suggestions.search import suggest
-from kubectl_sched.suggestions.trial import plain
 from tests.oracle.generate.clusters import requests
 from tests.plugins.clusters import pod
 from tests.suggestions.test_search import CASES, WINNING

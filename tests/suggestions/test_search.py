@@ -19,11 +19,12 @@ from msgspec import structs
 from kubectl_sched.api.apimachinery.strategic_merge import merge
 from kubectl_sched.api.policy import PodDisruptionBudget, PriorityClass
 from kubectl_sched.config import RELEASES, KubeVersion, load_configuration
+from kubectl_sched.record import plain
 from kubectl_sched.scheduler.schedule_one import cycle
 from kubectl_sched.suggestions.change import Kind, Promise
 from kubectl_sched.suggestions.ranking import Advice, advice_of, ranked
 from kubectl_sched.suggestions.search import suggest
-from kubectl_sched.suggestions.trial import Trial, plain
+from kubectl_sched.suggestions.trial import Trial
 from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests
 from tests.plugins.random_clusters import clusters, incoming_pods

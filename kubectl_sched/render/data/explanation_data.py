@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.framework.amounts import amount_text
 from kubectl_sched.framework.status import Code
+from kubectl_sched.record import plain
 from kubectl_sched.render.podgroups.podgroup_headline import podgroup_headline
 from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.result import Outcome
@@ -22,12 +23,10 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.interface import PostFilterResult
     from kubectl_sched.framework.status import Status
-    from kubectl_sched.queries.contrast import Contrast
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.queries.provisioning.cluster_autoscaler_replay import ClusterAutoscalerAnswer
     from kubectl_sched.queries.provisioning.karpenter_replay import KarpenterAnswer
     from kubectl_sched.queries.provisioning.new_nodes import NewNodes
-    from kubectl_sched.scheduler.queue_position import QueuePlace
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.search_starts import Sampling
     from kubectl_sched.suggestions.change import Suggestion
@@ -64,20 +63,17 @@ def explanation_data(
         "message": result.message,
         "postFilter": _post_filter(result.post_filter),
         "event": result.event,
-        "unknown": [{"plugin": each.plugin, "node": each.node, "error": each.error} for each in result.unknown],
+        "unknown": plain(result.unknown),
         "error": result.error,
-        "binding": [
-            {"extensionPoint": action.extension_point, "plugin": action.plugin, "action": action.action}
-            for action in result.binding
-        ],
+        "binding": plain(result.binding),
         "podGroup": _podgroup(result),
-        "queue": _queue(explanation.queue_place),
+        "queue": plain(explanation.queue_place),
         "stage": stage_data(explanation.stage),
         "history": _history(explanation.history),
         "observed": _observed(explanation.observed),
         "suggestions": [suggestion_data(each) for each in explanation.suggestions],
         "sampling": _sampling(explanation.sampling),
-        "contrast": _contrast(explanation.contrast),
+        "contrast": plain(explanation.contrast),
         "gates": _gates(explanation),
         "newNodes": _new_nodes(explanation.new_nodes),
         "warnings": list(explanation.warnings),
@@ -139,16 +135,6 @@ def _podgroup(result: ScheduleResult) -> dict[str, Any] | None:
     }
 
 
-def _queue(place: QueuePlace | None) -> dict[str, Any] | None:
-    if place is None:
-        return None
-    return {
-        "position": place.position,
-        "length": place.length,
-        "higherPriorityAhead": place.higher_priority_ahead,
-    }
-
-
 def _status(status: Status) -> dict[str, Any] | None:
     if status.code in {Code.SUCCESS, Code.SKIP}:
         return None
@@ -162,11 +148,8 @@ def suggestion_data(suggestion: Suggestion) -> dict[str, Any]:
         "text": suggestion.text,
         "changes": [change.text for change in suggestion.changes],
         "commands": [str(command) for command in suggestion.commands],
-        "manual": [{"instruction": each.instruction, "document": each.document} for each in suggestion.manual],
-        "patches": [
-            {"kind": each.kind, "namespace": each.namespace, "name": each.name, "patch": each.patch}
-            for each in suggestion.patches
-        ],
+        "manual": plain(suggestion.manual),
+        "patches": plain(suggestion.patches),
         "frees": [
             {"node": change.node_name, "resource": resource, "amount": amount_text(resource, amount)}
             for change in suggestion.changes
@@ -190,19 +173,6 @@ def suggestion_data(suggestion: Suggestion) -> dict[str, Any]:
         "best": [] if preempts else list(suggestion.nodes),
         "feasible": suggestion.feasible_count,
         "victims": list(suggestion.victims),
-    }
-
-
-def _contrast(contrast: Contrast | None) -> dict[str, Any] | None:
-    if contrast is None:
-        return None
-    return {
-        "node": contrast.node,
-        "other": contrast.other,
-        "lead": contrast.lead,
-        "plugins": [
-            {"plugin": each.plugin, "difference": each.difference, "because": each.because} for each in contrast.plugins
-        ],
     }
 
 
@@ -234,36 +204,18 @@ def _new_nodes(found: NewNodes | None) -> dict[str, Any] | None:
     return {
         "karpenter": _karpenter(karpenter) if karpenter is not None else None,
         "clusterAutoscaler": _cluster_autoscaler(groups) if groups is not None else None,
-        "starting": [{"name": each.name, "state": each.state, "since": each.since} for each in found.starting],
+        "starting": plain(found.starting),
         "leaving": list(found.leaving),
         "assumed": list(found.assumed),
     }
 
 
 def _cluster_autoscaler(found: ClusterAutoscalerAnswer) -> dict[str, Any]:
-    return {
-        "version": found.version,
-        "groups": [
-            {
-                "name": each.name,
-                "verdict": each.verdict,
-                "reason": each.reason,
-                "size": each.size,
-                "min": each.min,
-                "max": each.max,
-                "template": each.template,
-            }
-            for each in found.groups
-        ],
-        "event": [
-            {"groups": each.groups, "reason": each.reason, "plugin": each.plugin, "says": each.says}
-            for each in found.event
-        ],
-    }
+    groups, event = plain(found.groups), plain(found.event)
+    return {"version": found.version, "groups": groups, "event": event}
 
 
 def _karpenter(found: KarpenterAnswer) -> dict[str, Any]:
-    then = found.then_scheduler
     requirements: dict[str, list[dict[str, Any]]] = {}
     for each in found.requirements:
         requirements.setdefault(each["key"], []).append({name: each[name] for name in each if name != "key"})
@@ -276,13 +228,8 @@ def _karpenter(found: KarpenterAnswer) -> dict[str, Any]:
         "requirements": requirements,
         "nodeClaim": found.node_claim,
         "error": found.error,
-        "nodePools": [
-            {"name": each.name, "verdict": each.verdict, "reason": each.reason, "suggestion": each.suggestion}
-            for each in found.node_pools
-        ],
-        "thenScheduler": None
-        if then is None
-        else {"outcome": then.outcome, "plugin": then.plugin, "reasons": list(then.reasons)},
+        "nodePools": plain(found.node_pools),
+        "thenScheduler": plain(found.then_scheduler),
     }
 
 
@@ -294,7 +241,6 @@ def _nodes(result: ScheduleResult, with_evidence: Callable[[int], bool]) -> list
     if result.verdict is None:
         return []
     names = result.nodes.names
-    position_of = {row: position for position, row in enumerate(result.feasible.tolist())}
     scores = [
         (each.plugin, each.weight, each.raw.tolist(), each.normalized.tolist(), each.weighted.tolist())
         for each in result.scores
@@ -302,7 +248,7 @@ def _nodes(result: ScheduleResult, with_evidence: Callable[[int], bool]) -> list
     nodes = []
     for row in sorted(range(len(names)), key=names.__getitem__):
         rejections = [_status(status) or {} for status in result.rejections(row)]
-        position = position_of.get(row)
+        position = result.position_of.get(row)
         points: list[dict[str, Any]] = []
         if position is not None:
             points = [

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.diagnostics.gates.gate import quoted
+from kubectl_sched.record import plain
 
 if TYPE_CHECKING:
-    from kubectl_sched.diagnostics.gates.gate import Gate, Queue, Quota
+    from kubectl_sched.diagnostics.gates.gate import Gate, Queue
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.queries.ungated import Ungated
 
@@ -36,17 +37,7 @@ def _gate(gate: Gate) -> dict[str, Any]:
         },
         "since": gate.since,
         "setBy": {"manager": set_by.manager, "lastWrite": set_by.time} if set_by is not None else None,
-        "says": [
-            {
-                "about": each.about,
-                "type": each.type,
-                "status": each.status,
-                "reason": each.reason,
-                "message": each.message,
-                "since": each.since,
-            }
-            for each in gate.says
-        ],
+        "says": plain(gate.says),
         "facts": list(gate.facts),
         "queue": _queue(gate.queue),
     }
@@ -55,33 +46,18 @@ def _gate(gate: Gate) -> dict[str, Any]:
 def _queue(queue: Queue | None) -> dict[str, Any] | None:
     if queue is None:
         return None
-    place = queue.place
     return {
         "localQueue": queue.local_queue or None,
         "clusterQueue": queue.cluster_queue,
         "cohort": queue.cohorts[0] if queue.cohorts else None,
         "parentCohorts": list(queue.cohorts[1:]),
-        "position": {"localQueue": place.local_queue, "clusterQueue": place.cluster_queue} if place else None,
+        "position": plain(queue.place),
         "priority": queue.priority,
         "created": queue.created,
         "pendingWorkloads": queue.pending,
         "waiting": list(queue.waiting),
-        "quotas": [_quota(each) for each in queue.quotas],
-        "cohortQuotas": [_quota(each) for each in queue.cohort_quotas],
-    }
-
-
-def _quota(quota: Quota) -> dict[str, Any]:
-    return {
-        "flavor": quota.flavor,
-        "resource": quota.resource,
-        "nominal": quota.nominal,
-        "reserved": quota.reserved,
-        "used": quota.used,
-        "borrowed": quota.borrowed,
-        "borrowingLimit": quota.borrowing_limit,
-        "lendingLimit": quota.lending_limit,
-        "wanted": quota.wanted,
+        "quotas": plain(queue.quotas),
+        "cohortQuotas": plain(queue.cohort_quotas),
     }
 
 

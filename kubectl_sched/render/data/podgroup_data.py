@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.diagnostics.podgroup_warnings import podgroup_warnings
+from kubectl_sched.record import plain
 from kubectl_sched.render.data.explanation_data import API_VERSION
 from kubectl_sched.render.podgroups.podgroup_headline import podgroup_headline
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 def podgroup_data(result: PodGroupResult) -> dict[str, Any]:
     """All that `explain podgroup` says."""
     group = result.info.group
-    condition = result.condition
     post_filter = result.post_filter
     return {
         "apiVersion": API_VERSION,
@@ -37,14 +37,7 @@ def podgroup_data(result: PodGroupResult) -> dict[str, Any]:
             "message": post_filter.status.message,
             "victims": [pod.key for pod in post_filter.victims],
         },
-        "condition": None
-        if condition is None
-        else {
-            "type": condition.type,
-            "status": condition.status,
-            "reason": condition.reason,
-            "message": condition.message,
-        },
+        "condition": plain(result.condition),
         "event": None,
         "suggestions": [],
         "warnings": list(podgroup_warnings(result)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -52,10 +53,7 @@ class NodeSection(Record, frozen=True, kw_only=True):
     @property
     def groups(self) -> dict[str, int]:
         """The distinct verdicts with their numbers of rows."""
-        sizes: dict[str, int] = {}
-        for row in self.rows:
-            sizes[row.group] = sizes.get(row.group, 0) + 1
-        return sizes
+        return Counter(row.group for row in self.rows)
 
     @property
     def widest(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kubectl_sched.record import plain
 from kubectl_sched.render.data.explanation_data import API_VERSION
 from kubectl_sched.render.data.writers import warn, write_data, write_names
 from kubectl_sched.render.safe_text import count, listed, safe
@@ -58,9 +59,9 @@ def diff_data(answer: Answer) -> dict[str, Any]:
             {
                 "pod": {"namespace": each.namespace, "name": each.name},
                 "change": each.change,
-                "before": _summary(each.before),
-                "after": _summary(each.after),
-                "causes": [{"plugin": cause.plugin, "text": cause.text} for cause in each.causes],
+                "before": plain(each.before),
+                "after": plain(each.after),
+                "causes": plain(each.causes),
             }
             for each in answer.differences
         ],
@@ -70,16 +71,6 @@ def diff_data(answer: Answer) -> dict[str, Any]:
 
 def _side(configuration: Configuration) -> dict[str, Any]:
     return {"kubernetesVersion": str(configuration.version), "profiles": list(configuration.profiles)}
-
-
-def _summary(summary: ReplaySummary) -> dict[str, Any]:
-    return {
-        "outcome": summary.outcome.value,
-        "best": list(summary.best),
-        "total": summary.total,
-        "message": summary.message,
-        "error": summary.error,
-    }
 
 
 def _page(answer: Answer, width: int, display: Display) -> Iterator[Text]:

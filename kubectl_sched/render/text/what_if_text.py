@@ -170,10 +170,8 @@ def _share_column(simulated: Simulated, resource: str, names: Sequence[str], bar
 
 def filled_nodes(simulated: Simulated) -> list[tuple[str, int]]:
     """Each node that pods are placed on with their number, those that get most first."""
-    per_node: dict[str, int] = {}
-    for each in simulated.placements:
-        if each.node is not None and each.node in simulated.after.row_of:
-            per_node[each.node] = per_node.get(each.node, 0) + 1
+    nodes = (each.node for each in simulated.placements)
+    per_node = Counter(node for node in nodes if node is not None and node in simulated.after.row_of)
     return sorted(per_node.items(), key=lambda item: (-item[1], item[0]))
 
 
@@ -204,12 +202,8 @@ def _by_zone(simulated: Simulated) -> Iterator[Text]:
 def zones_in_words(simulated: Simulated) -> str | None:
     """Return the number of pods for each zone; None if there is one zone at most."""
     zones = simulated.after.label(_ZONE)
-    per_zone: dict[str, int] = {}
-    for each in simulated.placements:
-        row = simulated.after.row_of.get(each.node or "")
-        if row is not None:
-            zone = zones[row]
-            per_zone[zone or "no zone"] = per_zone.get(zone or "no zone", 0) + 1
+    rows = (simulated.after.row_of.get(each.node or "") for each in simulated.placements)
+    per_zone = Counter(zones[row] or "no zone" for row in rows if row is not None)
     if len(per_zone) < 2:
         return None
     return f"by zone: {', '.join(f'{safe(zone)} {number:,}' for zone, number in sorted(per_zone.items()))}"

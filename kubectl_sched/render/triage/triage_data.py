@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kubectl_sched.record import plain
 from kubectl_sched.render.data.explanation_data import API_VERSION, suggestion_data
 from kubectl_sched.render.triage.group_sentences import help_in_words, summary, waits_for
 
@@ -20,18 +21,14 @@ def triage_data(triage: Triage) -> dict[str, Any]:
         "kind": "Triage",
         "groups": [_group(each) for each in triage.groups],
         "pending": triage.pending,
-        "refusingNodes": [
-            {"node": each.node, "reason": each.reason, "pods": each.pods, "since": each.since, "last": each.last}
-            for each in triage.refusals
-        ],
+        "refusingNodes": plain(triage.refusals),
         "warnings": list(dict.fromkeys((*refused, *triage.notes, *triage.warnings))),
     }
 
 
 def _group(group: Group) -> dict[str, Any]:
-    cause = group.cause
     return {
-        "cause": {"outcome": cause.outcome, "plugins": list(cause.plugins), "reasons": list(cause.reasons)},
+        "cause": plain(group.cause),
         "summary": summary(group),
         "pods": [{"namespace": pod.namespace, "name": pod.name} for pod in group.pods],
         "workloads": [name for _, name in group.workloads],

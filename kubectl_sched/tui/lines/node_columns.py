@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.framework.status import SUCCESS
 from kubectl_sched.record import Record
+from kubectl_sched.render.node_tables import short
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.suggestions.weight_margins import points_lost
 from kubectl_sched.tui.explorer_state import RANK
 from kubectl_sched.tui.lines import what_if_changes as changed
 from kubectl_sched.tui.lines.line import Span, Tone, bar, name_in, padded
 from kubectl_sched.tui.listing import NO_POINTS
-from kubectl_sched.tui.pipeline import short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

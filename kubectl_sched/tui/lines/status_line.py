@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.render.headline import headline
+from kubectl_sched.render.node_tables import short
 from kubectl_sched.render.safe_text import count, safe
 from kubectl_sched.tui.explorer_state import RANK
 from kubectl_sched.tui.lines.line import Span, Tone, wrapped
-from kubectl_sched.tui.pipeline import short
 
 if TYPE_CHECKING:
     from kubectl_sched.tui.explorer_state import View

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.record import Record
+from kubectl_sched.render.node_tables import short
 from kubectl_sched.render.safe_text import listed
 from kubectl_sched.suggestions.weight_margins import flips, weight_to_win
 from kubectl_sched.tui.lines.line import Span, Tone, padded
-from kubectl_sched.tui.pipeline import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kubectl_sched.record import Record
+from kubectl_sched.render.node_tables import short
 from kubectl_sched.render.safe_text import count, listed
 from kubectl_sched.tui.listing import NO_POINTS, said_of, totals
-from kubectl_sched.tui.pipeline import short
 
 if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
