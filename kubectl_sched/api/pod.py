@@ -200,6 +200,17 @@ class Pod(KubernetesObject, frozen=True, tag_field="kind", tag="Pod"):
         """Report whether it has succeeded or failed, so that it holds nothing any more."""
         return self.status.phase in {"Succeeded", "Failed"}
 
+    @property
+    def group_name(self) -> str | None:
+        """The name of the PodGroup that it is scheduled with, None if there is none."""
+        return self.spec.scheduling_group.pod_group_name if self.spec.scheduling_group is not None else None
+
+    @property
+    def is_daemon(self) -> bool:
+        """Report whether a DaemonSet controls it."""
+        owner = self.metadata.controller
+        return owner is not None and owner.kind == "DaemonSet"
+
 
 def is_gated(item: KubernetesObject) -> bool:
     """Report whether it is a pod with scheduling gates."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.record import Record
+from kubectl_sched.scheduler.podgroup_result import Condition
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
@@ -14,15 +14,6 @@ if TYPE_CHECKING:
 UNSCHEDULABLE = "Unschedulable"
 SCHEDULER_ERROR = "SchedulerError"
 POD_SCHEDULED = "PodScheduled"
-
-
-class Condition(Record, frozen=True, kw_only=True):
-    """A condition to set, with its whole message, which only an event cuts."""
-
-    type: str
-    status: str
-    reason: str
-    message: str
 
 
 def not_scheduled(reason: str, message: str) -> Condition:

@@ -13,7 +13,6 @@ from kubectl_sched.binding.pod_status import (
     POD_SCHEDULED,
     SCHEDULER_ERROR,
     UNSCHEDULABLE,
-    Condition,
     not_scheduled,
     observed_generation,
     status_change,
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from kubectl_sched.binding.event_recorder import EventRecorder
     from kubectl_sched.binding.writer import JSON, Writer
     from kubectl_sched.framework.runtime import Framework
-    from kubectl_sched.scheduler.podgroup_result import Member
+    from kubectl_sched.scheduler.podgroup_result import Condition, Member
     from kubectl_sched.scheduler.result import ScheduleResult
 
 

@@ -71,12 +71,7 @@ def explain(
     new_nodes: Annotated[
         bool, typer.Option("--new-nodes", help="Say whether the autoscaler would make a node for a pod, and which.")
     ] = False,
-    instance_types: Annotated[
-        str | None,
-        typer.Option(
-            "--instance-types", metavar="FILE", help="All instance types, as Karpenter's kwok provider reads them."
-        ),
-    ] = None,
+    instance_types: options.InstanceTypes = None,
     node_group_label: Annotated[
         str | None,
         typer.Option(

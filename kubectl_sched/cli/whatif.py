@@ -58,12 +58,7 @@ def whatif(
     new_nodes: Annotated[
         bool, typer.Option("--new-nodes", help="Place what does not fit on nodes that Karpenter would make.")
     ] = False,
-    instance_types: Annotated[
-        str | None,
-        typer.Option(
-            "--instance-types", metavar="FILE", help="All instance types, as Karpenter's kwok provider reads them."
-        ),
-    ] = None,
+    instance_types: options.InstanceTypes = None,
     make_room: Annotated[
         str | None,
         typer.Option("--make-room", metavar="TYPE/NAME", help="What to move so that it fits and all lands again."),

@@ -34,7 +34,7 @@ class PluginRef(msgspec.Struct, frozen=True):
     weight: int = 0
 
 
-class UnknownPlugin(msgspec.Struct, frozen=True):
+class UnknownPlugin(msgspec.Struct, frozen=True, rename="camel"):
     """An enabled plugin that this kube-scheduler is not built with, and what it says of it. It is left out."""
 
     name: str

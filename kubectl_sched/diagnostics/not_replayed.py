@@ -11,7 +11,6 @@ from kubectl_sched.scheduler.member_result import MemberResult
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.result import ScheduleResult
 
 _MEMBERS_NAMED = 5
@@ -25,7 +24,7 @@ def not_replayed(result: ScheduleResult) -> Iterator[str]:
 
 def _group_cycle(result: ScheduleResult) -> Iterator[str]:
     """The group, its minCount and its members (schedule_one_podgroup.go places them in one cycle)."""
-    name = _group_of(result.pod)
+    name = result.pod.group_name
     if name is None:
         return
     namespace = result.pod.metadata.namespace
@@ -33,7 +32,7 @@ def _group_cycle(result: ScheduleResult) -> Iterator[str]:
     gang = group.spec.scheduling_policy.gang if group is not None else None
     needed = f"minCount {gang.min_count}" if gang is not None else "no gang policy"
     pods = (*result.nodes.whole.existing_pods.pods, *result.nodes.pending)
-    members = {pod.metadata.name for pod in pods if pod.metadata.namespace == namespace and _group_of(pod) == name}
+    members = {pod.metadata.name for pod in pods if pod.metadata.namespace == namespace and pod.group_name == name}
     named = sorted(members | {result.pod.metadata.name})
     shown = ", ".join(named[:_MEMBERS_NAMED]) + (", ..." if len(named) > _MEMBERS_NAMED else "")
     yield (
@@ -51,10 +50,6 @@ def _how_scheduled(result: ScheduleResult) -> str:
     if result.current_node:
         return "kube-scheduler places them in one cycle; a pod that has a node is replayed by itself"
     return "kube-scheduler places them in one cycle, and this is the pod by itself"
-
-
-def _group_of(pod: Pod) -> str | None:
-    return pod.spec.scheduling_group.pod_group_name if pod.spec.scheduling_group is not None else None
 
 
 def _filter_timeout(result: ScheduleResult) -> Iterator[str]:

@@ -31,14 +31,14 @@ _AUTOSCALERS = {
 }
 
 
-class History(Record, frozen=True, kw_only=True):
+class History(Record, frozen=True, kw_only=True, rename="camel"):
     """The placement of a bound pod against the replay without it."""
-
-    verdict: str
-    """Same, Tied, Different, WouldReject or NotScheduled."""
 
     scheduled_by: str | None
     at: str | None
+    verdict: str
+    """Same, Tied, Different, WouldReject or NotScheduled."""
+
     message: str
     """A sentence that names the scheduler and compares its placement with the replay's."""
 

@@ -55,7 +55,7 @@ class GangScheduling(PreEnqueuePlugin, BindingCyclePlugin, PermitPlugin, Placeme
         """Unresolvable while the group, or too many of its pods, are missing."""
         if self._by_workload:
             return _enters_with_workload(pod, nodes)
-        name = _group_name(pod)
+        name = pod.group_name
         if name is None:
             return SUCCESS
         groups = _Groups(pod=pod, nodes=nodes, served=self._served)
@@ -100,7 +100,7 @@ class GangScheduling(PreEnqueuePlugin, BindingCyclePlugin, PermitPlugin, Placeme
             placed = (*nodes.whole.existing_pods.pods, *nodes.stranded)
             members = [other for other in placed if _of_same_workload(pod, other)]
             return (gang.min_count if gang is not None else None), len(members) + 1
-        name = _group_name(pod)
+        name = pod.group_name
         if name is None:
             return None, 0
         groups = _Groups(pod=pod, nodes=nodes, served=self._served)
@@ -111,13 +111,9 @@ class GangScheduling(PreEnqueuePlugin, BindingCyclePlugin, PermitPlugin, Placeme
         if self._by_workload:
             policy = _workload_policy(pod, nodes)
             return policy.gang if policy is not None else None
-        name = _group_name(pod)
+        name = pod.group_name
         group = _Groups(pod=pod, nodes=nodes, served=self._served).group(name) if name is not None else None
         return group.spec.scheduling_policy.gang if group is not None else None
-
-
-def _group_name(pod: Pod) -> str | None:
-    return pod.spec.scheduling_group.pod_group_name if pod.spec.scheduling_group is not None else None
 
 
 def _no_group(name: str) -> Status:
@@ -148,7 +144,7 @@ class _Groups(Record, frozen=True, kw_only=True):
         counts = members.waiting_by_scheduler(namespace, name)
         waiting = sum(count for raw, count in counts.items() if self._is_served(raw))
         is_counted = self.pod.key in members.waiting(namespace, name) and self._is_served(self.pod.spec.scheduler_name)
-        return self.placed(name) + waiting - is_counted + (_group_name(self.pod) == name)
+        return self.placed(name) + waiting - is_counted + (self.pod.group_name == name)
 
     def _is_served(self, scheduler_name: str) -> bool:
         """Report whether such pods ever come to this scheduler's queue; all do if the profiles are not known."""

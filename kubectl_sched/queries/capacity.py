@@ -48,7 +48,7 @@ class Blocked(Record, frozen=True, kw_only=True):
     free: int
 
 
-class Stranded(Record, frozen=True, kw_only=True):
+class Stranded(Record, frozen=True, kw_only=True, rename="camel"):
     """The free amount of a resource on nodes where no pod of a shape fits, most first."""
 
     resource: str

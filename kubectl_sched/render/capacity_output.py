@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.framework.amounts import unit_of
 from kubectl_sched.output import write_page
+from kubectl_sched.record import plain
 from kubectl_sched.render.data.writers import warn, write_data, write_names
 
 if TYPE_CHECKING:
@@ -68,15 +69,7 @@ def _shape(found: ShapeCapacity) -> dict[str, Any]:
 
 
 def _stranded(found: Stranded) -> dict[str, Any]:
-    return {
-        "resource": found.resource,
-        "unit": unit_of(found.resource),
-        "free": found.free,
-        "stranded": found.stranded,
-        "blockedBy": [
-            {"reasons": list(each.reasons), "nodes": each.nodes, "free": each.free} for each in found.blocked_by
-        ],
-    }
+    return {"resource": found.resource, "unit": unit_of(found.resource), **plain(found)}
 
 
 def _pool(pool: Pool) -> dict[str, Any]:

@@ -21,7 +21,7 @@ UNSCHEDULABLE = Status(Code.UNSCHEDULABLE, (POD_GROUP_UNSCHEDULABLE,))
 
 
 class Condition(Record, frozen=True, kw_only=True):
-    """A condition of the PodGroup as the cycle writes it."""
+    """A condition to set of a PodGroup or a pod, with its whole message, which only an event cuts."""
 
     type: str
     status: str

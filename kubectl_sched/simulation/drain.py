@@ -23,21 +23,15 @@ def is_static(pod: Pod) -> bool:
     return pod.metadata.annotations.config_mirror is not None or (controller is not None and controller.kind == "Node")
 
 
-def is_daemon(pod: Pod) -> bool:
-    """Report whether a DaemonSet controls it."""
-    controller = pod.metadata.controller
-    return controller is not None and controller.kind == "DaemonSet"
-
-
 def comes_back(pod: Pod) -> bool:
     """Report whether a controller makes another in its place, on whatever node."""
-    return pod.metadata.controller is not None and not is_static(pod) and not is_daemon(pod)
+    return pod.metadata.controller is not None and not is_static(pod) and not pod.is_daemon
 
 
 def drain_notes(node: str, pods: Sequence[Pod], objects: Iterable[KubernetesObject]) -> Iterator[str]:
     """Sentences about the pods of a node that block a drain, lose something by it, or do not come back."""
     objects = list(objects)
-    leaving = [pod for pod in pods if not is_static(pod) and not is_daemon(pod) and not pod.has_ended]
+    leaving = [pod for pod in pods if not is_static(pod) and not pod.is_daemon and not pod.has_ended]
     groups = (
         ("have no controller, so drain wants --force and they do not come back", [p for p in leaving if _is_bare(p)]),
         ("are static pods, which stay", [pod for pod in pods if is_static(pod)]),

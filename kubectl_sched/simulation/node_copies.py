@@ -11,7 +11,6 @@ from kubectl_sched.api.meta import Condition, ObjectMeta
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.resource import ResourceSlice
 from kubectl_sched.controllers.daemon_set import pinned, with_daemon_tolerations
-from kubectl_sched.simulation.drain import is_daemon
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -69,7 +68,7 @@ def daemon_templates(objects: Iterable[KubernetesObject], pods: Iterable[Pod]) -
             found[item.key] = Pod(metadata=metadata, spec=with_daemon_tolerations(template.spec))
     for pod in pods:
         controller = pod.metadata.controller
-        if controller is not None and is_daemon(pod) and f"{pod.namespace}/{controller.name}" not in found:
+        if controller is not None and pod.is_daemon and f"{pod.namespace}/{controller.name}" not in found:
             metadata = structs.replace(pod.metadata, name=controller.name)
             found[f"{pod.namespace}/{controller.name}"] = Pod(metadata=metadata, spec=_off_its_node(pod.spec))
     return list(found.values())

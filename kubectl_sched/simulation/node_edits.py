@@ -27,7 +27,7 @@ from kubectl_sched.controllers.claims_after_deletion import Changes, all_changed
 from kubectl_sched.controllers.daemon_set import runs_on
 from kubectl_sched.errors import SchedError
 from kubectl_sched.near_names import near_hint
-from kubectl_sched.simulation.drain import comes_back, drain_notes, is_daemon, is_static
+from kubectl_sched.simulation.drain import comes_back, drain_notes, is_static
 from kubectl_sched.simulation.node_copies import daemon_on, daemon_templates, fresh_copy, slices_of_copy
 from kubectl_sched.snapshot import Objects
 from kubectl_sched.sources.dump.undecoded_values import typed
@@ -210,7 +210,7 @@ def _drain(cluster: Cluster, value: str) -> Iterator[str]:
 
 
 def _is_drained(pod: Pod, node: str) -> bool:
-    return pod.spec.node_name == node and not is_daemon(pod) and not is_static(pod)
+    return pod.spec.node_name == node and not pod.is_daemon and not is_static(pod)
 
 
 def _remove_node(cluster: Cluster, value: str) -> Iterator[str]:

@@ -88,18 +88,12 @@ def roll_out(simulation: Simulation, plan: Plan, report: Report | None = None) -
         done = rollout.run()
     finally:
         simulation.placements += rollout.placements
-    if not plan.new or _is_of_daemon_set(plan.new[0]):
+    if not plan.new or plan.new[0].is_daemon:
         return done
     before = [pod.spec.node_name for pod in plan.old]
     after = [pod.spec.node_name for pod in done.remaining]
     after += [each.node for each in done.placements if each.node is not None]
     return replace(done, skew=tuple(skews(plan.new[0], simulation.nodes, before, after)))
-
-
-def _is_of_daemon_set(pod: Pod) -> bool:
-    """Such a pod is for one node, so that there is nothing to spread."""
-    controller = pod.metadata.controller
-    return controller is not None and controller.kind == "DaemonSet"
 
 
 def least_wanted(pods: Sequence[Pod]) -> Pod:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_sched.lazy_pattern import pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 
 _NAME_FORMAT: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _NAME: Final = pattern(_NAME_FORMAT)
@@ -125,6 +125,12 @@ def label_problems(path: str, labels: Mapping[str, str]) -> Iterator[str]:
 def not_supported(path: str, value: str, supported: Iterable[str]) -> str:
     """A field.NotSupported error."""
     return f"{path}: Unsupported value: {quoted(value)}: supported values: {', '.join(map(quoted, supported))}"
+
+
+def choice_problems(path: str, value: str | None, supported: Collection[str]) -> Iterator[str]:
+    """A field.NotSupported error for a value that is stated, but is none of those supported."""
+    if value and value not in supported:
+        yield not_supported(path, value, supported)
 
 
 def aggregate(errors: Iterable[str]) -> str:

@@ -10,7 +10,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import msgspec
+from msgspec.structs import replace
 
+from kubectl_sched.api.affinity import Affinity
 from kubectl_sched.api.apimachinery.labels import (
     DOES_NOT_EXIST,
     EXISTS,
@@ -189,3 +191,9 @@ def _parse_term(term: affinity.NodeSelectorTerm, path: str) -> Term:
         else:
             fields.append(FieldRequirement(expression.key, expression.values[0], expression.operator == "In"))
     return Term(Selector().add(*requirements), tuple(fields), tuple(errors))
+
+
+def with_node_affinity(pod: api.Pod, node_affinity: affinity.NodeAffinity) -> api.Pod:
+    """The pod with another node affinity."""
+    changed = replace(pod.spec.affinity or Affinity(), node_affinity=node_affinity)
+    return replace(pod, spec=replace(pod.spec, affinity=changed))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.int64 import parse_int64
 from kubectl_sched.api.apimachinery.validation import (
+    choice_problems,
     dns_label_errors,
     invalid,
     is_decimal_integer,
@@ -200,12 +201,10 @@ def _toleration(toleration: Toleration, path: str, operators: tuple[str, ...]) -
             yield invalid(f"{path}.operator", toleration.value, ";".join(problems))
     if toleration.operator in _COMPARISONS and toleration.operator in operators:
         yield from _compared(toleration.value, f"{path}.value")
-    if toleration.operator and toleration.operator not in operators:
-        yield not_supported(f"{path}.operator", toleration.operator, operators)
+    yield from choice_problems(f"{path}.operator", toleration.operator, operators)
     if toleration.operator == "Exists" and toleration.value:
         yield invalid(f"{path}.operator", toleration.value, "value must be empty when `operator` is 'Exists'")
-    if toleration.effect and toleration.effect not in _EFFECTS:
-        yield not_supported(f"{path}.effect", toleration.effect, _EFFECTS)
+    yield from choice_problems(f"{path}.effect", toleration.effect, _EFFECTS)
     if toleration.toleration_seconds is not None and toleration.effect != "NoExecute":
         yield invalid(f"{path}.effect", toleration.effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity, parse_quantity
 from kubectl_sched.api.apimachinery.validation import (
+    choice_problems,
     invalid,
     label_key_errors,
     label_problems,
@@ -95,8 +96,7 @@ def _spec(pod: Pod) -> Iterator[str]:
     yield from pod_resource_problems(pod)
     if spec.host_network:
         yield from _host_ports(spec)
-    if spec.restart_policy and spec.restart_policy not in _RESTART_POLICIES:
-        yield not_supported("spec.restartPolicy", spec.restart_policy, _RESTART_POLICIES)
+    yield from choice_problems("spec.restartPolicy", spec.restart_policy, _RESTART_POLICIES)
     yield from label_problems("spec.nodeSelector", spec.node_selector or {})
     yield from spread_constraint_problems(spec.topology_spread_constraints)
     yield from affinity_problems(spec.affinity)
@@ -182,5 +182,4 @@ def _container(container: Container, path: str, pod_claims: Collection[str]) -> 
             yield invalid(f"{where}.containerPort", port.container_port, "must be between 1 and 65535, inclusive")
         if port.host_port and not 0 < port.host_port <= _LARGEST_PORT:
             yield invalid(f"{where}.hostPort", port.host_port, "must be between 1 and 65535, inclusive")
-        if port.protocol and port.protocol not in {"TCP", "UDP", "SCTP"}:
-            yield not_supported(f"{where}.protocol", port.protocol, ("SCTP", "TCP", "UDP"))
+        yield from choice_problems(f"{where}.protocol", port.protocol, ("SCTP", "TCP", "UDP"))

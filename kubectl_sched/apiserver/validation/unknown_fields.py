@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kubectl_sched.api.apimachinery.validation import child
 from kubectl_sched.apiserver.what_if_size_limits import few
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def _in(value: object, places: Sequence[_Place]) -> Iterator[UnknownField]:
         return
     fields = types_known()[kind]
     for name, item in value.items():
-        where = _below(path, str(name))
+        where = child(path, str(name))
         of_field = fields.get(str(name))
         if of_field is None:
             yield UnknownField(where, _meant(str(name), places))
@@ -96,24 +97,20 @@ def _elsewhere(name: str, places: Sequence[_Place]) -> str | None:
     below = [places[-1]]
     for _ in range(_DEPTH):
         below = [
-            _Place(_below(place.path, field), held)
+            _Place(child(place.path, field), held)
             for place in below
             for field, held in types[place.kind].items()
             if held
         ]
         found = next((place for place in below if name in types[place.kind]), None)
         if found is not None:
-            return _below(found.path, name)
-    return next((_below(each.path, name) for each in reversed(places[:-1]) if name in types[each.kind]), None)
+            return child(found.path, name)
+    return next((child(each.path, name) for each in reversed(places[:-1]) if name in types[each.kind]), None)
 
 
 _ALL_BUT_THE_SAME, _SIMILAR = 0.85, 0.7
 _DEPTH = 2
 _SHOWN = 8
-
-
-def _below(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name
 
 
 @cache

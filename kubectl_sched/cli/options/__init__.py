@@ -116,6 +116,10 @@ class PendingSelection(OptionGroup, frozen=True, kw_only=True):
 
 
 KubeVersion = Annotated[str | None, Option("--kube-version", metavar="1.36", help="Whose behaviour to replay.")]
+InstanceTypes = Annotated[
+    str | None,
+    Option("--instance-types", metavar="FILE", help="All instance types, as Karpenter's kwok provider reads them."),
+]
 
 
 class SchedulerVersion(OptionGroup, frozen=True, kw_only=True):

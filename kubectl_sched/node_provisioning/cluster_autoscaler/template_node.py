@@ -44,11 +44,9 @@ def template_node(example: Node, name: str, options: AutoscalerOptions) -> Node:
 
 def staying_pods(pods: Iterable[Pod]) -> tuple[Pod, ...]:
     """Return the pods of the example that a fresh node would have: of DaemonSets, and mirrors of static pods."""
+    present = [(pod, pod.metadata.annotations) for pod in pods if pod.metadata.deletion_timestamp is None]
     return tuple(
-        pod
-        for pod in pods
-        if pod.metadata.deletion_timestamp is None
-        and (pod.metadata.annotations.config_mirror is not None or _is_daemon(pod))
+        pod for pod, of in present if pod.is_daemon or of.config_mirror is not None or of.daemonset_pod == "true"
     )
 
 
@@ -66,11 +64,6 @@ def pod_of_template(pod: Pod, node_name: str) -> Pod:
     return replace(
         pod, metadata=replace(pod.metadata, name=name, uid=name), spec=replace(pod.spec, node_name=node_name)
     )
-
-
-def _is_daemon(pod: Pod) -> bool:
-    owner = pod.metadata.controller
-    return (owner is not None and owner.kind == "DaemonSet") or pod.metadata.annotations.daemonset_pod == "true"
 
 
 def _is_good(node: Node, options: AutoscalerOptions) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_sched.api.affinity import Toleration
-from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import with_node_affinity
+from kubectl_sched.api.component_helpers.node_affinity import with_node_affinity
 
 if TYPE_CHECKING:
     from kubectl_sched.api.affinity import Affinity

@@ -120,7 +120,7 @@ class GroupVictims(SingleVictims):
             pod = pods[index]
             whole = [group for group in self._above(pod) if _goes_as_a_whole(group)]
             if not whole:
-                rank = _POD if _group_name(pod) is None else _OF_GROUP
+                rank = _POD if pod.group_name is None else _OF_GROUP
                 found[index] = Victim(indices=(index,), priority=self.priority(pod), rank=rank)
                 continue
             group = whole[-1]
@@ -132,7 +132,7 @@ class GroupVictims(SingleVictims):
 
     def _above(self, pod: Pod) -> Iterator[Group]:
         """The pod's group and those that this one is part of, upwards."""
-        name = _group_name(pod)
+        name = pod.group_name
         namespace = pod.metadata.namespace
         group: Group | None = None if name is None else self._nodes.objects.get(PodGroup, name, namespace)
         seen: list[Group] = []
@@ -147,7 +147,7 @@ class GroupVictims(SingleVictims):
     def _members(self, group: Group) -> tuple[int, ...]:
         names = {(group.namespace, name) for name in self._leaves(group, _DEEPEST)}
         for pod in self._nodes.stranded:
-            if (pod.metadata.namespace, _group_name(pod)) in names:
+            if (pod.metadata.namespace, pod.group_name) in names:
                 node = pod.spec.node_name
                 raise PluginError(
                     f'failed to get node info for node "{node}" from snapshot: '
@@ -161,7 +161,7 @@ class GroupVictims(SingleVictims):
         return [
             (index, (pod.metadata.namespace, name))
             for index, pod in enumerate(self._nodes.existing_pods.pods)
-            if (name := _group_name(pod)) is not None
+            if (name := pod.group_name) is not None
         ]
 
     def _leaves(self, group: Group, depth: int) -> Iterator[str]:
@@ -198,10 +198,6 @@ def ranks_of(victims: Sequence[Victim], pods: Sequence[Pod]) -> list[int]:
         keys.append((-victim.priority, -victim.rank, -len(victim.indices), started))
     place_of = {key: place for place, key in enumerate(sorted(set(keys)))}
     return [rank(place_of[key], is_unstarted=key[-1] == UNSTARTED) for key in keys]
-
-
-def _group_name(pod: Pod) -> str | None:
-    return pod.spec.scheduling_group.pod_group_name if pod.spec.scheduling_group is not None else None
 
 
 def _goes_as_a_whole(group: Group) -> bool:

@@ -84,7 +84,7 @@ def _check_owner(pod: Pod, claim: ResourceClaim, rules: DeviceRules, groups_own:
     text = f"ResourceClaim {claim.key} was not created for {word} {pod.key} "
     if not groups_own:
         raise ClaimProblem(f"{text}({word} is not owner)")
-    group = group_name(pod)
+    group = pod.group_name
     if (
         controller is None
         or controller.name != group
@@ -96,14 +96,9 @@ def _check_owner(pod: Pod, claim: ResourceClaim, rules: DeviceRules, groups_own:
         raise ClaimProblem(f"{text}(neither Pod nor PodGroup {group} is the owner)")
 
 
-def group_name(pod: Pod) -> str | None:
-    """The pod's group."""
-    return pod.spec.scheduling_group.pod_group_name if pod.spec.scheduling_group is not None else None
-
-
 def check_bindings(pod: Pod, nodes: Snapshot) -> None:
     """Check that each claim is clearly reserved for the pod or its group. Raises ClaimProblem (BindTo) if not."""
-    name = group_name(pod)
+    name = pod.group_name
     group = None
     if name is not None:
         group = nodes.objects.get(PodGroup, name, pod.metadata.namespace)
@@ -121,7 +116,7 @@ def check_bindings(pod: Pod, nodes: Snapshot) -> None:
 
 def is_reserved_for(pod: Pod, claim: ResourceClaim, *, groups_reserve: bool) -> bool:
     """Report whether the pod, or its group, is among those that the claim is reserved for (IsReservedForPod)."""
-    group = group_name(pod)
+    group = pod.group_name
     return any(
         consumer.uid == pod.metadata.uid
         or (
@@ -149,9 +144,9 @@ def unreserved_for_group(pod: Pod, nodes: Snapshot) -> Status | None:
     What the present cycle of the group gave to other members does not count.
     """
     nodes = nodes.before_group or nodes
-    name, namespace = group_name(pod), pod.metadata.namespace
+    name, namespace = pod.group_name, pod.metadata.namespace
     if name is None or any(
-        group_name(other) == name and other.metadata.namespace == namespace
+        other.group_name == name and other.metadata.namespace == namespace
         for other in (*nodes.whole.existing_pods.pods, *nodes.whole.stranded)
     ):
         return None

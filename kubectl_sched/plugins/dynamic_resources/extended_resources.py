@@ -121,12 +121,7 @@ def _backing(
     containers: Sequence[Container], init_count: int, name: str, classes: Mapping[str, str]
 ) -> Iterator[tuple[int, str]]:
     """(container, request): those that last first, then init containers that end, whose own requests are one."""
-    ends = [index < init_count and one.restart_policy != "Always" for index, one in enumerate(containers)]
-    lasting = {
-        index: made
-        for index in range(len(containers))
-        if not ends[index] and (made := _request(containers, index, name, classes)) is not None
-    }
+    ends, lasting = _ending_and_lasting(containers, init_count, name, classes)
     yield from ((index, request.name) for index, request in lasting.items())
     own = {
         index: made
@@ -143,6 +138,15 @@ def _backing(
                     missing -= _count(request)
             if missing > 0 and largest is not None:
                 yield index, largest.name
+
+
+def _ending_and_lasting(
+    containers: Sequence[Container], init_count: int, name: str, classes: Mapping[str, str]
+) -> tuple[list[bool], dict[int, DeviceRequest]]:
+    """Whether each container ends before the others start, and the requests of those that do not, by container."""
+    ends = [index < init_count and one.restart_policy != "Always" for index, one in enumerate(containers)]
+    requests = {index: _request(containers, index, name, classes) for index, end in enumerate(ends) if not end}
+    return ends, {index: request for index, request in requests.items() if request is not None}
 
 
 def _from(index: int, requests: Mapping[int, DeviceRequest]) -> list[DeviceRequest]:
@@ -167,18 +171,9 @@ def _shared_requests(
     containers: Sequence[Container], init_count: int, name: str, classes: Mapping[str, str]
 ) -> Iterator[DeviceRequest]:
     """Init containers that end use the devices of those that follow, and the largest of their own requests."""
-    ends = [index < init_count and one.restart_policy != "Always" for index, one in enumerate(containers)]
-    lasting = {
-        index: made
-        for index in range(len(containers))
-        if not ends[index] and (made := _request(containers, index, name, classes)) is not None
-    }
-    largest: DeviceRequest | None = None
-    for index in range(len(containers)):
-        if ends[index]:
-            made = _request(containers, index, name, classes, _from(index, lasting))
-            if made is not None and (largest is None or _count(largest) < _count(made)):
-                largest = made
+    ends, lasting = _ending_and_lasting(containers, init_count, name, classes)
+    own = (_request(containers, index, name, classes, _from(index, lasting)) for index, end in enumerate(ends) if end)
+    largest = max((made for made in own if made is not None), key=_count, default=None)
     if largest is not None:
         yield largest
     yield from lasting.values()

@@ -19,7 +19,7 @@ from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.framework.reservation import Reservation, Write
 from kubectl_sched.framework.status import Status
 from kubectl_sched.plugins.dynamic_resources.allocation_result import allocation_result, chosen_classes
-from kubectl_sched.plugins.dynamic_resources.claims import SPECIAL_NAME, group_name, is_reserved_for
+from kubectl_sched.plugins.dynamic_resources.claims import SPECIAL_NAME, is_reserved_for
 from kubectl_sched.plugins.dynamic_resources.extended_resources import claimed_on, request_mappings
 from kubectl_sched.record import Record, plain
 
@@ -115,7 +115,7 @@ class Reserving(Record, frozen=True, kw_only=True):
 
     def _reference(self, index: int) -> ResourceClaimConsumerReference:
         """The pod, or its group where the group has the same claim (podResourceClaimBindings, BindTo)."""
-        name = group_name(self.pod)
+        name = self.pod.group_name
         if not self.filtering.groups or name is None:
             return self._pod_reference()
         group = self.nodes.objects.get(PodGroup, name, self.pod.namespace)

@@ -96,14 +96,8 @@ def _history(history: History | None) -> dict[str, Any] | None:
     if history is None:
         return None
     return {
-        "scheduledBy": history.scheduled_by,
-        "at": history.at,
-        "verdict": history.verdict,
-        "message": history.message,
+        **plain(history),
         "difference": [{"plugin": plugin, "points": points} for plugin, points in history.difference],
-        "youngerPods": history.younger_pods,
-        "youngerNodes": history.younger_nodes,
-        "unknown": list(history.unknown),
     }
 
 

@@ -167,5 +167,5 @@ def _without_name(sentence: str, result: ScheduleResult) -> str:
 
 def _daemon_target(result: ScheduleResult) -> str | None:
     """The node that the DaemonSet controller made the pod for, None for pods of others."""
-    owner, names = result.pod.metadata.controller, result.pre_filter_nodes
-    return next(iter(names)) if owner is not None and owner.kind == "DaemonSet" and names and len(names) == 1 else None
+    names = result.pre_filter_nodes
+    return next(iter(names)) if result.pod.is_daemon and names and len(names) == 1 else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.config.differences_from_default import args_document, compare, differing_args
+from kubectl_sched.record import plain
 from kubectl_sched.render.data.explanation_data import API_VERSION
 from kubectl_sched.render.data.writers import warn, write_data, write_names
 from kubectl_sched.render.safe_text import safe
@@ -88,10 +89,7 @@ def _item(profile: ResolvedProfile, default: ResolvedProfile) -> dict[str, Any]:
         },
         "args": {name: args_document(args) for name, args in profile.args.items()},
         "argsThatDiffer": {name: sorted(fields) for name, fields in changed.items()},
-        "unknownPlugins": [
-            {"name": plugin.name, "extensionPoints": list(plugin.extension_points), "upstream": plugin.upstream}
-            for plugin in profile.unknown_plugins
-        ],
+        "unknownPlugins": plain(profile.unknown_plugins),
     }
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from kubectl_sched.api.affinity import Affinity, NodeAffinity, NodeSelector, NodeSelectorTerm, PreferredSchedulingTerm
-from kubectl_sched.api.component_helpers.node_affinity import parse_node_selector
+from kubectl_sched.api.affinity import NodeAffinity, NodeSelector, NodeSelectorTerm, PreferredSchedulingTerm
+from kubectl_sched.api.component_helpers.node_affinity import parse_node_selector, with_node_affinity
 from kubectl_sched.framework.confusable_texts import nearest
 from kubectl_sched.suggestions.change import Change, Kind, distinct
 from kubectl_sched.suggestions.remedies.node_changes import is_free, said_of
@@ -57,19 +57,13 @@ def match(result: ScheduleResult, row: int) -> Iterator[Way]:
 def ask_less(result: ScheduleResult) -> Iterator[Way]:
     """Prefer what no node at all can have, such as two names, instead of requiring it."""
     required = _required(result.pod)
-    if required is not None and not _is_of_daemon_set(result.pod):
+    if required is not None and not result.pod.is_daemon:
         yield (_required_softly(required),)
 
 
 def _required(pod: Pod) -> NodeSelector | None:
     affinity = pod.spec.affinity
     return affinity.node_affinity.required if affinity is not None and affinity.node_affinity is not None else None
-
-
-def _is_of_daemon_set(pod: Pod) -> bool:
-    """Report whether the node that it requires is set by its controller, for this one pod."""
-    owner = pod.metadata.controller
-    return owner is not None and owner.kind == "DaemonSet"
 
 
 def _for_label(place: _Place, key: str, wanted: str) -> Iterator[Change]:
@@ -111,7 +105,7 @@ def _with_selector(pod: Pod, selector: dict[str, str]) -> Pod:
 
 def _for_affinity(place: _Place, required: NodeSelector) -> Iterator[Change]:
     """Correct or widen a term of which the node lacks but one requirement, label the node, require nothing."""
-    if _is_of_daemon_set(place.result.pod):
+    if place.result.pod.is_daemon:
         return
     for index, term in enumerate(required.node_selector_terms):
         unmet = [each for each in term.match_expressions if not _is_met(each, place.labels)]
@@ -168,7 +162,7 @@ def _with_term(required: NodeSelector, index: int, term: NodeSelectorTerm) -> No
 
 
 def _requires(required: NodeSelector | None) -> Callable[[Pod], Pod]:
-    return lambda pod: _with_node_affinity(pod, replace(_node_affinity(pod), required=required))
+    return lambda pod: with_node_affinity(pod, replace(_node_affinity(pod), required=required))
 
 
 def _required_softly(required: NodeSelector) -> Change:
@@ -178,7 +172,7 @@ def _required_softly(required: NodeSelector) -> Change:
 
     def softened(pod: Pod) -> Pod:
         changed = replace(_node_affinity(pod), required=None, preferred=(*preferences(pod), *added))
-        return _with_node_affinity(pod, changed)
+        return with_node_affinity(pod, changed)
 
     return Change(
         kind=Kind.REQUIRE_SOFTLY,
@@ -194,15 +188,10 @@ def _node_affinity(pod: Pod) -> NodeAffinity:
     return present if present is not None else NodeAffinity()
 
 
-def _with_node_affinity(pod: Pod, node_affinity: NodeAffinity) -> Pod:
-    affinity = replace(pod.spec.affinity or Affinity(), node_affinity=node_affinity)
-    return replace(pod, spec=replace(pod.spec, affinity=affinity))
-
-
 def prefers(pod: Pod, term: PreferredSchedulingTerm) -> Pod:
     """The pod with one more preference."""
     present = _node_affinity(pod)
-    return _with_node_affinity(pod, replace(present, preferred=(*(present.preferred or ()), term)))
+    return with_node_affinity(pod, replace(present, preferred=(*(present.preferred or ()), term)))
 
 
 def preferences(pod: Pod) -> tuple[PreferredSchedulingTerm, ...]:
@@ -212,7 +201,7 @@ def preferences(pod: Pod) -> tuple[PreferredSchedulingTerm, ...]:
 
 def with_preferences(pod: Pod, preferred: tuple[PreferredSchedulingTerm, ...]) -> Pod:
     """The pod with these preferences in place of its own."""
-    return _with_node_affinity(pod, replace(_node_affinity(pod), preferred=preferred))
+    return with_node_affinity(pod, replace(_node_affinity(pod), preferred=preferred))
 
 
 def selects_host(pod: Pod, hostname: str) -> Pod:

@@ -79,8 +79,4 @@ class Membership:
         name, namespace = item.name, item.namespace
         if self._trees:
             return lambda pod: pod.namespace == namespace
-        return lambda pod: pod.namespace == namespace and _group_name(pod) == name
-
-
-def _group_name(pod: Pod) -> str | None:
-    return pod.spec.scheduling_group.pod_group_name if pod.spec.scheduling_group is not None else None
+        return lambda pod: pod.namespace == namespace and pod.group_name == name

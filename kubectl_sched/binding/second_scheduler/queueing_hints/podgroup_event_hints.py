@@ -48,7 +48,7 @@ def workload(question: HintQuestion) -> bool:
 def _is_near(question: HintQuestion, kind: type[Group], name: str, namespace: str) -> bool:
     """Report whether that group is the pod's, or in the same tree (areSameHierarchy)."""
     pod = question.pod
-    own = pod.spec.scheduling_group.pod_group_name if pod.spec.scheduling_group is not None else None
+    own = pod.group_name
     if own is None or pod.namespace != namespace:
         return False
     if not question.features.enabled("CompositePodGroup"):

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec.structs import replace
 
-from kubectl_sched.api.affinity import Affinity
 from kubectl_sched.api.apimachinery.validation import quoted
+from kubectl_sched.api.component_helpers.node_affinity import with_node_affinity
 from kubectl_sched.framework.go_sort import go_sort
 from kubectl_sched.node_provisioning.karpenter.karpenter_labels import RESTRICTED
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirement import EXISTS, IN, Requirement, requirement
@@ -15,7 +15,7 @@ from kubectl_sched.node_provisioning.karpenter.scheduling.requirement import EXI
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from kubectl_sched.api.affinity import NodeAffinity, NodeSelectorRequirement, PreferredSchedulingTerm
+    from kubectl_sched.api.affinity import NodeSelectorRequirement, PreferredSchedulingTerm
     from kubectl_sched.api.pod import Pod
 
 Requirements: TypeAlias = dict[str, Requirement]
@@ -74,12 +74,6 @@ def with_sorted_preferences(pod: Pod) -> Pod:
         return pod
     preferred = sorted_preferences(affinity.node_affinity.preferred)
     return with_node_affinity(pod, replace(affinity.node_affinity, preferred=preferred))
-
-
-def with_node_affinity(pod: Pod, node_affinity: NodeAffinity) -> Pod:
-    """The pod with another node affinity."""
-    affinity = replace(pod.spec.affinity or Affinity(), node_affinity=node_affinity)
-    return replace(pod, spec=replace(pod.spec, affinity=affinity))
 
 
 def intersects(existing: Requirements, incoming: Requirements) -> bool:
