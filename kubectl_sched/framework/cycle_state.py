@@ -24,6 +24,8 @@ class StateKey(Record, Generic[S], frozen=True, kw_only=True):
     """Under which name a state of type S is kept."""
 
     name: str
+    absent: str = 'failed to read "{}" from cycleState: not found'
+    """The text where it was never written: of most upstream plugins, unless it is given."""
 
 
 class CycleState:
@@ -54,11 +56,7 @@ class CycleState:
         return cast("S | None", self._states.get(key.name))
 
     def read(self, key: StateKey[S]) -> S:
-        """The state.
-
-        Raises PluginError with the text of most upstream plugins where it was never written; a plugin whose text
-        differs uses `get`.
-        """
+        """The state. Raises PluginError with the key's text where it was never written."""
         if key.name not in self._states:
-            raise PluginError(f'failed to read "{key.name}" from cycleState: not found')
+            raise PluginError(key.absent.format(key.name))
         return cast("S", self._states[key.name])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from kubectl_sched.framework.clauses import first_few
-from kubectl_sched.framework.cycle_state import PluginError, StateKey
+from kubectl_sched.framework.cycle_state import StateKey
 from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.interface import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Rows
 
-PRE_FILTER_STATE: StateKey[tuple[str, ...]] = StateKey(name="PreFilterNodeDeclaredFeatures")
+PRE_FILTER_STATE: StateKey[tuple[str, ...]] = StateKey(
+    name="PreFilterNodeDeclaredFeatures", absent='error reading "{}" from cycle-state: not found'
+)
 
 
 def _restarts_all_containers(pod: Pod) -> bool:
@@ -86,9 +88,7 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
         """Reject nodes that do not declare every feature needed."""
         if not self._enabled or self._grows_in_place(pod):
             return Column.filled(len(nodes), SUCCESS)
-        needed = state.get(PRE_FILTER_STATE)
-        if needed is None:
-            raise PluginError(f'error reading "{PRE_FILTER_STATE.name}" from cycle-state: not found')
+        needed = state.read(PRE_FILTER_STATE)
         return nodes.declared_features.map(lambda declared: self._verdict(needed, declared))
 
     def _verdict(self, needed: tuple[str, ...], declared: tuple[str, ...]) -> Status:

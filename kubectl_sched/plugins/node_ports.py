@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from kubectl_sched.framework.clauses import first_few
-from kubectl_sched.framework.cycle_state import PluginError, StateKey
+from kubectl_sched.framework.cycle_state import StateKey
 from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.interface import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 _TAKEN = unschedulable("node(s) didn't have free ports for the requested pod ports")
 
-PRE_FILTER_STATE: StateKey[tuple[HostPort, ...]] = StateKey(name="PreFilterNodePorts")
+PRE_FILTER_STATE: StateKey[tuple[HostPort, ...]] = StateKey(
+    name="PreFilterNodePorts", absent='reading "{}" from cycleState: not found'
+)
 
 
 class NodePorts(PreFilterPlugin, FilterPlugin):
@@ -49,9 +51,7 @@ class NodePorts(PreFilterPlugin, FilterPlugin):
         """Reject nodes with a pod that has one of the ports."""
         if self._grows_in_place(pod):
             return Column.filled(len(nodes), SUCCESS)
-        wanted = state.get(PRE_FILTER_STATE)
-        if wanted is None:
-            raise PluginError(f'reading "{PRE_FILTER_STATE.name}" from cycleState: not found')
+        wanted = state.read(PRE_FILTER_STATE)
         existing = nodes.existing_pods
         taken = existing.column("host_ports", host_ports).where(
             lambda ports: any(want.conflicts_with(port) for want in wanted for port in ports)

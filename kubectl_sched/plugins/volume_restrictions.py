@@ -56,7 +56,9 @@ class PreFilterState(Record, frozen=True, kw_only=True):
     conflicting_references: int
 
 
-PRE_FILTER_STATE: StateKey[PreFilterState] = StateKey(name="PreFilterVolumeRestrictions")
+PRE_FILTER_STATE: StateKey[PreFilterState] = StateKey(
+    name="PreFilterVolumeRestrictions", absent='cannot read "{}" from cycleState'
+)
 
 
 class VolumeRestrictions(PreFilterPlugin, FilterPlugin, PreFilterExtensions):
@@ -126,7 +128,7 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin, PreFilterExtensions):
             )
             codes[existing.rows[conflicts]] = 1
         try:
-            in_use = _read(state).conflicting_references > 0
+            in_use = state.read(PRE_FILTER_STATE).conflicting_references > 0
         except PluginError as failure:
             return Column(codes, (error(str(failure)), _DISK_CONFLICT))
         return Column(codes, (self._in_use if in_use else SUCCESS, _DISK_CONFLICT))
@@ -228,16 +230,9 @@ def _users(pod: Pod, claims: set[str] | frozenset[str], nodes: Snapshot) -> list
     return [(index, key[1]) for index in using for key in dict.fromkeys(column[index]) if key in wanted]
 
 
-def _read(state: CycleState) -> PreFilterState:
-    kept = state.get(PRE_FILTER_STATE)
-    if kept is None:
-        raise PluginError(f'cannot read "{PRE_FILTER_STATE.name}" from cycleState')
-    return kept
-
-
 def _count(state: CycleState, pod: Pod, sign: int) -> None:
     """As upstream counts: by the claim's name alone, whatever its namespace."""
-    kept = _read(state)
+    kept = state.read(PRE_FILTER_STATE)
     uses = sum(name in kept.read_write_once_pod_claims for name in claim_names(pod))
     if uses:
         count = kept.conflicting_references + sign * uses

@@ -143,7 +143,7 @@ def _backing(
 def _ending_and_lasting(
     containers: Sequence[Container], init_count: int, name: str, classes: Mapping[str, str]
 ) -> tuple[list[bool], dict[int, DeviceRequest]]:
-    """Whether each container ends before the others start, and the requests of those that do not, by container."""
+    """Say of each container whether it ends before the others start; and the requests of those that do not."""
     ends = [index < init_count and one.restart_policy != "Always" for index, one in enumerate(containers)]
     requests = {index: _request(containers, index, name, classes) for index, end in enumerate(ends) if not end}
     return ends, {index: request for index, request in requests.items() if request is not None}

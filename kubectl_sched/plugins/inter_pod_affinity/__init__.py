@@ -92,29 +92,29 @@ class InterPodAffinity(
 
     def add_pod(self, state: CycleState, pod: Pod, added: Pod, row: int, nodes: Snapshot) -> None:
         """One more pod in the domains of its node."""
-        before = _pre_filter_state(state)
+        before = state.read(filtering.STATE)
         state.write(filtering.STATE, filtering.with_pod(before, pod, added, nodes, row, 1))
 
     def concerns(self, state: CycleState, pod: Pod, other: Pod) -> bool:
         """Report whether some term of the pod means it, or it has terms that may mean the pod."""
-        before = _pre_filter_state(state)
+        before = state.read(filtering.STATE)
         terms = (*before.required_affinity, *before.required_anti_affinity)
         return other.spec.affinity is not None or any(term.matches(other) for term in terms)
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: Pod, row: int, nodes: Snapshot) -> None:
         """One pod less in the domains of its node."""
-        before = _pre_filter_state(state)
+        before = state.read(filtering.STATE)
         state.write(filtering.STATE, filtering.with_pod(before, pod, removed, nodes, row, -1))
 
     def verdict_key(self, state: CycleState, pod: Pod, nodes: Snapshot) -> Hashable:
         """The domains that have pods; unknown where each node's own pods are looked at."""
-        return filtering.verdict_key(_pre_filter_state(state))
+        return filtering.verdict_key(state.read(filtering.STATE))
 
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
         """Reject nodes away from pods it must be near to, and near to pods that one of the two must be away from."""
         if self._grows_in_place(pod):
             return Column.filled(len(nodes), SUCCESS)
-        return filtering.verdicts(_pre_filter_state(state), pod, nodes)
+        return filtering.verdicts(state.read(filtering.STATE), pod, nodes)
 
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Every rule that the node breaks, with the pods by name."""
@@ -123,13 +123,13 @@ class InterPodAffinity(
 
         from kubectl_sched.plugins.inter_pod_affinity import evidence
 
-        return evidence.rejection(_pre_filter_state(state), pod, nodes, row)
+        return evidence.rejection(state.read(filtering.STATE), pod, nodes, row)
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
         """The rule that all of these nodes break."""
         from kubectl_sched.plugins.inter_pod_affinity import evidence
 
-        return evidence.summary(_pre_filter_state(state), pod, nodes, rows)
+        return evidence.summary(state.read(filtering.STATE), pod, nodes, rows)
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Status:
         """Weigh pods by domain; skip where nobody prefers anything."""
@@ -197,10 +197,3 @@ class InterPodAffinity(
 
         weighed = state.get(scoring.STATE)
         return () if weighed is None else evidence.points(weighed, pod, nodes, row)
-
-
-def _pre_filter_state(state: CycleState) -> filtering.PreFilterState:
-    found = state.get(filtering.STATE)
-    if found is None:
-        raise PluginError(f'error reading "{filtering.STATE.name}" from cycleState: not found')
-    return found

@@ -74,7 +74,9 @@ class PreFilterState(Record, frozen=True, kw_only=True):
     host_scoped: HostScoped | None = None
 
 
-STATE: Final[StateKey[PreFilterState]] = StateKey(name="PreFilterInterPodAffinity")
+STATE: Final[StateKey[PreFilterState]] = StateKey(
+    name="PreFilterInterPodAffinity", absent='error reading "{}" from cycleState: not found'
+)
 
 
 def affinity_now(

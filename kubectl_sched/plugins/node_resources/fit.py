@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Floats, Integers, Rows
 
-PRE_FILTER_STATE: StateKey[PreFilterState] = StateKey(name="PreFilterNodeResourcesFit")
+PRE_FILTER_STATE: StateKey[PreFilterState] = StateKey(
+    name="PreFilterNodeResourcesFit", absent='error reading "{}" from cycleState: not found'
+)
 PRE_SCORE_STATE: StateKey[PreScoreState] = StateKey(name="PreScoreNodeResourcesFit")
 
 _SIDECARS_OFF = unresolvable("Pod has a restartable init container and the SidecarContainers feature is disabled")
@@ -91,10 +93,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
         """Reject nodes with too little of anything, and say everything that is too little."""
-        request = state.get(PRE_FILTER_STATE)
-        if request is None:
-            raise PluginError(f'error reading "{PRE_FILTER_STATE.name}" from cycleState: not found')
-        found = self._shortages(request, nodes)
+        found = self._shortages(state.read(PRE_FILTER_STATE), nodes)
         return statuses(found, len(nodes), tells_unresolvable=self._tells_unresolvable)
 
     def _shortages(self, request: PreFilterState, nodes: Snapshot) -> list[Shortage]:

@@ -67,7 +67,7 @@ class PodTopologySpread(
     def concerns(self, state: CycleState, pod: Pod, other: Pod) -> bool:
         """Report whether some constraint selects it."""
         return other.metadata.namespace == pod.metadata.namespace and any(
-            spread.constraint.selector.matches(other.metadata.labels) for spread in _pre_filter_state(state).spreads
+            spread.constraint.selector.matches(other.metadata.labels) for spread in state.read(filtering.STATE).spreads
         )
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: Pod, row: int, nodes: Snapshot) -> None:
@@ -76,17 +76,17 @@ class PodTopologySpread(
 
     def verdict_key(self, state: CycleState, pod: Pod, nodes: Snapshot) -> Hashable:
         """The verdict on each domain."""
-        return filtering.verdict_key(_pre_filter_state(state), pod, nodes)
+        return filtering.verdict_key(state.read(filtering.STATE), pod, nodes)
 
     def _change(self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot, amount: int) -> None:
-        before = _pre_filter_state(state)
+        before = state.read(filtering.STATE)
         state.write(filtering.STATE, filtering.with_pod(before, pod, changed, nodes, row, self.constraints, amount))
 
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
         """Reject nodes where one more pod would make the skew larger than maxSkew."""
         if self._grows_in_place(pod):
             return Column.filled(len(nodes), SUCCESS)
-        return filtering.verdicts(_pre_filter_state(state), pod, nodes)
+        return filtering.verdicts(state.read(filtering.STATE), pod, nodes)
 
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Each constraint that the node breaks, with the counts of its domains."""
@@ -95,13 +95,13 @@ class PodTopologySpread(
 
         from kubectl_sched.plugins.pod_topology_spread import evidence
 
-        return evidence.rejection(_pre_filter_state(state), pod, nodes, row, self.constraints)
+        return evidence.rejection(state.read(filtering.STATE), pod, nodes, row, self.constraints)
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
         """The constraints that these nodes break."""
         from kubectl_sched.plugins.pod_topology_spread import evidence
 
-        return evidence.summary(_pre_filter_state(state), pod, nodes, rows)
+        return evidence.summary(state.read(filtering.STATE), pod, nodes, rows)
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Status:
         """Count matching pods by domain; skip pods without soft constraints."""
@@ -129,23 +129,23 @@ class PodTopologySpread(
         self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows
     ) -> Sequence[Integers | Codes] | None:
         """The domain of each constraint, or the number of matching pods where domains are nodes."""
-        return scoring.score_signature(_pre_score_state(state), pod, nodes, rows)
+        return scoring.score_signature(state.read(scoring.STATE), pod, nodes, rows)
 
     def rescored_rows(self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot) -> Rows | None:
         """The nodes of the domains in which the pod counts."""
-        return scoring.rescored_rows(_pre_score_state(state), pod, changed, row, nodes)
+        return scoring.rescored_rows(state.read(scoring.STATE), pod, changed, row, nodes)
 
     def score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
         """The matching pods of each node's domains, weighed."""
-        return scoring.scores(_pre_score_state(state), pod, nodes, rows)
+        return scoring.scores(state.read(scoring.STATE), pod, nodes, rows)
 
     def normalize_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows, scores: Integers) -> Integers:
         """The fewest pods become 100."""
-        return scoring.normalized(_pre_score_state(state), nodes, rows, scores)
+        return scoring.normalized(state.read(scoring.STATE), nodes, rows, scores)
 
     def normalizes_by_value(self, state: CycleState, nodes: Snapshot) -> bool:
         """Unless nodes are ignored for lack of a topology key."""
-        return _pre_score_state(state).scores_all(nodes)
+        return state.read(scoring.STATE).scores_all(nodes)
 
     def pre_score_fewer(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Hashable:
         """The weight of a matching pod depends on the number of domains among the feasible nodes."""
@@ -166,17 +166,3 @@ class PodTopologySpread(
         from kubectl_sched.plugins.pod_topology_spread import evidence
 
         return evidence.points(before, counts, nodes, row, self.constraints.origin(pod))
-
-
-def _pre_filter_state(state: CycleState) -> filtering.PreFilterState:
-    found = state.get(filtering.STATE)
-    if found is None:
-        raise PluginError(f'reading "{filtering.STATE.name}" from cycleState: not found')
-    return found
-
-
-def _pre_score_state(state: CycleState) -> scoring.PreScoreState:
-    found = state.get(scoring.STATE)
-    if found is None:
-        raise PluginError(f'error reading "{scoring.STATE.name}" from cycleState: not found')
-    return found

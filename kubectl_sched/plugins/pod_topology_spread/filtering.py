@@ -70,7 +70,9 @@ class PreFilterState(Record, frozen=True, kw_only=True):
     spreads: tuple[Spread, ...]
 
 
-STATE: Final[StateKey[PreFilterState]] = StateKey(name="PreFilterPodTopologySpread")
+STATE: Final[StateKey[PreFilterState]] = StateKey(
+    name="PreFilterPodTopologySpread", absent='reading "{}" from cycleState: not found'
+)
 
 
 def spread_now(pod: Pod, nodes: Snapshot, constraints: tuple[Constraint, ...], source: Constraints) -> PreFilterState:

@@ -65,7 +65,9 @@ class PreScoreState(Record, frozen=True, kw_only=True):
         return nodes_with_all_keys(nodes, tuple(spread.constraint for spread in self.spreads))
 
 
-STATE: Final[StateKey[PreScoreState]] = StateKey(name="PreScorePodTopologySpread")
+STATE: Final[StateKey[PreScoreState]] = StateKey(
+    name="PreScorePodTopologySpread", absent='error reading "{}" from cycleState: not found'
+)
 
 
 def pre_score_state(

@@ -68,7 +68,7 @@ class FilterState(Record, frozen=True, kw_only=True):
     volumes: Column[PodVolumes]
 
 
-PRE_FILTER_STATE: StateKey[PreFilterState] = StateKey(name="VolumeBinding")
+PRE_FILTER_STATE: StateKey[PreFilterState] = StateKey(name="VolumeBinding", absent="not found")
 FILTER_STATE: StateKey[FilterState] = StateKey(name="VolumeBinding/Filter")
 
 
@@ -134,7 +134,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         """Reject nodes that do not reach the bound volumes or have none for the others."""
         if self._grows_in_place(pod):
             return Column.filled(len(nodes), SUCCESS)
-        binder = _read(state).binder
+        binder = state.read(PRE_FILTER_STATE).binder
         volumes = binder.find(nodes) if binder is not None else Column.filled(len(nodes), PodVolumes())
         state.write(FILTER_STATE, FilterState(table=nodes.table, volumes=volumes))
         return volumes.map(self._status)
@@ -181,7 +181,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         """Skip unless volumes are scored at all and, without StorageCapacityScoring, some would be bound."""
         if not self._scores:
             return SKIP
-        _read(state)
+        state.read(PRE_FILTER_STATE)
         if self._scores_provisioning:
             return SUCCESS
         found = self._found(state, nodes)
@@ -190,7 +190,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
 
     def score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
         """By how full the storage of the node's classes would be, along the profile's shape."""
-        _read(state)
+        state.read(PRE_FILTER_STATE)
         found = self._found(state, nodes)
         if not self._scores or found is None:
             return np.zeros(len(rows), dtype=np.int64)
@@ -246,12 +246,5 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
             return None
         if kept.table is nodes.table:
             return kept.volumes
-        binder = _read(state).binder
+        binder = state.read(PRE_FILTER_STATE).binder
         return binder.find(nodes) if binder is not None else Column.filled(len(nodes), PodVolumes())
-
-
-def _read(state: CycleState) -> PreFilterState:
-    kept = state.get(PRE_FILTER_STATE)
-    if kept is None:
-        raise PluginError("not found")
-    return kept
