@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.interface import (
     BindingAction,
@@ -122,7 +121,7 @@ class DynamicResources(
         """Search each node for the devices."""
         if not self._on:
             return Column.filled(len(nodes), SUCCESS)
-        known = self._state(state)
+        known = state.read(STATE)
         if not known.claims.claims:
             return Column.filled(len(nodes), SUCCESS)
         return Column.of(self._filtering.outcome(known, pod, node).status for node in nodes)
@@ -139,13 +138,6 @@ class DynamicResources(
         from kubectl_sched.plugins.dynamic_resources.evidence import of_node
 
         return of_node(known, pod, node, outcome, self._filtering)
-
-    @staticmethod
-    def _state(state: CycleState) -> PreFilterState:
-        known = state.get(STATE)
-        if known is None:
-            raise PluginError("not found")
-        return known
 
     def post_filter(
         self, state: CycleState, pod: Pod, nodes: Snapshot, statuses: NodeToStatus, framework: PluginsRunner
@@ -244,7 +236,7 @@ class DynamicResources(
         scores = np.zeros(len(rows), dtype=np.int64)
         if not self._on or (self._rules.score_wants_prioritized_list and not self._enabled("DRAPrioritizedList")):
             return scores
-        known = self._state(state)
+        known = state.read(STATE)
         if known.allocator is None:
             return scores
         from kubectl_sched.plugins.dynamic_resources.scoring import node_score

@@ -45,4 +45,4 @@ class PreFilterState(Record, frozen=True, kw_only=True):
     outcomes: dict[str, NodeOutcome] = field(default_factory=dict)
 
 
-STATE: StateKey[PreFilterState] = StateKey(name="DynamicResources")
+STATE: StateKey[PreFilterState] = StateKey(name="DynamicResources", absent="not found")
