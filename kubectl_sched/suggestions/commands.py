@@ -21,7 +21,6 @@ from kubectl_sched.shell_commands import (
     replace_pod,
     uncordon_node,
 )
-from kubectl_sched.simulation.queue_simulation import owner_of
 from kubectl_sched.suggestions.change import Kind, Manual, Patch, Scope
 from kubectl_sched.suggestions.trial import pod_patch
 
@@ -229,8 +228,13 @@ def _is_added(toleration: dict[str, Any], kind: str | None) -> bool:
 
 def _owner(pod: Pod) -> tuple[str | None, str]:
     """Kind and name of what made the pod; a ReplicaSet's Deployment where the pod's labels tell it."""
-    kind, slash, name = (owner_of(pod) or "").partition("/")
-    return (kind, name) if slash else (None, pod.metadata.name)
+    owner = pod.metadata.controller
+    if owner is None:
+        return None, pod.metadata.name
+    template = pod.metadata.labels.get("pod-template-hash")
+    if owner.kind == "ReplicaSet" and template and owner.name.endswith(f"-{template}"):
+        return "Deployment", owner.name.removesuffix(f"-{template}")
+    return owner.kind, owner.name
 
 
 def _weighing(framework: Framework, plugin: str, weight: int) -> Manual | None:
