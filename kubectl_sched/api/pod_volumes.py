@@ -67,14 +67,14 @@ class GCEPersistentDisk(Part, frozen=True):
     partition: Int32 = 0
 
 
-class PortworxVolume(Part, frozen=True):
-    """A legacy disk."""
+class _DiskWithID(Part, frozen=True):
+    """A legacy disk, known by its ID."""
 
     volume_id: str = msgspec.field(name="volumeID", default="")
     read_only: bool = False
 
 
-class AWSElasticBlockStore(PortworxVolume, frozen=True):
+class AWSElasticBlockStore(_DiskWithID, frozen=True):
     """A legacy disk."""
 
     partition: Int32 = 0
@@ -95,7 +95,11 @@ class AzureFile(Part, frozen=True):
     share_name: str = ""
 
 
-class Cinder(PortworxVolume, frozen=True):
+class Cinder(_DiskWithID, frozen=True):
+    """A legacy disk."""
+
+
+class PortworxVolume(_DiskWithID, frozen=True):
     """A legacy disk."""
 
 
