@@ -5,11 +5,11 @@ import msgspec
 from kubectl_sched.api.meta import Int32, Int64, LabelSelector, LabelSelectorRequirement, Part
 
 
-class NodeSelectorRequirement(LabelSelectorRequirement, frozen=True):
+class NodeSelectorRequirement(LabelSelectorRequirement, frozen=True, cache_hash=True):
     """`key operator values`; besides the label operators there are Gt and Lt."""
 
 
-class NodeSelectorTerm(Part, frozen=True):
+class NodeSelectorTerm(Part, frozen=True, cache_hash=True):
     """All of its requirements must hold; an empty term matches nothing."""
 
     match_expressions: tuple[NodeSelectorRequirement, ...] = ()

@@ -64,11 +64,10 @@ def why_not(result: ScheduleResult, row: int) -> str:
     told = [of_one(result, row)] if result.unjudged_by(row) else []
     for status in result.rejections(row):
         evidence = result.filter_evidence(status.plugin or "", row)
-        told.append(safe("; ".join(fact.text for fact in evidence) or status.message))
+        told.append(safe("; ".join([fact.text for fact in evidence]) or status.message))
         if len(told) == 1:
             told += [safe(hint) for fact in evidence for hint in fact.hints[:1]]
-    whole = told or [of_one(result, row)]
-    return "; ".join(whole)
+    return "; ".join(told or [of_one(result, row)])
 
 
 def preemption_there(result: ScheduleResult, row: int) -> str | None:

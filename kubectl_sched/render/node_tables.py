@@ -266,7 +266,7 @@ def _rejections(result: ScheduleResult, row: int) -> str:
     """`NodeResourcesFit: Insufficient cpu; also NodeAffinity`."""
     plugin = rejected_by(result, row)
     reasons = ", ".join(result.verdict[row].reasons) if result.verdict is not None else ""
-    also = ", ".join(str(each.plugin) for each in result.rejections(row) if each.plugin != plugin)
+    also = ", ".join([str(each.plugin) for each in result.rejections(row) if each.plugin != plugin])
     verb = "not judged by " if plugin in result.unjudged_by(row) else ""
     return f"{verb}{plugin}: {reasons}{f'; also {also}' if also else ''}"
 

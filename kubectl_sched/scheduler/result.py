@@ -17,6 +17,7 @@ from kubectl_sched.framework.status import SUCCESS
 from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.scheduler.explanation_budget import ExplanationBudget
 from kubectl_sched.scheduler.num_feasible_nodes import num_feasible_nodes_to_find
+from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.interface import BindingAction, PostFilterResult
     from kubectl_sched.framework.runtime import Framework, PluginScores
     from kubectl_sched.framework.status import NodeToStatus, Status
-    from kubectl_sched.snapshot import Column, Snapshot
+    from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
 
 
@@ -244,16 +245,16 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
 
     def rejections(self, row: int) -> tuple[Status, ...]:
         """Every filter plugin's rejection of one node, in run order."""
-        return tuple([status for column in self._rejections if (status := column[row]) is not None])
+        return self._rejections[row]
 
     @cached_property
-    def _rejections(self) -> tuple[Column[Status | None], ...]:
-        """For each plugin that rejects any node its rejections, in run order."""
-        return tuple(
-            column.map(partial(_rejection_by, plugin))
-            for plugin, column in self.verdicts.items()
-            if any(map(_keeps_out, column.values))
-        )
+    def _rejections(self) -> Column[tuple[Status, ...]]:
+        """The rejections of every node: nodes that all plugins judge alike share one value."""
+        found: Column[tuple[Status, ...]] = Column.filled(len(self.nodes), ())
+        for plugin, column in self.verdicts.items():
+            if any(map(_keeps_out, column.values)):
+                found = found.combined(column).map(partial(_with_rejection, plugin))
+        return found
 
     @property
     def pre_filter_evidence(self) -> tuple[Evidence, ...]:
@@ -319,8 +320,10 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
         return tuple(actions)
 
 
-def _rejection_by(plugin: str, status: Status) -> Status | None:
-    return status.by(plugin) if _keeps_out(status) else None
+def _with_rejection(plugin: str, found: tuple[tuple[Status, ...], Status]) -> tuple[Status, ...]:
+    """Add the plugin's status to the rejections before it, if it is one."""
+    before, status = found
+    return (*before, status.by(plugin)) if _keeps_out(status) else before
 
 
 def _keeps_out(status: Status) -> bool:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given, settings
 
 from kubectl_sched.framework.fit_error import event_note
 from kubectl_sched.framework.status import Code
 from kubectl_sched.scheduler.result import Outcome
+from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests
+from tests.plugins.random_clusters import clusters, incoming_pods
 from tests.scheduler.cycles import explain, explained, only, profile
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.core import Node
+    from kubectl_sched.api.pod import Pod
 
 TAINTED: dict[str, Any] = {"taints": [{"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}]}
 ON_W1: dict[str, Any] = {
@@ -174,3 +181,14 @@ def test_the_queue_is_by_priority_and_then_by_age() -> None:
     assert result.queue_place is not None
     assert (result.queue_place.position, result.queue_place.length) == (3, 4)
     assert result.queue_place.higher_priority_ahead == 1
+
+
+@given(clusters(), incoming_pods())
+@settings(max_examples=examples(50))
+def test_the_rejections_of_a_node_are_the_plugins_own_verdicts(cluster: tuple[list[Node], list[Pod]], it: Pod) -> None:
+    nodes, existing = cluster
+    result = explain(it, *nodes, *existing)
+    for row in range(len(result.nodes)):
+        verdicts = [(plugin, column[row]) for plugin, column in result.verdicts.items()]
+        own = tuple(status.by(plugin) for plugin, status in verdicts if not status.is_success)
+        assert result.rejections(row) == own

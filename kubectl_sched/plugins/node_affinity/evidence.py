@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.affinity import PreferredSchedulingTerm
     from kubectl_sched.api.component_helpers.node_affinity import Term
+    from kubectl_sched.api.meta import ObjectMeta
     from kubectl_sched.framework.evidence import JSON
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
@@ -45,17 +46,20 @@ def unmet(
     row: int,
 ) -> tuple[Evidence, ...]:
     """One Evidence for each of added affinity, nodeSelector and required affinity that the node does not match."""
-    found = [_of_selector(added, "addedAffinity", "the profile's added affinity", nodes, row)]
+    found: list[Evidence] = []
+    if added is not None:
+        found += _of_selector(added, "addedAffinity", "the profile's added affinity", nodes, row)
     if node_selector:
         expressions = tuple(
             NodeSelectorRequirement(key=key, operator="In", values=(value,)) for key, value in node_selector.items()
         )
         # The values of a nodeSelector are compared unchecked, so this term cannot have errors.
-        result = _TermResult(_unmet_labels(expressions, nodes, row), (), len(expressions), ())
+        result = _TermResult(_unmet_labels(expressions, _metadata(nodes, row)), (), len(expressions), ())
         if not result.matches:
             found.append(_evidence("nodeSelector", "nodeSelector", [result], nodes, row))
-    found.append(_of_selector(required, "requiredAffinity", "required node affinity", nodes, row))
-    return tuple(each for each in found if each is not None)
+    if required is not None:
+        found += _of_selector(required, "requiredAffinity", "required node affinity", nodes, row)
+    return tuple(found)
 
 
 def conflict(required: NodeSelector) -> tuple[Evidence, ...]:
@@ -74,7 +78,7 @@ def preferences(
 ) -> tuple[Evidence, ...]:
     """Each preferred term that counts at all."""
     return tuple(
-        _preference(term, _result(term.preference, nodes, row), source, nodes, row)
+        _preference(term, _result(term.preference, _metadata(nodes, row)), source, nodes, row)
         for term in preferred
         if term.weight and (term.preference.match_expressions or term.preference.match_fields)
     )
@@ -88,7 +92,7 @@ def _preference(term: PreferredSchedulingTerm, result: _TermResult, source: str,
     if result.matches:
         return Evidence(text=f"has {wanted}, which is worth {term.weight}", facts=facts, distance=0.0)
     return Evidence(
-        text=f"lacks {wanted} (worth {term.weight}): {_term_text(result, nodes, row)}",
+        text=f"lacks {wanted} (worth {term.weight}): {_term_text(result, _metadata(nodes, row))}",
         facts=facts,
         hints=_hints([result], nodes, row),
     )
@@ -167,19 +171,22 @@ def _meeting(requirement: NodeSelectorRequirement, nodes: Snapshot, rows: Rows) 
     return nodes.label(key).take(rows).where(lambda has: _meets(requirement, {} if has is None else {key: has}))
 
 
+def _metadata(nodes: Snapshot, row: int) -> ObjectMeta:
+    return nodes.node_objects[row].metadata
+
+
 def _matches_nothing(term: NodeSelectorTerm) -> bool:
     """Report whether it is empty or cannot be parsed."""
     parsed = parse_node_selector(NodeSelector(node_selector_terms=(term,))).terms
     return not parsed or bool(parsed[0].errors)
 
 
-def _of_selector(selector: NodeSelector | None, source: str, title: str, nodes: Snapshot, row: int) -> Evidence | None:
-    if selector is None:
-        return None
-    results = [_result(term, nodes, row) for term in selector.node_selector_terms]
+def _of_selector(selector: NodeSelector, source: str, title: str, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
+    node = _metadata(nodes, row)
+    results = [_result(term, node) for term in selector.node_selector_terms]
     if any(result.matches for result in results):
-        return None
-    return _evidence(source, title, results, nodes, row)
+        return ()
+    return (_evidence(source, title, results, nodes, row),)
 
 
 @lru_cache(maxsize=1024)
@@ -189,26 +196,22 @@ def _parsed(term: NodeSelectorTerm) -> Term | None:
     return terms[0] if terms else None
 
 
-def _result(term: NodeSelectorTerm, nodes: Snapshot, row: int) -> _TermResult:
-    parsed = _parsed(term)
-    size = len(term.match_expressions) + len(term.match_fields)
+def _result(term: NodeSelectorTerm, node: ObjectMeta) -> _TermResult:
+    parsed, expressions, fields = _parsed(term), term.match_expressions, term.match_fields
+    size = len(expressions) + len(fields)
     if parsed is None or parsed.errors:
         return _TermResult((), (), size, parsed.errors if parsed is not None else ())
     unmet: tuple[NodeSelectorRequirement, ...] = ()
-    if term.match_fields:
-        name = nodes.names[row]
-        pairs = zip(term.match_fields, parsed.fields, strict=True)
-        unmet = tuple([requirement for requirement, field in pairs if not field.matches(name)])
-    return _TermResult(_unmet_labels(term.match_expressions, nodes, row), unmet, size, ())
+    if fields:
+        name = node.name
+        unmet = tuple([asked for asked, field in zip(fields, parsed.fields, strict=True) if not field.matches(name)])
+    return _TermResult(_unmet_labels(expressions, node) if expressions else (), unmet, size, ())
 
 
 def _unmet_labels(
-    expressions: tuple[NodeSelectorRequirement, ...], nodes: Snapshot, row: int
+    expressions: tuple[NodeSelectorRequirement, ...], node: ObjectMeta
 ) -> tuple[NodeSelectorRequirement, ...]:
-    if not expressions:
-        return ()
-    labels = nodes.node_objects[row].metadata.labels
-    return tuple([each for each in expressions if not _meets(each, labels)])
+    return tuple([each for each in expressions if not _meets(each, node.labels)])
 
 
 def _meets(expression: NodeSelectorRequirement, labels: Mapping[str, str]) -> bool:
@@ -220,16 +223,17 @@ def _meets(expression: NodeSelectorRequirement, labels: Mapping[str, str]) -> bo
 
 
 def _evidence(source: str, title: str, results: list[_TermResult], nodes: Snapshot, row: int) -> Evidence:
-    texts = [_term_text(result, nodes, row) for result in results]
+    node = _metadata(nodes, row)
+    texts = [_term_text(result, node) for result in results]
     if not texts:
         text = "has no terms, and so matches no node"
     elif len(texts) == 1:
         text = texts[0]
     else:
         text = f"none of {len(texts)} terms matches: {'; or '.join(texts)}"
-    facts: dict[str, JSON] = {"source": source, "terms": [_term_facts(result, nodes, row) for result in results]}
+    facts: dict[str, JSON] = {"source": source, "terms": [_term_facts(result, node) for result in results]}
     hints = _hints(results, nodes, row)
-    missing = min((_missing_share(result) for result in results), default=1.0)
+    missing = min([_missing_share(result) for result in results], default=1.0)
     return Evidence(text=f"{title}: {text}", facts=facts, hints=hints, distance=missing * (0.5 if hints else 1.0))
 
 
@@ -239,14 +243,13 @@ def _missing_share(result: _TermResult) -> float:
     return (len(result.unmet) + len(result.unmet_fields)) / result.size
 
 
-def _term_text(result: _TermResult, nodes: Snapshot, row: int) -> str:
+def _term_text(result: _TermResult, node: ObjectMeta) -> str:
     if result.errors:
         return f"the term matches nothing, as it cannot be parsed ({'; '.join(result.errors)})"
     if not result.size:
         return "an empty term matches nothing"
-    labels = nodes.node_objects[row].metadata.labels
-    clauses = [f"wants {_requirement_text(each)}, {_has_text(each.key, labels)}" for each in result.unmet]
-    clauses += [f"wants {_requirement_text(each)}, the node is {nodes.names[row]}" for each in result.unmet_fields]
+    clauses = [f"wants {_requirement_text(each)}, {_has_text(each.key, node.labels)}" for each in result.unmet]
+    clauses += [f"wants {_requirement_text(each)}, the node is {node.name}" for each in result.unmet_fields]
     return " and ".join(clauses)
 
 
@@ -270,10 +273,9 @@ def _requirement_text(requirement: NodeSelectorRequirement) -> str:
     return texts.get(operator, f"{key} {operator} ({values})")
 
 
-def _term_facts(result: _TermResult, nodes: Snapshot, row: int) -> JSON:
-    labels = nodes.node_objects[row].metadata.labels
-    requirements: list[JSON] = [_requirement_facts(each, labels.get(each.key)) for each in result.unmet]
-    requirements += [_requirement_facts(each, nodes.names[row]) for each in result.unmet_fields]
+def _term_facts(result: _TermResult, node: ObjectMeta) -> JSON:
+    requirements: list[JSON] = [_requirement_facts(each, node.labels.get(each.key)) for each in result.unmet]
+    requirements += [_requirement_facts(each, node.name) for each in result.unmet_fields]
     return {"unmet": requirements, "requirements": result.size, "errors": list(result.errors)}
 
 

@@ -28,21 +28,52 @@ _STYLES = {"good": "green", "bad": "red", "dim": "dim", "changed": "yellow"}
 class _Layout(NamedTuple):
     """The heading and the rows as texts, and the widths of those columns that stand beside each other."""
 
-    rows: list[list[str]]
+    rows: list[tuple[str, ...]]
     widths: list[int]
+    is_whole: bool
+    """No cell is wider than its column, and none stands below its row."""
+
+
+class _Line(Text):
+    """A line of `safe` texts, which are without the characters that rich would look for and take out."""
+
+    __slots__ = ()
+
+    def __init__(self, text: str, style: str = "") -> None:
+        super().__init__(style=style, overflow="fold")
+        self._text = [text]
+        self._length = len(text)
 
 
 def table_lines(table: Table[Row], width: int) -> list[Text]:
     """The heading and the rows, lines of at most so many columns if that is possible without cutting a name."""
-    rows, widths = _layout(table, width)
-    kinds, beside = [column.kind for column in table.columns], len(widths)
+    layout, kinds = _layout(table, width), [column.kind for column in table.columns]
     lines: list[Text] = []
-    for row, meant in zip(rows, [None, *(_tones(table, row) for row in table.rows)], strict=True):
-        lines += _row(row, meant, kinds, widths)
-        for text, tone in zip(row[beside:], (meant or [""] * len(kinds))[beside:], strict=True):
-            style = "bold" if meant is None else _STYLES.get(tone, "")
-            lines += (Text(f"{_INDENT}{line}", style) for line in folded(text, width - len(_INDENT)) if line)
+    if layout.is_whole and not any(column.tone for column in table.columns):
+        heading, *others = _joined(layout.rows, kinds, layout.widths)
+        lines = [_Line(heading, "bold"), *map(_Line, others)]
+    else:
+        for row, meant in zip(layout.rows, [None, *(_tones(table, row) for row in table.rows)], strict=True):
+            lines += _lines_of_row(row, meant, kinds, layout, width)
     return [*lines, Text(table.below, style="dim")] if table.below else lines
+
+
+def _joined(rows: Iterable[Sequence[str]], kinds: Sequence[Kind], widths: Sequence[int]) -> list[str]:
+    """Rows that need no more than a line each."""
+    columns = zip(zip(*rows, strict=True), widths, kinds, strict=True)
+    padded = [[_padded(cell, width, kind) for cell in cells] for cells, width, kind in columns]
+    return [_GAP.join(cells).rstrip() for cells in zip(*padded, strict=True)]
+
+
+def _lines_of_row(
+    row: Sequence[str], tones: Sequence[Tone] | None, kinds: Sequence[Kind], layout: _Layout, width: int
+) -> Iterator[Text]:
+    """The lines of one row, and the cells that stand below it; the heading has no tones."""
+    yield from _row(row, tones, kinds, layout.widths)
+    beside = len(layout.widths)
+    for text, tone in zip(row[beside:], (tones or [""] * len(kinds))[beside:], strict=True):
+        style = "bold" if tones is None else _STYLES.get(tone, "")
+        yield from (Text(f"{_INDENT}{line}", style) for line in folded(text, width - len(_INDENT)) if line)
 
 
 def fits(table: Table[Row], width: int) -> bool:
@@ -68,8 +99,12 @@ def _layouts(table: Table[Row], width: int) -> Iterator[_Layout]:
     below = [kinds.index("words", 1)] if "words" in kinds[1:] else []
     for beside in (len(kinds), *below):
         for shown in table.shortenings():
-            rows = [list(map(safe, row)) for row in shown]
-            yield _Layout(rows, _narrowed([row[:beside] for row in rows], kinds[:beside], width))
+            columns = [_safe(column) for column in zip(*shown, strict=True)]
+            natural = list(map(_width, columns[:beside]))
+            widths = natural
+            if _total(natural) > width:
+                widths = _narrowed(columns[:beside], natural, kinds, width)
+            yield _Layout(list(zip(*columns, strict=True)), widths, widths is natural and beside == len(kinds))
 
 
 def _tones(table: Table[Row], row: Row) -> list[Tone]:
@@ -90,23 +125,25 @@ def side_by_side(table: Table[Row], width: int) -> Iterator[Table[Row]]:
         rest = rest[taken:]
 
 
-def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
-    return [max(map(length, column)) for column in zip(*rows, strict=True)]
+def _safe(cells: Sequence[str]) -> Sequence[str]:
+    return cells if "".join(cells).isprintable() else list(map(safe, cells))
+
+
+def _width(cells: Sequence[str]) -> int:
+    return max(map(len if "".join(cells).isascii() else length, cells))
 
 
 def _total(widths: Sequence[int]) -> int:
     return sum(widths) + len(_GAP) * (len(widths) - 1)
 
 
-def _narrowed(rows: Sequence[Sequence[str]], kinds: Sequence[Kind], width: int) -> list[int]:
+def _narrowed(columns: Sequence[Sequence[str]], natural: Sequence[int], kinds: Sequence[Kind], width: int) -> list[int]:
     """Take what is too much from the widest words, then from texts and headings; these are not broken within a word."""
-    widths = _widths(rows)
-    if _total(widths) <= width:
-        return widths
-    least = [_least(kind, [row[index] for row in rows]) for index, kind in enumerate(kinds)]
+    widths = list(natural)
+    least = [_least(kind, cells) for kind, cells in zip(kinds, columns, strict=False)]
     for kind in ("words", "text", "number"):
         for _ in range(_total(widths) - width):
-            wide = [index for index, each in enumerate(kinds) if each == kind and widths[index] > least[index]]
+            wide = [index for index, each in enumerate(widths) if kinds[index] == kind and each > least[index]]
             if wide:
                 widths[max(wide, key=widths.__getitem__)] -= 1
     return widths
@@ -129,7 +166,7 @@ def _row(
         lines = zip_longest(*columns, fillvalue="")
     for parts in lines:
         texts = list(map(_padded, parts, widths, kinds))
-        line = Text(_GAP.join(texts).rstrip(), "bold" if tones is None else "", overflow="fold")
+        line = _Line(_GAP.join(texts).rstrip(), "bold" if tones is None else "")
         end = 0
         for text, style in zip(texts, styles, strict=False):
             if style:
