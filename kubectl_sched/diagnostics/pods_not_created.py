@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.pod_selection import Selection
     from kubectl_sched.sources.pod_surroundings import Surroundings
 
+_SCALED = (ReplicaSet, StatefulSet, ReplicationController)
 _QUOTA = pattern(
     r"exceeded quota: (?P<name>[^,]+), requested: (?P<asked>.+), used: (?P<used>.+), limited: (?P<limit>.+)"
 )
@@ -47,7 +48,7 @@ def not_created(
 def never_created(objects: Sequence[KubernetesObject], namespace: str | None, around: Surroundings) -> Iterator[str]:
     """A sentence for each workload of the namespace (None: of any) that lacks pods, as its newest event says."""
     for item in objects:
-        if namespace not in {None, item.namespace} or not _replicas(item):
+        if not _replicas(item) or namespace not in {None, item.namespace}:
             continue
         kind = type(item).__name__
         events = around.events_of(kind, item.namespace, item.name)
@@ -94,7 +95,7 @@ def _is(item: KubernetesObject, kind: str, namespace: str, name: str) -> bool:
 
 def _replicas(item: KubernetesObject) -> int | None:
     """Return the number of wanted pods, None for a kind without one."""
-    if not isinstance(item, ReplicaSet | StatefulSet | ReplicationController):
+    if not isinstance(item, _SCALED):
         return None
     return 1 if item.spec.replicas is None else item.spec.replicas
 

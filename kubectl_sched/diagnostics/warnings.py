@@ -93,7 +93,8 @@ def _kubelet(result: ScheduleResult) -> Iterator[str]:
                 "the kubelet refuses the pod"
             )
             break
-    architectures = sorted({str(each) for each in nodes.label(_ARCH).take(result.feasible) if each is not None})
+    distinct = nodes.label(_ARCH).take(result.feasible).counts()
+    architectures = sorted({str(each) for each, _ in distinct if each is not None})
     if len(architectures) > 1:
         yield (
             f"the feasible nodes are of {' and '.join(architectures)}; the scheduler never checks for which "

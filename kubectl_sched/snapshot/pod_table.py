@@ -48,17 +48,21 @@ class _Store:
 
     def positions_of(self, namespace: str, name: str) -> Iterator[int]:
         """Yield the positions of all pods of that name, the last first."""
-        for index in range(self._named, len(self.pods)):
-            meta = self.pods[index].metadata
-            last = self._last_of.get(key := (meta.namespace, meta.name))
-            if last is not None:
-                self._earlier[index] = last
-            self._last_of[key] = index
-        self._named = len(self.pods)
+        self._name()
         found = self._last_of.get((namespace, name))
         while found is not None:
             yield found
             found = self._earlier.get(found)
+
+    def _name(self) -> None:
+        """Look at the names of the pods that came since the last time."""
+        metadata = [pod.metadata for pod in self.pods[self._named :]]
+        last_of = self._last_of
+        for index, key in enumerate([(meta.namespace, meta.name) for meta in metadata], self._named):
+            if key in last_of:
+                self._earlier[index] = last_of[key]
+            last_of[key] = index
+        self._named = len(self.pods)
 
     def append(self, pod: Pod, row: int) -> None:
         size = len(self.pods)

@@ -13,10 +13,7 @@ from textual.widgets import Input
 from kubectl_sched.tui.engine import Engine
 from kubectl_sched.tui.keys import help_lines
 from kubectl_sched.tui.palette import THEMES, fitting_theme
-from kubectl_sched.tui.screens.explorer_screen import ExplorerScreen
 from kubectl_sched.tui.screens.lines_screen import Page
-from kubectl_sched.tui.screens.pods_screen import PodsScreen
-from kubectl_sched.tui.typed_edits import FORMS
 from kubectl_sched.tui.widgets.line_list import LineList
 
 if TYPE_CHECKING:
@@ -52,6 +49,8 @@ class HelpScreen(ModalScreen[None]):
 
     def on_resize(self) -> None:
         """Another width, other lines."""
+        from kubectl_sched.tui.typed_edits import FORMS
+
         lines = self.query_one(LineList)
         width = max(self.size.width * 92 // 100 - 6, 20)
         lines.show_lines(help_lines(list(FORMS.values()), width, self._keys))
@@ -79,6 +78,8 @@ class Explorer(App[None]):
     def begin(self) -> None:
         """Show the pod, or the list of pods."""
         if self._about.is_list:
+            from kubectl_sched.tui.screens.pods_screen import PodsScreen
+
             self.push_screen(PodsScreen(self._about.decisions, self.open))
         else:
             self.open(self._about.decisions[0])
@@ -99,6 +100,8 @@ class Explorer(App[None]):
 
     def open(self, decision: Decision) -> None:
         """Show one pod's decision."""
+        from kubectl_sched.tui.screens.explorer_screen import ExplorerScreen  # the groups of triage come before it
+
         self.push_screen(ExplorerScreen(decision, self._about, self.engine))
 
     def action_help(self) -> None:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.schedulers import Lease
 from kubectl_sched.config import KubeVersion, load_configuration, parse_feature_gates
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from kubectl_sched.api.containers import Container
+    from kubectl_sched.api.pod import Pod
     from kubectl_sched.sources.dump.dump import Dump
 
 _TAG = pattern(r":(v?\d+\.\d+[^@:/]*)")
@@ -93,13 +93,12 @@ def _is_host(holder: str, pod: Pod) -> bool:
 def find_schedulers(dump: Dump) -> tuple[FoundScheduler, ...]:
     """Every kube-scheduler with a pod among the objects that is not about to go, in the order of their names."""
     groups: dict[tuple[str, str, str, str, tuple[str, ...]], list[Pod]] = {}
-    for item in dump.objects:
-        if isinstance(item, Pod):
-            container = scheduler_container(item)
-            if container is not None and not item.has_ended and item.metadata.deletion_timestamp is None:
-                key = (*_group(item), container.image, container.command)
-                groups.setdefault(key, []).append(item)
-    leases = {item.key: item for item in dump.objects if isinstance(item, Lease)} if groups else {}
+    for pod in dump.pods:
+        container = scheduler_container(pod)
+        if container is not None and not pod.has_ended and pod.metadata.deletion_timestamp is None:
+            key = (*_group(pod), container.image, container.command)
+            groups.setdefault(key, []).append(pod)
+    leases = {item.key: item for item in dump.others if isinstance(item, Lease)} if groups else {}
     found = [_found(pods, key[:3], dump, leases) for key, pods in sorted(groups.items(), key=lambda each: each[0])]
     return tuple(_with_lease_problems(found))
 

@@ -179,7 +179,7 @@ def of_unseen_scheduler(dump: Dump) -> ConfigurationSource:
     """Return the configuration source of a scheduler whose pod is not among the objects."""
     from kubectl_sched.shell_commands import get_aks_configuration, get_config_map
 
-    for item in dump.objects:
+    for item in dump.others:
         if isinstance(item, SchedulerConfiguration):
             source = f"SchedulerConfiguration {item.metadata.name} of AKS"
             try:
@@ -189,7 +189,7 @@ def of_unseen_scheduler(dump: Dump) -> ConfigurationSource:
         if isinstance(item, OpenShiftScheduler) and item.spec.profile:
             source = f"OpenShift's Scheduler: profile {item.spec.profile}"
             return _fetched_by(source, get_config_map("openshift-kube-scheduler", "config"))
-    managed = _managed_by([item for item in dump.objects if isinstance(item, Node)])
+    managed = _managed_by([item for item in dump.others if isinstance(item, Node)])
     if managed is None:
         return ConfigurationSource(source="no kube-scheduler pod found")
     if not managed.startswith("AKS"):

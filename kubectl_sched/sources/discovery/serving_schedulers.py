@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.timestamps import seconds_between
-from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.schedulers import Lease
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
@@ -15,6 +14,7 @@ from kubectl_sched.sources.discovery.known_schedulers import lease_name
 from kubectl_sched.sources.discovery.kube_schedulers import FoundScheduler, find_schedulers
 
 if TYPE_CHECKING:
+    from kubectl_sched.api.pod import Pod
     from kubectl_sched.sources.dump.dump import Dump
 
 _UNTOUCHED_SECONDS = 120
@@ -32,10 +32,10 @@ class SeenSchedulers:
         """The kube-schedulers whose pods are visible."""
         return find_schedulers(self._dump)
 
-    @cached_property
-    def pods(self) -> list[Pod]:
+    @property
+    def pods(self) -> tuple[Pod, ...]:
         """All pods of the dump."""
-        return [item for item in self._dump.objects if isinstance(item, Pod)]
+        return self._dump.pods
 
     def owner(self, scheduler_name: str) -> FoundScheduler | None:
         """The scheduler that has a profile of the name: one that serves it, else one that would.
@@ -77,7 +77,7 @@ class SeenSchedulers:
 
     @cached_property
     def _renewed(self) -> list[Lease]:
-        leases = (item for item in self._dump.objects if isinstance(item, Lease) and item.spec.holder_identity)
+        leases = (item for item in self._dump.others if isinstance(item, Lease) and item.spec.holder_identity)
         aged = ((lease, seconds_between(lease.spec.renew_time, self._dump.taken_at)) for lease in leases)
         return [lease for lease, age in aged if age is not None and age < _UNTOUCHED_SECONDS]
 

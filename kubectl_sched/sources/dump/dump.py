@@ -66,6 +66,16 @@ class Dump(Record, frozen=True, kw_only=True, dict=True):
         return not ESSENTIAL & {forbidden.kind for forbidden in self.forbidden}
 
     @cached_property
+    def pods(self) -> tuple[Pod, ...]:
+        """The pods among the objects."""
+        return tuple([item for item in self.objects if isinstance(item, Pod)])
+
+    @cached_property
+    def others(self) -> tuple[KubernetesObject, ...]:
+        """The objects that are no pods: mostly few, so that those of a rare kind are found among these."""
+        return tuple([item for item in self.objects if not isinstance(item, Pod)])
+
+    @cached_property
     def taken_at(self) -> str | None:
         """The newest time (RFC 3339) at which the cluster wrote anything that was read: the dump is no older."""
         newest = ""
