@@ -7,6 +7,7 @@ starts etcd and kube-apiserver on loopback, fills them, and runs both programs i
 `--program` is cluster-capacity (github.com/kubernetes-sigs/cluster-capacity, built there by `make build`); without it
 the one on the PATH. How many pods each has placed is printed, too: times compare only where these numbers agree. The
 bounds are a twentieth of its time for plain pods, and a hundredth for pods with spread constraints and anti-affinity.
+With many pods cluster-capacity sometimes panics; such a run is said and tried again.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 LABELS = {"app": "what-if"}
 BOUNDS = {"plain": "1/20", "choosy": "1/100"}
 _COUNT = re.compile(r"^(?:All )?(\d[\d,]*)", re.MULTILINE)
+_MOST_TRIES = 5
+_PANIC = re.compile(r"^panic: .*", re.MULTILINE)
 
 
 class Run(NamedTuple):
@@ -67,15 +70,21 @@ def pod(*, is_choosy: bool) -> dict[str, Any]:
 
 
 def run(command: Sequence[str], environment: dict[str, str]) -> Run:
-    """Run the program; the first number at the start of a line is that of the pods placed."""
-    used, started = _processor_seconds(), time.monotonic()
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    seconds = time.monotonic() - started
-    found = _COUNT.search(done.stdout)
-    if found is None:
-        message = f"{' '.join(command)}: {done.stdout[-500:]}{done.stderr[-2000:]}"
-        raise RuntimeError(message)
-    return Run(seconds, _processor_seconds() - used, int(found[1].replace(",", "")))
+    """Run the program, again if it panics; the first number at the start of a line is that of the pods placed."""
+    for tries in range(1, _MOST_TRIES + 1):
+        used, started = _processor_seconds(), time.monotonic()
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        seconds = time.monotonic() - started
+        found, panic = _COUNT.search(done.stdout), _PANIC.search(done.stderr)
+        if found is not None and panic is None:
+            return Run(seconds, _processor_seconds() - used, int(found[1].replace(",", "")))
+        if panic is None:
+            message = f"{' '.join(command)}: {done.stdout[-500:]}{done.stderr[-2000:]}"
+            raise RuntimeError(message)
+        sys.stdout.write(f"{Path(command[0]).name}, try {tries} of {_MOST_TRIES}: {panic[0]}\n")
+        sys.stdout.flush()
+    message = f"{' '.join(command)} panics each time"
+    raise RuntimeError(message)
 
 
 def _processor_seconds() -> float:
