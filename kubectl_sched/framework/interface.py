@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.reservation import Reservation
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.array_types import Codes, Floats, Integers, Rows
+    from kubectl_sched.snapshot.array_types import Floats, Integers, Rows
+    from kubectl_sched.snapshot.node_numbers import NodeNumbers
 
 _ROWS_COMPARED = 32
 """Of how many nodes `summarize` asks for evidence to find the closest."""
@@ -254,13 +255,12 @@ class PreScoreExtensions(Plugin):
         In `nodes` it runs there either way. An amount of 0 changes nothing, and counts what is otherwise left to Score.
         """
 
-    def score_signature(
-        self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows
-    ) -> Sequence[Integers | Codes] | None:
-        """Arrays of len(rows): what tells the raw scores of these nodes apart; None if that is not known.
+    def score_signature(self, state: CycleState, pod: Pod, nodes: Snapshot) -> Sequence[NodeNumbers] | None:
+        """The numbers that tell the raw scores of nodes apart; None if these are not known.
 
-        Law: nodes with equal signatures have equal raw scores, and another pod changes the signature of its own node
-        alone, or how many parts signatures have.
+        Law: nodes with equal numbers have equal raw scores, and another pod changes the numbers of its own node alone,
+        or how many of them there are. Where none of them are of domains, equal numbers have the same raw score after
+        further pods, too, as long as `pre_score_fewer` gives the same key.
         """
         return None
 

@@ -394,7 +394,7 @@ def normalized_scores(
     except Exception as failure:
         raise unjudged_rows(rows.tolist(), plugin.name, failure) from failure
     # MIN_NODE_SCORE is 0, and what is below lies far above as an unsigned number.
-    if len(scores) and scores.view(np.uint64).max() > MAX_NODE_SCORE:
+    if len(scores) and np.maximum.reduce(scores.view(np.uint64)) > MAX_NODE_SCORE:
         outside = (scores > MAX_NODE_SCORE) | (scores < MIN_NODE_SCORE)
         raise PluginError(
             f'applying score defaultWeights on Score plugins: plugin "{plugin.name}" returns an invalid score '

@@ -212,7 +212,7 @@ class Simulation:
             owner=queued.owner,
             outcome=Outcome.SCHEDULABLE,
             node=names[row],
-            tied=tuple([names[each] for each in tied[:TIED_SHOWN].tolist()]),
+            tied=tuple(map(names.__getitem__, tied[:TIED_SHOWN].tolist())),
             tied_count=len(tied),
             total=total,
             beyond_sampling=equal.is_sampled,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from itertools import chain
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -160,6 +161,51 @@ def test_nodes_of_a_score_group_are_scored_together(spec: dict[str, Any], monkey
     pods = copies(pod("new", metadata={"labels": {"app": "web"}}, **spec), 20)
     simulated(replay, pods)
     assert sum(scored) <= 2 * count + 20 * len(pods)
+
+
+@pytest.mark.parametrize(
+    ("rules", "scored_in_all"),
+    [({"topologySpreadConstraints": [spreading_softly(HOSTNAME)]}, False), (preferring("podAffinity", "zone"), True)],
+)
+def test_points_that_no_further_pod_changes_are_asked_for_once_a_group(
+    rules: dict[str, Any], scored_in_all: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pod on another node changes the points of a zone, and not those of a host."""
+    labels = [{"zone": f"z{index % 3}", HOSTNAME: f"n{index}"} for index in range(90)]
+    first = pod("first", on="n0", metadata={"labels": {"app": "web"}})
+    replay = scheduler(snapshot(*(node(each[HOSTNAME], labels=each) for each in labels), first))
+    scored: list[int] = []
+    for plugin in (PodTopologySpread, InterPodAffinity):
+        monkeypatch.setattr(plugin, "score", counting_rows(plugin.score, scored))
+    pods = copies(pod("new", metadata={"labels": {"app": "web"}}, **rules), 40)
+    found = simulated(replay, pods)
+    assert (len(scored) > len(pods)) == scored_in_all
+    assert found == one_by_one(replay, pods)
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {},
+        {"topologySpreadConstraints": [SPREAD, spreading_softly(HOSTNAME)]},
+        preferring("podAntiAffinity", HOSTNAME),
+    ],
+)
+def test_placing_leaves_nothing_to_the_garbage_collector(rules: dict[str, Any]) -> None:
+    """It is off while a command runs, so what refers to itself would stay."""
+    labels = [{"zone": f"z{index % 3}", HOSTNAME: f"n{index}"} for index in range(40)]
+    simulation = Simulation(scheduler(snapshot(*(node(each[HOSTNAME], labels=each) for each in labels))))
+    pods = copies(pod("new", metadata={"labels": {"app": "web"}}, **rules), 40)
+    for each in pods[:20]:
+        simulation.place(QueuedPod(pod=each))
+    gc.collect()
+    gc.disable()
+    try:
+        for each in pods[20:]:
+            simulation.place(QueuedPod(pod=each))
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 def counting_rows(score: Any, scored: list[int]) -> Any:

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.plugins.inter_pod_affinity.terms import AffinityTerm
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.array_types import Codes, Integers, Rows
+    from kubectl_sched.snapshot.array_types import Integers, Rows
+    from kubectl_sched.snapshot.node_numbers import NodeNumbers
 
 
 class InterPodAffinity(
@@ -168,11 +169,9 @@ class InterPodAffinity(
             return SKIP
         return self.pre_score(state, pod, nodes, rows)
 
-    def score_signature(
-        self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows
-    ) -> Sequence[Integers | Codes] | None:
+    def score_signature(self, state: CycleState, pod: Pod, nodes: Snapshot) -> Sequence[NodeNumbers] | None:
         """The domains that have points, or the points where each node is a domain of its own."""
-        return scoring.score_signature(state.read(scoring.STATE), nodes, rows)
+        return scoring.score_signature(state.read(scoring.STATE), nodes)
 
     def rescored_rows(self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot) -> Rows | None:
         """The nodes of the domains that terms between the two pods are about."""

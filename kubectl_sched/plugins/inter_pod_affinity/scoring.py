@@ -16,6 +16,7 @@ from kubectl_sched.plugins.inter_pod_affinity.term_index import TermKind, terms_
 from kubectl_sched.plugins.inter_pod_affinity.terms import existing_terms, terms_of
 from kubectl_sched.record import Record
 from kubectl_sched.snapshot.domain_counts import TopologyCounts
+from kubectl_sched.snapshot.node_numbers import NodeNumbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.plugins.inter_pod_affinity.terms import AffinityTerm
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.array_types import Codes, Integers, Rows
+    from kubectl_sched.snapshot.array_types import Integers, Rows
 
 
 class Preferences(Record, frozen=True, kw_only=True):
@@ -169,19 +170,20 @@ def _between(pod: Pod, other: Pod, preferences: Preferences) -> Iterator[tuple[s
 
 def scores(state: PreScoreState, nodes: Snapshot, rows: Rows) -> Integers:
     """int64[len(rows)]: the sum of the points of all of a node's domains."""
-    total = np.zeros(len(rows), dtype=np.int64)
-    for points in state.topology_score.values():
-        total += points.on(nodes, rows)
-    return total
+    of_keys = [points.on(nodes, rows) for points in state.topology_score.values()]
+    return sum(of_keys[1:], of_keys[0])
 
 
-def score_signature(state: PreScoreState, nodes: Snapshot, rows: Rows) -> list[Integers | Codes]:
-    """For each topology key the domains of these nodes, or their points if no two nodes share one."""
-    columns = [(points, nodes.label(key)) for key, points in state.topology_score.items()]
-    return [
-        points.on(nodes, rows) if len(column.values) == len(nodes) else column.codes.take(rows)
-        for points, column in columns
-    ]
+def score_signature(state: PreScoreState, nodes: Snapshot) -> list[NodeNumbers]:
+    """For each topology key the domains of the nodes, or their points if no two nodes share one."""
+    numbers = []
+    for key, points in state.topology_score.items():
+        column = nodes.label(key)
+        if len(column.values) == len(nodes):
+            numbers.append(NodeNumbers(points.of_values(column.values), column.codes))
+        else:
+            numbers.append(NodeNumbers(column.codes, are_of_domains=True))
+    return numbers
 
 
 def rescored_rows(state: PreScoreState, row: int, nodes: Snapshot) -> Rows:
@@ -194,7 +196,7 @@ def normalized(raw: Integers) -> Integers:
     """int64[len(raw)]: the smallest becomes 0, the largest 100; all 0 where they are equal."""
     if not len(raw):
         return raw
-    smallest, largest = int(raw.min()), int(raw.max())
+    smallest, largest = int(np.minimum.reduce(raw)), int(np.maximum.reduce(raw))
     if largest == smallest:
         return np.zeros(len(raw), dtype=np.int64)
     share = (raw - smallest) / float(largest - smallest)

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.array_types import Codes, Integers, Rows
+    from kubectl_sched.snapshot.array_types import Integers, Rows
+    from kubectl_sched.snapshot.node_numbers import NodeNumbers
 
 
 class PodTopologySpread(
@@ -125,11 +126,9 @@ class PodTopologySpread(
         state.write(scoring.STATE, scoring.weighed(after, nodes, rows))
         return SUCCESS
 
-    def score_signature(
-        self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows
-    ) -> Sequence[Integers | Codes] | None:
+    def score_signature(self, state: CycleState, pod: Pod, nodes: Snapshot) -> Sequence[NodeNumbers] | None:
         """The domain of each constraint, or the number of matching pods where domains are nodes."""
-        return scoring.score_signature(state.read(scoring.STATE), pod, nodes, rows)
+        return scoring.score_signature(state.read(scoring.STATE), pod, nodes)
 
     def rescored_rows(self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot) -> Rows | None:
         """The nodes of the domains in which the pod counts."""

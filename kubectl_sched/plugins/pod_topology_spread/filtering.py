@@ -52,7 +52,7 @@ class Spread(CachingRecord, frozen=True, kw_only=True):
     def fewest(self) -> int:
         """The matching pods of the emptiest domain."""
         existing = self.nodes.counted_codes
-        return int(self.matches.counts.take(existing).min()) if len(existing) else _NO_DOMAIN
+        return int(np.minimum.reduce(self.matches.counts.take(existing))) if len(existing) else _NO_DOMAIN
 
     @property
     def minimum(self) -> int:

@@ -18,12 +18,14 @@ from kubectl_sched.plugins.pod_topology_spread.constraints import HOSTNAME
 from kubectl_sched.plugins.pod_topology_spread.filtering import matching_pods, nodes_with_all_keys
 from kubectl_sched.record import Record
 from kubectl_sched.snapshot.domain_counts import TopologyCounts
+from kubectl_sched.snapshot.node_numbers import NodeNumbers
 
 if TYPE_CHECKING:
+    from kubectl_sched.api.meta import Labels
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.plugins.pod_topology_spread.constraints import Constraint, Constraints
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.array_types import Codes, Floats, Integers, Mask, Rows
+    from kubectl_sched.snapshot.array_types import Floats, Integers, Mask, Rows
     from kubectl_sched.snapshot.node_table import NodeTable
 
 _MOST_SUMMED: Final = MAX_INT64 // (2 * MAX_NODE_SCORE)
@@ -146,29 +148,35 @@ def with_pod(
 ) -> PreScoreState:
     """The state with another pod on a row's node (1) or off it (-1); `nodes` has it there. Weights stay as they are."""
     node = nodes.node_objects[row]
-
-    def of(spread: SoftSpread) -> SoftSpread:
-        constraint = spread.constraint
-        if spread.matches is None and spread.per_node is None:
-            counted = replace(spread, per_node=_per_node(pod, nodes, constraint))
-            return counted if amount >= 0 else of(counted)
-        if not amount or not _is_counted(pod, changed, constraint):
-            return spread
-        if spread.per_node is not None:
+    is_complete = not state.requires_all_keys or all(
+        spread.constraint.topology_key in node.metadata.labels for spread in state.spreads
+    )
+    spreads = []
+    for before in state.spreads:
+        spread, constraint = before, before.constraint
+        is_counted = amount != 0 and _is_counted(pod, changed, constraint)
+        if spread.matches is not None:
+            if is_counted and is_complete and source.counts_node(pod, node, constraint):
+                spread = _with_more(spread, spread.matches, node.metadata.labels, amount)
+        elif spread.per_node is None:
+            per_node = _per_node(pod, nodes, constraint)
+            if is_counted and amount < 0:
+                per_node[row] += amount
+            spread = replace(spread, per_node=per_node)
+        elif is_counted:
             per_node = spread.per_node.copy()
             per_node[row] += amount
-            return replace(spread, per_node=per_node)
-        if spread.matches is None or not source.counts_node(pod, node, constraint):
-            return spread
-        if state.requires_all_keys and any(
-            other.constraint.topology_key not in node.metadata.labels for other in state.spreads
-        ):
-            return spread
-        value = node.metadata.labels.get(constraint.topology_key, "")
-        known = constraint.topology_key in node.metadata.labels or "" in spread.matches.values
-        return replace(spread, matches=spread.matches.plus(value, amount)) if known else spread
+            spread = replace(spread, per_node=per_node)
+        spreads.append(spread)
+    return replace(state, spreads=tuple(spreads))
 
-    return replace(state, spreads=tuple(map(of, state.spreads)))
+
+def _with_more(spread: SoftSpread, matches: TopologyCounts, labels: Labels, amount: int) -> SoftSpread:
+    """The constraint with more pods, or less, in the domain of a node with these labels."""
+    value = labels.get(spread.constraint.topology_key)
+    if value is None and "" not in matches.values:
+        return spread
+    return replace(spread, matches=matches.plus(value or "", amount))
 
 
 def _is_counted(pod: Pod, other: Pod, constraint: Constraint) -> bool:
@@ -182,15 +190,18 @@ def _is_counted(pod: Pod, other: Pod, constraint: Constraint) -> bool:
     )
 
 
-def score_signature(state: PreScoreState, pod: Pod, nodes: Snapshot, rows: Rows) -> list[Integers | Codes] | None:
-    """For each constraint the domains of these nodes, or their own counts; None if a node lacks a topology key."""
-    keys = [spread.constraint.topology_key for spread in state.spreads]
-    if any(nodes.table.code_without(key) is not None for key in keys):
-        return None
-    return [
-        _own_counts(pod, nodes, spread).take(rows) if spread.matches is None else nodes.label(key).codes.take(rows)
-        for key, spread in zip(keys, state.spreads, strict=True)
-    ]
+def score_signature(state: PreScoreState, pod: Pod, nodes: Snapshot) -> list[NodeNumbers] | None:
+    """For each constraint the domains of the nodes, or their own counts; None if a node lacks a topology key."""
+    numbers = []
+    for spread in state.spreads:
+        key = spread.constraint.topology_key
+        if nodes.table.code_without(key) is not None:
+            return None
+        if spread.matches is None:
+            numbers.append(NodeNumbers(_own_counts(pod, nodes, spread)))
+        else:
+            numbers.append(NodeNumbers(nodes.label(key).codes, are_of_domains=True))
+    return numbers
 
 
 def rescored_rows(state: PreScoreState, pod: Pod, changed: Pod, row: int, nodes: Snapshot) -> Rows | None:
@@ -215,10 +226,10 @@ def scores(state: PreScoreState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integ
     everywhere = True
     for spread, counts in zip(state.spreads, counted, strict=True):
         key = spread.constraint.topology_key
-        points = total + (counts * spread.weight + float(spread.constraint.max_skew - 1))
+        points = np.multiply(counts, spread.weight, dtype=np.float64) + float(spread.constraint.max_skew - 1)
         if nodes.table.code_without(key) is not None:
-            points, everywhere = np.where(nodes.table.has_label(key)[rows], points, total), False
-        total = points
+            points, everywhere = points * nodes.table.has_label(key)[rows], False
+        total = total + points
     rounded = rounds_half_away(total).astype(np.int64)
     if not everywhere:
         rounded[~state.scored(nodes)[rows]] = 0
@@ -228,7 +239,7 @@ def scores(state: PreScoreState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integ
 def normalized(state: PreScoreState, nodes: Snapshot, rows: Rows, raw: Integers) -> Integers:
     """int64[len(rows)]: the fewest pods become 100, ignored nodes 0."""
     if len(raw) and state.scores_all(nodes):
-        smallest, largest = int(raw.min()), int(raw.max())
+        smallest, largest = int(np.minimum.reduce(raw)), int(np.maximum.reduce(raw))
         if smallest >= 0 and 0 < largest <= _MOST_SUMMED:
             return MAX_NODE_SCORE * (largest + smallest - raw) // largest
     scored = state.scored(nodes)[rows]

@@ -95,12 +95,12 @@ class EqualPods:
         self._counted = {each.name: passes.pop(each.name) for each in self._counting}
         self._passes = passes
         self._passes_others = np.logical_and.reduce([*passes.values(), np.ones(len(self.nodes), dtype=np.bool_)])
+        self._others_changed = 0
         self._spare = {each.name: each.spare(result.pod, result.nodes) for each in self._of_pods}
         self._known_passes: dict[str, dict[Hashable, Mask]] = {each.name: {} for each in self._counting}
-        self._known_feasible: dict[bytes, Feasible] = {}
-        feasible = np.zeros(len(self.nodes), dtype=np.bool_)
-        feasible[result.feasible] = True
-        self._feasible = self._feasible_in(feasible)
+        self._keys = {each.name: each.verdict_key(self._state, self.pod, self.nodes) for each in self._counting}
+        self._known_feasible: dict[Hashable, Feasible] = {}
+        self._feasible = self._feasible_now()
         self._scores = ReplicaScores(result, framework, self._state, self._feasible)
         self.counts_pods = bool(counting) or self._scores.counts_pods
         """Report whether a plugin of this cycle looks at pods on other nodes."""
@@ -163,13 +163,20 @@ class EqualPods:
         is_as_listed = self._feasible.is_all and self._in_name_order is None
         totals = self._scores.totals()
         totals = totals if is_as_listed else totals.take(rows)
-        highest = int(totals.max())
+        highest = int(np.maximum.reduce(totals))
         tied = (totals == highest).nonzero()[0]
         return tied if is_as_listed else rows.take(tied), highest if self._framework.score_plugins else 1
 
-    def _feasible_in(self, mask: Mask) -> Feasible:
-        """Pods that spread make the same few sets of nodes feasible in turn."""
-        key = mask.tobytes()
+    def _feasible_now(self) -> Feasible:
+        """The nodes that pass. Pods that spread make the same few sets of nodes feasible in turn."""
+        keys: tuple[Hashable, ...] = (self._others_changed, *self._keys.values())
+        known = self._known_feasible.get(keys)
+        if known is not None:
+            return known
+        mask = self._passes_others.copy()
+        for passes in self._counted.values():
+            mask &= passes
+        key = mask.tobytes() if None in keys else keys
         known = self._known_feasible.get(key)
         if known is None:
             known = Feasible(mask, self._in_name_order)
@@ -203,10 +210,7 @@ class EqualPods:
         level = self._usage.one_more_on(row)
         moved = self._filter_again(pod, row, level)
         if moved:
-            feasible = self._passes_others.copy()
-            for passes in self._counted.values():
-                feasible &= passes
-            before, self._feasible = self._feasible, self._feasible_in(feasible)
+            before, self._feasible = self._feasible, self._feasible_now()
             moved = before is not self._feasible
         if len(self._feasible.rows):
             self._scores.update(pod, row, self.nodes, self._feasible, level.raw, moved=moved)
@@ -216,7 +220,7 @@ class EqualPods:
         is_other = changed = False
         for plugin in self._counting:
             plugin.add_pod(self._state, self.pod, added, row, self.nodes)
-            key = plugin.verdict_key(self._state, self.pod, self.nodes)
+            key = self._keys[plugin.name] = plugin.verdict_key(self._state, self.pod, self.nodes)
             passes = self._passing_now(plugin, key)
             changed |= passes is not self._counted[plugin.name]
             self._counted[plugin.name] = passes
@@ -233,6 +237,7 @@ class EqualPods:
             is_other |= verdict != self._passes[each.name][row]
             self._passes[each.name][row] = verdict
         if is_other:
+            self._others_changed += 1
             self._passes_others[row] = all(passes[row] for passes in self._passes.values())
         return is_other or changed
 

@@ -36,6 +36,10 @@ class ReplicaScores:
             if plugin.name in scored or isinstance(plugin, PreScoreExtensions)
         ]
         self._counting = [each for each in self._scorers if each.extensions is not None]
+        others = [each for each in self._scorers if each.extensions is None]
+        self._of_usage = [each for each in others if each.plugin.depends_on is DependsOn.USAGE_OF_NODE]
+        self._of_pods = [each for each in others if each.plugin.depends_on is DependsOn.PODS_OF_NODE]
+        self._of_nodes = [each for each in others if each not in (*self._of_usage, *self._of_pods)]
         for scorer in self._scorers:
             if scorer.extensions is None:
                 scorer.score_all(nodes, feasible, scored[scorer.plugin.name])
@@ -51,7 +55,7 @@ class ReplicaScores:
     @property
     def of_usage(self) -> list[ScorePlugin]:
         """The plugins that look at sums of requests."""
-        return [each.plugin for each in self._scorers if each.plugin.depends_on is DependsOn.USAGE_OF_NODE]
+        return [each.plugin for each in self._of_usage]
 
     def totals(self) -> Integers:
         """int64[n]: the totals of the feasible nodes; those of others mean nothing."""
@@ -61,17 +65,15 @@ class ReplicaScores:
         self, added: Pod, row: int, nodes: Snapshot, feasible: Feasible, raw: Mapping[str, int], *, moved: bool
     ) -> None:
         """One of the pods runs on the row's node. `raw` are the scores of `of_usage`; `moved`: others are feasible."""
-        for scorer in self._scorers:
-            plugin = scorer.plugin
-            if scorer.extensions is not None:
-                scorer.count(added, row, nodes, feasible)
-            elif plugin.depends_on is DependsOn.USAGE_OF_NODE:
-                scorer.replace(row, raw[plugin.name], nodes, feasible, moved=moved)
-            elif plugin.depends_on is DependsOn.PODS_OF_NODE:
-                score = plugin.score(self._state, self._pod, nodes.take(np.array([row])), _FIRST)[0]
-                scorer.replace(row, int(score), nodes, feasible, moved=moved)
-            elif moved:
-                scorer.weigh_again(nodes, feasible)
+        for scorer in self._counting:
+            scorer.count(added, row, nodes, feasible)
+        for scorer in self._of_usage:
+            scorer.replace(row, raw[scorer.plugin.name], nodes, feasible, moved=moved)
+        for scorer in self._of_pods:
+            score = scorer.plugin.score(self._state, self._pod, nodes.take(np.array([row])), _FIRST)[0]
+            scorer.replace(row, int(score), nodes, feasible, moved=moved)
+        for scorer in self._of_nodes if moved else ():
+            scorer.weigh_again(nodes, feasible)
         if self._groups is None:
             for scorer in self._counting:
                 scorer.score_changed(added, row, nodes, feasible, moved=moved)
