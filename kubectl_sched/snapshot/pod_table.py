@@ -193,6 +193,11 @@ class PodTable:
             return self.pods[index]
         return self._store.pods[int(np.flatnonzero(self._visible)[index])]
 
+    def those(self, indices: Rows) -> list[Pod]:
+        """Some of the pods, at the cost of these alone."""
+        positions = indices if self._visible is None else np.flatnonzero(self._visible)[indices]
+        return [self._store.pods[position] for position in positions.tolist()]
+
     def add(self, pod: Pod, row: int) -> PodTable:
         """The table with one more pod, last."""
         store = self._store

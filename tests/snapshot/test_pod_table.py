@@ -45,6 +45,7 @@ def test_versions_that_branch_keep_their_own_pods(steps: list[tuple[bool, int, i
         assert [(each.name, row) for each, row in zip(table.pods, table.rows.tolist(), strict=True)] == expected
         assert len(table) == len(expected)
         assert [table.find("default", name) for name, _ in expected] == list(range(len(expected)))
+        assert table.those(np.arange(len(expected))[::-2]) == list(table.pods)[::-2]
 
 
 def test_a_pod_is_replaced_in_its_own_version_alone() -> None:

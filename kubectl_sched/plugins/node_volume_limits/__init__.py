@@ -7,19 +7,23 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from kubectl_sched.api.storage import CSIDriver
+from kubectl_sched.api.storage import CSIDriver, CSINode
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.interface import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, error, unresolvable, unschedulable
 from kubectl_sched.plugins.node_volume_limits.attachable_volumes import (
+    NO_CSI_NODE,
     AttachableVolumes,
     MissingClaimError,
     attachable_count,
+    drivers_by_node,
 )
 from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.evidence import Evidence
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
     from kubectl_sched.plugins.node_volume_limits.attachable_volumes import NodeDrivers, Volumes
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
+    from kubectl_sched.snapshot.node_table import NodeTable
     from kubectl_sched.snapshot.objects import Objects
 
 _ANY_NUMBER = 1 << 40
@@ -46,6 +51,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         self._scales_limits = handle.features.enabled("VolumeLimitScaling")
         self._grows_in_place = grows_in_place(handle)
         self._volumes: WeakKeyDictionary[Objects, AttachableVolumes] = WeakKeyDictionary()
+        self._drivers: _Drivers | None = None
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Skip pods without volumes that are ever attached."""
@@ -56,23 +62,38 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         if self._leaves_out(pod):
             return Column.filled(len(nodes), SUCCESS)
         volumes = self._volumes_in(nodes.objects)
-        drivers = Column.of(map(volumes.drivers, nodes.names))
+        drivers = self._drivers_in(nodes.objects).on(nodes.table)
         answers = drivers.map(lambda each: self._before_counting(pod, each, nodes.objects))
+        verdicts = [
+            answer if isinstance(answer, Status) else _counted(answer, {}, {}, each)
+            for answer, each in zip(answers.values, drivers.values, strict=True)
+        ]
         counts = answers.where(lambda answer: not isinstance(answer, Status))
-        used = _used_by_pods(nodes, counts, drivers, volumes) if counts.any() else {}
-        return Column.of(
-            answer if isinstance(answer, Status) else _counted(answer, used.get(row, {}), drivers[row], volumes, name)
-            for row, (answer, name) in enumerate(zip(answers, nodes.names, strict=True))
-        )
+        if not counts.any():
+            return Column(drivers.codes, verdicts)
+        codes = drivers.codes.copy()
+        for row, used, attached in _in_use(nodes, counts, drivers, volumes):
+            answer = answers[row]
+            assert not isinstance(answer, Status)  # noqa: S101 - such rows do not count
+            verdict = _counted(answer, used, attached, drivers[row])
+            if verdict not in verdicts:
+                verdicts.append(verdict)
+            codes[row] = verdicts.index(verdict)
+        return Column(codes, verdicts)
 
     def spare(self, pod: Pod, nodes: Snapshot) -> Integers:
         """By the lowest limit of each node, as if all volumes there were of that driver and none were shared."""
         existing = nodes.existing_pods
         of_pods = existing.column("attachable_volumes", attachable_count).numbers(int)
         used = np.bincount(existing.rows, weights=of_pods, minlength=len(nodes)).astype(np.int64)
-        volumes, added = self._volumes_in(nodes.objects), max(1, attachable_count(pod))
-        free = [_free(volumes.drivers(name), len(volumes.attached_to(name))) for name in nodes.names]
-        spare: Integers = (np.array(free, dtype=np.int64) - used) // added - 1
+        added = max(1, attachable_count(pod))
+        drivers = self._drivers_in(nodes.objects).on(nodes.table)
+        free = drivers.numbers(lambda each: each.lowest_limit if each.limits else _ANY_NUMBER)
+        for name, attached in self._volumes_in(nodes.objects).attached.items():
+            row = nodes.row_of.get(name)
+            if row is not None:
+                free[row] -= len(attached)
+        spare: Integers = (free - used) // added - 1
         return spare.clip(min=0)
 
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
@@ -122,8 +143,16 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
     def _volumes_in(self, objects: Objects) -> AttachableVolumes:
         volumes = self._volumes.get(objects)
         if volumes is None:
-            volumes = self._volumes[objects] = AttachableVolumes(objects, self._release, self._portworx_migrates)
+            volumes = self._volumes[objects] = AttachableVolumes(objects, self._drivers_in(objects).by_node)
         return volumes
+
+    def _drivers_in(self, objects: Objects) -> _Drivers:
+        """The drivers of all nodes, kept as long as the CSINodes stay the same while other objects change."""
+        csi_nodes = objects.all(CSINode)
+        if self._drivers is None or self._drivers.csi_nodes is not csi_nodes:
+            by_node = drivers_by_node(csi_nodes, self._release, portworx_migrates=self._portworx_migrates)
+            self._drivers = _Drivers(csi_nodes, by_node)
+        return self._drivers
 
     def _before_counting(self, pod: Pod, drivers: NodeDrivers, objects: Objects) -> Status | Volumes:
         """The verdict where the node's pods do not matter, else the pod's own volumes."""
@@ -153,6 +182,34 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         return missing
 
 
+class _Drivers:
+    """The drivers of some CSINodes, by node name and as a column of each table of nodes."""
+
+    def __init__(self, csi_nodes: Sequence[CSINode], by_node: Mapping[str, NodeDrivers]) -> None:
+        self.csi_nodes = csi_nodes
+        self.by_node = by_node
+        self._columns: WeakKeyDictionary[NodeTable, Column[NodeDrivers]] = WeakKeyDictionary()
+
+    def on(self, table: NodeTable) -> Column[NodeDrivers]:
+        """The drivers of each node; none without a CSINode."""
+        column = self._columns.get(table)
+        if column is None:
+            column = Column.of(self.by_node.get(name, NO_CSI_NODE) for name in table.names)
+            self._columns[table] = column
+        return column
+
+
+def _in_use(
+    nodes: Snapshot, counts: Mask, drivers: Column[NodeDrivers], volumes: AttachableVolumes
+) -> Iterator[tuple[int, Volumes | Status, Volumes]]:
+    """Yield the rows that count and have volumes of pods or attached ones, with both."""
+    used = _used_by_pods(nodes, counts, drivers, volumes)
+    rows = {row: attached for name, attached in volumes.attached.items() if (row := nodes.row_of.get(name)) is not None}
+    for row in {*used, *rows}:
+        if counts[row]:
+            yield row, used.get(row, {}), rows.get(row, {})
+
+
 def _used_by_pods(
     nodes: Snapshot, counts: Mask, drivers: Column[NodeDrivers], volumes: AttachableVolumes
 ) -> dict[int, Volumes | Status]:
@@ -160,29 +217,21 @@ def _used_by_pods(
     existing = nodes.existing_pods
     has_volume = existing.column("attachable_volumes", attachable_count).where(bool)
     indices = np.flatnonzero(has_volume & counts[existing.rows])
-    rows, pods = existing.rows[indices].tolist(), existing.pods
     used: dict[int, Volumes | Status] = {}
-    for index, row in zip(indices.tolist(), rows, strict=True):
+    for pod, row in zip(existing.those(indices), existing.rows[indices].tolist(), strict=True):
         found = used.setdefault(row, {})
         if isinstance(found, Status):
             continue
         try:
-            found.update(volumes.of_existing(pods[index], drivers[row].migrated))
+            found.update(volumes.of_existing(pod, drivers[row].migrated))
         except PluginError as failure:
             used[row] = error(str(failure))
     return used
 
 
-def _free(drivers: NodeDrivers, attached: int) -> int:
-    return drivers.lowest_limit - attached if drivers.limits else _ANY_NUMBER
-
-
-def _counted(
-    new: Volumes, used: Volumes | Status, drivers: NodeDrivers, volumes: AttachableVolumes, node_name: str
-) -> Status:
+def _counted(new: Volumes, used: Volumes | Status, attached: Volumes, drivers: NodeDrivers) -> Status:
     if isinstance(used, Status):
         return used
-    attached = volumes.attached_to(node_name)
     if len(new) + len(used) + len(attached) <= drivers.lowest_limit:
         return SUCCESS
 

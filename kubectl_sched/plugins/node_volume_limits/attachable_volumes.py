@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from kubectl_sched.api.component_helpers.csi_translation import (
@@ -28,7 +29,7 @@ from kubectl_sched.api.storage import (
 from kubectl_sched.framework.cycle_state import PluginError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from kubectl_sched.api.component_helpers.csi_translation import InTreePlugin
     from kubectl_sched.api.pod import Pod
@@ -62,7 +63,7 @@ class NodeDrivers(NamedTuple):
         return min((limit for _, limit in self.limits), default=0)
 
 
-_NO_CSI_NODE: Final = NodeDrivers()
+NO_CSI_NODE: Final = NodeDrivers()
 
 
 def attachable_count(pod: Pod) -> int:
@@ -73,35 +74,41 @@ def attachable_count(pod: Pod) -> int:
     )
 
 
-class AttachableVolumes:
-    """The volumes of the pods of one cluster; each pod is looked at once for each set of migrated plugins."""
+def drivers_by_node(
+    csi_nodes: Iterable[CSINode], release: Release, *, portworx_migrates: bool
+) -> dict[str, NodeDrivers]:
+    """The drivers of each CSINode, by its name."""
+    migrating = frozenset(
+        plugin.name for plugin in IN_TREE_PLUGINS if plugin.migrates and (portworx_migrates or plugin.name != _PORTWORX)
+    )
+    without_portworx = migrating - {_PORTWORX}
 
-    def __init__(self, objects: Objects, release: Release, portworx_migrates: bool) -> None:
-        self._objects = objects
-        self._portworx_asks = release.portworx_limits_ask_csi_node
-        self._migrating = frozenset(
-            plugin.name
-            for plugin in IN_TREE_PLUGINS
-            if plugin.migrates and (portworx_migrates or plugin.name != _PORTWORX)
-        )
-        self._drivers = {node.name: self._node_drivers(node) for node in objects.all(CSINode)}
-        self._of_pod: dict[frozenset[str], dict[str, tuple[Pod, Volumes | str]]] = {}
-        self._attached: dict[str, Volumes] | None = None
-
-    def drivers(self, node_name: str) -> NodeDrivers:
-        """Return the facts known about the node's drivers."""
-        return self._drivers.get(node_name, _NO_CSI_NODE)
-
-    def _node_drivers(self, node: CSINode) -> NodeDrivers:
+    def drivers_of(node: CSINode) -> NodeDrivers:
         limits = {
             driver.name: driver.allocatable.count
             for driver in node.spec.drivers
             if driver.allocatable is not None and driver.allocatable.count is not None
         }
-        migrated = self._migrating
-        if self._portworx_asks and _PORTWORX not in (node.metadata.annotations.migrated_plugins or "").split(","):
-            migrated -= {_PORTWORX}
-        return NodeDrivers(tuple(limits.items()), frozenset(driver.name for driver in node.spec.drivers), migrated)
+        names = (node.metadata.annotations.migrated_plugins or "").split(",")
+        is_left_out = release.portworx_limits_ask_csi_node and _PORTWORX not in names
+        installed = frozenset([driver.name for driver in node.spec.drivers])
+        return NodeDrivers(tuple(limits.items()), installed, without_portworx if is_left_out else migrating)
+
+    return {node.name: drivers_of(node) for node in csi_nodes}
+
+
+class AttachableVolumes:
+    """The volumes of the pods of one cluster; each pod is looked at once for each set of migrated plugins."""
+
+    def __init__(self, objects: Objects, drivers: Mapping[str, NodeDrivers]) -> None:
+        """`drivers` are those of `drivers_by_node`."""
+        self._objects = objects
+        self._drivers = drivers
+        self._of_pod: dict[frozenset[str], dict[str, tuple[Pod, Volumes | str]]] = {}
+
+    def drivers(self, node_name: str) -> NodeDrivers:
+        """Return the facts known about the node's drivers."""
+        return self._drivers.get(node_name, NO_CSI_NODE)
 
     def of_existing(self, pod: Pod, migrated: frozenset[str]) -> Volumes:
         """The volumes of a pod that runs; claims that do not exist are left out. Raises PluginError."""
@@ -166,15 +173,19 @@ class AttachableVolumes:
             driver = plugin.driver if plugin.name in migrated else ""
         return _named(driver, f"{_UNBOUND}-{claim.namespace}/{claim.name}")
 
+    @cached_property
+    def attached(self) -> Mapping[str, Volumes]:
+        """By node name: the volumes that VolumeAttachments put there, whoever uses them."""
+        attached: dict[str, Volumes] = {}
+        for attachment in self._objects.all(VolumeAttachment):
+            name = self._name_of_attached(attachment)
+            if name is not None:
+                attached.setdefault(attachment.spec.node_name, {})[name] = attachment.spec.attacher
+        return attached
+
     def attached_to(self, node_name: str) -> Mapping[str, str]:
-        """The volumes that VolumeAttachments put on the node, whoever uses them."""
-        if self._attached is None:
-            self._attached = {}
-            for attachment in self._objects.all(VolumeAttachment):
-                name = self._name_of_attached(attachment)
-                if name is not None:
-                    self._attached.setdefault(attachment.spec.node_name, {})[name] = attachment.spec.attacher
-        return self._attached.get(node_name, {})
+        """The volumes that VolumeAttachments put on one node."""
+        return self.attached.get(node_name, {})
 
     def _name_of_attached(self, attachment: VolumeAttachment) -> str | None:
         name = attachment.spec.source.persistent_volume_name

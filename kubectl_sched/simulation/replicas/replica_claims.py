@@ -137,11 +137,10 @@ class ReplicaClaims:
                 yield DynamicProvision(item, None)
 
 
-def _pods_with_volumes(nodes: Snapshot) -> Iterator[Pod]:
+def _pods_with_volumes(nodes: Snapshot) -> list[Pod]:
     existing = nodes.existing_pods
-    pods = existing.pods
     has_volumes = existing.column("attachable_volumes", attachable_count).where(bool)
-    return (pods[index] for index in np.flatnonzero(has_volumes).tolist())
+    return existing.those(np.flatnonzero(has_volumes))
 
 
 def _claim_keys(pod: Pod) -> list[tuple[str, str]]:

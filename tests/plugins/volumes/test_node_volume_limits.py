@@ -3,10 +3,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from kubectl_sched.api.storage import CSINode, PersistentVolumeClaim
 from kubectl_sched.framework.cycle_state import CycleState
 from kubectl_sched.framework.status import SKIP, SUCCESS, Code, error, unresolvable, unschedulable
+from kubectl_sched.plugins import node_volume_limits
 from kubectl_sched.plugins.node_volume_limits import NodeVolumeLimits
+from kubectl_sched.plugins.node_volume_limits.attachable_volumes import drivers_by_node
 from tests.plugins.clusters import all_rows, explained, filtered, make, node, pod, snapshot
 from tests.plugins.storage_objects import claim, csi_node, storage_class, stored, using, volume
 
@@ -69,6 +73,36 @@ def test_so_many_more_pods_as_are_spare_leave_the_verdict_as_it_is(limit: int, a
 @pytest.mark.parametrize("known", [[], [csi_node("w1", disk=None)], [csi_node("w1", other=0)]])
 def test_without_a_limit_there_is_room(known: list[Any]) -> None:
     assert verdict(*disk("a"), *known) == SUCCESS
+
+
+def test_limits_are_those_of_the_objects_that_are_judged() -> None:
+    """The drivers of nodes are kept while CSINodes stay the same, and no longer."""
+    plugin = make(NodeVolumeLimits)
+    before = snapshot(node("w1"), node("w2"), *disk("a"), csi_node("w1", disk=1), csi_node("w2", disk=0))
+    more = [claim("b", to="pv-a"), volume("pv-a", csi={"driver": "other", "volumeHandle": "a"})]
+    judged = [before.objects, before.objects.with_these(type(more[0]), more[:1])]
+    judged += [judged[1].with_these(CSINode, [csi_node("w1", disk=0)]), judged[1].replacing(CSINode, [])]
+    judged.append(judged[0].with_these(type(more[1]), more[1:]))
+    found = [filtered(plugin, pod(**using("a")), replace(before, objects=objects)) for objects in judged]
+    assert list(map(list, found)) == [
+        [SUCCESS, FULL], [SUCCESS, FULL], [FULL, FULL], [SUCCESS, SUCCESS], [SUCCESS, SUCCESS]
+    ]  # fmt: skip
+
+
+def test_csi_nodes_are_gone_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+
+    def counted(csi_nodes: Any, *rest: Any, **named: Any) -> Any:
+        calls.append(len(csi_nodes))
+        return drivers_by_node(csi_nodes, *rest, **named)
+
+    monkeypatch.setattr(node_volume_limits, "drivers_by_node", counted)
+    plugin = make(NodeVolumeLimits)
+    nodes = snapshot(node("w1"), *disk("a"), csi_node("w1", disk=1))
+    for name in ("b", "c", "d"):
+        nodes = replace(nodes, objects=nodes.objects.with_these(PersistentVolumeClaim, [claim(name)]))
+        assert filtered(plugin, pod(**using("a")), nodes)[0] == SUCCESS
+    assert calls == [1]
 
 
 def test_it_is_said_which_limit_is_reached_and_who_uses_it_up() -> None:
