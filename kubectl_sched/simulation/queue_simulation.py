@@ -223,7 +223,8 @@ class Simulation:
         name = tied[self._chosen(len(tied))]
         row = self.nodes.row_of[name]
         judged_anew = self._scheduler.configuration.extenders or result.unknown or not self._may_be_followed(queued)
-        self._equal = None if judged_anew else EqualPods.after(result)
+        following = self._queue[0][1].pod if self._queue else None
+        self._equal = None if judged_anew else EqualPods.after(result, following)
         if self._equal is not None:
             self.nodes = self._equal.assume(result.pod, row)
         else:

@@ -77,8 +77,18 @@ def simulated(replay: Scheduler, pods: list[Pod]) -> tuple[list[Decision], Snaps
     return decisions, simulation.nodes
 
 
+def from_queue(replay: Scheduler, pods: list[Pod]) -> list[Decision]:
+    """The same from a queue, where the pod that follows is known."""
+    simulation = Simulation(replay)
+    simulation.enqueue(QueuedPod(pod=each) for each in pods)
+    simulation.run()
+    return [(each.node, each.tied, each.total, each.event) for each in simulation.placements]
+
+
 def assert_exact(replay: Scheduler, pods: list[Pod]) -> None:
     decisions, nodes = simulated(replay, pods)
+    placed = [each for each in decisions if each[0] is not None]
+    assert from_queue(replay, pods)[: len(placed)] == placed
     expected, whole = one_by_one(replay, pods)
     assert decisions == expected
     for kind in (PersistentVolumeClaim, PersistentVolume):
@@ -281,6 +291,22 @@ def with_disk(name: str) -> Pod:
 )  # fmt: skip
 def test_what_needs_whole_cycles(objects: Any, of: Callable[[str], Pod]) -> None:
     assert not is_placed_alike(storage_class(), *objects, of=of)
+
+
+@pytest.mark.parametrize(
+    ("objects", "of", "prepared"),
+    [
+        ((*bound("web-0"), *bound("web-1")), lambda name: mounting(name, data=name), False),
+        (LOGS, lambda name: mounting(name, logs="logs"), True),
+        ((storage_class(), *LOGS, *two()), claiming, True),
+    ],
+)
+def test_nothing_is_prepared_where_the_pod_that_follows_is_bound_to_another_volume(
+    objects: Any, of: Callable[[str], Pod], prepared: bool
+) -> None:
+    _, first, other = first_and_next(*objects, of=of)
+    assert (EqualPods.after(first, other) is not None) == prepared
+    assert EqualPods.after(first) is not None
 
 
 def test_nodes_that_take_no_more_volumes_are_left_out() -> None:

@@ -407,9 +407,9 @@ def test_nothing_is_prepared_for_equal_pods_unless_one_may_follow(
     calls: list[ScheduleResult] = []
     after = EqualPods.after
 
-    def counted(result: ScheduleResult) -> EqualPods | None:
+    def counted(result: ScheduleResult, following: Pod | None = None) -> EqualPods | None:
         calls.append(result)
-        return after(result)
+        return after(result, following)
 
     monkeypatch.setattr(EqualPods, "after", counted)
     replay = scheduler(nodes)

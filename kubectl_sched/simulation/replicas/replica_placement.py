@@ -113,8 +113,8 @@ class EqualPods:
         )
 
     @classmethod
-    def after(cls, result: ScheduleResult) -> EqualPods | None:
-        """Prepare the next pods after the first one's cycle; None if each needs a whole cycle."""
+    def after(cls, result: ScheduleResult, following: Pod | None = None) -> EqualPods | None:
+        """Prepare the next pods after the first one's cycle; None if each needs a whole cycle, or `following` does."""
         framework, objects = result.framework, result.nodes.objects
         if framework is None or not _is_simple(result):
             return None
@@ -135,9 +135,11 @@ class EqualPods:
         if any(each.depends_on in further and not isinstance(each, PreScoreExtensions) for each in scorers):
             return None
         claims = None if is_plain(pod) else ReplicaClaims.after(result)
-        if claims is None and not is_plain(pod):
-            return None
-        return cls(result, framework, state, ordinals, claims, objects)
+        if claims is None:
+            may_follow = is_plain(pod)
+        else:
+            may_follow = following is None or are_equal(claims.pod, claims.of_nobody(following), ordinals.unasked)
+        return cls(result, framework, state, ordinals, claims, objects) if may_follow else None
 
     def stands_for(self, pod: Pod) -> bool:
         """Report whether the pod is one of them."""
