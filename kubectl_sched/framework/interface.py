@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Floats, Integers, Rows
-    from kubectl_sched.snapshot.node_numbers import NodeNumbers
+    from kubectl_sched.snapshot.column import NodeNumbers
 
 _ROWS_COMPARED = 32
 """Of how many nodes `summarize` asks for evidence to find the closest."""

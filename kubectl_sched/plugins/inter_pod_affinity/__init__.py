@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from kubectl_sched.plugins.inter_pod_affinity.terms import AffinityTerm
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Integers, Rows
-    from kubectl_sched.snapshot.node_numbers import NodeNumbers
+    from kubectl_sched.snapshot.column import NodeNumbers
 
 
 class InterPodAffinity(

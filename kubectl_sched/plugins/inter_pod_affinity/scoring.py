@@ -15,8 +15,8 @@ from kubectl_sched.plugins.inter_pod_affinity.filtering import meeting, rows_wit
 from kubectl_sched.plugins.inter_pod_affinity.term_index import TermKind, terms_matching
 from kubectl_sched.plugins.inter_pod_affinity.terms import existing_terms, terms_of
 from kubectl_sched.record import Record
+from kubectl_sched.snapshot.column import NodeNumbers
 from kubectl_sched.snapshot.domain_counts import TopologyCounts
-from kubectl_sched.snapshot.node_numbers import NodeNumbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

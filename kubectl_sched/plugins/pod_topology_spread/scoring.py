@@ -17,8 +17,8 @@ from kubectl_sched.framework.runtime import MAX_NODE_SCORE
 from kubectl_sched.plugins.pod_topology_spread.constraints import HOSTNAME
 from kubectl_sched.plugins.pod_topology_spread.filtering import matching_pods, nodes_with_all_keys
 from kubectl_sched.record import Record
+from kubectl_sched.snapshot.column import NodeNumbers
 from kubectl_sched.snapshot.domain_counts import TopologyCounts
-from kubectl_sched.snapshot.node_numbers import NodeNumbers
 
 if TYPE_CHECKING:
     from kubectl_sched.api.meta import Labels

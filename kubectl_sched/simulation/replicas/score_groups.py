@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kubectl_sched.simulation.replicas.replica_scorer import Feasible, ReplicaScorer
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Codes, Integers, Rows
-    from kubectl_sched.snapshot.node_numbers import NodeNumbers
+    from kubectl_sched.snapshot.column import NodeNumbers
 
 _NODES_PER_GROUP = 8
 """With fewer nodes a group than this, each node is scored by itself."""
