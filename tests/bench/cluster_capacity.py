@@ -38,7 +38,7 @@ LABELS = {"app": "what-if"}
 BOUNDS = {"plain": "1/20", "choosy": "1/100"}
 _COUNT = re.compile(r"^(?:All )?(\d[\d,]*)", re.MULTILINE)
 _MANY = 5000
-_MOST_TRIES = 5
+_MOST_TRIES = 20
 _PANIC = re.compile(r"^panic: .*", re.MULTILINE)
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from rich.text import Text
 
 from kubectl_sched.render.table import Column, Table
 from kubectl_sched.render.text.table_lines import table_lines
@@ -36,11 +35,3 @@ def tables(draw: st.DrawFn) -> Table[int]:
 def test_lines_do_not_depend_on_there_being_tones(table: Table[int], width: int) -> None:
     toned = replace(table, columns=(*table.columns[:-1], replace(table.columns[-1], tone=lambda _: "")))
     assert table_lines(table, width) == table_lines(toned, width)
-
-
-@given(tables(), st.integers(10, 80))
-@settings(max_examples=examples(100))
-def test_a_line_is_what_rich_makes_of_its_text(table: Table[int], width: int) -> None:
-    for line in table_lines(table, width):
-        made = Text(line.plain, line.style, overflow=line.overflow)
-        assert (made, len(made), made.cell_len) == (line, len(line), line.cell_len)

@@ -34,15 +34,8 @@ class _Layout(NamedTuple):
     """No cell is wider than its column, and none stands below its row."""
 
 
-class _Line(Text):
-    """A line of `safe` texts, which are without the characters that rich would look for and take out."""
-
-    __slots__ = ()
-
-    def __init__(self, text: str, style: str = "") -> None:
-        super().__init__(style=style, overflow="fold")
-        self._text = [text]
-        self._length = len(text)
+def _line(text: str, style: str = "") -> Text:
+    return Text(text, style, overflow="fold")
 
 
 def table_lines(table: Table[Row], width: int) -> list[Text]:
@@ -51,7 +44,7 @@ def table_lines(table: Table[Row], width: int) -> list[Text]:
     lines: list[Text] = []
     if layout.is_whole and not any(column.tone for column in table.columns):
         heading, *others = _joined(layout.rows, kinds, layout.widths)
-        lines = [_Line(heading, "bold"), *map(_Line, others)]
+        lines = [_line(heading, "bold"), *map(_line, others)]
     else:
         for row, meant in zip(layout.rows, [None, *(_tones(table, row) for row in table.rows)], strict=True):
             lines += _lines_of_row(row, meant, kinds, layout, width)
@@ -166,7 +159,7 @@ def _row(
         lines = zip_longest(*columns, fillvalue="")
     for parts in lines:
         texts = list(map(_padded, parts, widths, kinds))
-        line = _Line(_GAP.join(texts).rstrip(), "bold" if tones is None else "")
+        line = _line(_GAP.join(texts).rstrip(), "bold" if tones is None else "")
         end = 0
         for text, style in zip(texts, styles, strict=False):
             if style:
