@@ -16,7 +16,7 @@ from kubectl_sched.config.decoding import KIND
 from kubectl_sched.errors import SchedError
 from kubectl_sched.near_names import near_files
 from kubectl_sched.sources.discovery.scheduler_logs import MARK, logged_configuration
-from kubectl_sched.sources.dump.user_files import plain
+from kubectl_sched.sources.dump.user_files import json_value
 from kubectl_sched.sources.yaml.yaml_documents import documents
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def first_document(data: bytes, where: str) -> ConfigurationFile:
 def _json(data: bytes, where: str) -> Any:
     """Read a text that begins with a brace, which is JSON to kube-scheduler and never YAML."""
     try:
-        return plain(data, where)
+        return json_value(data, where)
     except json.JSONDecodeError as error:
         raise SchedError(
             f"{where}: it is not JSON at line {error.lineno}: {error.msg.lower()}; kube-scheduler reads what begins "

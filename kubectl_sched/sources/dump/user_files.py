@@ -56,7 +56,7 @@ def _content(path: str) -> bytes:
 def _values(data: bytes, name: str) -> Iterator[Any]:
     if data.lstrip()[:1] == b"{":
         try:
-            yield plain(data, name)
+            yield json_value(data, name)
         except json.JSONDecodeError as error:
             if b"\n---" not in data and not _is_flow(data):
                 raise DumpError(f"{name}: it is not JSON at line {error.lineno}: {error.msg.lower()}") from None
@@ -75,7 +75,7 @@ def _is_flow(data: bytes) -> bool:
     return data.lstrip()[1:].lstrip()[:1] not in {b'"', b"}", b""}
 
 
-def plain(data: bytes, name: str) -> Any:
+def json_value(data: bytes, name: str) -> Any:
     """The value of a JSON text, as Go reads it: what is no character is U+FFFD.
 
     Raises JSONDecodeError where it is no JSON; DumpError where it is nested too deeply, or holds a number that is too
