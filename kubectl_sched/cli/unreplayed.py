@@ -27,9 +27,9 @@ def show_decoded(dump: Dump, selection: Selection, output: str, color: str) -> i
 
     if output in PAGES:
         raise SchedError(f"there is no -o {output} where the cluster may not be read: it is table, json or yaml")
-    around = Surroundings(dump.objects, sees_all_pods=False)
+    around = Surroundings(dump, sees_all_pods=False)
     told = [statements_of(pod, around) for pod in select(dump.objects, selection)]
-    lacking = never_created(dump.objects, selection.namespace, around) if selection.means_all_pending else ()
+    lacking = never_created(selection.namespace, around) if selection.means_all_pending else ()
     limits = Limits((*lacking, *dump.warnings), tuple(forbidden.rule for forbidden in dump.forbidden), _SNAPSHOT)
     if output in {"json", "yaml"}:
         write_data(decoded_data(told, limits, one=selection.is_one_pod), output)

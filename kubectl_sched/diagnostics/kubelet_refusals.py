@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.core import Event
-from kubectl_sched.api.pod import Pod
 from kubectl_sched.diagnostics.pod_lifecycle import is_refusal, was_refused
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.sources.dump.dump import Dump
 
 _KUBELET = "kubelet"
 
@@ -35,10 +34,10 @@ class Refusals(Record, frozen=True, kw_only=True):
         return f"the kubelet of {self.node} refused {pods} after binding{since}{last}: {self.reason}"
 
 
-def kubelet_refusals(objects: Iterable[KubernetesObject]) -> tuple[Refusals, ...]:
+def kubelet_refusals(dump: Dump) -> tuple[Refusals, ...]:
     """Return what pods and events tell of, the node that refused most first; each pod counts once."""
     found: dict[tuple[str, str], dict[str, list[str]]] = {}
-    for node, reason, pod, times in _seen(objects):
+    for node, reason, pod, times in _seen(dump):
         found.setdefault((node, reason), {}).setdefault(pod, []).extend(filter(None, times))
     refusals = (
         Refusals(
@@ -53,12 +52,13 @@ def kubelet_refusals(objects: Iterable[KubernetesObject]) -> tuple[Refusals, ...
     return tuple(sorted(refusals, key=lambda each: (-each.pods, each.node, each.reason)))
 
 
-def _seen(objects: Iterable[KubernetesObject]) -> Iterator[tuple[str, str, str, tuple[str | None, ...]]]:
+def _seen(dump: Dump) -> Iterator[tuple[str, str, str, tuple[str | None, ...]]]:
     """Yield node, reason, pod and times, of a pod that was refused and of each event that says so."""
-    for item in objects:
-        if isinstance(item, Pod) and was_refused(item) and item.spec.node_name:
-            yield item.spec.node_name, item.status.reason, item.key, (item.status.start_time,)
-        elif isinstance(item, Event) and item.component == _KUBELET and is_refusal(item.reason):
+    for pod in dump.pods:
+        if was_refused(pod) and pod.spec.node_name:
+            yield pod.spec.node_name, pod.status.reason, pod.key, (pod.status.start_time,)
+    for item in dump.others:
+        if isinstance(item, Event) and item.component == _KUBELET and is_refusal(item.reason):
             host = item.source.host or item.deprecated_source.host
             about = item.about
             if host and about.kind == "Pod":

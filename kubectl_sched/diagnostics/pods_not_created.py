@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.core import Event
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.sources.dump.dump import Dump
     from kubectl_sched.sources.pod_selection import Selection
     from kubectl_sched.sources.pod_surroundings import Surroundings
 
@@ -32,28 +33,26 @@ _SILENT_WEBHOOK = pattern(
 )
 
 
-def not_created(
-    objects: Sequence[KubernetesObject], selection: Selection, around: Surroundings, nodes: Snapshot
-) -> Iterator[tuple[ScheduleResult, Stage]]:
+def not_created(selection: Selection, around: Surroundings, nodes: Snapshot) -> Iterator[tuple[ScheduleResult, Stage]]:
     """Yield a result and a stage for each workload named whose newest event says that pods could not be created."""
     for kind, name in workloads_named(selection):
-        for owner_kind, namespace, owner in _owners(objects, kind, name, selection.namespace):
+        for owner_kind, namespace, owner in _owners(around.dump.objects, kind, name, selection.namespace):
             events = around.events_of(owner_kind, namespace, owner)
             failed = next((event for event in events if event.reason == "FailedCreate"), None)
-            missing = _missing(objects, owner_kind, namespace, owner)
+            missing = _missing(around.dump, owner_kind, namespace, owner)
             if failed is not None and missing != 0:
                 yield _result(failed, (owner_kind, namespace, owner), missing, nodes)
 
 
-def never_created(objects: Sequence[KubernetesObject], namespace: str | None, around: Surroundings) -> Iterator[str]:
+def never_created(namespace: str | None, around: Surroundings) -> Iterator[str]:
     """A sentence for each workload of the namespace (None: of any) that lacks pods, as its newest event says."""
-    for item in objects:
+    for item in around.dump.others:
         if not _replicas(item) or namespace not in {None, item.namespace}:
             continue
         kind = type(item).__name__
         events = around.events_of(kind, item.namespace, item.name)
         failed = next((event for event in events if event.reason == "FailedCreate"), None)
-        missing = _missing(objects, kind, item.namespace, item.name) if failed is not None else None
+        missing = _missing(around.dump, kind, item.namespace, item.name) if failed is not None else None
         if failed is not None and missing:
             yield "; ".join(_evidence(failed, (kind, item.namespace, item.name), missing))
 
@@ -73,18 +72,17 @@ def _owners(
                 yield "ReplicaSet", item.namespace, item.name
 
 
-def _missing(objects: Sequence[KubernetesObject], kind: str, namespace: str, name: str) -> int | None:
+def _missing(dump: Dump, kind: str, namespace: str, name: str) -> int | None:
     """Return the number of pods that are missing; None if it is not known."""
-    wanted = next((_replicas(item) for item in objects if _is(item, kind, namespace, name)), None)
+    wanted = next((_replicas(item) for item in dump.others if _is(item, kind, namespace, name)), None)
     if wanted is None:
         return None
     there = sum(
-        isinstance(item, Pod)
-        and item.namespace == namespace
-        and not item.has_ended
-        and (owner := item.metadata.controller) is not None
+        pod.namespace == namespace
+        and not pod.has_ended
+        and (owner := pod.metadata.controller) is not None
         and (owner.kind, owner.name) == (kind, name)
-        for item in objects
+        for pod in dump.pods
     )
     return max(wanted - there, 0)
 

@@ -138,7 +138,7 @@ class PodExplainer:
         self._dump = dump
         self._schedulers = schedulers
         self._suggesting = suggesting and question.suggesting and question.is_about_one_pod
-        self._around = Surroundings(dump.objects, schedulers.missing_scheduler)
+        self._around = Surroundings(dump, schedulers.missing_scheduler)
         self._cycles = EquivalenceCache(schedulers.profile)
         self._groups: dict[tuple[Scheduler, type, str], PodGroupResult] = {}
 
@@ -183,7 +183,7 @@ class PodExplainer:
     @cached_property
     def refusals(self) -> tuple[Refusals, ...]:
         """The nodes whose kubelets refused pods."""
-        return kubelet_refusals(self._dump.objects)
+        return kubelet_refusals(self._dump)
 
     def explained(self, pod: Pod) -> Explanation:
         """Explain the pod; an unexpected error is its answer, so that no other pod loses its own."""
@@ -298,7 +298,7 @@ class PodExplainer:
 
         scheduler = self._schedulers.default_scheduler
         version = str(scheduler.configuration.version)
-        for result, stage in not_created(self._dump.objects, selection, self._around, scheduler.nodes):
+        for result, stage in not_created(selection, self._around, scheduler.nodes):
             yield Explanation(result=replace(result, kubernetes_version=version), stage=stage)
         yield from self._held.suspended_jobs(selection)
 
@@ -308,7 +308,7 @@ class PodExplainer:
         if selection.means_all_pending:
             from kubectl_sched.diagnostics.pods_not_created import never_created
 
-            yield from never_created(objects, selection.namespace, self._around)
+            yield from never_created(selection.namespace, self._around)
         daemon_sets = [name for kind, name in workloads_named(selection) if kind == "DaemonSet"]
         if daemon_sets:
             from kubectl_sched.controllers.daemon_set_coverage import coverage

@@ -29,20 +29,19 @@ def build(objects: Iterable[KubernetesObject], options: PodResourcesOptions) -> 
     with a sentence.
     """
     nodes: list[Node] = []
-    alive: list[Pod] = []
+    pods: list[Pod] = []
     others: list[KubernetesObject] = []
     for item in objects:
         if isinstance(item, Pod):
-            if not item.has_ended:
-                alive.append(item)
+            pods.append(item)
         elif isinstance(item, Node):
             nodes.append(item)
         else:
             others.append(item)
     table, unreadable = _node_table(nodes)
-    bound, pending, stranded = _by_place(alive, table.row_of)
+    bound, rows, pending, stranded = _by_place(pods, table.row_of)
     resource_of = _once_per_key(options)
-    existing, uncounted = _pod_table(bound, table, resource_of)
+    existing, uncounted = _pod_table(bound, rows, resource_of)
     snapshot = Snapshot(
         table=table,
         usage=Usage.of(existing.column("resource", resource_of), existing.rows, len(table)),
@@ -74,34 +73,43 @@ def _why_unreadable(node: Node) -> str | None:
     return None
 
 
-def _by_place(pods: list[Pod], row_of: Mapping[str, int]) -> tuple[list[Pod], list[Pod], list[Pod]]:
-    """Divide pods into those on one of the nodes, those without a node, and those on a node that is not there."""
+def _by_place(pods: list[Pod], row_of: Mapping[str, int]) -> tuple[list[Pod], list[int], list[Pod], list[Pod]]:
+    """Divide pods that have not ended: those on one of the nodes and its row, without a node, on one not there."""
     bound: list[Pod] = []
+    rows: list[int] = []
     pending: list[Pod] = []
     stranded: list[Pod] = []
     for pod in pods:
+        if pod.has_ended:
+            continue
         node = pod.spec.node_name
-        (bound if node in row_of else stranded if node else pending).append(pod)
-    return bound, pending, stranded
+        row = row_of.get(node)
+        if row is not None:
+            bound.append(pod)
+            rows.append(row)
+        else:
+            (stranded if node else pending).append(pod)
+    return bound, rows, pending, stranded
 
 
 def _pod_table(
-    bound: list[Pod], table: NodeTable, resource_of: Callable[[Pod], PodResource]
+    bound: list[Pod], rows: list[int], resource_of: Callable[[Pod], PodResource]
 ) -> tuple[PodTable, list[str]]:
-    row_of = table.row_of
-    existing = PodTable.of(bound, [row_of[pod.spec.node_name] for pod in bound])
+    existing = PodTable.of(bound, rows)
     try:
         existing.column("resource", resource_of)
     except InvalidQuantity:
         counted: list[Pod] = []
+        their_rows: list[int] = []
         uncounted: list[str] = []
-        for pod in bound:
+        for pod, row in zip(bound, rows, strict=True):
             try:
                 resource_of(pod)
                 counted.append(pod)
+                their_rows.append(row)
             except InvalidQuantity as error:
                 uncounted.append(f"pod {pod.key} is left out: {error}")
-        return PodTable.of(counted, [row_of[pod.spec.node_name] for pod in counted]), uncounted
+        return PodTable.of(counted, their_rows), uncounted
     return existing, []
 
 

@@ -87,7 +87,8 @@ def select(
         )
         found = list({pod.key: pod for each in of for pod in each}.values())
     else:
-        found = [pod for pod in pods if selection.namespace in {None, pod.metadata.namespace}]
+        namespace = selection.namespace
+        found = pods if namespace is None else [pod for pod in pods if pod.metadata.namespace == namespace]
     if selection.label_selector is not None:
         selector = parse_selector(selection.label_selector)
         found = [pod for pod in found if selector.matches(pod.metadata.labels)]

@@ -10,10 +10,11 @@ from kubectl_sched.api.core import Event, Node
 from kubectl_sched.api.pod import Pod
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from datetime import datetime
 
     from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.sources.dump.dump import Dump
 
 
 def _nothing_missing(_: Pod) -> tuple[str, ...]:
@@ -21,26 +22,26 @@ def _nothing_missing(_: Pod) -> tuple[str, ...]:
 
 
 class Surroundings:
-    """The objects of a dump. `missing_scheduler` says why nobody serves a pod, in no sentences where somebody does.
+    """The facts of a dump. `missing_scheduler` says why nobody serves a pod, in no sentences where somebody does.
 
     `sees_all_pods` is false where not all of them may be read.
     """
 
     def __init__(
         self,
-        objects: Sequence[KubernetesObject],
+        dump: Dump,
         missing_scheduler: Callable[[Pod], tuple[str, ...]] = _nothing_missing,
         *,
         sees_all_pods: bool = True,
     ) -> None:
-        self.objects = objects
+        self.dump = dump
         self.missing_scheduler = missing_scheduler
         self.unseen_pod = "a pod that is gone" if sees_all_pods else "a pod that is gone or may not be seen"
 
     @cached_property
     def _events(self) -> dict[tuple[str, str, str], list[Event]]:
         found: dict[tuple[str, str, str], list[Event]] = {}
-        for item in self.objects:
+        for item in self.dump.others:
             if isinstance(item, Event):
                 about = item.about
                 found.setdefault((about.kind, about.namespace or item.metadata.namespace, about.name), []).append(item)
@@ -48,24 +49,21 @@ class Surroundings:
 
     @cached_property
     def _by_uid(self) -> dict[str, Pod]:
-        return {item.metadata.uid: item for item in self.objects if isinstance(item, Pod) and item.metadata.uid}
+        return {pod.metadata.uid: pod for pod in self.dump.pods if pod.metadata.uid}
 
     @cached_property
     def pod_times(self) -> list[tuple[datetime, Pod]]:
         """When each pod that holds something came to its node, as far as that is known."""
         return [
-            (time, item)
-            for item in self.objects
-            if isinstance(item, Pod)
-            and item.spec.node_name
-            and not item.has_ended
-            and (time := moment(bound_at(item))) is not None
+            (time, pod)
+            for pod in self.dump.pods
+            if pod.spec.node_name and not pod.has_ended and (time := moment(bound_at(pod))) is not None
         ]
 
     @cached_property
     def node_times(self) -> list[tuple[datetime, Node]]:
         """When each node was made."""
-        nodes = (item for item in self.objects if isinstance(item, Node))
+        nodes = (item for item in self.dump.others if isinstance(item, Node))
         return [(time, node) for node in nodes if (time := moment(node.metadata.creation_timestamp)) is not None]
 
     def events(self, pod: Pod) -> list[Event]:
@@ -85,7 +83,7 @@ class Surroundings:
 
     def pod_of_key(self, key: str) -> Pod | None:
         """The pod of that `namespace/name`, as events of older schedulers tell of pods."""
-        return next((item for item in self.objects if isinstance(item, Pod) and item.key == key), None)
+        return next((pod for pod in self.dump.pods if pod.key == key), None)
 
     def since(self, time: str) -> tuple[int, int]:
         """Count the bound pods and the nodes that are younger than that."""
@@ -98,10 +96,10 @@ class Surroundings:
         """The objects without the nodes and the other bound pods that are younger than that."""
         then = moment(time)
         if then is None:
-            return list(self.objects)
+            return list(self.dump.objects)
         young = {(type(item), item.key) for at, item in (*self.pod_times, *self.node_times) if at > then}
         young.discard((Pod, keep.key))
-        return [item for item in self.objects if (type(item), item.key) not in young]
+        return [item for item in self.dump.objects if (type(item), item.key) not in young]
 
 
 def bound_at(pod: Pod) -> str | None:

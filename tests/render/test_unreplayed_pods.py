@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.diagnostics.scheduler_statements import statements_of
 from kubectl_sched.render.text.unreplayed_pods import Limits, decoded_lines
+from kubectl_sched.sources import Dump
 from kubectl_sched.sources.pod_surroundings import Surroundings
 from tests.plugins.clusters import pod
 
@@ -25,7 +26,7 @@ def rejected(name: str, message: str, minute: int) -> Pod:
 def test_equal_pods_are_listed_once_whenever_it_was_said() -> None:
     pods = [rejected(f"web-{number}", FULL, number) for number in range(6)]
     pods.insert(1, rejected("other", TAINTED, 0))
-    around = Surroundings(pods, sees_all_pods=False)
+    around = Surroundings(Dump(objects=tuple(pods)), sees_all_pods=False)
     told = [statements_of(each, around) for each in pods]
     text = "\n".join(line.plain for line in decoded_lines(told, Limits((), (), "snapshot"), 100))
     assert text.count("waits for a node.") == 2

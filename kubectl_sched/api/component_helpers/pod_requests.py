@@ -168,7 +168,11 @@ def in_scheduler_units(name: str, quantity: Quantity) -> int:
 def request_key(pod: Pod) -> Hashable:
     """Equal keys mean equal requests, whatever the options. Made in microseconds, for pods by the hundred thousand."""
     spec, status = pod.spec, pod.status
-    containers = tuple([tuple(container.resources.requests.items()) for container in spec.containers])
+    containers: tuple[Hashable, ...]
+    if len(spec.containers) == 1 and (requests := spec.containers[0].resources.requests):
+        containers = (*requests, *requests.values())
+    else:
+        containers = tuple([tuple(container.resources.requests.items()) for container in spec.containers])
     claims = status.node_allocatable_resource_claim_statuses
     differs = _status_differs(pod)
     if not (differs or spec.init_containers or spec.overhead or spec.resources is not None or claims):
@@ -188,13 +192,17 @@ def _status_differs(pod: Pod) -> bool:
     spec, status = pod.spec, pod.status
     if status.resources is not None or status.allocated_resources is not None or is_resize_infeasible(pod):
         return True
-    asked = {each.name: each.resources.requests for each in (*spec.containers, *spec.init_containers)}
-    for each in (*status.container_statuses, *status.init_container_statuses):
-        resources, allocated = each.resources, each.allocated_resources
-        if resources is None and allocated is None:
-            continue
+    told = [
+        each
+        for each in status.container_statuses + status.init_container_statuses
+        if each.resources is not None or each.allocated_resources is not None
+    ]
+    if not told:
+        return False
+    asked = {each.name: each.resources.requests for each in spec.containers + spec.init_containers}
+    for each in told:
         requests = asked.get(each.name)
-        if resources is None or resources.requests != requests or allocated != requests:
+        if each.resources is None or each.resources.requests != requests or each.allocated_resources != requests:
             return True
     return False
 

@@ -216,7 +216,7 @@ def _configuration(found: FoundAutoscaler, dump: Dump) -> tuple[Configuration, t
     assumed = ["which group its expander takes is not predicted", "the first good node by name is a group's template"]
     version = found.version
     if version is None:
-        version = detect_version(dump.objects, dump.server_version)
+        version = detect_version(dump)
         assumed.append("the scheduler in it is of the cluster's own version")
     if not found.has_pod:
         assumed.append("its flags have their defaults")

@@ -132,7 +132,7 @@ class ClusterSchedulers:
 
     def _of(self, owner: FoundScheduler) -> Assumed:
         source = owner.configuration
-        version = self._version or owner.version or detect_version(self.dump.objects, self.dump.server_version)
+        version = self._version or owner.version or detect_version(self.dump)
         gates = self._replay.feature_gates or owner.flags.get("feature-gates")
         what = f"{owner.key} ({owner.version or 'version unknown'})"
         if source.document is not None:
@@ -181,7 +181,7 @@ class ClusterSchedulers:
             return Assumed(configuration=configuration_for(self.dump, replay), evidence="")
         own = self.dump.scheduler_configuration
         if own is not None:
-            version = self._version or detect_version(self.dump.objects, self.dump.server_version)
+            version = self._version or detect_version(self.dump)
             return Assumed(
                 configuration=load_configuration(own, version, _gates(replay.feature_gates)),
                 evidence=f"profiles as {_OWN} has them",
@@ -197,7 +197,7 @@ class ClusterSchedulers:
 
     def _of_unseen(self, source: ConfigurationSource) -> Assumed:
         if source.document is not None:
-            version = self._version or detect_version(self.dump.objects, self.dump.server_version)
+            version = self._version or detect_version(self.dump)
             configuration = load_configuration(source.document, version, _gates(self._replay.feature_gates))
             return Assumed(configuration=configuration, evidence=f"profiles as {source.source} has them")
         lease = self.seen.renewed_lease

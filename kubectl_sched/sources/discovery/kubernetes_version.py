@@ -5,32 +5,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.core import Node
-from kubectl_sched.api.pod import Pod
 from kubectl_sched.config import KubeVersion
 from kubectl_sched.lazy_pattern import pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.sources.dump.dump import Dump
 
 _SCHEDULER_IMAGE = pattern(r"(?:^|/)kube-scheduler(?:-\w+)?:(v?\d{1,9}\.\d{1,9}[^@]*)")
 _VERSION = pattern(r"v?\d{1,9}\.\d{1,9}(?:$|[.+\-\s])")
 
 
-def detect_version(objects: Sequence[KubernetesObject], server: str | None = None) -> KubeVersion | None:
+def detect_version(dump: Dump) -> KubeVersion | None:
     """kube-scheduler's own version where a pod shows its image, else the server's, else the newest kubelet's."""
-    schedulers = {
-        version
-        for item in objects
-        if isinstance(item, Pod) and "kube-scheduler" in item.metadata.name
-        for version in _versions(item)
-    }
+    schedulers = {version for pod in dump.pods if "kube-scheduler" in pod.metadata.name for version in _versions(pod)}
     if schedulers:
         return max(schedulers)
+    server = dump.server_version
     if server is not None and _VERSION.match(server):
         return KubeVersion.parse(server)
-    kubelets = {item.status.node_info.kubelet_version for item in objects if isinstance(item, Node)}
+    kubelets = {item.status.node_info.kubelet_version for item in dump.others if isinstance(item, Node)}
     return max((KubeVersion.parse(text) for text in kubelets if _VERSION.match(text)), default=None)
 
 

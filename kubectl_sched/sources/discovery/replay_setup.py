@@ -47,7 +47,7 @@ def configuration_for(dump: Dump, replay: Replay) -> Configuration:
 
         document, warnings = read_configuration(replay.config, replay.config_flag)
     if version is None and not _selects_version(document):
-        version = detect_version(dump.objects, dump.server_version)
+        version = detect_version(dump)
     configuration = load_configuration(document, version, overrides)
     return replace(configuration, warnings=(*warnings, *configuration.warnings))
 

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.core import Node
-from kubectl_sched.api.pod import Pod
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -110,8 +109,8 @@ def _missing(dump: Dump, results: Sequence[ScheduleResult]) -> Iterator[str]:
 
 def _namespaces(dump: Dump) -> Iterator[str]:
     """A cluster without a single pod in kube-system was not dumped as a whole."""
-    namespaces = {item.metadata.namespace for item in dump.objects if isinstance(item, Pod)}
-    if namespaces and "kube-system" not in namespaces and any(isinstance(item, Node) for item in dump.objects):
+    namespaces = {pod.metadata.namespace for pod in dump.pods}
+    if namespaces and "kube-system" not in namespaces and any(isinstance(item, Node) for item in dump.others):
         shown = ", ".join(sorted(namespaces)[:3]) + (", ..." if len(namespaces) > 3 else "")
         yield f"it has pods of {shown} only, so nodes may be fuller than they seem (`kubectl get pods -A` has all)"
 

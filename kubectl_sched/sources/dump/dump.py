@@ -13,7 +13,7 @@ from kubectl_sched.api.schedulers import Lease
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from kubectl_sched.api.meta import KubernetesObject
 
@@ -78,18 +78,22 @@ class Dump(Record, frozen=True, kw_only=True, dict=True):
     @cached_property
     def taken_at(self) -> str | None:
         """The newest time (RFC 3339) at which the cluster wrote anything that was read: the dump is no older."""
-        newest = ""
-        for item in self.objects:
-            made = item.metadata.creation_timestamp
-            if made is not None and made > newest:
-                newest = made
-            if isinstance(item, (Pod, Node)):
-                for condition in item.status.conditions:
-                    time = condition.last_heartbeat_time or condition.last_transition_time
-                    if time is not None and time > newest:
-                        newest = time
-            elif isinstance(item, Event):
-                newest = max(newest, item.last_seen)
-            elif isinstance(item, Lease):
-                newest = max(newest, item.spec.renew_time or "")
-        return newest or None
+        made = [item.metadata.creation_timestamp or "" for item in self.objects]
+        of_pods = [
+            condition.last_heartbeat_time or condition.last_transition_time or ""
+            for pod in self.pods
+            for condition in pod.status.conditions
+        ]
+        written = [time for item in self.others for time in _written(item)]
+        return max([max(times, default="") for times in (made, of_pods, written)]) or None
+
+
+def _written(item: KubernetesObject) -> Iterator[str]:
+    """Yield the times of an object's last changes, empty where it does not say."""
+    if isinstance(item, Node):
+        for condition in item.status.conditions:
+            yield condition.last_heartbeat_time or condition.last_transition_time or ""
+    elif isinstance(item, Event):
+        yield item.last_seen
+    elif isinstance(item, Lease):
+        yield item.spec.renew_time or ""
