@@ -47,10 +47,13 @@ class NodeTable:
 
     def take(self, rows: Rows) -> NodeTable:
         """The table of these rows; columns already computed are carried over."""
-        taken = NodeTable(tuple(self.objects[row] for row in rows))
+        objects = self.objects
+        taken = NodeTable(tuple([objects[row] for row in rows.tolist()]))
         for name in ("labels", "taints", "images", "declared_features"):
             if name in self.__dict__:
                 taken.__dict__[name] = getattr(self, name).take(rows)
+        if "unschedulable" in self.__dict__:
+            taken.__dict__["unschedulable"] = self.unschedulable[rows]
         if "allocatable" in self.__dict__:
             taken.__dict__["allocatable"] = {name: column[rows] for name, column in self.allocatable.items()}
         taken._label_columns = {key: column.take(rows) for key, column in self._label_columns.items()}

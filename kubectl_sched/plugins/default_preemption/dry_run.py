@@ -143,9 +143,11 @@ class DryRun:
         trials: list[_Trial] = []
         hopeful = self._victims.may_have_below(self._pod.priority, len(self._nodes))
         self._outcomes.statuses.update(dict.fromkeys(rows[~hopeful[rows]].tolist(), NO_VICTIMS))
-        for row in rows[hopeful[rows]].tolist():
+        rows = rows[hopeful[rows]]
+        victims_on = self._victims.below(self._pod.priority, rows)
+        for row in rows.tolist():
             try:
-                potential = self._victims.below(self._pod.priority, row)
+                potential = victims_on(row)
             except PluginError as failure:
                 self._outcomes.errors.append(str(failure))
                 continue
@@ -288,7 +290,7 @@ class DryRun:
         self._outcomes.candidates.append(
             Candidate(
                 node_name=name,
-                victims=tuple(pods[index] for unit in leaving for index in unit),
+                victims=tuple([pods[index] for unit in leaving for index in unit]),
                 pdb_violations=violations,
                 violated_budgets=trial.violated_budgets if violations else (),
             )

@@ -17,11 +17,11 @@ from kubectl_sched.framework.preemption import UNSTARTED, order_of_importance, r
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.array_types import Integers, Mask
+    from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
 
 
 _DEEPEST = 4
@@ -60,16 +60,36 @@ class SingleVictims:
         rows = self._nodes.existing_pods.rows[self._priorities < priority]
         return np.bincount(rows, minlength=node_count) > 0
 
-    def below(self, priority: int, row: int) -> PotentialVictims:
-        """The victims of lower priority that a node has; of equal importance, as Go's sort leaves the order listed."""
-        listed = self._nodes.existing_pods.on(row)
-        listed = listed[self._priorities[listed] < priority]
-        return self.in_order(list(zip(listed.tolist(), strict=True)), self._ranks[listed].tolist())
+    def below(self, priority: int, rows: Rows) -> Callable[[int], PotentialVictims]:
+        """The victims of lower priority that each of these nodes has.
+
+        Of equal importance they are as Go's sort leaves the order listed, sorted once for all nodes whose are alike.
+        """
+        existing, asked = self._nodes.existing_pods, np.zeros(len(self._nodes), dtype=np.bool_)
+        asked[rows] = True
+        lower = np.flatnonzero((self._priorities < priority) & asked[existing.rows])
+        lower = lower[np.argsort(existing.rows[lower], kind="stable")]
+        ranks = self._ranks[lower]
+        starts = np.searchsorted(existing.rows[lower], np.arange(len(self._nodes) + 1)).tolist()
+        orders: dict[bytes, Rows] = {}
+
+        def on(row: int) -> PotentialVictims:
+            here = slice(starts[row], starts[row + 1])
+            alike = ranks[here].tobytes()
+            if alike not in orders:
+                orders[alike] = np.array(self._order(ranks[here].tolist()), dtype=np.intp)
+            order = orders[alike]
+            return PotentialVictims(list(zip(lower[here][order].tolist(), strict=True)), ranks[here][order].tolist())
+
+        return on
 
     def in_order(self, units: Sequence[tuple[int, ...]], ranks: Sequence[int]) -> PotentialVictims:
         """The most important first."""
-        order = order_of_importance(ranks, unstarted_keep_their_order=self.unstarted_keep_their_order)
+        order = self._order(ranks)
         return PotentialVictims([units[each] for each in order], [ranks[each] for each in order])
+
+    def _order(self, ranks: Sequence[int]) -> Sequence[int]:
+        return order_of_importance(ranks, unstarted_keep_their_order=self.unstarted_keep_their_order)
 
     @cached_property
     def _priorities(self) -> Integers:
@@ -103,10 +123,14 @@ class GroupVictims(SingleVictims):
         """All of them, as a group may have another priority than its pods."""
         return np.ones(node_count, dtype=np.bool_)
 
-    def below(self, priority: int, row: int) -> PotentialVictims:
+    def below(self, priority: int, rows: Rows) -> Callable[[int], PotentialVictims]:
         """The same, and with pods of the node those of others that go together with them."""
-        found = [victim for victim in self._on(row) if victim.priority < priority]
-        return self.in_order([victim.indices for victim in found], ranks_of(found, self._nodes.existing_pods.pods))
+
+        def on(row: int) -> PotentialVictims:
+            found = [victim for victim in self._on(row) if victim.priority < priority]
+            return self.in_order([victim.indices for victim in found], ranks_of(found, self._nodes.existing_pods.pods))
+
+        return on
 
     def everywhere(self) -> list[Victim]:
         """All victims of the cluster, each once, in the order of the nodes."""
