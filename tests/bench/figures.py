@@ -13,17 +13,17 @@ class Pairs(NamedTuple):
     baseline: Sequence[float]
     unit: str = "s"
 
-    @property
-    def median(self) -> float:
-        """The program's median."""
-        return statistics.median(self.ours)
+    def per(self, amount: float, baseline_amount: float, unit: str) -> "Pairs":
+        """The figures for one of each amount."""
+        ours, baseline = [each / amount for each in self.ours], [each / baseline_amount for each in self.baseline]
+        return Pairs(ours, baseline, f"{self.unit}/{unit}")
 
     def __str__(self) -> str:
         """Both medians, their ratio, and the least and the most of the pairs' ratios."""
-        baseline = statistics.median(self.baseline)
+        median, baseline = statistics.median(self.ours), statistics.median(self.baseline)
         ratios = [ours / theirs for ours, theirs in zip(self.ours, self.baseline, strict=True)]
         return (
-            f"{self.median:.3g} {self.unit} / {baseline:.3g} {self.unit} = {self.median / baseline:.3g} "
+            f"{median:.3g} {self.unit} / {baseline:.3g} {self.unit} = {median / baseline:.3g} "
             f"({min(ratios):.3g} to {max(ratios):.3g})"
         )
 

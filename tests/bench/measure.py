@@ -12,7 +12,6 @@ import gzip
 import os
 import platform
 import shutil
-import statistics
 import subprocess
 import sys
 import time
@@ -33,6 +32,9 @@ _WAITING = 100
 PODS = ["explain", "pods", "-A"]
 IMPORTS = [sys.executable, "-c", "import typer, rich.table, msgspec, numpy"]
 OTHERS = ("pending", "triage_screen", "placements", "live", "bind_watch", "cluster_capacity")
+_TOUCHED_BYTES = 3 << 30
+"""Twice what the largest dump takes."""
+_TAKEN_BACK_SECONDS = 6
 _PEAK = "import resource, sys; print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
 
 
@@ -53,11 +55,33 @@ def peak_bytes(command: Sequence[str]) -> int:
     return int(done.stdout) * 1024
 
 
-def paired(command: Sequence[str], baseline: Sequence[str], runs: int) -> Pairs:
-    """Both, run in turn after one warm-up each."""
+def paired(
+    command: Sequence[str], baseline: Sequence[str], runs: int, before: Callable[[], object] = lambda: None
+) -> Pairs:
+    """Both, run in turn after one warm-up each, and something before each run."""
     run(command), run(baseline)
-    both = [(run(command), run(baseline)) for _ in range(runs)]
+    both = []
+    for _ in range(runs):
+        before()
+        seconds = run(command)
+        before()
+        both.append((seconds, run(baseline)))
     return Pairs([each[0] for each in both], [each[1] for each in both])
+
+
+def touch_memory() -> None:
+    """Let a process touch memory and end.
+
+    The host of a virtual machine may take back what is free, a few seconds after that (free page reporting). To get it
+    again, page by page, takes longer than a large dump's objects do, and is nothing that a program could change.
+    """
+    touch = f"for _ in range(0, {_TOUCHED_BYTES}, 1 << 28): blocks.append(b'x' * (1 << 28))"
+    subprocess.run([sys.executable, "-c", f"blocks = []\n{touch}"], check=True)
+
+
+def wait_for_the_host() -> None:
+    """Let it take back what is free."""
+    time.sleep(_TAKEN_BACK_SECONDS)
 
 
 def times_of(call: Callable[[], object], runs: int) -> list[float]:
@@ -106,14 +130,19 @@ def large(folder: Path) -> None:
     row(f"5,000 nodes and 50,000 pods ({size / 1e6:.0f} MB), end to end, against json.load",
         str(against_load), "at most 0.35")  # fmt: skip
     row("peak memory, against the file's size", f"{peak_bytes(explain(dump)) / size:.2f}", "at most 1.0")
-    dump.unlink()
     write_dump(larger, 5000, 150_000)
-    more, more_size = [run(explain(larger)) for _ in range(5)], larger.stat().st_size
-    row("150,000 pods, seconds per GB against those of 50,000 pods",
-        f"{with_spread(more, 's')}; {(statistics.median(more) / more_size) / (against_load.median / size):.2f}",
-        "at most 1.0")  # fmt: skip
-    row("its peak memory, against the file's size", f"{peak_bytes(explain(larger)) / more_size:.2f}", "at most 1.0")
+    sizes = larger.stat().st_size / 1e9, size / 1e9
+    for before, where, bound in (
+        (touch_memory, "", "at most 1.0"),
+        (wait_for_the_host, ", the machine's memory taken back before", ""),
+    ):
+        pairs = paired(explain(larger), explain(dump), 5, before)
+        row(f"150,000 pods, seconds per GB, against 50,000 pods{where}", str(pairs.per(*sizes, "GB")), bound)
+    row(
+        "its peak memory, against the file's size", f"{peak_bytes(explain(larger)) / sizes[0] / 1e9:.2f}", "at most 1.0"
+    )
     larger.unlink()
+    dump.unlink()
 
 
 def compressed(dump: Path) -> None:
