@@ -45,9 +45,19 @@ class _Store:
         self._last_of: dict[tuple[str, str], int] = {}
         self._earlier: dict[int, int] = {}
         self._named = 0
+        self._is_searched = False
 
     def positions_of(self, namespace: str, name: str) -> Iterator[int]:
-        """Yield the positions of all pods of that name, the last first."""
+        """Yield the positions of all pods of that name, the last first.
+
+        The names of all pods are looked at once somebody asks a second time.
+        """
+        if not self._is_searched:
+            self._is_searched = True
+            for index, pod in enumerate(reversed(self.pods), 1):
+                if pod.metadata.name == name and pod.metadata.namespace == namespace:
+                    yield len(self.pods) - index
+            return
         self._name()
         found = self._last_of.get((namespace, name))
         while found is not None:

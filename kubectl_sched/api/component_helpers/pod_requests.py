@@ -188,9 +188,12 @@ def request_key(pod: Pod) -> Hashable:
 
 
 def _status_differs(pod: Pod) -> bool:
-    """Report whether the status says something else than the spec, as it does only around a resize."""
+    """Report whether the status says something else than the spec, as it does only around a resize.
+
+    Where it says the same of all containers, it does not matter whether a resize is infeasible.
+    """
     spec, status = pod.spec, pod.status
-    if status.resources is not None or status.allocated_resources is not None or is_resize_infeasible(pod):
+    if status.resources is not None or status.allocated_resources is not None:
         return True
     told = [
         each
@@ -198,13 +201,13 @@ def _status_differs(pod: Pod) -> bool:
         if each.resources is not None or each.allocated_resources is not None
     ]
     if not told:
-        return False
+        return is_resize_infeasible(pod)
     asked = {each.name: each.resources.requests for each in spec.containers + spec.init_containers}
     for each in told:
-        requests = asked.get(each.name)
+        requests = asked.pop(each.name, None)
         if each.resources is None or each.resources.requests != requests or each.allocated_resources != requests:
             return True
-    return False
+    return bool(asked) and is_resize_infeasible(pod)
 
 
 def _status_key(pod: Pod) -> Hashable:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
@@ -25,7 +25,11 @@ from kubectl_sched.api.component_helpers.resource_names import (
     is_extended_resource_name,
     is_scalar_resource_name,
 )
-from kubectl_sched.api.pod import Pod
+from kubectl_sched.api.meta import Condition
+from kubectl_sched.api.pod import ContainerStatus, Pod, PodStatus, ReportedResources
+
+if TYPE_CHECKING:
+    from kubectl_sched.api.containers import Container
 
 NOW = scheduler_options(lambda name: name != "DRANodeAllocatableResources")
 MIB = 2**20
@@ -298,6 +302,36 @@ def test_equal_keys_mean_equal_requests(one: Pod, other: Pod, options: PodResour
     for changed in (other, Pod(spec=one.spec, status=other.status), Pod(spec=other.spec, status=one.status)):
         if request_key(changed) == key:
             assert pod_requests(changed, options) == requests
+
+
+def with_own_names(containers: tuple[Container, ...], prefix: str) -> tuple[Container, ...]:
+    return tuple(msgspec.structs.replace(each, name=f"{prefix}{index}") for index, each in enumerate(containers))
+
+
+def repeated(containers: tuple[Container, ...]) -> tuple[ContainerStatus, ...]:
+    return tuple(
+        ContainerStatus(
+            name=each.name,
+            resources=ReportedResources(requests=each.resources.requests),
+            allocated_resources=each.resources.requests,
+        )
+        for each in containers
+    )
+
+
+@given(PODS, OPTIONS, st.sampled_from(["", "Deferred", "Infeasible"]))
+def test_a_status_that_repeats_the_spec_of_each_container_changes_nothing(
+    drawn: Pod, options: PodResourcesOptions, reason: str
+) -> None:
+    main, init = with_own_names(drawn.spec.containers, "main"), with_own_names(drawn.spec.init_containers, "init")
+    spec = msgspec.structs.replace(drawn.spec, containers=main, init_containers=init)
+    silent, conditions = Pod(spec=spec), (Condition(type="PodResizePending", reason=reason),)
+    status = PodStatus(container_statuses=repeated(main), init_container_statuses=repeated(init), conditions=conditions)
+    asked = Pod(spec=spec, status=status)
+    assert request_key(asked) == request_key(silent)
+    assert pod_requests(asked, options) == pod_requests(silent, options)
+    of_some = Pod(spec=spec, status=msgspec.structs.replace(status, container_statuses=repeated(main[1:])))
+    assert (request_key(of_some) == request_key(silent)) == (reason != "Infeasible")
 
 
 @given(PODS, OPTIONS)
