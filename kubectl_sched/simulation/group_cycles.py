@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from kubectl_sched.record import CachingRecord
 from kubectl_sched.scheduler.member_result import part_of_cycle
 from kubectl_sched.scheduler.podgroup_members import explain_podgroup
-from kubectl_sched.simulation.placements import TIED_SHOWN, Placement, QueuedPod
+from kubectl_sched.simulation.placements import Placement, QueuedPod, Ties
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,8 +64,7 @@ def _placement(member: Member, queued: QueuedPod | None, result: PodGroupResult,
         owner=queued.owner if queued is not None else None,
         outcome=member.outcome,
         node=node,
-        tied=member.tied[:TIED_SHOWN],
-        tied_count=len(member.tied),
+        ties=Ties.of(member.tied),
         total=cycle.total_of.get(cycle.nodes.row_of[node]) if cycle is not None and node is not None else None,
         nominated_node=member.nominated_node or None,
         victims=result.victims if is_first else (),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.result import Outcome, ScheduleResult, Unknown
     from kubectl_sched.snapshot import Snapshot
@@ -24,18 +26,33 @@ class QueuedPod(Record, frozen=True, kw_only=True):
     """The pod that must have its node before this one is made (OrderedReady)."""
 
 
-class Placement(Record, frozen=True, kw_only=True):
-    """The placement of one pod. `tied` are the first TIED_SHOWN in name order of the `tied_count` nodes that tie.
+class Ties(NamedTuple):
+    """Nodes that tie at the highest total, the first TIED_SHOWN in name order by their places in `names`.
 
-    `reason` says why no scheduler ever saw a pod that has no node.
+    A what-if has thousands of them, whose names are put together only for those who ask.
     """
+
+    names: Sequence[str]
+    shown: Sequence[int]
+    number: int
+
+    @classmethod
+    def of(cls, names: Sequence[str]) -> Ties:
+        """All of these nodes."""
+        return cls(names, range(min(len(names), TIED_SHOWN)), len(names))
+
+
+NO_TIES = Ties.of(())
+
+
+class Placement(Record, frozen=True, kw_only=True):
+    """The placement of one pod. `reason` says why no scheduler ever saw a pod that has no node."""
 
     pod: Pod
     owner: str | None
     outcome: Outcome
     node: str | None = None
-    tied: tuple[str, ...] = ()
-    tied_count: int = 0
+    ties: Ties = NO_TIES
     total: int | None = None
     nominated_node: str | None = None
     victims: tuple[Pod, ...] = ()
@@ -46,6 +63,17 @@ class Placement(Record, frozen=True, kw_only=True):
     reason: str | None = None
     unknown: tuple[Unknown, ...] = ()
     """All that a bug of ours kept from being judged."""
+
+    @property
+    def tied(self) -> tuple[str, ...]:
+        """The first TIED_SHOWN in name order of the `tied_count` nodes that tie."""
+        names = self.ties.names
+        return tuple([names[place] for place in self.ties.shown])
+
+    @property
+    def tied_count(self) -> int:
+        """The number of nodes that tie at the highest total."""
+        return self.ties.number
 
     @property
     def is_placed(self) -> bool:

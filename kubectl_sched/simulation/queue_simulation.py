@@ -6,10 +6,8 @@ time: no pod is ever tried a second time.
 
 from __future__ import annotations
 
-import heapq
 import random
 from functools import cached_property
-from itertools import count
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
@@ -20,8 +18,9 @@ from kubectl_sched.scheduler.podgroup_members import group_with_cycle
 from kubectl_sched.scheduler.reserve import after, reserved, reserved_pod, without_nomination
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.simulation.group_cycles import run_group_cycle
-from kubectl_sched.simulation.placements import TIED_SHOWN, Placement, QueuedPod, Simulated
+from kubectl_sched.simulation.placements import Placement, QueuedPod, Simulated, Ties
 from kubectl_sched.simulation.replicas.replica_placement import EqualPods, are_equal
+from kubectl_sched.simulation.simulated_queue import SimulatedQueue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -31,9 +30,8 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.podgroup_info import Group
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
+    from kubectl_sched.simulation.simulated_queue import QueueKey
     from kubectl_sched.snapshot import Snapshot
-
-    QueueKey = tuple[tuple[int | float | str, ...], int]
 
 
 class Choices(Record, frozen=True, kw_only=True):
@@ -62,8 +60,7 @@ class Simulation:
         self._scheduler = scheduler
         self._choices = choices
         self._random = None if choices.seed is None else random.Random(choices.seed)  # noqa: S311 - to be repeatable
-        self._queue: list[tuple[QueueKey, QueuedPod]] = []
-        self._arrivals = count()
+        self._queue = SimulatedQueue()
         self._equal: EqualPods | None = None
         self._unplaced: tuple[Pod, Snapshot, Placement] | None = None
         self._without_node: set[str] = set()
@@ -71,13 +68,11 @@ class Simulation:
     @property
     def nodes(self) -> Snapshot:
         """The cluster with all placements, and with what was reserved for them."""
-        if self._equal is not None and self._equal.nodes is self._nodes:
-            self._nodes = self._equal.nodes_after
-        return self._nodes
+        return self._nodes if self._equal is None else self._equal.nodes_after
 
     @nodes.setter
     def nodes(self, nodes: Snapshot) -> None:
-        self._nodes = nodes
+        self._nodes, self._equal = nodes, None
 
     @property
     def result(self) -> Simulated:
@@ -96,12 +91,12 @@ class Simulation:
             if queued.pod.spec.node_name:
                 self.placements.append(self._put(queued))
             else:
-                heapq.heappush(self._queue, ((self._queue_key(queued.pod), next(self._arrivals)), queued))
+                self._queue.push(self._queue_key(queued.pod), queued)
 
     def run(self, report: Callable[[int, int], None] | None = None) -> None:
         """Empty the queue. `report` is told how many pods are done and how many are known of."""
         while self._queue:
-            _, queued = heapq.heappop(self._queue)
+            queued = self._queue.pop()
             group = group_with_cycle(queued.pod, self._scheduler)
             self.placements += [self._in_its_turn(queued)] if group is None else self._in_group(group, queued)
             if report is not None:
@@ -132,19 +127,12 @@ class Simulation:
 
     def _in_group(self, group: Group, first: QueuedPod) -> tuple[Placement, ...]:
         """Run the cycle of a group for all of its pods in the queue; once more if victims are to make room at once."""
-        queued, others = [first], []
-        for entry in self._queue:
-            if group_with_cycle(entry[1].pod, self._scheduler) is group:
-                queued.append(entry[1])
-            else:
-                others.append(entry)
-        heapq.heapify(others)
-        self._queue = others
+        queued = [first, *self._queue.take(lambda each: group_with_cycle(each.pod, self._scheduler) is group)]
         done = run_group_cycle(group, queued, self.nodes, self._scheduler)
         if done.result.victims and done.result.is_waiting_on_preemption and self._choices.requeue_victims:
             self._requeue(done.result.victims)
             done = run_group_cycle(group, queued, self.nodes, self._scheduler)
-        self.nodes, self._equal, self._unplaced = done.nodes, None, None
+        self.nodes, self._unplaced = done.nodes, None
         self.first_unplaced = self.first_unplaced or done.first_unplaced
         for each in done.placements:
             if each.nominated_node is not None:
@@ -162,7 +150,7 @@ class Simulation:
         nodes = without_nomination(self.nodes, pod)
         self.nodes = without_pod(nodes, pod, None)
 
-    def _queue_key(self, pod: Pod) -> tuple[int | float | str, ...]:
+    def _queue_key(self, pod: Pod) -> QueueKey:
         plugin = self._queue_sort
         return () if plugin is None else plugin.queue_key(self._scheduler.as_queued(pod))
 
@@ -185,13 +173,13 @@ class Simulation:
             )
         self.nodes = self.nodes.assume(queued.pod, row)
         return Placement(
-            pod=queued.pod, owner=queued.owner, outcome=Outcome.SCHEDULABLE, node=name, tied=(name,), tied_count=1
+            pod=queued.pod, owner=queued.owner, outcome=Outcome.SCHEDULABLE, node=name, ties=Ties.of((name,))
         )
 
     def _schedule(self, queued: QueuedPod) -> Placement:
         pod = queued.pod
         equal = self._equal
-        if equal is not None and equal.nodes is self._nodes and equal.stands_for(pod) and equal.has_feasible:
+        if equal is not None and equal.has_feasible and equal.stands_for(pod):
             return self._placed_equally(queued, equal)
         if self._unplaced is not None:
             other, nodes, placement = self._unplaced
@@ -203,19 +191,15 @@ class Simulation:
         return self._not_placed(queued, result)
 
     def _placed_equally(self, queued: QueuedPod, equal: EqualPods) -> Placement:
-        tied, total = equal.best()
-        names = equal.nodes.names
-        row = int(tied[self._chosen(len(tied))])
-        self.nodes = equal.assume(queued.pod, row)
+        choice = equal.place(queued.pod, self._chosen)
         return Placement(
             pod=queued.pod,
             owner=queued.owner,
             outcome=Outcome.SCHEDULABLE,
-            node=names[row],
-            tied=tuple(map(names.__getitem__, tied[:TIED_SHOWN].tolist())),
-            tied_count=len(tied),
-            total=total,
-            beyond_sampling=equal.is_sampled,
+            node=equal.names[choice.row],
+            ties=choice.ties,
+            total=choice.total,
+            beyond_sampling=choice.is_sampled,
         )
 
     def _placed(self, queued: QueuedPod, result: ScheduleResult) -> Placement:
@@ -223,10 +207,11 @@ class Simulation:
         name = tied[self._chosen(len(tied))]
         row = self.nodes.row_of[name]
         judged_anew = self._scheduler.configuration.extenders or result.unknown or not self._may_be_followed(queued)
-        following = self._queue[0][1].pod if self._queue else None
-        self._equal = None if judged_anew else EqualPods.after(result, following)
-        if self._equal is not None:
-            self.nodes = self._equal.assume(result.pod, row)
+        following = self._queue.first
+        equal = None if judged_anew else EqualPods.after(result, following.pod if following is not None else None)
+        if equal is not None:
+            equal.assume(result.pod, row)
+            self._equal = equal
         else:
             taken = reserved(result, name)
             nodes = after(without_nomination(self.nodes, queued.pod), taken)
@@ -236,8 +221,7 @@ class Simulation:
             owner=queued.owner,
             outcome=Outcome.SCHEDULABLE,
             node=name,
-            tied=tuple(tied[:TIED_SHOWN]),
-            tied_count=len(tied),
+            ties=Ties.of(tied),
             total=result.total_of.get(row),
             beyond_sampling=result.is_sampled,
             unknown=result.unknown,
@@ -245,10 +229,10 @@ class Simulation:
 
     def _may_be_followed(self, queued: QueuedPod) -> bool:
         """Report whether the next pod may be equal: the next one in the queue, or any if that is empty."""
-        if not self._queue:
-            return True
-        following = self._queue[0][1]
-        return following.owner == queued.owner and following.pod.spec.containers == queued.pod.spec.containers
+        following = self._queue.first
+        return following is None or (
+            following.owner == queued.owner and following.pod.spec.containers == queued.pod.spec.containers
+        )
 
     def _chosen(self, tied_count: int) -> int:
         """Return the index of the chosen node among the tied ones in name order."""

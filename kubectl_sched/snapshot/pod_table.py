@@ -230,6 +230,15 @@ class PodTable:
         kept[self._size : -1] = False
         return PodTable(store, len(store.pods), kept)
 
+    def add_all(self, pods: Sequence[Pod], rows: Sequence[int]) -> PodTable:
+        """The table with these pods, in their order, last."""
+        store = self._store
+        if self._renumbered is not None or len(store.pods) > self._size:
+            return self.add(pods[0], rows[0]).add_all(pods[1:], rows[1:])
+        store.rows = np.concatenate([store.rows[: self._size], np.array(rows, dtype=np.intp)])
+        store.pods += pods
+        return PodTable(store, len(store.pods), self._kept_of_first)
+
     def replacing(self, pod: Pod) -> PodTable:
         """The table with this pod, last, in place of the one of its name, on the same row."""
         position = self._position_of(pod.namespace, pod.name)

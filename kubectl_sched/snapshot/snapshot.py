@@ -205,6 +205,16 @@ class Snapshot(CachingRecord, frozen=True, kw_only=True):
             freed_ports=self._with_freed(row, lambda freed, ports: freed - ports, pod),
         )
 
+    def assume_equal(self, added: Sequence[tuple[Pod, int]]) -> Snapshot:
+        """With these pods running on the rows' nodes, too, which ask for the same resources and have no host ports."""
+        pods, rows = [pod for pod, _ in added], [row for _, row in added]
+        times = np.bincount(rows, minlength=len(self))
+        return replace(
+            self,
+            usage=self.usage.plus_everywhere(self.resource_of(pods[0]), times),
+            existing_pods=self.existing_pods.add_all(pods, rows),
+        )
+
     def with_usage_everywhere(self, pod: Pod, times: int) -> Snapshot:
         """As if the pod ran so many times on every node, as far as requests and the number of pods tell."""
         return replace(self, usage=self.usage.plus_everywhere(self.resource_of(pod), times))

@@ -108,8 +108,8 @@ class Usage:
         requested, non_zero, pod_count = sums.requested, sums.non_zero, sums.pod_count
         return Usage(requested=requested, non_zero=non_zero, pod_count=pod_count, changes=changes, seen=seen + 1)
 
-    def plus_everywhere(self, resource: PodResource, times: int) -> Usage:
-        """With so many equal pods more on every row."""
+    def plus_everywhere(self, resource: PodResource, times: int | Integers) -> Usage:
+        """With so many equal pods more on every row, or on each."""
         return Usage(
             requested=_plus_everywhere(self.requested, resource.requested, times, len(self.pod_count)),
             non_zero=_plus_everywhere(self.non_zero, resource.non_zero, times, len(self.pod_count)),
@@ -160,9 +160,12 @@ def _sums(per_value: Sequence[Mapping[str, int]], codes: Codes, rows: Rows, node
     return sums
 
 
-def _plus_everywhere(amounts: Mapping[str, Integers], by: Mapping[str, int], times: int, node_count: int) -> Amounts:
+def _plus_everywhere(
+    amounts: Mapping[str, Integers], by: Mapping[str, int], times: int | Integers, node_count: int
+) -> Amounts:
     absent = {name: np.zeros(node_count, dtype=np.int64) for name in by if name not in amounts}
-    return {name: each + wrapped(times * by.get(name, 0)) for name, each in {**amounts, **absent}.items()}
+    numbers = np.atleast_1d(times)  # numpy warns of what wraps in a number, not in an array
+    return {name: each + numbers * by[name] if name in by else each for name, each in {**amounts, **absent}.items()}
 
 
 def _total(amounts: Mapping[str, Integers], added: Mapping[str, Integers]) -> Amounts:

@@ -21,11 +21,12 @@ from kubectl_sched.plugins.pod_topology_spread import PodTopologySpread
 from kubectl_sched.scheduler.schedule_one import cycle
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.simulation.placements import QueuedPod
-from kubectl_sched.simulation.queue_simulation import Simulation
+from kubectl_sched.simulation.queue_simulation import Choices, Simulation
 from kubectl_sched.simulation.replicas import verdicts_by_usage
 from kubectl_sched.simulation.replicas.replica_placement import EqualPods, are_equal
+from kubectl_sched.simulation.replicas.replica_scores import ReplicaScores
 from tests.examples import examples
-from tests.plugins.clusters import node, pod, requests, snapshot
+from tests.plugins.clusters import ROOMY, node, pod, requests, snapshot
 from tests.plugins.neighbourhoods import district, neighbourhood
 from tests.plugins.random_clusters import clusters, incoming_pods
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.array_types import Integers
 
 REPLICAS = 9
 SPREAD = {
@@ -378,6 +380,72 @@ def test_many_nodes_with_the_same_number_of_replicas(seed: int, count: int) -> N
     assert knows_equal_pods(replay, template)
     pods = copies(template, count)
     assert simulated(replay, pods) == one_by_one(replay, pods)
+
+
+def filling(seed: int) -> tuple[Snapshot, Pod]:
+    """Nodes that are not listed by name and that few pods fill, and a pod to which others are better as some fill."""
+    random = Random(seed)  # noqa: S311 - a test case
+    taints = [{"key": each, "value": "", "effect": "PreferNoSchedule"} for each in "abc"]
+    names = [f"n{index}" for index in range(12)]
+    random.shuffle(names)
+    nodes = [
+        node(
+            name,
+            labels={"size": random.choice("123")},
+            taints=random.choice([[], taints[: random.randrange(4)]]),
+            allocatable={"cpu": str(random.randint(1, 3)), "memory": "4Gi", "pods": str(random.randint(2, 5))},
+        )
+        for name in names
+    ]
+    preferred = [
+        {"weight": weight, "preference": {"matchExpressions": [{"key": "size", "operator": "In", "values": [size]}]}}
+        for size, weight in random.sample([("1", 1), ("2", 7), ("3", 40)], random.randrange(4))
+    ]
+    affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}
+    asked = random.choice([{}, requests(cpu="500m"), requests(cpu="300m", memory="1Gi")])
+    running = [pod(f"old-{index}", on=random.choice(names), **requests(cpu="200m")) for index in range(6)]
+    return snapshot(*nodes, *running), pod("new", affinity=affinity, **asked)
+
+
+@settings(max_examples=examples(150), deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), chance=st.none() | st.integers(0, 99))
+def test_pods_that_fill_the_nodes_one_after_the_other(seed: int, chance: int | None) -> None:
+    nodes, template = filling(seed)
+    framework = scheduler(nodes).framework("default-scheduler")
+    assert framework is not None
+    simulation = Simulation(scheduler(nodes), Choices(seed=chance))
+    simulation.enqueue(QueuedPod(pod=each) for each in copies(template, 60))
+    simulation.run()
+    random = Random(chance)  # noqa: S311 - as the simulation has it
+    for placed in simulation.placements:
+        result = cycle(placed.pod, nodes, framework)
+        if not result.fits:
+            assert (placed.node, placed.event) == (None, result.event)
+            continue
+        chosen = result.best[0 if chance is None else random.randrange(len(result.best))]
+        assert (placed.node, placed.tied, placed.total) == (chosen, result.best, int(result.totals.max()))
+        nodes = nodes.assume(placed.pod, nodes.row_of[chosen])
+    after = simulation.nodes
+    assert list(after.existing_pods.pods) == list(nodes.existing_pods.pods)
+    assert after.existing_pods.rows.tolist() == nodes.existing_pods.rows.tolist()
+    assert after.pod_count.tolist() == nodes.pod_count.tolist()
+    assert [after.requested(name).tolist() for name in ROOMY] == [nodes.requested(name).tolist() for name in ROOMY]
+
+
+def test_plain_replicas_are_ranked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That nothing but the node of a pod is looked at again shows in how often the totals of all nodes are."""
+    asked: list[int] = []
+    totals = ReplicaScores.totals
+
+    def counted(scores: ReplicaScores) -> Integers:
+        asked.append(1)
+        return totals(scores)
+
+    monkeypatch.setattr(ReplicaScores, "totals", counted)
+    nodes = snapshot(*(node(f"n{index}", allocatable={**ROOMY, "pods": "3"}) for index in range(20)))
+    pods = copies(pod("new", **requests(cpu="100m")), 61)
+    assert [each[0] for each in simulated(scheduler(nodes), pods)].count(None) == 1
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize(

@@ -31,13 +31,17 @@ def test_each_version_finds_the_pods_that_it_has() -> None:
     assert (found(taken), taken.at(0).name) == ({"a": 0, "b": None, "c": None}, "a")
 
 
-@given(steps=st.lists(st.tuples(st.booleans(), st.integers(0, 99), st.integers(0, 99)), max_size=30))
-def test_versions_that_branch_keep_their_own_pods(steps: list[tuple[bool, int, int]]) -> None:
+@given(steps=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 99), st.integers(0, 99)), max_size=30))
+def test_versions_that_branch_keep_their_own_pods(steps: list[tuple[int, int, int]]) -> None:
     versions = [(PodTable.of([pod("a"), pod("b")], [0, 1]), [("a", 0), ("b", 1)])]
     for number, (adds, version, index) in enumerate(steps):
         table, expected = versions[version % len(versions)]
-        if adds:
-            versions.append((table.add(pod(f"p{number}"), index), [*expected, (f"p{number}", index)]))
+        added = [(f"p{number}-{each}", index + each) for each in range(adds)]
+        if adds == 1:
+            versions.append((table.add(pod(added[0][0]), index), [*expected, *added]))
+        elif adds:
+            more = table.add_all([pod(name) for name, _ in added], [row for _, row in added])
+            versions.append((more, [*expected, *added]))
         elif expected:
             left = index % len(expected)
             versions.append((table.without(np.array([left])), [*expected[:left], *expected[left + 1 :]]))

@@ -9,25 +9,29 @@ whole cycle.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
 
-from kubectl_sched.framework.interface import DependsOn, PreFilterExtensions, PreScoreExtensions
+from kubectl_sched.framework.interface import DependsOn, PreFilterExtensions
 from kubectl_sched.framework.status import passing
+from kubectl_sched.plugins.inter_pod_affinity.terms import terms_of
 from kubectl_sched.scheduler.num_feasible_nodes import num_feasible_nodes_to_find
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.schedule_one import cycle
+from kubectl_sched.simulation.placements import TIED_SHOWN, Ties
 from kubectl_sched.simulation.pods_without_claims import counts_nobody, is_plain
+from kubectl_sched.simulation.replicas.node_ranking import NodeRanking
 from kubectl_sched.simulation.replicas.ordinal_labels import Ordinals
 from kubectl_sched.simulation.replicas.replica_claims import ReplicaClaims
 from kubectl_sched.simulation.replicas.replica_scorer import Feasible, remember
-from kubectl_sched.simulation.replicas.replica_scores import ReplicaScores
+from kubectl_sched.simulation.replicas.replica_scores import ReplicaScores, can_be_followed
 from kubectl_sched.simulation.replicas.verdicts_by_usage import UsageLevels
+from kubectl_sched.snapshot.host_ports import host_ports
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     from kubectl_sched.api.meta import Labels
     from kubectl_sched.api.pod import Pod
@@ -66,6 +70,15 @@ def _are_equal_but_for(unasked: frozenset[str], mine: Labels, theirs: Labels) ->
     return all(key in unasked or theirs[key] == value for key, value in mine.items())
 
 
+class Choice(NamedTuple):
+    """The node that one of the pods was given, and those that tied at its total."""
+
+    row: int
+    ties: Ties
+    total: int
+    is_sampled: bool
+
+
 class EqualPods:
     """The verdicts and scores of all nodes for one more of the pods; `assume` brings them up to date."""
 
@@ -79,9 +92,11 @@ class EqualPods:
         objects: Objects,
     ) -> None:
         self.pod = result.pod if claims is None else claims.pod
-        self.nodes = result.nodes if claims is None else claims.nodes
+        self._nodes = result.nodes if claims is None else claims.nodes
+        self.names = self._nodes.names
+        self._added: list[tuple[Pod, int]] = []
+        self._nodes_after: Snapshot | None = None
         self._claims = claims
-        self._framework = framework
         self._looked_for = num_feasible_nodes_to_find(len(self.nodes), framework.profile.percentage_of_nodes_to_score)
         self._state = state.clone()
         self._ordinals = ordinals
@@ -91,11 +106,15 @@ class EqualPods:
         counting = [each for each in filters if isinstance(each, PreFilterExtensions)]
         self._counting = [each for each in counting if each.concerns(self._state, self.pod, self.pod)]
         self._of_pods = [each for each in filters if each.depends_on is DependsOn.PODS_OF_NODE]
+        of_usage = [each for each in filters if each.depends_on is DependsOn.USAGE_OF_NODE]
         passes = {name: passing(column) for name, column in result.verdicts.items()}
         self._counted = {each.name: passes.pop(each.name) for each in self._counting}
-        self._passes = passes
-        self._passes_others = np.logical_and.reduce([*passes.values(), np.ones(len(self.nodes), dtype=np.bool_)])
+        everywhere = np.ones(len(self.nodes), dtype=np.bool_)
+        self._passes_others = np.logical_and.reduce([*passes.values(), everywhere])
         self._others_changed = 0
+        self._passes_of_pods = {each.name: passes.pop(each.name) for each in self._of_pods}
+        steady = (mask for name, mask in passes.items() if name not in {each.name for each in of_usage})
+        self._passes_steadily = np.logical_and.reduce([*steady, everywhere])
         self._spare = {each.name: each.spare(result.pod, result.nodes) for each in self._of_pods}
         self._known_passes: dict[str, dict[Hashable, Mask]] = {each.name: {} for each in self._counting}
         self._keys = {each.name: each.verdict_key(self._state, self.pod, self.nodes) for each in self._counting}
@@ -104,13 +123,8 @@ class EqualPods:
         self._scores = ReplicaScores(result, framework, self._state, self._feasible)
         self.counts_pods = bool(counting) or self._scores.counts_pods
         """Report whether a plugin of this cycle looks at pods on other nodes."""
-        self._usage = UsageLevels(
-            self.pod,
-            self.nodes,
-            state,
-            [each for each in filters if each.depends_on is DependsOn.USAGE_OF_NODE],
-            self._scores.of_usage,
-        )
+        self._usage = UsageLevels(self.pod, self.nodes, state, of_usage, self._scores.of_usage)
+        self._ranking: NodeRanking | None = None
 
     @classmethod
     def after(cls, result: ScheduleResult, following: Pod | None = None) -> EqualPods | None:
@@ -131,8 +145,7 @@ class EqualPods:
         scored = {each.plugin for each in result.scores} - state.skip_filter_plugins
         scorers = (each for each in framework.score_plugins if each.name in scored)
         # One that has nothing to filter has nothing to score either, unless it says so by PreScoreExtensions.
-        further = {DependsOn.CLUSTER, DependsOn.CLAIMS}
-        if any(each.depends_on in further and not isinstance(each, PreScoreExtensions) for each in scorers):
+        if not all(map(can_be_followed, scorers)):
             return None
         claims = None if is_plain(pod) else ReplicaClaims.after(result)
         if claims is None:
@@ -167,7 +180,47 @@ class EqualPods:
         totals = totals if is_as_listed else totals.take(rows)
         highest = int(np.maximum.reduce(totals))
         tied = (totals == highest).nonzero()[0]
-        return tied if is_as_listed else rows.take(tied), highest if self._framework.score_plugins else 1
+        return tied if is_as_listed else rows.take(tied), highest
+
+    def place(self, pod: Pod, choose: Callable[[int], int]) -> Choice:
+        """Let one of the pods run on one of the tied nodes: `choose` returns its index, given how many there are."""
+        ranking = self._ranking = self._ranking or self._ranked()
+        if ranking is None:
+            tied, total = self.best()
+            row = int(tied[choose(len(tied))])
+            choice = Choice(row, Ties(self.names, tied[:TIED_SHOWN].tolist(), len(tied)), total, self.is_sampled)
+            self.assume(pod, row)
+            return choice
+        places, total = ranking.best()
+        row = ranking.rows[places[choose(len(places))]]
+        choice = Choice(row, Ties(ranking.names, places[:TIED_SHOWN], len(places)), total, self.is_sampled)
+        self._note(pod, row)
+        self._added.append((pod, row))
+        level = self._usage.one_more_on(row)
+        after = self._scores.total_of(row, level.points)
+        if level.passes:
+            ranking.move(row, after)
+        else:
+            self._fill_up(row, ranking)
+        return choice
+
+    def _ranked(self) -> NodeRanking | None:
+        """The nodes as ranked by their totals; None if a pod can change more than the verdict and total of its own."""
+        if self._counting or self._of_pods or self._scores.counts_pods:
+            return None
+        if terms_of(self.pod) is not None or host_ports(self.pod):
+            return None
+        return NodeRanking(self._scores.totals(), self._feasible, self._in_name_order, self.names)
+
+    def _fill_up(self, row: int, ranking: NodeRanking) -> None:
+        """The row's node takes no further pod."""
+        self._passes_others[row] = False
+        self._others_changed += 1
+        self._feasible = self._feasible_now()
+        if len(self._feasible.rows) and self._scores.change_with(self._nodes, self._feasible):
+            self._ranking = None
+        else:
+            ranking.remove(row)
 
     def _feasible_now(self) -> Feasible:
         """The nodes that pass. Pods that spread make the same few sets of nodes feasible in turn."""
@@ -185,63 +238,75 @@ class EqualPods:
             remember(self._known_feasible, key, known)
         return known
 
-    def assume(self, pod: Pod, row: int) -> Snapshot:
-        """Let one of the pods run on the row's node, and judge anew what depends on that. Gives the new snapshot."""
-        self.nodes = self.nodes.assume(pod, row)
+    def assume(self, pod: Pod, row: int) -> None:
+        """Let one of the pods run on the row's node, and judge anew what depends on that."""
+        self._nodes = self.nodes.assume(pod, row)
+        self._note(pod, row)
+        self._judge_again(pod, row)
+
+    def _note(self, pod: Pod, row: int) -> None:
+        self._nodes_after = None
         self._ordinals.place(pod)
         if self._claims is not None:
-            self._claims.place(pod, self.nodes.names[row])
-        self._judge_again(pod, row)
-        return self.nodes
+            self._claims.place(pod, self.names[row])
+
+    @property
+    def nodes(self) -> Snapshot:
+        """The cluster with all of the pods that have a node, and with what is nobody's."""
+        if self._added:
+            self._nodes = self._nodes.assume_equal(self._added)
+            self._added = []
+        return self._nodes
 
     @property
     def nodes_after(self) -> Snapshot:
-        """The cluster with all that the pods have reserved; `nodes` have what is nobody's instead."""
-        if self.nodes.objects is self._objects:
-            return self.nodes
-        nodes = replace(self.nodes, objects=self._objects)
-        return nodes if self._claims is None else self._claims.reserved(nodes)
+        """The cluster with all that the pods have reserved, and with nothing of nobody's."""
+        if self._nodes_after is None:
+            nodes = self.nodes
+            if nodes.objects is not self._objects:
+                nodes = replace(nodes, objects=self._objects)
+            self._nodes_after = nodes if self._claims is None else self._claims.reserved(nodes)
+        return self._nodes_after
 
     def follow(self, nodes: Snapshot, added: Sequence[tuple[Pod, int]]) -> None:
         """Go on with a snapshot in which some of the pods run on these rows, unless `counts_pods`."""
-        self.nodes = nodes
+        self._nodes = nodes
         for pod, row in added:
             self._judge_again(pod, row)
 
     def _judge_again(self, pod: Pod, row: int) -> None:
+        self._ranking = None
         level = self._usage.one_more_on(row)
         moved = self._filter_again(pod, row, level)
         if moved:
             before, self._feasible = self._feasible, self._feasible_now()
             moved = before is not self._feasible
         if len(self._feasible.rows):
-            self._scores.update(pod, row, self.nodes, self._feasible, level.raw, moved=moved)
+            self._scores.update(pod, row, self.nodes, self._feasible, level.points, moved=moved)
 
     def _filter_again(self, added: Pod, row: int, level: UsageLevel) -> bool:
         """Report whether any verdict may have changed."""
-        is_other = changed = False
+        changed = False
         for plugin in self._counting:
             plugin.add_pod(self._state, self.pod, added, row, self.nodes)
             key = self._keys[plugin.name] = plugin.verdict_key(self._state, self.pod, self.nodes)
             passes = self._passing_now(plugin, key)
             changed |= passes is not self._counted[plugin.name]
             self._counted[plugin.name] = passes
-        for name, verdict in level.passes.items():
-            is_other |= verdict != self._passes[name][row]
-            self._passes[name][row] = verdict
+        verdict = level.passes and bool(self._passes_steadily[row])
         for each in self._of_pods:
-            spare = self._spare[each.name]
+            spare, mask = self._spare[each.name], self._passes_of_pods[each.name]
             if spare[row]:
                 spare[row] -= 1
-                continue
-            one = self.nodes.take(np.array([row]))
-            verdict = bool(passing(each.filter(self._state, self.pod, one))[0])
-            is_other |= verdict != self._passes[each.name][row]
-            self._passes[each.name][row] = verdict
-        if is_other:
+            else:
+                one = self.nodes.take(np.array([row]))
+                mask[row] = passing(each.filter(self._state, self.pod, one))[0]
+            verdict &= bool(mask[row])
+        if verdict != self._passes_others[row]:
             self._others_changed += 1
-            self._passes_others[row] = all(passes[row] for passes in self._passes.values())
-        return is_other or changed
+            self._passes_others[row] = verdict
+            return True
+        return changed
 
     def _passing_now(self, plugin: FilterPlugin, key: Hashable) -> Mask:
         """bool[n]: the nodes that pass; the plugin is asked only if it has not been lately for the same key."""

@@ -105,17 +105,6 @@ class ReplicaScorer:
         if len(changed) or moved:
             self._weigh(nodes, feasible, changed)
 
-    def replace(self, row: int, raw: int, nodes: Snapshot, feasible: Feasible, *, moved: bool) -> None:
-        """Another raw score of one node."""
-        if self._normalizes:
-            is_other, self._raw[row] = raw != self._raw[row], raw
-            if moved or is_other:
-                self._weigh(nodes, feasible, np.array([row], dtype=np.intp))
-        else:
-            weighted = raw * self.weight
-            self._totals[row] += weighted - int(self._weighted[row])
-            self._weighted[row] = weighted
-
     def weigh_again(self, nodes: Snapshot, feasible: Feasible) -> None:
         """Other nodes are feasible, with the raw scores that they had."""
         if self._is_even is None:

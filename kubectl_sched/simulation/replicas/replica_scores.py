@@ -11,14 +11,19 @@ from kubectl_sched.simulation.replicas.replica_scorer import Feasible, ReplicaSc
 from kubectl_sched.simulation.replicas.score_groups import ScoreGroups
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.array_types import Integers, Rows
+    from kubectl_sched.snapshot.array_types import Integers
+
+
+def can_be_followed(plugin: ScorePlugin) -> bool:
+    """Report whether the plugin's points can be brought up to date without asking it about all nodes."""
+    if plugin.depends_on is DependsOn.USAGE_OF_NODE:
+        return type(plugin).normalize_score is ScorePlugin.normalize_score
+    return plugin.depends_on is DependsOn.NODE or isinstance(plugin, PreScoreExtensions)
 
 
 class ReplicaScores:
@@ -30,20 +35,26 @@ class ReplicaScores:
         self._state = state
         self._pod = pod
         self._totals: Integers = np.zeros(len(nodes), dtype=np.int64)
-        self._scorers = [
+        """The totals without points that pods change on their own node or in whole groups."""
+        scorers = [
             ReplicaScorer(plugin, framework.weights[plugin.name], state, pod, self._totals)
             for plugin in framework.score_plugins
             if plugin.name in scored or isinstance(plugin, PreScoreExtensions)
         ]
-        self._counting = [each for each in self._scorers if each.extensions is not None]
-        others = [each for each in self._scorers if each.extensions is None]
-        self._of_usage = [each for each in others if each.plugin.depends_on is DependsOn.USAGE_OF_NODE]
-        self._of_pods = [each for each in others if each.plugin.depends_on is DependsOn.PODS_OF_NODE]
-        self._of_nodes = [each for each in others if each not in (*self._of_usage, *self._of_pods)]
-        for scorer in self._scorers:
-            if scorer.extensions is None:
-                scorer.score_all(nodes, feasible, scored[scorer.plugin.name])
-            elif scorer.plugin.name in scored:
+        self._counting = [each for each in scorers if each.extensions is not None]
+        others = [each for each in scorers if each.extensions is None]
+        of_usage = [each for each in others if each.plugin.depends_on is DependsOn.USAGE_OF_NODE]
+        self.of_usage = [(each.plugin, each.weight) for each in of_usage]
+        """The plugins that look at sums of requests, with their weights."""
+        self._of_nodes = [each for each in others if each not in of_usage]
+        for scorer in of_usage:
+            scorer.score_all(nodes, feasible, scored[scorer.plugin.name])
+        self._of_usage = self._totals.copy()
+        self._totals.fill(0 if framework.score_plugins else 1)
+        for scorer in self._of_nodes:
+            scorer.score_all(nodes, feasible, scored[scorer.plugin.name])
+        for scorer in self._counting:
+            if scorer.plugin.name in scored:
                 scorer.count(pod, 0, nodes, feasible, 0)
         self._grouped = [each for each in self._counting if not each.is_skipped]
         self._groups: ScoreGroups | None = None
@@ -52,28 +63,25 @@ class ReplicaScores:
         self.counts_pods = bool(self._grouped)
         """Report whether a plugin of this cycle looks at pods on other nodes."""
 
-    @property
-    def of_usage(self) -> list[ScorePlugin]:
-        """The plugins that look at sums of requests."""
-        return [each.plugin for each in self._of_usage]
-
     def totals(self) -> Integers:
         """int64[n]: the totals of the feasible nodes; those of others mean nothing."""
-        return self._totals if self._groups is None else self._totals + self._of_groups.take(self._groups.codes)
+        totals = self._totals + self._of_usage
+        if self._groups is not None:
+            totals += self._of_groups.take(self._groups.codes)
+        return totals
 
-    def update(
-        self, added: Pod, row: int, nodes: Snapshot, feasible: Feasible, raw: Mapping[str, int], *, moved: bool
-    ) -> None:
-        """One of the pods runs on the row's node. `raw` are the scores of `of_usage`; `moved`: others are feasible."""
+    def total_of(self, row: int, points: int) -> int:
+        """The total of one node, unless there are groups. `points` are now those of `of_usage`."""
+        self._of_usage[row] = points
+        return int(self._totals[row]) + points
+
+    def update(self, added: Pod, row: int, nodes: Snapshot, feasible: Feasible, points: int, *, moved: bool) -> None:
+        """One of the pods runs on the row's node. `points` are those of `of_usage`; `moved`: others are feasible."""
         for scorer in self._counting:
             scorer.count(added, row, nodes, feasible)
-        for scorer in self._of_usage:
-            scorer.replace(row, raw[scorer.plugin.name], nodes, feasible, moved=moved)
-        for scorer in self._of_pods:
-            score = scorer.plugin.score(self._state, self._pod, nodes.take(np.array([row])), _FIRST)[0]
-            scorer.replace(row, int(score), nodes, feasible, moved=moved)
-        for scorer in self._of_nodes if moved else ():
-            scorer.weigh_again(nodes, feasible)
+        self._of_usage[row] = points
+        if moved:
+            self._weigh_again(nodes, feasible)
         if self._groups is None:
             for scorer in self._counting:
                 scorer.score_changed(added, row, nodes, feasible, moved=moved)
@@ -82,6 +90,16 @@ class ReplicaScores:
         else:
             self._grouped = [each for each in self._counting if not each.is_skipped]
             self._group(nodes, feasible)
+
+    def change_with(self, nodes: Snapshot, feasible: Feasible) -> bool:
+        """Report whether totals change as other nodes are feasible, unless there are groups."""
+        before = self._totals.copy()
+        self._weigh_again(nodes, feasible)
+        return not np.array_equal(before, self._totals)
+
+    def _weigh_again(self, nodes: Snapshot, feasible: Feasible) -> None:
+        for scorer in self._of_nodes:
+            scorer.weigh_again(nodes, feasible)
 
     def _group(self, nodes: Snapshot, feasible: Feasible) -> None:
         """Group all nodes anew, or score each of them."""
@@ -97,6 +115,3 @@ class ReplicaScores:
         if self._grouped != [each for each in self._counting if not each.is_skipped]:
             return False
         return groups.move(self._state, self._pod, nodes, row) and groups.are_worth_it
-
-
-_FIRST: Rows = np.zeros(1, dtype=np.intp)

@@ -15,30 +15,25 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.interface import FilterPlugin, ScorePlugin
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
+    from kubectl_sched.snapshot.array_types import Rows
 
 _ROWS_OF_A_CALL = 1000
 """Asking about so many nodes at once takes as long as asking about one."""
 
 
 class UsageLevel(NamedTuple):
-    """The answers for one node of the plugins that look at sums of requests, by plugin name."""
+    """The answers for one node of the plugins that look at sums of requests."""
 
-    passes: dict[str, bool]
-    raw: dict[str, int]
+    passes: bool
+    points: int
+    """The sum of their scores, each times its weight."""
 
 
-class _Said(NamedTuple):
-    """Their answers for several nodes: bool[n] and int64[n] each."""
+class _Levels(NamedTuple):
+    """Their answers for several nodes."""
 
-    passes: dict[str, Mask]
-    raw: dict[str, Integers]
-
-    def of(self, row: int) -> UsageLevel:
-        return UsageLevel(
-            {name: bool(mask[row]) for name, mask in self.passes.items()},
-            {name: int(scores[row]) for name, scores in self.raw.items()},
-        )
+    passes: list[bool]
+    points: list[int]
 
 
 class UsageLevels:
@@ -54,35 +49,41 @@ class UsageLevels:
         nodes: Snapshot,
         state: CycleState,
         filters: Sequence[FilterPlugin],
-        scorers: Sequence[ScorePlugin],
+        scorers: Sequence[tuple[ScorePlugin, int]],
     ) -> None:
-        """`nodes` are as they were before any of the pods; the plugins look at sums of requests alone."""
+        """`nodes` are as they were before any of the pods; the plugins look at sums of requests alone.
+
+        The scorers come with their weights, and do not normalize.
+        """
         self._pod = pod
         self._state = state
         self._base = nodes
         self._filters = filters
         self._scorers = scorers
-        self._count: Integers = np.zeros(len(nodes), dtype=np.int64)
+        self._count = [0] * len(nodes)
         self._reached = [len(nodes)]
-        self._levels: dict[int, _Said] = {}
+        self._levels: dict[int, _Levels] = {}
 
     def one_more_on(self, row: int) -> UsageLevel:
         """One more of the pods runs on the row's node: what is said of it now."""
-        self._count[row] += 1
-        count = int(self._count[row])
+        count = self._count[row] = self._count[row] + 1
         if count == len(self._reached):
             self._reached.append(0)
         self._reached[count] += 1
-        if count not in self._levels:
+        levels = self._levels.get(count)
+        if levels is None:
             if self._reached[count - 1] * _ROWS_OF_A_CALL < len(self._base):
-                return self._said_of(self._base.take(np.array([row], dtype=np.intp)), count).of(0)
-            self._levels[count] = self._said_of(self._base, count)
-        return self._levels[count].of(row)
+                row, levels = 0, self._asked(self._base.take(np.array([row], dtype=np.intp)), count)
+            else:
+                levels = self._levels[count] = self._asked(self._base, count)
+        return UsageLevel(levels.passes[row], levels.points[row])
 
-    def _said_of(self, nodes: Snapshot, count: int) -> _Said:
+    def _asked(self, nodes: Snapshot, count: int) -> _Levels:
         nodes = nodes.with_usage_everywhere(self._pod, count)
         everywhere: Rows = np.arange(len(nodes), dtype=np.intp)
-        return _Said(
-            {each.name: passing(each.filter(self._state, self._pod, nodes)) for each in self._filters},
-            {each.name: each.score(self._state, self._pod, nodes, everywhere) for each in self._scorers},
-        )
+        passes, points = np.ones(len(nodes), dtype=np.bool_), np.zeros(len(nodes), dtype=np.int64)
+        for each in self._filters:
+            passes &= passing(each.filter(self._state, self._pod, nodes))
+        for scorer, weight in self._scorers:
+            points += scorer.score(self._state, self._pod, nodes, everywhere) * weight
+        return _Levels(passes.tolist(), points.tolist())
