@@ -78,7 +78,8 @@ class Making:
                 self.quotas.take(pod)
             if pod.spec.resource_claims:
                 pod = self._with_device_claims(pod)
-            claims += self._claims_of(pod, replicas)
+            if replicas.claim_templates or pod.spec.volumes:
+                claims += self._claims_of(pod, replicas)
             pods.append(pod)
         with_volumes, made_at_once = bound_at_once(claims, self._objects)
         self.made += with_volumes

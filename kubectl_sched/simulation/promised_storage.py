@@ -47,7 +47,9 @@ def _provisions(placements: Sequence[Placement], nodes: Snapshot) -> Iterator[tu
     """Each claim that waits for its volume to be made, with the labels of the node that it is made for."""
     seen: set[str] = set()
     for placement in placements:
-        for use in claim_uses(placement.pod) if placement.is_placed else ():
+        if not placement.pod.spec.volumes or not placement.is_placed:
+            continue
+        for use in claim_uses(placement.pod):
             claim = nodes.objects.get(PersistentVolumeClaim, use.claim_name, placement.pod.namespace)
             row = nodes.row_of.get(claim.metadata.annotations.selected_node or "") if claim is not None else None
             if claim is None or row is None or claim.spec.volume_name or claim.key in seen:

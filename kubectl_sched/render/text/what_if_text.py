@@ -136,9 +136,11 @@ def _by_node(simulated: Simulated, width: int) -> Iterator[Text]:
     changed = filled_nodes(simulated)
     shown = changed[:_NODES_SHOWN]
     if shown:
-        tables = [filled_table(simulated, shown, bar) for bar in _BARS]
-        roomy = next((table for table in tables if fits(table, width)), tables[-1])
-        yield from table_lines(roomy, width)
+        for bar in _BARS:
+            table = filled_table(simulated, shown, bar)
+            if fits(table, width):
+                break
+        yield from table_lines(table, width)
     if len(changed) > _NODES_SHOWN:
         yield Text(f"and {count(len(changed) - _NODES_SHOWN, 'more node')} (-o json has all)")
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from kubectl_sched.api.apimachinery.int64 import parse_int64
+from kubectl_sched.api.decoders import UNDECODABLE
 from kubectl_sched.sources.live.endpoint import Endpoint, Material, User, split_address
 from kubectl_sched.sources.live.impersonation import impersonation_headers
 from kubectl_sched.sources.live.live_errors import ClusterError, KubeconfigError
@@ -149,6 +150,8 @@ def _read(path: str, *, named: bool) -> Fields | None:
         return None
     except OSError as error:
         raise KubeconfigError(f"kubeconfig {path}: {(error.strerror or str(error)).lower()}") from None
+    with suppress(*UNDECODABLE):  # YAML as well, in a style for which PyYAML would have to be imported
+        return msgspec.json.decode(data, type=Fields)
     try:
         found = list(documents(data, f"kubeconfig {path}"))
     except DumpError as error:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kubectl_sched.api.core import Node
-    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.api.meta import KubernetesObject, ObjectMeta
     from kubectl_sched.sources.live.lister import Listed
 
 ALWAYS = ("Namespace",)
@@ -90,31 +90,25 @@ class Need(NamedTuple):
     fields: str = ""
 
 
-def needs(pods: Iterable[Pod]) -> tuple[Need, ...]:
-    """Return the lists besides nodes and pods for all of these pods together, each once."""
-    wanted: dict[Need, None] = dict.fromkeys(Need(kind) for kind in ALWAYS)
-    for pod in pods:
-        wanted.update(dict.fromkeys(_of(pod)))
-    return tuple(wanted)
-
-
-def _of(pod: Pod) -> Iterable[Need]:
-    if pod.spec.preemption_policy != "Never":
-        yield Need("PodDisruptionBudget")
-    if not pod.spec.topology_spread_constraints:
-        yield from _default_selector(pod)
-    if has_storage(pod):
-        yield from map(Need, STORAGE)
-    if pod.spec.resource_claims or any(map(is_dra_extended_resource_name, _requested(pod))):
-        yield from map(Need, DEVICES)
-    if pod.spec.scheduling_group is not None or pod.spec.workload_ref is not None:
-        yield from (Need(kind, pod.metadata.namespace) for kind in GROUPS)
+def needs(pods: Sequence[Pod]) -> frozenset[Need]:
+    """Return the lists besides nodes and pods for all of these pods together."""
+    wanted = {Need(kind) for kind in ALWAYS}
+    if any(pod.spec.preemption_policy != "Never" for pod in pods):
+        wanted.add(Need("PodDisruptionBudget"))
+    wanted.update(_default_selectors([pod.metadata for pod in pods if not pod.spec.topology_spread_constraints]))
+    if any(map(has_storage, pods)):
+        wanted.update(map(Need, STORAGE))
+    if any(pod.spec.resource_claims for pod in pods) or any(map(is_dra_extended_resource_name, _requested(pods))):
+        wanted.update(map(Need, DEVICES))
+    grouped = [pod for pod in pods if pod.spec.scheduling_group is not None or pod.spec.workload_ref is not None]
+    wanted.update(Need(kind, pod.metadata.namespace) for pod in grouped for kind in GROUPS)
+    return frozenset(wanted)
 
 
 def gate_needs(held: Iterable[KubernetesObject]) -> tuple[Need, ...]:
     """Return the lists that tell why pods and suspended Jobs are held back; none for those that nothing holds."""
     wanted: dict[Need, None] = {}
-    for item in held:
+    for item in filter(_may_be_held, held):
         wanted.update(dict.fromkeys(_of_held(item)))
     return tuple(wanted)
 
@@ -122,8 +116,6 @@ def gate_needs(held: Iterable[KubernetesObject]) -> tuple[Need, ...]:
 def _of_held(item: KubernetesObject) -> Iterable[Need]:
     meta, namespace = item.metadata, item.namespace
     owner = meta.controller
-    if not _may_be_held(item):
-        return
     if is_of_kueue(item):
         yield from (Need(kind, namespace) for kind in KUEUE_OF_NAMESPACE)
         yield from map(Need, KUEUE)
@@ -180,12 +172,14 @@ def autoscaler_needs(pods: Iterable[Pod], nodes: Sequence[Node], everybody: Iter
     return tuple(wanted)
 
 
-def _default_selector(pod: Pod) -> Iterable[Need]:
-    """The services of the namespace, and the pod's own controller (helper.DefaultSelector)."""
-    yield Need("Service", pod.metadata.namespace)
-    owner = pod.metadata.controller
-    if owner is not None and owner.kind in SELECTORS:
-        yield _named(owner.kind, pod.metadata.namespace, owner.name)
+def _default_selectors(pods: Iterable[ObjectMeta]) -> Iterable[Need]:
+    """The services of the namespaces, and the pods' own controllers (helper.DefaultSelector)."""
+    owners: set[tuple[str, str, str]] = set()
+    for meta in pods:
+        owner = meta.controller
+        owners.add((meta.namespace, *((owner.kind, owner.name) if owner is not None else ("", ""))))
+    yield from {Need("Service", namespace) for namespace, _, _ in owners}
+    yield from (_named(kind, namespace, name) for namespace, kind, name in owners if kind in SELECTORS)
 
 
 def event_needs(pods: Sequence[Pod]) -> tuple[Need, ...]:
@@ -253,10 +247,15 @@ def of_name(name: str) -> str:
 
 def has_storage(pod: Pod) -> bool:
     """Report whether any of its volumes concerns a volume plugin: a claim, a CSI driver or a disk of a cloud."""
-    return any(_storage_of(volume) != _NO_STORAGE for volume in pod.spec.volumes)
+    return bool(pod.spec.volumes) and any(_storage_of(volume) != _NO_STORAGE for volume in pod.spec.volumes)
 
 
-def _requested(pod: Pod) -> Iterable[str]:
-    for container in (*pod.spec.init_containers, *pod.spec.containers):
-        yield from container.resources.requests
-        yield from container.resources.limits
+def _requested(pods: Iterable[Pod]) -> set[str]:
+    """The names of all resources that containers request or limit."""
+    return {
+        name
+        for pod in pods
+        for container in (*pod.spec.init_containers, *pod.spec.containers)
+        for amounts in (container.resources.requests, container.resources.limits)
+        for name in amounts
+    }
