@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 _ZONE = "topology.kubernetes.io/zone"
 RESOURCES = {"cpu": "CPU requested", "memory": "Memory requested", "pods": "Pods"}
 _NODES_SHOWN = 20
-_BARS = (8, 5, 3, 0)
-"""The lengths that bars may have. The longest that the terminal has room for is taken."""
+_BARS = (8, 5, 3)
+"""The lengths that bars may have. The longest that the terminal has room for is taken, if it has for any."""
 
 
 def page(answer: WhatIfResult, warnings: Sequence[str], display: Display, width: int) -> Iterator[Text]:
@@ -136,11 +136,9 @@ def _by_node(simulated: Simulated, width: int) -> Iterator[Text]:
     changed = filled_nodes(simulated)
     shown = changed[:_NODES_SHOWN]
     if shown:
-        for bar in _BARS:
-            table = filled_table(simulated, shown, bar)
-            if fits(table, width):
-                break
-        yield from table_lines(table, width)
+        tables = (filled_table(simulated, shown, bar) for bar in _BARS)
+        roomy = next((table for table in tables if fits(table, width)), None)
+        yield from table_lines(roomy or filled_table(simulated, shown), width)
     if len(changed) > _NODES_SHOWN:
         yield Text(f"and {count(len(changed) - _NODES_SHOWN, 'more node')} (-o json has all)")
 

@@ -111,11 +111,14 @@ class _Reading:
         self._pool = pool
         self._at = ""
         self._everybody: Listed | None = None
+        self._begun: dict[Need, Future[Listed]] = {}
         self._forbidden: list[Forbidden] = []
 
     def dump(self, selection: Selection) -> Dump:
         version = self._pool.submit(read_version, self._server)
         self._at = self._state()
+        if selection.also and not self._forbidden:  # they are read whichever pods there are
+            self._begun = dict(self._ask([Need("Node"), *map(Need, sorted({*selection.also} - {*GATES}))]))
         found = self._selected(selection)
         pods, context = _divided(found, selection)
         events = [*event_needs(pods), *_creations(selection), *_refusals(selection)]
@@ -273,21 +276,15 @@ class _Reading:
         return [*lists, *self._results(others, namespaces), *self._results(evidence)]
 
     def _ask(self, wanted: Iterable[Need]) -> list[tuple[Need, Future[Listed]]]:
-        """Begins the lists; events may be kept in a store of their own, which knows nothing of the others' states."""
-        return [
-            (
-                need,
-                self._pool.submit(
-                    self._lister.list,
-                    BY_NAME[need.kind],
-                    need.namespace,
-                    "" if need.kind == "Event" else self._at,
-                    self._versions(BY_NAME[need.kind]) if need.kind in GATES else (),
-                    fields=need.fields,
-                ),
-            )
-            for need in wanted
-        ]
+        """Begin the lists, unless they are under way."""
+        return [(need, self._begun.pop(need) if need in self._begun else self._begin(need)) for need in wanted]
+
+    def _begin(self, need: Need) -> Future[Listed]:
+        """Begin a list; events may be kept in a store of their own, which knows nothing of the others' states."""
+        kind = BY_NAME[need.kind]
+        at = "" if need.kind == "Event" else self._at
+        served = self._versions(kind) if need.kind in GATES else ()
+        return self._pool.submit(self._lister.list, kind, need.namespace, at, served, fields=need.fields)
 
     def _results(self, asked: Iterable[tuple[Need, Future[Listed]]], namespaces: Iterable[str] = ()) -> list[Listed]:
         """Return what came back; a kind that is forbidden as a whole is tried in the pods' own namespaces."""
