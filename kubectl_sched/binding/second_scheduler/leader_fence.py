@@ -33,7 +33,7 @@ class FencedServer(Server):
         self,
         path: str,
         query: Mapping[str, str] | None = None,
-        tell: Callable[[int], None] | None = None,
+        tell: Callable[[bytes], None] | None = None,
         **how: Any,
     ) -> bytes:
         """As Server.get. Raises NotLeadingError where we do not lead."""

@@ -93,12 +93,12 @@ class Server:
         self,
         path: str,
         query: Mapping[str, str] | None = None,
-        tell: Callable[[int], None] | None = None,
+        tell: Callable[[bytes], None] | None = None,
         *,
         only_seconds: float | None = None,
         accept: str = JSON,
     ) -> bytes:
-        """The body of a 200. `tell` is told how many bytes have come with each part.
+        """The body of a 200. `tell` is told each part as it comes.
 
         What can be done without may be asked for once only, and for so many seconds. Raises ResponseError for any other
         answer, ClusterError where there is none.
@@ -249,7 +249,7 @@ class Server:
         if self._stopped.is_set():
             raise ClusterError(f"{self._name}: interrupted")
 
-    def _ask(self, request: _Request, shown: Shown, tell: Callable[[int], None], deadline: Deadline) -> Answer:
+    def _ask(self, request: _Request, shown: Shown, tell: Callable[[bytes], None], deadline: Deadline) -> Answer:
         self._go_on()
         left = deadline.left
         if left == 0:
@@ -258,10 +258,10 @@ class Server:
         try:
             with told_if_slow(self._name) as wait:
 
-                def told(count: int) -> None:
+                def told(part: bytes) -> None:
                     self._go_on()
                     wait.heard()
-                    tell(count)
+                    tell(part)
 
                 response = self._connections.of(shown).request(
                     request.method,
@@ -321,7 +321,7 @@ def _header(name: str, value: str) -> str:
     return value.encode(errors="surrogateescape").decode("latin-1")
 
 
-def _whole_body(response: urllib3.BaseHTTPResponse, deadline: Deadline, tell: Callable[[int], None]) -> bytes:
+def _whole_body(response: urllib3.BaseHTTPResponse, deadline: Deadline, tell: Callable[[bytes], None]) -> bytes:
     """The body; the connection serves again once it is whole."""
     try:
         body = b"".join(_pieces(response, deadline, tell))
@@ -332,12 +332,12 @@ def _whole_body(response: urllib3.BaseHTTPResponse, deadline: Deadline, tell: Ca
     return body
 
 
-def _pieces(response: urllib3.BaseHTTPResponse, deadline: Deadline, tell: Callable[[int], None]) -> Iterator[bytes]:
+def _pieces(response: urllib3.BaseHTTPResponse, deadline: Deadline, tell: Callable[[bytes], None]) -> Iterator[bytes]:
     _bound_silence(response, deadline)
     # A deadline is looked at whenever anything comes; without one, only whole pieces are taken.
     for part in body_pieces(response, as_they_come=deadline.seconds is not None):
         yield part
-        tell(len(part))
+        tell(part)
         if deadline.left == 0:
             raise TimeoutError
         _bound_silence(response, deadline)

@@ -1,9 +1,13 @@
-"""Lists one kind: in pages, each decoded from the server's own bytes while the next one is on its way."""
+"""Lists one kind: in pages, each decoded from the server's own bytes while the next one is on its way.
+
+A page says how to go on in its first bytes: the next one is asked for as soon as these have come.
+"""
 
 from __future__ import annotations
 
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -120,26 +124,47 @@ class Lister:
         progress = _Progress(kind.plural, self._tell)
         objects: list[KubernetesObject] = []
         broken: list[tuple[str, str]] = []
-        pages: set[str] = set()
-        body = self._server.get(path, query, progress.bytes)
+        tokens: set[str] = set()
+        # A continued list takes the resourceVersion from its token.
+        rest = {key: value for key, value in query.items() if not key.startswith("resourceVersion")}
+        page = self._page(path, query, progress)
         while True:
-            meta = list_meta(body)
-            following: Future[bytes] | None = None
-            if meta.continue_ in pages:
+            meta = page.meta.result() or list_meta(page.body.result())
+            token = meta.continue_
+            if token in tokens:
                 raise ClusterError(f"the server's list of {kind.plural} does not end: it comes back to the same page")
-            if meta.continue_:
-                pages.add(meta.continue_)
-                # A continued list takes the resourceVersion from its token.
-                rest = {key: value for key, value in query.items() if not key.startswith("resourceVersion")}
-                rest["continue"] = meta.continue_
-                following = self._ahead.submit(self._server.get, path, rest, progress.bytes)
-            found, problems = decoded(body, kind)
+            tokens.add(token)
+            following = self._page(path, {**rest, "continue": token}, progress) if token else None
+            found, problems = decoded(page.body.result(), kind)
             objects += found
             broken += problems
             progress.items(len(objects), meta.remaining_item_count or 0)
             if following is None:
                 return Listed(kind, objects, meta.resource_version, tuple(broken))
-            body = following.result()
+            page = following
+
+    def _page(self, path: str, query: dict[str, str], progress: _Progress) -> _Page:
+        """Ask for a page."""
+        meta: Future[ListMeta | None] = Future()
+
+        def tell(part: bytes) -> None:
+            progress.bytes(len(part))
+            if not meta.done():
+                meta.set_result(_first_meta(part))
+
+        body = self._ahead.submit(self._server.get, path, query, tell)
+        body.add_done_callback(lambda _: None if meta.done() else meta.set_result(None))
+        return _Page(meta, body)
+
+
+class _Page(NamedTuple):
+    """A page on its way, and its metadata once its beginning has come, so that the next one can be asked for.
+
+    They are None where they do not stand first, or nothing comes.
+    """
+
+    meta: Future[ListMeta | None]
+    body: Future[bytes]
 
 
 class _Progress:
@@ -165,13 +190,18 @@ class _Progress:
 
 def list_meta(body: bytes) -> ListMeta:
     """The metadata of a List; kube-apiserver writes it first, so that the items need not be looked at."""
-    head = _HEAD.match(body[:4096])
     try:
-        if head is not None:
-            return decoder(ListMeta).decode(head[1])
-        return decoder(_Head).decode(body).metadata
+        return _first_meta(body) or decoder(_Head).decode(body).metadata
     except UNDECODABLE:
         raise ClusterError("the server's answer is no list of objects; is its address that of an API server?") from None
+
+
+def _first_meta(beginning: bytes) -> ListMeta | None:
+    """The metadata where they stand first; None if they do not, or cannot be read."""
+    head = _HEAD.match(beginning[:4096])
+    with suppress(*UNDECODABLE):
+        return decoder(ListMeta).decode(head[1]) if head is not None else None
+    return None
 
 
 @cache
