@@ -116,13 +116,18 @@ def _pod_table(
 def _once_per_key(options: PodResourcesOptions) -> Callable[[Pod], PodResource]:
     """Compute the resources of a pod on a node once for all pods with the same requests."""
     known: dict[Hashable, PodResource] = {}
+    latest: tuple[Pod, PodResource] | None = None
 
     def resource_of(pod: Pod) -> PodResource:
+        nonlocal latest
+        if latest is not None and latest[0].spec is pod.spec and latest[0].status is pod.status:  # a replica
+            return latest[1]
         key = request_key(pod)
         resource = known.get(key)
         if resource is None:
             requested, non_zero = pod_resource(pod, options)
             resource = known[key] = PodResource(requested=requested, non_zero=non_zero)
+        latest = pod, resource
         return resource
 
     return resource_of

@@ -33,11 +33,11 @@ Amounts = dict[str, "Integers"]
 _Change: TypeAlias = "tuple[PodResource, int, int]"
 """The requests of a pod, its row, and 1 if it comes or -1 if it goes."""
 
-_Version: TypeAlias = "tuple[_Sums, list[_Change], int]"
+_Version: TypeAlias = "tuple[Sums, list[_Change], int]"
 """Sums, the changes since, and how many of these count."""
 
 
-class _Sums(Record, frozen=True, kw_only=True):
+class Sums(Record, frozen=True, kw_only=True):
     """int64[n] by resource, and how many pods each node has."""
 
     requested: Mapping[str, Integers]
@@ -54,16 +54,7 @@ class Usage:
 
     __slots__ = ("_version",)
 
-    def __init__(
-        self,
-        *,
-        requested: Mapping[str, Integers],
-        non_zero: Mapping[str, Integers],
-        pod_count: Integers,
-        changes: list[_Change] | None = None,
-        seen: int = 0,
-    ) -> None:
-        sums = _Sums(requested=requested, non_zero=non_zero, pod_count=pod_count)
+    def __init__(self, sums: Sums, changes: list[_Change] | None = None, seen: int = 0) -> None:
         self._version: _Version = (sums, [] if changes is None else changes, seen)
 
     @property
@@ -82,7 +73,7 @@ class Usage:
         return self._sums.pod_count
 
     @property
-    def _sums(self) -> _Sums:
+    def _sums(self) -> Sums:
         sums, changes, seen = self._version
         if seen:
             sums = _with_changes(sums, changes[:seen])
@@ -94,9 +85,11 @@ class Usage:
         """The sums over pods, given each one's resources and row."""
         distinct = resources.values
         return cls(
-            requested=_sums([each.requested for each in distinct], resources.codes, rows, node_count),
-            non_zero=_sums([each.non_zero for each in distinct], resources.codes, rows, node_count),
-            pod_count=np.bincount(rows, minlength=node_count).astype(np.int64),
+            Sums(
+                requested=_sums([each.requested for each in distinct], resources.codes, rows, node_count),
+                non_zero=_sums([each.non_zero for each in distinct], resources.codes, rows, node_count),
+                pod_count=np.bincount(rows, minlength=node_count).astype(np.int64),
+            )
         )
 
     def changed(self, resource: PodResource, row: int, sign: int) -> Usage:
@@ -105,48 +98,57 @@ class Usage:
         if len(changes) > seen:  # another version has gone on from here
             sums, changes, seen = self._sums, [], 0
         changes.append((resource, row, sign))
-        requested, non_zero, pod_count = sums.requested, sums.non_zero, sums.pod_count
-        return Usage(requested=requested, non_zero=non_zero, pod_count=pod_count, changes=changes, seen=seen + 1)
+        return Usage(sums, changes, seen + 1)
 
     def plus_everywhere(self, resource: PodResource, times: int | Integers) -> Usage:
         """With so many equal pods more on every row, or on each."""
         return Usage(
-            requested=_plus_everywhere(self.requested, resource.requested, times, len(self.pod_count)),
-            non_zero=_plus_everywhere(self.non_zero, resource.non_zero, times, len(self.pod_count)),
-            pod_count=self.pod_count + times,
+            Sums(
+                requested=_plus_everywhere(self.requested, resource.requested, times, len(self.pod_count)),
+                non_zero=_plus_everywhere(self.non_zero, resource.non_zero, times, len(self.pod_count)),
+                pod_count=self.pod_count + times,
+            )
         )
 
     def plus(self, other: Usage) -> Usage:
         """These sums and the others, over the same nodes."""
         return Usage(
-            requested=_total(self.requested, other.requested),
-            non_zero=_total(self.non_zero, other.non_zero),
-            pod_count=self.pod_count + other.pod_count,
+            Sums(
+                requested=_total(self.requested, other.requested),
+                non_zero=_total(self.non_zero, other.non_zero),
+                pod_count=self.pod_count + other.pod_count,
+            )
         )
 
     def less(self, other: Usage) -> Usage:
         """These sums without the others, over the same nodes."""
         return Usage(
-            requested=_difference(self.requested, other.requested),
-            non_zero=_difference(self.non_zero, other.non_zero),
-            pod_count=self.pod_count - other.pod_count,
+            Sums(
+                requested=_difference(self.requested, other.requested),
+                non_zero=_difference(self.non_zero, other.non_zero),
+                pod_count=self.pod_count - other.pod_count,
+            )
         )
 
     def with_rows(self, count: int) -> Usage:
         """With so many empty nodes more at the end."""
         more = np.zeros(count, dtype=np.int64)
         return Usage(
-            requested={name: np.concatenate([amounts, more]) for name, amounts in self.requested.items()},
-            non_zero={name: np.concatenate([amounts, more]) for name, amounts in self.non_zero.items()},
-            pod_count=np.concatenate([self.pod_count, more]),
+            Sums(
+                requested={name: np.concatenate([amounts, more]) for name, amounts in self.requested.items()},
+                non_zero={name: np.concatenate([amounts, more]) for name, amounts in self.non_zero.items()},
+                pod_count=np.concatenate([self.pod_count, more]),
+            )
         )
 
     def take(self, rows: Rows) -> Usage:
         """The sums of these rows."""
         return Usage(
-            requested={name: amounts[rows] for name, amounts in self.requested.items()},
-            non_zero={name: amounts[rows] for name, amounts in self.non_zero.items()},
-            pod_count=self.pod_count[rows],
+            Sums(
+                requested={name: amounts[rows] for name, amounts in self.requested.items()},
+                non_zero={name: amounts[rows] for name, amounts in self.non_zero.items()},
+                pod_count=self.pod_count[rows],
+            )
         )
 
 
@@ -176,7 +178,7 @@ def _difference(amounts: Mapping[str, Integers], subtracted: Mapping[str, Intege
     return {name: each - subtracted[name] if name in subtracted else each for name, each in amounts.items()}
 
 
-def _with_changes(sums: _Sums, changes: Sequence[_Change]) -> _Sums:
+def _with_changes(sums: Sums, changes: Sequence[_Change]) -> Sums:
     requested, non_zero, pod_count = dict(sums.requested), dict(sums.non_zero), sums.pod_count.copy()
     for amounts, names in (
         (requested, dict.fromkeys(name for resource, _, _ in changes for name in resource.requested)),
@@ -194,4 +196,4 @@ def _with_changes(sums: _Sums, changes: Sequence[_Change]) -> _Sums:
                 for name, amount in by.items():
                     # numpy warns of what wraps in a number, not in an array
                     amounts[name][row : row + 1] += wrapped(count * amount)
-    return _Sums(requested=requested, non_zero=non_zero, pod_count=pod_count)
+    return Sums(requested=requested, non_zero=non_zero, pod_count=pod_count)

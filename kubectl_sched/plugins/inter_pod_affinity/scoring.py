@@ -189,6 +189,8 @@ def score_signature(state: PreScoreState, nodes: Snapshot) -> list[NodeNumbers]:
 def rescored_rows(state: PreScoreState, row: int, nodes: Snapshot) -> Rows:
     """The rows of the domains whose points the latest pod, which is on this row's node, has changed."""
     found = [nodes.table.rows_in_domain_of(key, row) for key in state.changed_keys]
+    if len(found) == 1:
+        return found[0]
     return np.concatenate(found) if found else np.zeros(0, dtype=np.intp)
 
 

@@ -164,8 +164,8 @@ def _verdicts_of(spread: Spread, pod: Pod, nodes: Snapshot) -> Codes:
 def _verdicts_by_value(spread: Spread, pod: Pod, nodes: Snapshot) -> npt.NDArray[np.int8]:
     """The same as int8, one for each value of the topology key."""
     constraint, column = spread.constraint, nodes.label(spread.constraint.topology_key)
-    skew = spread.matches.of_values(column.values) + (selects_itself(pod, constraint) - spread.minimum)
-    verdict = (skew > constraint.max_skew).view(np.int8)
+    most = constraint.max_skew + spread.minimum - selects_itself(pod, constraint)
+    verdict = (spread.matches.of_values(column.values) > most).view(np.int8)
     without = nodes.table.code_without(constraint.topology_key)
     if without is not None:
         verdict[without] = 2

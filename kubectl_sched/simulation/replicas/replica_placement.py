@@ -197,7 +197,7 @@ class EqualPods:
         self._note(pod, row)
         self._added.append((pod, row))
         level = self._usage.one_more_on(row)
-        after = self._scores.total_of(row, level.points)
+        after = self._scores.with_usage(row, level.points)
         if level.passes:
             ranking.move(row, after)
         else:

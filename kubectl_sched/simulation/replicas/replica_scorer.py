@@ -141,7 +141,7 @@ class ReplicaScorer:
         """The table of these raw scores; None if they lie far apart or their values alone do not decide."""
         if not len(raw) or not self.plugin.normalizes_by_value(self._state, nodes):
             return None
-        smallest, largest = int(raw.min()), int(raw.max())
+        smallest, largest = int(np.minimum.reduce(raw)), int(np.maximum.reduce(raw))
         if self._table is not None and (smallest, largest) == (self._table.smallest, self._table.largest):
             return self._table
         if largest - smallest >= len(self._raw):

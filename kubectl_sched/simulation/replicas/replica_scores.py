@@ -35,7 +35,7 @@ class ReplicaScores:
         self._state = state
         self._pod = pod
         self._totals: Integers = np.zeros(len(nodes), dtype=np.int64)
-        """The totals without points that pods change on their own node or in whole groups."""
+        """The totals without the points of groups."""
         scorers = [
             ReplicaScorer(plugin, framework.weights[plugin.name], state, pod, self._totals)
             for plugin in framework.score_plugins
@@ -49,8 +49,8 @@ class ReplicaScores:
         self._of_nodes = [each for each in others if each not in of_usage]
         for scorer in of_usage:
             scorer.score_all(nodes, feasible, scored[scorer.plugin.name])
-        self._of_usage = self._totals.copy()
-        self._totals.fill(0 if framework.score_plugins else 1)
+        self._of_usage: list[int] = self._totals.tolist()
+        self._totals += 0 if framework.score_plugins else 1
         for scorer in self._of_nodes:
             scorer.score_all(nodes, feasible, scored[scorer.plugin.name])
         for scorer in self._counting:
@@ -65,21 +65,19 @@ class ReplicaScores:
 
     def totals(self) -> Integers:
         """int64[n]: the totals of the feasible nodes; those of others mean nothing."""
-        totals = self._totals + self._of_usage
-        if self._groups is not None:
-            totals += self._of_groups.take(self._groups.codes)
-        return totals
+        return self._totals if self._groups is None else self._totals + self._of_groups.take(self._groups.codes)
 
-    def total_of(self, row: int, points: int) -> int:
-        """The total of one node, unless there are groups. `points` are now those of `of_usage`."""
-        self._of_usage[row] = points
-        return int(self._totals[row]) + points
+    def with_usage(self, row: int, points: int) -> int:
+        """The total of one node now that the points of `of_usage` are these, unless there are groups."""
+        total = int(self._totals[row]) + points - self._of_usage[row]
+        self._totals[row], self._of_usage[row] = total, points
+        return total
 
     def update(self, added: Pod, row: int, nodes: Snapshot, feasible: Feasible, points: int, *, moved: bool) -> None:
         """One of the pods runs on the row's node. `points` are those of `of_usage`; `moved`: others are feasible."""
         for scorer in self._counting:
             scorer.count(added, row, nodes, feasible)
-        self._of_usage[row] = points
+        self.with_usage(row, points)
         if moved:
             self._weigh_again(nodes, feasible)
         if self._groups is None:
