@@ -20,6 +20,14 @@ _READ: list[Dump] = []
 """The last state that was read. To take a hundred thousand objects apart takes longer than many an answer, so that
 they are kept until the process ends."""
 
+_ANSWERED: list[object] = []
+"""Answers of as many objects, which are kept as well."""
+
+
+def keep(answer: object) -> None:
+    """Keep an answer until the process ends."""
+    _ANSWERED.append(answer)
+
 
 def read_source(source: StateSource, connection: ConnectionOptions, selection: Selection) -> tuple[Dump, Selection]:
     """The objects, and the selection with its namespace filled in: `""` becomes the context's own, or `default`.

@@ -73,7 +73,7 @@ def whatif(
 ) -> None:
     """Say where pods would land, whether they fit, and how many more do."""
     from kubectl_sched.cli.new_nodes_flags import new_nodes_flags
-    from kubectl_sched.cli.state_source import read_whole
+    from kubectl_sched.cli.state_source import keep, read_whole
     from kubectl_sched.queries.whatif import Question, what_if
     from kubectl_sched.render.display import Display
     from kubectl_sched.render.text.placement_progress import placing
@@ -111,6 +111,7 @@ def whatif(
     with placing() as report:
         asked = _server(connection) if dry_run is DryRunOption.server else None
         answer = what_if(question, dump, asked, report)
+    keep(answer)
     sys.exit(show_what_if(answer, Display(output=display.output.value, color=display.color.value, notes=display.notes)))
 
 

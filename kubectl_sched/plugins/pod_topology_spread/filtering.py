@@ -132,11 +132,13 @@ def with_pod(
         return state
     return PreFilterState(
         spreads=tuple(
-            spread.plus(labels[spread.constraint.topology_key], amount)
-            if spread.constraint.selector.matches(changed.metadata.labels)
-            and source.counts_node(pod, node, spread.constraint)
-            else spread
-            for spread in state.spreads
+            [
+                spread.plus(labels[spread.constraint.topology_key], amount)
+                if spread.constraint.selector.matches(changed.metadata.labels)
+                and source.counts_node(pod, node, spread.constraint)
+                else spread
+                for spread in state.spreads
+            ]
         )
     )
 
@@ -152,7 +154,7 @@ def verdicts(state: PreFilterState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
 
 def verdict_key(state: PreFilterState, pod: Pod, nodes: Snapshot) -> tuple[bytes, ...]:
     """The verdict on each value of each topology key."""
-    return tuple(_verdicts_by_value(spread, pod, nodes).tobytes() for spread in state.spreads)
+    return tuple([_verdicts_by_value(spread, pod, nodes).tobytes() for spread in state.spreads])
 
 
 def _verdicts_of(spread: Spread, pod: Pod, nodes: Snapshot) -> Codes:

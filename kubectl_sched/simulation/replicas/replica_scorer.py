@@ -114,8 +114,8 @@ class ReplicaScorer:
 
     def _weigh(self, nodes: Snapshot, feasible: Feasible, changed: Rows | None) -> None:
         """Bring raw scores to points; `changed` are the rows whose raw scores are others than before, None for all."""
+        rows: Rows | slice | int = slice(None) if changed is None else _index(changed)
         if not self._normalizes:
-            rows = slice(None) if changed is None else changed
             self._set(rows, self._raw[rows] * self.weight)
             return
         raw = self._raw if feasible.is_all else self._raw.take(feasible.rows)
@@ -124,16 +124,16 @@ class ReplicaScorer:
             points = normalized_scores(self.plugin, self._state, self._pod, nodes, feasible.rows, raw)
             self._set(slice(None) if feasible.is_all else feasible.rows, points * self.weight)
         else:
-            rows = changed if changed is not None and table is self._table else slice(None)
+            rows = rows if table is self._table else slice(None)
             self._set(rows, table.weighted.take(self._raw[rows] - table.smallest, mode="clip"))
         self._table = table
 
-    def _set(self, rows: Rows | slice, weighted: Integers) -> None:
+    def _set(self, rows: Rows | slice | int, weighted: Integers) -> None:
         if isinstance(rows, slice):
             np.subtract(weighted, self._weighted, out=self._weighted)
             self._totals += self._weighted
             self._weighted = weighted
-        elif len(rows):
+        else:
             self._totals[rows] += weighted - self._weighted[rows]
             self._weighted[rows] = weighted
 
@@ -153,3 +153,8 @@ class ReplicaScorer:
 
 
 _NONE: Rows = np.zeros(0, dtype=np.intp)
+
+
+def _index(rows: Rows) -> Rows | int:
+    """A single row is set faster by its number."""
+    return int(rows[0]) if len(rows) == 1 else rows
