@@ -179,7 +179,7 @@ class Simulation:
     def _schedule(self, queued: QueuedPod) -> Placement:
         pod = queued.pod
         equal = self._equal
-        if equal is not None and equal.has_feasible and equal.stands_for(pod):
+        if equal is not None and equal.turn_to(pod) and equal.has_feasible:
             return self._placed_equally(queued, equal)
         if self._unplaced is not None:
             other, nodes, placement = self._unplaced
@@ -256,7 +256,7 @@ class Simulation:
             self.first_unplaced = result
         if node:
             self.nodes = _nominated(self.nodes, queued.pod, node)
-        elif node == "":
+        elif node == "" and self.nodes.nominated:
             self.nodes = without_nomination(self.nodes, queued.pod)
         if not self.nodes.nominated and not result.nodes.nominated:
             self._unplaced = (queued.pod, self.nodes, placement)

@@ -39,6 +39,7 @@ class NodeTable:
         self.objects = objects
         self._label_columns: dict[str, Column[str | None]] = {}
         self._codes_without: dict[str, int | None] = {}
+        self._codes_of: dict[str, dict[str | None, int]] = {}
         self._ordered_rows: dict[str, tuple[Rows, Rows]] = {}
         self._by_tolerations: dict[Hashable, Any] = {}
 
@@ -167,13 +168,23 @@ class NodeTable:
 
     def rows_in_domain_of(self, key: str, row: int) -> Rows:
         """The rows whose label has the value that it has on this row, or that lack it if this one does."""
+        return self._rows_of(key, int(self.label(key).codes[row]))
+
+    def rows_with(self, key: str, value: str) -> Rows:
+        """The rows whose label has this value."""
+        codes = self._codes_of.get(key)
+        if codes is None:
+            codes = self._codes_of[key] = {value: code for code, value in enumerate(self.label(key).values)}
+        code = codes.get(value)
+        return np.zeros(0, dtype=np.intp) if code is None else self._rows_of(key, code)
+
+    def _rows_of(self, key: str, code: int) -> Rows:
         if key not in self._ordered_rows:
             column = self.label(key)
             starts = np.zeros(len(column.values) + 1, dtype=np.intp)
             np.cumsum(np.bincount(column.codes, minlength=len(column.values)), out=starts[1:])
             self._ordered_rows[key] = np.argsort(column.codes, kind="stable"), starts
         order, starts = self._ordered_rows[key]
-        code = self.label(key).codes[row]
         return order[starts[code] : starts[code + 1]]
 
     @cached_property

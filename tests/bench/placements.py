@@ -24,9 +24,13 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.scheduler import Scheduler
+    from kubectl_sched.snapshot.objects import Objects
     from kubectl_sched.snapshot.snapshot import Snapshot
 
 NAMED = "StatefulSet pods, each selected by a Service of its own"
+IN_ZONES = "StatefulSet pods, each bound to a volume of its own in one of three zones"
+ON_NODES = "StatefulSet pods, each bound to a volume of one node"
+OPEN = "StatefulSet pods with a claim each that existing volumes in three zones are open to"
 KINDS: tuple[tuple[str, Pod, Callable[[Pod, int], Iterator[Pod]]], ...] = (
     ("plain pods", clusters.plain_pod("100m"), replicas.plain),
     ("pods with spread and affinity", clusters.choosy_pod(), replicas.plain),
@@ -34,7 +38,16 @@ KINDS: tuple[tuple[str, Pod, Callable[[Pod, int], Iterator[Pod]]], ...] = (
     (NAMED, clusters.plain_pod("100m"), replicas.numbered),
     ("StatefulSet pods with a claim each", clusters.plain_pod("100m"), replicas.claiming),
     ("pods with a generic ephemeral volume", clusters.plain_pod("100m"), replicas.with_ephemeral_volume),
+    (IN_ZONES, clusters.plain_pod("100m"), replicas.claiming),
+    (ON_NODES, clusters.plain_pod("100m"), replicas.claiming),
+    (OPEN, clusters.plain_pod("100m"), replicas.claiming),
 )
+VOLUMES: dict[str, Callable[[Objects, Sequence[str]], Objects]] = {
+    IN_ZONES: replicas.bound,
+    ON_NODES: replicas.bound_to_nodes,
+    OPEN: replicas.open_volumes,
+}
+"""The volumes that the claims of a row have, or may have."""
 SIZES = ((1000, 10_000, 2000), (5000, 50_000, 1000), (5000, 50_000, 4000), (5000, 150_000, 2000))
 """Nodes, running pods, and replicas to place."""
 
@@ -53,6 +66,7 @@ def main() -> None:
         for what, pod, kind in KINDS:
             pods = list(kind(pod, count))
             objects = replicas.with_storage(scheduler.nodes.objects, scheduler.nodes.names, pods)
+            objects = VOLUMES.get(what, _as_they_are)(objects, scheduler.nodes.names)
             if what is NAMED:
                 objects = objects.with_these(Service, list(map(replicas.service_of, pods)))
             nodes = replace(scheduler.nodes, objects=objects)
@@ -62,6 +76,10 @@ def main() -> None:
             row = f"{what} | {median:,.0f} | {min(rates):,.0f} to {max(rates):,.0f} | {median / plain:.2f}"
             sys.stdout.write(f"| {node_count:,} | {pod_count:,} | {count:,} | {row} |\n")
     sys.stdout.write(f"\npeak memory {peak_kibibytes() / 1024:,.0f} MiB\n")
+
+
+def _as_they_are(objects: Objects, _: Sequence[str]) -> Objects:
+    return objects
 
 
 def placements_a_second(scheduler: Scheduler, nodes: Snapshot, pods: Sequence[Pod]) -> float:

@@ -1,4 +1,7 @@
-"""Replicas as workloads make them, for what is measured after reading: with ordinals, and with claims of their own."""
+"""Replicas as workloads make them, for what is measured after reading: with ordinals, and with claims of their own.
+
+Volumes for these claims exist already (`bound`, `bound_to_nodes`, `open_volumes`), or are yet to be made.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubectl_sched.api.core import Service, ServiceSpec
-from kubectl_sched.api.meta import ObjectMeta
+from kubectl_sched.api.affinity import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
+from kubectl_sched.api.core import ObjectReference, Service, ServiceSpec
+from kubectl_sched.api.meta import Annotations, ObjectMeta
 from kubectl_sched.api.pod_volumes import (
     EphemeralVolumeSource,
     PersistentVolumeClaimSpec,
@@ -21,16 +25,22 @@ from kubectl_sched.api.storage import (
     CSINode,
     CSINodeDriver,
     CSINodeSpec,
+    CSIPersistentVolumeSource,
+    PersistentVolume,
     PersistentVolumeClaim,
     PersistentVolumeClaimStatus,
+    PersistentVolumeSpec,
+    PersistentVolumeStatus,
     StorageClass,
+    VolumeNodeAffinity,
     VolumeNodeResources,
 )
 from kubectl_sched.controllers.pod_claims import ephemeral_claims
 from kubectl_sched.snapshot.objects import Objects
+from tests.bench.clusters import HOSTNAME, ZONE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from kubectl_sched.api.pod import Pod
 
@@ -101,3 +111,55 @@ def _claims_of(pod: Pod) -> Iterator[PersistentVolumeClaim]:
             yield PersistentVolumeClaim(
                 metadata=metadata, spec=_CLAIM, status=PersistentVolumeClaimStatus(phase="Pending")
             )
+
+
+def bound(objects: Objects, _: Sequence[str]) -> Objects:
+    """With each claim bound to a volume of its own in one of three zones."""
+    return _bound(objects, lambda index: (ZONE, f"zone-{index % 3}"))
+
+
+def bound_to_nodes(objects: Objects, nodes: Sequence[str]) -> Objects:
+    """With each claim bound to a volume that one node alone reaches."""
+    return _bound(objects, lambda index: (HOSTNAME, nodes[index * 7 % len(nodes)]))
+
+
+def open_volumes(objects: Objects, _: Sequence[str]) -> Objects:
+    """With as many volumes as claims, in three zones, that nobody has claimed."""
+    count = len(objects.all(PersistentVolumeClaim))
+    volumes = [_volume(index, (ZONE, f"zone-{index % 3}"), None) for index in range(count)]
+    return objects.with_these(PersistentVolume, volumes)
+
+
+def _bound(objects: Objects, place: Callable[[int], tuple[str, str]]) -> Objects:
+    claims = objects.all(PersistentVolumeClaim)
+    volumes = [_volume(index, place(index), claim) for index, claim in enumerate(claims)]
+    made = [_bound_to(volume, claim) for volume, claim in zip(volumes, claims, strict=True)]
+    return objects.with_these(PersistentVolume, volumes).with_these(PersistentVolumeClaim, made)
+
+
+def _bound_to(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
+    return replace(
+        claim,
+        metadata=replace(claim.metadata, annotations=Annotations(bind_completed="yes")),
+        spec=replace(claim.spec, volume_name=volume.name),
+        status=PersistentVolumeClaimStatus(phase="Bound"),
+    )
+
+
+def _volume(index: int, place: tuple[str, str], claim: PersistentVolumeClaim | None) -> PersistentVolume:
+    """A volume of the class that the nodes with this label reach."""
+    key, value = place
+    term = NodeSelectorTerm(match_expressions=(NodeSelectorRequirement(key=key, operator="In", values=(value,)),))
+    of_claim = None if claim is None else ObjectReference(namespace=claim.namespace, name=claim.name, uid=claim.name)
+    return PersistentVolume(
+        metadata=ObjectMeta(name=f"pv-{index}", labels={key: value} if key == ZONE else {}),
+        spec=PersistentVolumeSpec(
+            capacity={"storage": "10Gi"},
+            access_modes=_CLAIM.access_modes,
+            claim_ref=of_claim,
+            storage_class_name=_CLASS,
+            node_affinity=VolumeNodeAffinity(required=NodeSelector(node_selector_terms=(term,))),
+            csi=CSIPersistentVolumeSource(driver=_DRIVER, volume_handle=f"vol-{index}"),
+        ),
+        status=PersistentVolumeStatus(phase="Available" if claim is None else "Bound"),
+    )

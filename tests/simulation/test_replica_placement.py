@@ -133,8 +133,8 @@ def spreading_softly(key: str, skew: int = 1) -> dict[str, Any]:
     return {**SPREAD, "topologyKey": key, "whenUnsatisfiable": "ScheduleAnyway", "maxSkew": skew}
 
 
-def preferring(kind: str, key: str) -> dict[str, Any]:
-    term = {"topologyKey": key, "labelSelector": {"matchLabels": {"app": "web"}}}
+def preferring(kind: str, key: str, app: str = "web") -> dict[str, Any]:
+    term = {"topologyKey": key, "labelSelector": {"matchLabels": {"app": app}}}
     return {"affinity": {kind: {"preferredDuringSchedulingIgnoredDuringExecution": [
         {"weight": 10, "podAffinityTerm": term}
     ]}}}  # fmt: skip

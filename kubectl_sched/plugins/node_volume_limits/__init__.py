@@ -18,11 +18,12 @@ from kubectl_sched.plugins.node_volume_limits.attachable_volumes import (
     MissingClaimError,
     attachable_count,
     drivers_by_node,
+    has_untold_volumes,
 )
 from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_state import CycleState
@@ -72,29 +73,30 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         if not counts.any():
             return Column(drivers.codes, verdicts)
         codes = drivers.codes.copy()
-        for row, used, attached in _in_use(nodes, counts, drivers, volumes):
+        counts &= (self._room(nodes) < attachable_count(pod)) | _may_fail(nodes)
+        used = _used_by_pods(nodes, counts, drivers, volumes)
+        for row in np.flatnonzero(counts).tolist():
             answer = answers[row]
             assert not isinstance(answer, Status)  # noqa: S101 - such rows do not count
-            verdict = _counted(answer, used, attached, drivers[row])
+            verdict = _counted(answer, used.get(row, {}), volumes.attached_to(nodes.names[row]), drivers[row])
             if verdict not in verdicts:
                 verdicts.append(verdict)
             codes[row] = verdicts.index(verdict)
         return Column(codes, verdicts)
 
     def spare(self, pod: Pod, nodes: Snapshot) -> Integers:
-        """By the lowest limit of each node, as if all volumes there were of that driver and none were shared."""
+        """By the room of each node."""
+        spare: Integers = self._room(nodes) // max(1, attachable_count(pod)) - 1
+        return spare.clip(min=0)
+
+    def _room(self, nodes: Snapshot) -> Integers:
+        """int64[n]: so many volumes fit at the least, as if none were shared and all of one driver."""
+        drivers = self._drivers_in(nodes.objects).on(nodes.table)
+        free = drivers.numbers(lambda each: each.lowest_limit if each.limits else _ANY_NUMBER)
         existing = nodes.existing_pods
         of_pods = existing.column("attachable_volumes", attachable_count).numbers(int)
         used = np.bincount(existing.rows, weights=of_pods, minlength=len(nodes)).astype(np.int64)
-        added = max(1, attachable_count(pod))
-        drivers = self._drivers_in(nodes.objects).on(nodes.table)
-        free = drivers.numbers(lambda each: each.lowest_limit if each.limits else _ANY_NUMBER)
-        for name, attached in self._volumes_in(nodes.objects).attached.items():
-            row = nodes.row_of.get(name)
-            if row is not None:
-                free[row] -= len(attached)
-        spare: Integers = (free - used) // added - 1
-        return spare.clip(min=0)
+        return free - used - self._volumes_in(nodes.objects).attached_counts(nodes.table)
 
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Each driver that has no room left: its limit, and who uses it up; or what is missing altogether."""
@@ -199,15 +201,12 @@ class _Drivers:
         return column
 
 
-def _in_use(
-    nodes: Snapshot, counts: Mask, drivers: Column[NodeDrivers], volumes: AttachableVolumes
-) -> Iterator[tuple[int, Volumes | Status, Volumes]]:
-    """Yield the rows that count and have volumes of pods or attached ones, with both."""
-    used = _used_by_pods(nodes, counts, drivers, volumes)
-    rows = {row: attached for name, attached in volumes.attached.items() if (row := nodes.row_of.get(name)) is not None}
-    for row in {*used, *rows}:
-        if counts[row]:
-            yield row, used.get(row, {}), rows.get(row, {})
+def _may_fail(nodes: Snapshot) -> Mask:
+    """bool[n]: the nodes with pods whose volumes may not be told."""
+    existing = nodes.existing_pods
+    mask = np.zeros(len(nodes), dtype=np.bool_)
+    mask[existing.rows[existing.column("untold_volumes", has_untold_volumes).where(bool)]] = True
+    return mask
 
 
 def _used_by_pods(
@@ -229,7 +228,7 @@ def _used_by_pods(
     return used
 
 
-def _counted(new: Volumes, used: Volumes | Status, attached: Volumes, drivers: NodeDrivers) -> Status:
+def _counted(new: Volumes, used: Volumes | Status, attached: Mapping[str, str], drivers: NodeDrivers) -> Status:
     if isinstance(used, Status):
         return used
     if len(new) + len(used) + len(attached) <= drivers.lowest_limit:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from weakref import WeakKeyDictionary
+
+import numpy as np
 
 from kubectl_sched.api.component_helpers.csi_translation import (
     IN_TREE_PLUGINS,
@@ -36,6 +39,8 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod_volumes import Volume
     from kubectl_sched.api.storage import CSIPersistentVolumeSource
     from kubectl_sched.config.versions import Release
+    from kubectl_sched.snapshot.array_types import Integers
+    from kubectl_sched.snapshot.node_table import NodeTable
     from kubectl_sched.snapshot.objects import Objects
 
 Volumes: TypeAlias = "dict[str, str]"
@@ -74,6 +79,12 @@ def attachable_count(pod: Pod) -> int:
     )
 
 
+def has_untold_volumes(pod: Pod) -> bool:
+    """Report whether upstream may fail on the pod's volumes: all but those of claims that it names."""
+    claims = [volume.persistent_volume_claim for volume in pod.spec.volumes]
+    return sum(claim is not None and bool(claim.claim_name) for claim in claims) < attachable_count(pod)
+
+
 def drivers_by_node(
     csi_nodes: Iterable[CSINode], release: Release, *, portworx_migrates: bool
 ) -> dict[str, NodeDrivers]:
@@ -104,6 +115,7 @@ class AttachableVolumes:
         """`drivers` are those of `drivers_by_node`."""
         self._objects = objects
         self._drivers = drivers
+        self._attached_counts: WeakKeyDictionary[NodeTable, Integers] = WeakKeyDictionary()
         self._of_pod: dict[frozenset[str], dict[str, tuple[Pod, Volumes | str]]] = {}
 
     def drivers(self, node_name: str) -> NodeDrivers:
@@ -134,7 +146,7 @@ class AttachableVolumes:
         for volume in pod.spec.volumes:
             use = claim_use(pod, volume)
             if use is None:
-                found |= _inline(volume, migrated)
+                found |= inline_volumes(volume, migrated)
                 continue
             if not use.claim_name:
                 raise PluginError("PersistentVolumeClaim had no name")
@@ -153,13 +165,7 @@ class AttachableVolumes:
         """The one volume of a claim, none if it is no driver's (getCSIDriverInfo)."""
         name = claim.spec.volume_name
         volume = self._objects.get(PersistentVolume, name) if name else None
-        if volume is None:
-            return self._of_class(claim, migrated)
-        source = volume.spec.csi
-        if source is None:
-            plugin = in_tree_plugin(volume.spec)
-            source = _translated_source(volume, plugin) if plugin and plugin.name in migrated else None
-        return _named(source.driver, source.volume_handle) if source is not None else {}
+        return self._of_class(claim, migrated) if volume is None else volumes_of(volume, migrated)
 
     def _of_class(self, claim: PersistentVolumeClaim, migrated: frozenset[str]) -> Volumes:
         """Return the volume that a claim without one will get from its class (getCSIDriverInfoFromSC)."""
@@ -183,6 +189,14 @@ class AttachableVolumes:
                 attached.setdefault(attachment.spec.node_name, {})[name] = attachment.spec.attacher
         return attached
 
+    def attached_counts(self, table: NodeTable) -> Integers:
+        """int64[n]: the number of volumes that VolumeAttachments put on each node."""
+        counts = self._attached_counts.get(table)
+        if counts is None:
+            counts = np.array([len(self.attached_to(name)) for name in table.names], dtype=np.int64)
+            self._attached_counts[table] = counts
+        return counts
+
     def attached_to(self, node_name: str) -> Mapping[str, str]:
         """The volumes that VolumeAttachments put on one node."""
         return self.attached.get(node_name, {})
@@ -197,6 +211,15 @@ class AttachableVolumes:
         return f"{attachment.spec.attacher}/{volume.spec.csi.volume_handle}"
 
 
+def volumes_of(volume: PersistentVolume, migrated: frozenset[str]) -> Volumes:
+    """The volume as its driver knows it, none if it is no driver's."""
+    source = volume.spec.csi
+    if source is None:
+        plugin = in_tree_plugin(volume.spec)
+        source = _translated_source(volume, plugin) if plugin and plugin.name in migrated else None
+    return _named(source.driver, source.volume_handle) if source is not None else {}
+
+
 def _named(driver: str, handle: str) -> Volumes:
     return {f"{driver}/{handle}": driver} if driver and handle else {}
 
@@ -208,7 +231,7 @@ def _translated_source(volume: PersistentVolume, plugin: InTreePlugin) -> CSIPer
         return None
 
 
-def _inline(volume: Volume, migrated: frozenset[str]) -> Volumes:
+def inline_volumes(volume: Volume, migrated: frozenset[str]) -> Volumes:
     """A disk that the pod names itself (checkAttachableInlineVolume)."""
     plugin = in_tree_plugin(volume)
     if plugin is None or plugin.name not in migrated:

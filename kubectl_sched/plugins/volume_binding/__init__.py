@@ -196,10 +196,11 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
             return np.zeros(len(rows), dtype=np.int64)
         of_rows = found.take(rows)
         present = set(of_rows.codes.tolist())
-        scores = [self._score(volumes) if code in present else 0 for code, volumes in enumerate(found.values)]
+        scores = [self.points(volumes) if code in present else 0 for code, volumes in enumerate(found.values)]
         return np.array(scores, dtype=np.int64)[of_rows.codes]
 
-    def _score(self, volumes: PodVolumes) -> int:
+    def points(self, volumes: PodVolumes) -> int:
+        """The raw score of a node with this outcome; raise PluginError where upstream fails."""
         return score(class_resources(volumes, scores_provisioning=self._scores_provisioning), self._points)
 
     def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:

@@ -13,13 +13,14 @@ from kubectl_sched.api.component_helpers.csi_translation import TranslationError
 from kubectl_sched.api.storage import CSINode, PersistentVolume
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.go_sort import go_sort
+from kubectl_sched.plugins.volume_binding.asked_labels import AskedLabels
 from kubectl_sched.plugins.volume_binding.provisioning import Provisioner
 from kubectl_sched.plugins.volume_binding.static_matching import (
     Candidates,
     ClaimRequirements,
     affinity_of,
     can_be_reached,
-    label_keys,
+    label_requirements,
     requested_storage,
 )
 from kubectl_sched.plugins.volume_binding.volume_outcome import (
@@ -34,8 +35,9 @@ from kubectl_sched.plugins.volume_binding.volume_outcome import (
 from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
+    from kubectl_sched.api.apimachinery.labels import Requirement
     from kubectl_sched.api.component_helpers.csi_translation import InTreePlugin
     from kubectl_sched.api.storage import CSIStorageCapacity, PersistentVolumeClaim
     from kubectl_sched.plugins.volume_binding.claims import PodVolumeClaims
@@ -85,8 +87,9 @@ class Binder:
     def kinds(self, nodes: Snapshot) -> Column[NodeKind]:
         """Group the nodes by the labels, migrated plugins and selected node that matter to the claims."""
         rows: Column[NodeKind] = Column.filled(len(nodes), NodeKind(()))
-        for key in sorted(self._label_keys()):
-            rows = _with_label(rows, key, nodes)
+        asked = AskedLabels(self._requirements())
+        for key in sorted(asked.values):
+            rows = _with_label(rows, key, asked.told_apart(nodes.label(key), key))
         if self._has_in_tree_volume():
             annotations = Column.of(map(self.migrated_plugins, nodes.names))
             rows = rows.combined(annotations).map(lambda pair: pair[0]._replace(migrated=pair[1]))
@@ -108,28 +111,26 @@ class Binder:
         annotation = node.metadata.annotations.migrated_plugins if node is not None else None
         return frozenset(annotation.split(",")) if annotation else frozenset()
 
-    def _label_keys(self) -> set[str]:
-        keys: set[str] = set()
+    def _requirements(self) -> Iterator[Requirement]:
+        """Yield all that volumes, classes and capacities ask of a node's labels."""
         for claim in self.claims.bound:
-            keys |= self._bound_keys(claim)
+            yield from self._of_bound(claim)
         for claim in self.to_match:
             with suppress(PluginError):
-                keys |= self.candidates(claim).keys
+                yield from self.candidates(claim).requirements()
         for claim in self.claims.delayed:
-            keys |= self.provisioner(claim).keys
-        return keys
+            yield from self.provisioner(claim).requirements()
 
-    def _bound_keys(self, claim: PersistentVolumeClaim) -> set[str]:
-        """The labels that a bound volume asks for, in its own terms and in its driver's."""
+    def _of_bound(self, claim: PersistentVolumeClaim) -> Iterator[Requirement]:
+        """Yield the requirements of a bound volume, in its own terms and in its driver's."""
         volume = self._objects.get(PersistentVolume, claim.spec.volume_name)
         if volume is None:
-            return set()
-        keys = label_keys(affinity_of(volume))
+            return
+        yield from label_requirements(affinity_of(volume))
         plugin = in_tree_plugin(volume.spec)
         if plugin is not None:
             with suppress(TranslationError):
-                keys |= label_keys(affinity_of(translated(volume, plugin)))
-        return keys
+                yield from label_requirements(affinity_of(translated(volume, plugin)))
 
     def _has_in_tree_volume(self) -> bool:
         volumes = (self._objects.get(PersistentVolume, claim.spec.volume_name) for claim in self.claims.bound)
@@ -154,6 +155,12 @@ class Binder:
         if isinstance(found, str):
             raise PluginError(found)
         return found
+
+    def leave_out(self, volume: PersistentVolume) -> None:
+        """Judge from now on as if another claim had taken the volume."""
+        for found in self._candidates.values():
+            if not isinstance(found, str):
+                found.leave_out(volume)
 
     def requirements(self, claim: PersistentVolumeClaim) -> ClaimRequirements:
         """Return the claim's requirements of a volume, apart from the node."""
@@ -234,8 +241,8 @@ def as_driver_knows(volume: PersistentVolume, migrated: frozenset[str]) -> Persi
         raise PluginError(f"could not translate pv: {failure}") from failure
 
 
-def _with_label(rows: Column[NodeKind], key: str, nodes: Snapshot) -> Column[NodeKind]:
-    return rows.combined(nodes.label(key)).map(lambda pair: _labelled(pair[0], key, pair[1]))
+def _with_label(rows: Column[NodeKind], key: str, values: Column[str | None]) -> Column[NodeKind]:
+    return rows.combined(values).map(lambda pair: _labelled(pair[0], key, pair[1]))
 
 
 def _labelled(kind: NodeKind, key: str, value: str | None) -> NodeKind:

@@ -10,9 +10,9 @@ from kubectl_sched.api.component_helpers.volume_claims import NOT_SUPPORTED_PROV
 from kubectl_sched.api.storage import CSIDriver, CSIStorageCapacity, StorageClass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from kubectl_sched.api.apimachinery.labels import Selector
+    from kubectl_sched.api.apimachinery.labels import Requirement, Selector
     from kubectl_sched.api.storage import PersistentVolumeClaim, TopologySelectorTerm
     from kubectl_sched.snapshot.objects import Objects
 
@@ -39,11 +39,10 @@ class Provisioner:
         made_by = self.storage_class.provisioner if self.storage_class is not None else ""
         return made_by not in {"", NOT_SUPPORTED_PROVISIONER}
 
-    @property
-    def keys(self) -> set[str]:
-        """The node labels that matter."""
-        selectors = [*(self.topologies or ()), *(offer.selector for offer in self._offers or ())]
-        return {each.key for selector in selectors for each in selector.requirements}
+    def requirements(self) -> Iterator[Requirement]:
+        """Yield all that is asked of a node's labels."""
+        for selector in (*(self.topologies or ()), *(offer.selector for offer in self._offers or ())):
+            yield from selector.requirements
 
     def is_allowed(self, labels: Mapping[str, str]) -> bool:
         """Report whether the class may make volumes there; without allowedTopologies it may everywhere."""

@@ -7,6 +7,8 @@ on thousands of nodes stay cheap.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from functools import cached_property
 from heapq import merge
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,6 +21,7 @@ from kubectl_sched.framework.cycle_state import PluginError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from kubectl_sched.api.apimachinery.labels import Requirement
     from kubectl_sched.api.apimachinery.quantity import Quantity
     from kubectl_sched.api.component_helpers.node_affinity import NodeSelector
     from kubectl_sched.api.core import RawQuantity
@@ -39,10 +42,10 @@ def can_be_reached(affinity: NodeSelector | None, labels: Mapping[str, str]) -> 
     return affinity is None or affinity.matches(labels, "")
 
 
-def label_keys(affinity: NodeSelector | None) -> set[str]:
-    """The node labels that an affinity asks about."""
-    terms = affinity.terms if affinity is not None else ()
-    return {requirement.key for term in terms for requirement in term.labels.requirements}
+def label_requirements(affinity: NodeSelector | None) -> Iterator[Requirement]:
+    """Yield all that an affinity asks of a node's labels."""
+    for term in affinity.terms if affinity is not None else ():
+        yield from term.labels.requirements
 
 
 def requested_storage(claim: PersistentVolumeClaim) -> Quantity:
@@ -82,7 +85,6 @@ class Candidates:
             if reason is None:
                 target = self._reserved if is_bound_to(volume, claim) else free
                 target.append(Candidate(volume, affinity_of(volume)))
-        self.keys = {key for candidate in (*self._reserved, *free) for key in label_keys(candidate.affinity)}
         free.sort(key=lambda candidate: capacity_of(candidate.volume))
         self._free = free
         self._by_label: dict[tuple[str, str], list[int]] = {}
@@ -90,8 +92,13 @@ class Candidates:
         for place, candidate in enumerate(free):
             self._index(place, candidate.affinity)
 
+    def requirements(self) -> Iterator[Requirement]:
+        """Yield all that the volumes ask of a node's labels."""
+        for candidate in (*self._reserved, *self._free):
+            yield from label_requirements(candidate.affinity)
+
     def _index(self, place: int, affinity: NodeSelector | None) -> None:
-        wanted = _labels_wanted(affinity)
+        wanted = labels_wanted(affinity)
         if wanted is None:
             self._anywhere.append(place)
             return
@@ -109,11 +116,24 @@ class Candidates:
                 return volume
         return None
 
+    def leave_out(self, volume: PersistentVolume) -> None:
+        """Another claim has taken a free volume."""
+        place = self._place_of.get(volume.name)
+        if place is None:
+            return
+        wanted = labels_wanted(self._free[place].affinity)
+        for places in [self._anywhere] if wanted is None else [self._by_label[label] for label in wanted]:
+            del places[bisect_left(places, place)]
+
+    @cached_property
+    def _place_of(self) -> dict[str, int]:
+        return {candidate.volume.name: place for place, candidate in enumerate(self._free)}
+
     def _places(self, labels: Mapping[str, str]) -> Iterator[int]:
         """The places of all free volumes that the labels may reach, smallest first."""
-        lists: list[Sequence[int]] = [self._anywhere]
+        lists: list[Sequence[int]] = [self._anywhere] if self._anywhere else []
         lists += [self._by_label[label] for label in labels.items() if label in self._by_label]
-        return merge(*lists)
+        return iter(lists[0]) if len(lists) == 1 else merge(*lists)
 
 
 class ClaimRequirements:
@@ -181,13 +201,21 @@ class VolumeIndex:
         """All volumes of a class, in the order they were listed."""
         return self._by_class.get(name, ())
 
+    def unclaimed_for(self, claim: PersistentVolumeClaim) -> Sequence[PersistentVolume]:
+        """The volumes of its class without a claim."""
+        return self._unclaimed.get(class_of_claim(claim), ())
+
+    def has_reserved_for(self, claim: PersistentVolumeClaim) -> bool:
+        """Report whether volumes of its class are set aside for a claim of that name."""
+        return (class_of_claim(claim), claim.namespace, claim.name) in self._claimed
+
     def open_to(self, claim: PersistentVolumeClaim) -> list[PersistentVolume]:
         """The volumes of its class that are set aside for a claim of that name, then those without a claim."""
         name = class_of_claim(claim)
         return [*self._claimed.get((name, claim.namespace, claim.name), ()), *self._unclaimed.get(name, ())]
 
 
-def _labels_wanted(affinity: NodeSelector | None) -> set[tuple[str, str]] | None:
+def labels_wanted(affinity: NodeSelector | None) -> set[tuple[str, str]] | None:
     """Labels of which a node must have one to reach the volume; None if that cannot be said."""
     if affinity is None:
         return None

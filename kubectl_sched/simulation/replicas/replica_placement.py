@@ -2,9 +2,9 @@
 
 Most of a what-if is replicas. After one of them has a node, the verdicts and raw scores of most plugins change on that
 node alone; PodTopologySpread and InterPodAffinity bring their counts up to date and judge all nodes again. Every
-placement equals a cycle from scratch. Where that cannot be had so simply (devices, volumes that exist, nominated pods,
-nodes that PreFilter chose, a plugin that does not say what it depends on), there is no EqualPods and each pod has its
-whole cycle.
+placement equals a cycle from scratch. Where that cannot be had so simply (devices, volumes that others have, too,
+nominated pods, nodes that PreFilter chose, a plugin that does not say what it depends on), there is no EqualPods and
+each pod has its whole cycle.
 """
 
 from __future__ import annotations
@@ -108,6 +108,9 @@ class EqualPods:
         self._of_pods = [each for each in filters if each.depends_on is DependsOn.PODS_OF_NODE]
         of_usage = [each for each in filters if each.depends_on is DependsOn.USAGE_OF_NODE]
         passes = {name: passing(column) for name, column in result.verdicts.items()}
+        for each in filters if claims is not None else ():
+            if each.depends_on is DependsOn.CLAIMS:
+                del passes[each.name]
         self._counted = {each.name: passes.pop(each.name) for each in self._counting}
         everywhere = np.ones(len(self.nodes), dtype=np.bool_)
         self._passes_others = np.logical_and.reduce([*passes.values(), everywhere])
@@ -120,7 +123,11 @@ class EqualPods:
         self._keys = {each.name: each.verdict_key(self._state, self.pod, self.nodes) for each in self._counting}
         self._known_feasible: dict[Hashable, Feasible] = {}
         self._feasible = self._feasible_now()
-        self._scores = ReplicaScores(result, framework, self._state, self._feasible)
+        of_claims = frozenset(each.name for each in framework.score_plugins if each.depends_on is DependsOn.CLAIMS)
+        self._scores = ReplicaScores(
+            result, framework, self._state, self._feasible, frozenset() if claims is None else of_claims
+        )
+        self._scored = self._feasible
         self.counts_pods = bool(counting) or self._scores.counts_pods
         """Report whether a plugin of this cycle looks at pods on other nodes."""
         self._usage = UsageLevels(self.pod, self.nodes, state, of_usage, self._scores.of_usage)
@@ -157,10 +164,22 @@ class EqualPods:
     def stands_for(self, pod: Pod) -> bool:
         """Report whether the pod is one of them."""
         ordinals, claims = self._ordinals, self._claims
-        if claims is not None and not claims.are_like_those_of(pod):
+        if claims is not None and claims.kind_of(pod) is None:
             return False
         alike = pod if claims is None else claims.of_nobody(pod)
         return are_equal(self.pod, alike, ordinals.unasked) and ordinals.are_alike(pod)
+
+    def turn_to(self, pod: Pod) -> bool:
+        """Answer for this pod from now on; False if it is none of them."""
+        if not self.stands_for(pod):
+            return False
+        if self._claims is not None:
+            self._claims.turn_to(pod)
+            self._feasible = self._feasible_now()
+            if self._feasible is not self._scored and len(self._feasible.rows):
+                self._scores.move(self.nodes, self._feasible)
+                self._scored = self._feasible
+        return True
 
     @property
     def has_feasible(self) -> bool:
@@ -177,6 +196,8 @@ class EqualPods:
         rows = self._feasible.by_name
         is_as_listed = self._feasible.is_all and self._in_name_order is None
         totals = self._scores.totals()
+        if self._claims is not None and self._claims.kind.points is not None:
+            totals = totals + self._claims.kind.points
         totals = totals if is_as_listed else totals.take(rows)
         highest = int(np.maximum.reduce(totals))
         tied = (totals == highest).nonzero()[0]
@@ -206,7 +227,7 @@ class EqualPods:
 
     def _ranked(self) -> NodeRanking | None:
         """The nodes as ranked by their totals; None if a pod can change more than the verdict and total of its own."""
-        if self._counting or self._of_pods or self._scores.counts_pods:
+        if self._counting or self._of_pods or self._scores.counts_pods or self._claims is not None:
             return None
         if terms_of(self.pod) is not None or host_ports(self.pod):
             return None
@@ -217,18 +238,24 @@ class EqualPods:
         self._passes_others[row] = False
         self._others_changed += 1
         self._feasible = self._feasible_now()
-        if len(self._feasible.rows) and self._scores.change_with(self._nodes, self._feasible):
+        if self.has_feasible:
+            self._scored = self._feasible
+        if self.has_feasible and self._scores.change_with(self._nodes, self._feasible):
             self._ranking = None
         else:
             ranking.remove(row)
 
     def _feasible_now(self) -> Feasible:
         """The nodes that pass. Pods that spread make the same few sets of nodes feasible in turn."""
-        keys: tuple[Hashable, ...] = (self._others_changed, *self._keys.values())
+        kind = None if self._claims is None else self._claims.kind
+        of_kind = () if kind is None else (kind, kind.version)
+        keys: tuple[Hashable, ...] = (self._others_changed, of_kind, *self._keys.values())
         known = self._known_feasible.get(keys)
         if known is not None:
             return known
         mask = self._passes_others.copy()
+        if kind is not None:
+            mask &= kind.passes
         for passes in self._counted.values():
             mask &= passes
         key = mask.tobytes() if None in keys else keys
@@ -248,7 +275,7 @@ class EqualPods:
         self._nodes_after = None
         self._ordinals.place(pod)
         if self._claims is not None:
-            self._claims.place(pod, self.names[row])
+            self._claims.place(pod, row)
 
     @property
     def nodes(self) -> Snapshot:
@@ -277,12 +304,12 @@ class EqualPods:
     def _judge_again(self, pod: Pod, row: int) -> None:
         self._ranking = None
         level = self._usage.one_more_on(row)
-        moved = self._filter_again(pod, row, level)
-        if moved:
-            before, self._feasible = self._feasible, self._feasible_now()
-            moved = before is not self._feasible
-        if len(self._feasible.rows):
-            self._scores.update(pod, row, self.nodes, self._feasible, level.points, moved=moved)
+        if self._filter_again(pod, row, level):
+            self._feasible = self._feasible_now()
+        # Other pods may have feasible nodes where one more of this kind has none.
+        feasible = self._feasible if len(self._feasible.rows) else self._scored
+        self._scores.update(pod, row, self.nodes, feasible, level.points, moved=feasible is not self._scored)
+        self._scored = feasible
 
     def _filter_again(self, added: Pod, row: int, level: UsageLevel) -> bool:
         """Report whether any verdict may have changed."""

@@ -27,9 +27,9 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-def remember(known: dict[K, V], key: K, value: V) -> None:
+def remember(known: dict[K, V], key: K, value: V, most: int = _MOST_REMEMBERED) -> None:
     """Keep the few latest values."""
-    while len(known) >= _MOST_REMEMBERED:
+    while len(known) >= most:
         del known[next(iter(known))]
     known[key] = value
 
@@ -105,8 +105,17 @@ class ReplicaScorer:
         if len(changed) or moved:
             self._weigh(nodes, feasible, changed)
 
+    def weigh_among(self, nodes: Snapshot, feasible: Feasible) -> None:
+        """Other nodes are feasible, and no pod has come since the raw scores were told."""
+        if self.is_skipped:
+            return
+        if self.plugin.pre_score_fewer(self._state, self._pod, nodes, feasible.rows) == self._key:
+            self._weigh(nodes, feasible, _NONE)
+        else:
+            self.score_all(nodes, feasible)
+
     def weigh_again(self, nodes: Snapshot, feasible: Feasible) -> None:
-        """Other nodes are feasible, with the raw scores that they had."""
+        """Other nodes are feasible, with the raw scores that all have had from the beginning."""
         if self._is_even is None:
             self._is_even = int(self._raw.min()) == int(self._raw.max())
         if self._normalizes and not (self._is_even and self._table is not None):

@@ -21,17 +21,25 @@ if TYPE_CHECKING:
 
 def can_be_followed(plugin: ScorePlugin) -> bool:
     """Report whether the plugin's points can be brought up to date without asking it about all nodes."""
-    if plugin.depends_on is DependsOn.USAGE_OF_NODE:
+    if plugin.depends_on in {DependsOn.USAGE_OF_NODE, DependsOn.CLAIMS}:
         return type(plugin).normalize_score is ScorePlugin.normalize_score
     return plugin.depends_on is DependsOn.NODE or isinstance(plugin, PreScoreExtensions)
 
 
 class ReplicaScores:
-    """All score plugins of a profile, and the totals of all nodes."""
+    """The score plugins of a profile, and the totals of all nodes."""
 
-    def __init__(self, result: ScheduleResult, framework: Framework, state: CycleState, feasible: Feasible) -> None:
+    def __init__(
+        self,
+        result: ScheduleResult,
+        framework: Framework,
+        state: CycleState,
+        feasible: Feasible,
+        left_out: frozenset[str] = frozenset(),
+    ) -> None:
+        """`left_out` are plugins that somebody else adds to the totals."""
         nodes, pod = result.nodes, result.pod
-        scored = {each.plugin: each.raw for each in result.scores}
+        scored = {each.plugin: each.raw for each in result.scores if each.plugin not in left_out}
         self._state = state
         self._pod = pod
         self._totals: Integers = np.zeros(len(nodes), dtype=np.int64)
@@ -94,6 +102,17 @@ class ReplicaScores:
         before = self._totals.copy()
         self._weigh_again(nodes, feasible)
         return not np.array_equal(before, self._totals)
+
+    def move(self, nodes: Snapshot, feasible: Feasible) -> None:
+        """Other nodes are feasible, and no pod has come."""
+        self._weigh_again(nodes, feasible)
+        if self._groups is None:
+            for scorer in self._counting:
+                scorer.weigh_among(nodes, feasible)
+        else:
+            for scorer in self._grouped:
+                scorer.plugin.pre_score_fewer(self._state, self._pod, nodes, feasible.rows)
+            self._of_groups = self._groups.weighted(self._state, self._pod, nodes, feasible)
 
     def _weigh_again(self, nodes: Snapshot, feasible: Feasible) -> None:
         for scorer in self._of_nodes:

@@ -1,0 +1,161 @@
+"""Judges claims of equal pods kind by kind, by the plugins that look at claims.
+
+VolumeBinding asks by itself whether a node reaches a bound volume, so that where volumes are on one node each, the rest
+is judged once for all of them.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+from msgspec.structs import replace
+
+from kubectl_sched.api.component_helpers.node_affinity import parse_node_selector
+from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
+from kubectl_sched.framework.cycle_state import CycleState, PluginError
+from kubectl_sched.framework.interface import DependsOn
+from kubectl_sched.framework.status import Code, passing
+from kubectl_sched.plugins.volume_binding import PRE_FILTER_STATE, VolumeBinding
+from kubectl_sched.plugins.volume_binding.static_matching import can_be_reached, labels_wanted
+from kubectl_sched.simulation.replicas.claim_kinds import ClaimKind, OpenKind
+from kubectl_sched.simulation.replicas.replica_scorer import remember
+from kubectl_sched.snapshot.pod_table import PodTable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kubectl_sched.api.affinity import NodeSelector
+    from kubectl_sched.api.component_helpers.node_affinity import NodeSelector as ParsedSelector
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.simulation.replicas.own_claims import OwnClaim
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.array_types import Integers, Mask
+
+_MOST_KINDS = 64
+
+
+class ClaimJudge:
+    """The plugins of a profile that look at claims, with the kinds of claims that they have judged."""
+
+    def __init__(
+        self, pod: Pod, nodes: Snapshot, shared: Sequence[PersistentVolumeClaim], framework: Framework
+    ) -> None:
+        """`pod` has claims of nobody, and besides them those that all of the pods share."""
+        self._pod = pod
+        self._nodes = replace(nodes, existing_pods=PodTable.of((), ()))
+        self._shared = shared
+        volumes = (nodes.objects.get(PersistentVolume, claim.spec.volume_name) for claim in shared)
+        self._shared_volumes = [volume for volume in volumes if volume is not None]
+        self._pre_filters = [each for each in framework.pre_filter_plugins if each.depends_on is DependsOn.CLAIMS]
+        self._filters = [each for each in framework.filter_plugins if each.depends_on is DependsOn.CLAIMS]
+        self._pre_scores = [each for each in framework.pre_score_plugins if each.depends_on is DependsOn.CLAIMS]
+        self._scores = [each for each in framework.score_plugins if each.depends_on is DependsOn.CLAIMS]
+        self._weights = framework.weights
+        self._volume_binding = next((each for each in self._filters if isinstance(each, VolumeBinding)), None)
+        self._judged: dict[bytes, ClaimKind | None] = {}
+        self._known: dict[tuple[bytes, tuple[NodeSelector, ...]], ClaimKind] = {}
+
+    def kind_of(self, own: Sequence[OwnClaim]) -> ClaimKind | None:
+        """The kind of these claims; None if a pod with them needs a whole cycle."""
+        rest = msgspec.msgpack.encode([(each.claim, each.volume) for each in own])
+        affinities = tuple([each.affinity for each in own if each.affinity is not None])
+        kind = self._known.get((rest, affinities))
+        if kind is None:
+            kind = self._new_kind(own, rest, affinities)
+            if kind is not None:
+                remember(self._known, (rest, affinities), kind, _MOST_KINDS)
+        return kind
+
+    def _new_kind(self, own: Sequence[OwnClaim], rest: bytes, affinities: Sequence[NodeSelector]) -> ClaimKind | None:
+        if any(each.is_open for each in own):
+            return self._judge_open(self._nodes_with(own, self._unclaimed), affinities)
+        if rest not in self._judged:
+            remember(self._judged, rest, self._judge(self._nodes_with(own, ())), _MOST_KINDS)
+        kind = self._judged[rest]
+        return None if kind is None else ClaimKind(self._reaching(affinities, kind.passes), kind.points)
+
+    @cached_property
+    def _unclaimed(self) -> list[PersistentVolume]:
+        return [volume for volume in self._nodes.objects.all(PersistentVolume) if volume.spec.claim_ref is None]
+
+    def _nodes_with(self, own: Sequence[OwnClaim], unclaimed: Sequence[PersistentVolume]) -> Snapshot:
+        """The nodes in a cluster that has no other claims, and no other volumes than theirs and these."""
+        claims = [*self._shared, *(each.claim for each in own)]
+        volumes = [*self._shared_volumes, *(each.volume for each in own if each.volume is not None), *unclaimed]
+        objects = self._nodes.objects.replacing(PersistentVolumeClaim, claims).replacing(PersistentVolume, volumes)
+        return replace(self._nodes, objects=objects)
+
+    def _reaching(self, affinities: Iterable[NodeSelector], passes: Mask) -> Mask:
+        """bool[n]: those that pass and reach all volumes."""
+        for each in affinities:
+            reached = np.zeros(len(passes), dtype=np.bool_)
+            reached[self._reached(parse_node_selector(each))] = True
+            reached &= passes
+            passes = reached
+        return passes
+
+    def _reached(self, affinity: ParsedSelector) -> list[int]:
+        table = self._nodes.table
+        labels = labels_wanted(affinity)
+        rows = (
+            range(len(table)) if labels is None else {row for each in labels for row in table.rows_with(*each).tolist()}
+        )
+        return [row for row in rows if can_be_reached(affinity, table.objects[row].metadata.labels)]
+
+    def _judge(self, nodes: Snapshot) -> ClaimKind | None:
+        """Ask the plugins; None where one has more to say than that it rejects some nodes."""
+        state = CycleState()
+        try:
+            passes = self._passes(state, nodes)
+            points = None if passes is None else self._points(state, nodes)
+        except PluginError:
+            return None
+        return None if passes is None else ClaimKind(self._all(passes.values()), points)
+
+    def _judge_open(self, nodes: Snapshot, affinities: Sequence[NodeSelector]) -> OpenKind | None:
+        state, plugin = CycleState(), self._volume_binding
+        try:
+            passes = self._passes(state, nodes)
+            if passes is None or plugin is None or (binder := state.read(PRE_FILTER_STATE).binder) is None:
+                return None
+            is_scored = self._points(state, nodes) is not None
+        except PluginError:
+            return None
+        others = self._all(each for name, each in passes.items() if name != plugin.name)
+        weight = self._weights.get(plugin.name, 0)
+        points = (lambda volumes: weight * plugin.points(volumes)) if is_scored else None
+        return OpenKind(binder, nodes, self._reaching(affinities, others), points)
+
+    def _all(self, passes: Iterable[Mask]) -> Mask:
+        everywhere: Mask = np.logical_and.reduce([np.ones(len(self._nodes), dtype=np.bool_), *passes])
+        return everywhere
+
+    def _passes(self, state: CycleState, nodes: Snapshot) -> dict[str, Mask] | None:
+        """For each plugin bool[n], the nodes that pass; None where one does more than to reject nodes."""
+        pod, skipped = self._pod, set()
+        for each in self._pre_filters:
+            result = each.pre_filter(state, pod, nodes)
+            if result.status.code is Code.SKIP:
+                skipped.add(each.name)
+            elif not result.status.is_success or result.node_names is not None:
+                return None
+        verdicts = {each.name: each.filter(state, pod, nodes) for each in self._filters if each.name not in skipped}
+        statuses = (status for verdict in verdicts.values() for status in verdict.values)
+        if not all(status.is_success or status.is_rejected for status in statuses):
+            return None
+        return {name: passing(verdict) for name, verdict in verdicts.items()}
+
+    def _points(self, state: CycleState, nodes: Snapshot) -> Integers | None:
+        everywhere = np.arange(len(nodes), dtype=np.intp)
+        statuses = {each.name: each.pre_score(state, self._pod, nodes, everywhere) for each in self._pre_scores}
+        skipped = {name for name, status in statuses.items() if status.code is Code.SKIP}
+        points = [
+            each.score(state, self._pod, nodes, everywhere) * self._weights[each.name]
+            for each in self._scores
+            if each.name not in skipped
+        ]
+        return np.add.reduce(points) if points else None

@@ -1,0 +1,106 @@
+"""Kinds of claims: all that any plugin reads of a pod's own claims and their volumes, so that names are left out.
+
+Replicas whose claims are bound to volumes in three zones are of three kinds. Where existing volumes are open to claims,
+there are fewer with each pod: a verdict on a node follows from the volumes that its pod would be bound to, so that the
+nodes for which one of these is taken are asked about again, and no others.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kubectl_sched.framework.cycle_state import PluginError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from kubectl_sched.api.storage import PersistentVolume
+    from kubectl_sched.plugins.volume_binding.binder import Binder
+    from kubectl_sched.plugins.volume_binding.volume_outcome import PodVolumes
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.array_types import Integers, Mask
+
+
+class ClaimKind:
+    """The nodes that pass the plugins which look at claims, and the points that these give them."""
+
+    is_judged = True
+    """One more of the pods needs no whole cycle."""
+
+    version = 0
+    """Another one each time that others pass."""
+
+    def __init__(self, passes: Mask, points: Integers | None) -> None:
+        """bool[n] and int64[n], points times the weights; None where nobody scores claims."""
+        self.passes = passes
+        self.points = points
+
+    def taken_on(self, _: int) -> Mapping[str, PersistentVolume]:
+        """The existing volumes that one more of the pods takes on the row's node, by the names of nobody's claims."""
+        return {}
+
+    def follow(self, taken: Sequence[PersistentVolume]) -> None:
+        """Be up to date with these volumes taken, of which there may be more than the last time."""
+
+
+class OpenKind(ClaimKind):
+    """A kind of claims that existing volumes are open to."""
+
+    def __init__(
+        self, binder: Binder, nodes: Snapshot, others: Mask, points: Callable[[PodVolumes], int] | None
+    ) -> None:
+        """`others` are the nodes that pass all plugins but VolumeBinding, which gives the points."""
+        super().__init__(others, None)
+        self._binder = binder
+        self._others = others
+        self._points = points
+        self._seen = 0
+        self._nodes = binder.kinds(nodes)
+        self._outcomes = list(map(binder.on, self._nodes.values))
+        self._chosen_by: dict[str, set[int]] = {}
+        for code in range(len(self._outcomes)):
+            self._index(code)
+        self._passes_on: Mask = np.zeros(len(self._outcomes), dtype=np.bool_)
+        self._points_on: Integers = np.zeros(len(self._outcomes), dtype=np.int64)
+        self._look(range(len(self._outcomes)))
+
+    def taken_on(self, row: int) -> Mapping[str, PersistentVolume]:
+        """Those that VolumeBinding binds the claims to."""
+        outcome = self._outcomes[self._nodes.codes[row]]
+        return {claim.name: volume for claim, volume in outcome.static_bindings}
+
+    def follow(self, taken: Sequence[PersistentVolume]) -> None:
+        """Ask again about the nodes whose pods would have had one of these volumes."""
+        news = taken[self._seen :]
+        self._seen = len(taken)
+        for volume in news:
+            self._binder.leave_out(volume)
+        changed = {code for volume in news for code in self._chosen_by.pop(volume.name, ())}
+        for code in changed:
+            self._outcomes[code] = self._binder.on(self._nodes.values[code])
+            self._index(code)
+        if changed:
+            self._look(changed)
+
+    def _index(self, code: int) -> None:
+        for _, volume in self._outcomes[code].static_bindings:
+            self._chosen_by.setdefault(volume.name, set()).add(code)
+
+    def _look(self, changed: Iterable[int]) -> None:
+        passes = {code: _passes(self._outcomes[code]) for code in changed}
+        if not self.version or any(self._passes_on[code] != each for code, each in passes.items()):
+            self._passes_on[list(passes)] = list(passes.values())
+            self.passes = self._others & self._passes_on.take(self._nodes.codes)
+            self.version += 1
+        if self._points is not None:
+            try:
+                self._points_on[list(passes)] = [self._points(self._outcomes[code]) for code in passes]
+            except PluginError:
+                self.is_judged = False
+            self.points = self._points_on.take(self._nodes.codes)
+
+
+def _passes(outcome: PodVolumes) -> bool:
+    return not outcome.reasons and outcome.error is None

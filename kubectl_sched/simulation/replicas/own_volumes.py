@@ -1,0 +1,76 @@
+"""Bound volumes that one claim alone has: no other claim names them, and no other volume is the same disk."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import suppress
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from kubectl_sched.api.component_helpers.csi_translation import IN_TREE_PLUGINS, in_tree_plugin, in_tree_plugin_named
+from kubectl_sched.api.component_helpers.volume_claims import is_bound_to, is_fully_bound
+from kubectl_sched.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim, VolumeAttachment
+from kubectl_sched.framework.cycle_state import PluginError
+from kubectl_sched.plugins.node_volume_limits.attachable_volumes import inline_volumes, volumes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.snapshot.objects import Objects
+
+_MIGRATED = frozenset(plugin.name for plugin in IN_TREE_PLUGINS)
+"""With all of them migrated a disk has its driver's handle, whatever a node says."""
+
+
+class OwnVolumes:
+    """The volumes of a cluster by who has them."""
+
+    def __init__(self, objects: Objects, running: Iterable[Pod]) -> None:
+        """`running` are the pods with volumes."""
+        self._objects = objects
+        self._claimed = Counter(claim.spec.volume_name for claim in objects.all(PersistentVolumeClaim))
+        self._disks = Counter(
+            disk for volume in objects.all(PersistentVolume) for disk in volumes_of(volume, _MIGRATED)
+        )
+        for pod in running:
+            for volume in pod.spec.volumes:
+                with suppress(PluginError):
+                    self._disks.update(inline_volumes(volume, _MIGRATED).keys())
+
+    def of(self, claim: PersistentVolumeClaim) -> PersistentVolume | None:
+        """The claim's volume, None if others may have it, too, or what it is differs between nodes."""
+        volume = self._objects.get(PersistentVolume, claim.spec.volume_name)
+        if volume is None or not is_fully_bound(claim) or not is_bound_to(volume, claim):
+            return None
+        is_only = self._claimed[volume.name] == 1 and in_tree_plugin(volume.spec) is None
+        return volume if is_only and self.is_only_disk(volume) else None
+
+    def are_counted_as(self, driver: str, volumes: Iterable[PersistentVolume]) -> bool:
+        """Report whether each of the volumes counts on a node as one of this driver's that is yet to be made.
+
+        So it does where neither driver has a limit on any node.
+        """
+        return in_tree_plugin_named(driver) is None and all(self._is_counted_as(driver, each) for each in volumes)
+
+    def _is_counted_as(self, driver: str, volume: PersistentVolume) -> bool:
+        if in_tree_plugin(volume.spec) is not None:
+            return False
+        of_volume = volume.spec.csi.driver if volume.spec.csi is not None else ""
+        if self._limited.isdisjoint((driver, of_volume)):
+            return True
+        return driver == of_volume and self.is_only_disk(volume) and volume.name not in self._attached
+
+    @cached_property
+    def _limited(self) -> frozenset[str]:
+        nodes = self._objects.all(CSINode)
+        return frozenset(each.name for node in nodes for each in node.spec.drivers if each.allocatable is not None)
+
+    @cached_property
+    def _attached(self) -> frozenset[str | None]:
+        return frozenset(each.spec.source.persistent_volume_name for each in self._objects.all(VolumeAttachment))
+
+    def is_only_disk(self, volume: PersistentVolume) -> bool:
+        """Report whether no other volume is the same disk."""
+        disks = volumes_of(volume, _MIGRATED)
+        return len(disks) == (volume.spec.csi is not None) and all(self._disks[disk] == 1 for disk in disks)
