@@ -20,9 +20,10 @@ def truncated_division(dividend: int, divisor: int) -> int:
 
 def truncated_divisions(dividends: Integers, divisors: Integers | int) -> Integers:
     """The same for arrays; a divisor of 0 gives 0."""
-    if isinstance(divisors, int) and divisors > 0 and not (len(dividends) and int(dividends.min()) < 0):
+    divisors = np.asarray(divisors, dtype=np.int64)
+    if dividends.min(initial=0) >= 0 and divisors.min(initial=1) > 0:
         return dividends // divisors
-    divisors = np.broadcast_to(np.asarray(divisors, dtype=np.int64), dividends.shape)
+    divisors = np.broadcast_to(divisors, dividends.shape)
     quotients = np.zeros(dividends.shape, dtype=np.int64)
     np.floor_divide(dividends, divisors, out=quotients, where=divisors != 0)
     # No absolute values here: that of the smallest integer is negative.

@@ -98,7 +98,8 @@ def balance(requested: Sequence[Integers], allocatable: Sequence[Integers]) -> I
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = [np.minimum(some / whole, 1.0) for some, whole in zip(requested, allocatable, strict=True)]
     deviation = np.zeros(len(present), dtype=np.float64)
-    patterns = set(present.tolist())  # numpy.unique would import numpy.ma
+    # All alike is the rule; numpy.unique would import numpy.ma.
+    patterns = set(present[:1].tolist() if np.all(present == present[:1]) else present.tolist())
     for pattern in patterns:
         rows = present == pattern if len(patterns) > 1 else slice(None)
         deviation[rows] = _deviation([share[rows] for bit, share in enumerate(shares) if pattern >> bit & 1])
