@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
 
@@ -16,17 +16,15 @@ if TYPE_CHECKING:
     from kubectl_sched.sources import Dump
     from kubectl_sched.sources.pod_selection import Selection
 
-_READ: list[Dump] = []
-"""The last state that was read. To take a hundred thousand objects apart takes longer than many an answer, so that
-they are kept until the process ends."""
+T = TypeVar("T")
 
-_ANSWERED: list[object] = []
-"""Answers of as many objects, which are kept as well."""
+_KEPT: dict[type, object] = {}
 
 
-def keep(answer: object) -> None:
-    """Keep an answer until the process ends."""
-    _ANSWERED.append(answer)
+def keep(value: T) -> T:
+    """Keep the last one of its type until the process ends: to take a hundred thousand objects apart takes long."""
+    _KEPT[type(value)] = value
+    return value
 
 
 def read_source(source: StateSource, connection: ConnectionOptions, selection: Selection) -> tuple[Dump, Selection]:
@@ -44,16 +42,16 @@ def read_source(source: StateSource, connection: ConnectionOptions, selection: S
         from kubectl_sched.sources import read
 
         with progress() as report:
-            _READ[:] = [read(source.from_, progress=report)]
-        return _READ[0], within(selection, "default")
+            dump = keep(read(source.from_, progress=report))
+        return dump, within(selection, "default")
     from kubectl_sched.sources.live.cluster_reader import read_live
     from kubectl_sched.sources.live.kubeconfig import resolve
 
     endpoint = resolve(connection.connection)
     selection = within(selection, endpoint.namespace)
     with progress() as report:
-        _READ[:] = [read_live(endpoint, selection, report)]
-    return _READ[0], selection
+        dump = keep(read_live(endpoint, selection, report))
+    return dump, selection
 
 
 def read_replayable(source: StateSource, connection: ConnectionOptions, selection: Selection) -> tuple[Dump, Selection]:

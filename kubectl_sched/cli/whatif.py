@@ -110,8 +110,7 @@ def whatif(
     )
     with placing() as report:
         asked = _server(connection) if dry_run is DryRunOption.server else None
-        answer = what_if(question, dump, asked, report)
-    keep(answer)
+        answer = keep(what_if(question, dump, asked, report))
     sys.exit(show_what_if(answer, Display(output=display.output.value, color=display.color.value, notes=display.notes)))
 
 
