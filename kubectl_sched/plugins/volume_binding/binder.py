@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_sched.api.component_helpers.csi_translation import TranslationError, in_tree_plugin, translated
-from kubectl_sched.api.storage import CSINode, PersistentVolume
+from kubectl_sched.api.storage import PersistentVolume
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.go_sort import go_sort
 from kubectl_sched.plugins.volume_binding.asked_labels import AskedLabels
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.component_helpers.csi_translation import InTreePlugin
     from kubectl_sched.api.storage import CSIStorageCapacity, PersistentVolumeClaim
     from kubectl_sched.plugins.volume_binding.claims import PodVolumeClaims
+    from kubectl_sched.plugins.volume_binding.migrated_plugins import MigratedPlugins
     from kubectl_sched.plugins.volume_binding.static_matching import VolumeIndex
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.objects import Objects
@@ -58,10 +59,16 @@ class Binder:
     """The claims of one pod in one cluster, ready to be asked about nodes."""
 
     def __init__(
-        self, claims: PodVolumeClaims, objects: Objects, volumes: VolumeIndex, has_attributes_classes: bool
+        self,
+        claims: PodVolumeClaims,
+        objects: Objects,
+        volumes: VolumeIndex,
+        migrated: MigratedPlugins,
+        has_attributes_classes: bool,
     ) -> None:
         self.claims = claims
         self._objects = objects
+        self._migrated = migrated
         self._has_attributes_classes = has_attributes_classes
         self.selected = {claim.name: node for claim in claims.delayed if (node := selected_node(claim)) is not None}
         self.to_match = go_sort(
@@ -91,8 +98,7 @@ class Binder:
         for key in sorted(asked.values):
             rows = _with_label(rows, key, asked.told_apart(nodes.label(key), key))
         if self._has_in_tree_volume():
-            annotations = Column.of(map(self.migrated_plugins, nodes.names))
-            rows = rows.combined(annotations).map(lambda pair: pair[0]._replace(migrated=pair[1]))
+            rows = rows.combined(self._migrated.on(nodes.table)).map(lambda pair: pair[0]._replace(migrated=pair[1]))
         if self.selected:
             wanted = set(self.selected.values())
             names = Column.of(name if name in wanted else None for name in nodes.names)
@@ -103,13 +109,7 @@ class Binder:
         """Return the kind of one node; it may hold more labels than matter."""
         name = nodes.names[row]
         labels = tuple(sorted(nodes.node(row).labels.items()))
-        return NodeKind(labels, self.migrated_plugins(name), name)
-
-    def migrated_plugins(self, node_name: str) -> frozenset[str]:
-        """The in-tree plugins that the node's CSINode says are its drivers' now."""
-        node = self._objects.get(CSINode, node_name)
-        annotation = node.metadata.annotations.migrated_plugins if node is not None else None
-        return frozenset(annotation.split(",")) if annotation else frozenset()
+        return NodeKind(labels, self._migrated.of(name), name)
 
     def _requirements(self) -> Iterator[Requirement]:
         """Yield all that volumes, classes and capacities ask of a node's labels."""

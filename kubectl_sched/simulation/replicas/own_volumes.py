@@ -14,7 +14,7 @@ from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.plugins.node_volume_limits.attachable_volumes import inline_volumes, volumes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.snapshot.objects import Objects
@@ -26,24 +26,33 @@ _MIGRATED = frozenset(plugin.name for plugin in IN_TREE_PLUGINS)
 class OwnVolumes:
     """The volumes of a cluster by who has them."""
 
-    def __init__(self, objects: Objects, running: Iterable[Pod]) -> None:
+    def __init__(self, objects: Objects, running: Sequence[Pod]) -> None:
         """`running` are the pods with volumes."""
         self._objects = objects
-        self._claimed = Counter(claim.spec.volume_name for claim in objects.all(PersistentVolumeClaim))
-        self._disks = Counter(
-            disk for volume in objects.all(PersistentVolume) for disk in volumes_of(volume, _MIGRATED)
-        )
-        for pod in running:
+        self._running = running
+
+    @cached_property
+    def _claimed(self) -> Counter[str]:
+        """The number of claims that name each volume."""
+        return Counter(claim.spec.volume_name for claim in self._objects.all(PersistentVolumeClaim))
+
+    @cached_property
+    def _disks(self) -> Counter[str]:
+        """The number of volumes that are each disk, by its driver's name; with those that pods name themselves."""
+        volumes = self._objects.all(PersistentVolume)
+        disks = Counter(disk for volume in volumes for disk in volumes_of(volume, _MIGRATED))
+        for pod in self._running:
             for volume in pod.spec.volumes:
                 with suppress(PluginError):
-                    self._disks.update(inline_volumes(volume, _MIGRATED).keys())
+                    disks.update(inline_volumes(volume, _MIGRATED).keys())
+        return disks
 
     def of(self, claim: PersistentVolumeClaim) -> PersistentVolume | None:
         """The claim's volume, None if others may have it, too, or what it is differs between nodes."""
         volume = self._objects.get(PersistentVolume, claim.spec.volume_name)
         if volume is None or not is_fully_bound(claim) or not is_bound_to(volume, claim):
             return None
-        is_only = self._claimed[volume.name] == 1 and in_tree_plugin(volume.spec) is None
+        is_only = in_tree_plugin(volume.spec) is None and self._claimed[volume.name] == 1
         return volume if is_only and self.is_only_disk(volume) else None
 
     def are_counted_as(self, driver: str, volumes: Iterable[PersistentVolume]) -> bool:
