@@ -174,12 +174,14 @@ class Binder:
             against_unbound, outcome = self._check_delayed(labels, kind.selected)
         except PluginError as failure:
             return PodVolumes(error=str(failure))
+        if against_bound is None and against_unbound is None:
+            return outcome
         reasons = [
             reason
             for reason in (NODE_CONFLICT, BIND_CONFLICT, NOT_ENOUGH_SPACE, VOLUME_NOT_EXIST)
             if reason in {against_bound, against_unbound}
         ]
-        return PodVolumes(reasons=tuple(reasons)) if reasons else outcome
+        return PodVolumes(reasons=tuple(reasons))
 
     def _check_bound(self, labels: Mapping[str, str], migrated: frozenset[str]) -> str | None:
         """The reason against the node of the first bound claim that has one (checkBoundClaims)."""

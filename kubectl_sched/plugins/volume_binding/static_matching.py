@@ -89,21 +89,19 @@ class Candidates:
         self._free = free
         self._by_label: dict[tuple[str, str], list[int]] = {}
         self._anywhere: list[int] = []
-        for place, candidate in enumerate(free):
-            self._index(place, candidate.affinity)
+        self._listed_in = [self._lists_for(candidate.affinity) for candidate in free]
+        for place, lists in enumerate(self._listed_in):
+            for places in lists:
+                places.append(place)
 
     def requirements(self) -> Iterator[Requirement]:
         """Yield all that the volumes ask of a node's labels."""
         for candidate in (*self._reserved, *self._free):
             yield from label_requirements(candidate.affinity)
 
-    def _index(self, place: int, affinity: NodeSelector | None) -> None:
+    def _lists_for(self, affinity: NodeSelector | None) -> list[list[int]]:
         wanted = labels_wanted(affinity)
-        if wanted is None:
-            self._anywhere.append(place)
-            return
-        for label in wanted:
-            self._by_label.setdefault(label, []).append(place)
+        return [self._anywhere] if wanted is None else [self._by_label.setdefault(label, []) for label in wanted]
 
     def best(self, labels: Mapping[str, str], taken: set[str]) -> PersistentVolume | None:
         """The volume set aside for the claim, else the smallest, the first listed of equals; None if none fits."""
@@ -121,8 +119,7 @@ class Candidates:
         place = self._place_of.get(volume.name)
         if place is None:
             return
-        wanted = labels_wanted(self._free[place].affinity)
-        for places in [self._anywhere] if wanted is None else [self._by_label[label] for label in wanted]:
+        for places in self._listed_in[place]:
             del places[bisect_left(places, place)]
 
     @cached_property

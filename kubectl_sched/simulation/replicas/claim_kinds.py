@@ -73,11 +73,11 @@ class OpenKind(ClaimKind):
 
     def follow(self, taken: Sequence[PersistentVolume]) -> None:
         """Ask again about the nodes whose pods would have had one of these volumes."""
-        news = taken[self._seen :]
-        self._seen = len(taken)
-        for volume in news:
+        changed: set[int] = set()
+        for volume in taken[self._seen :]:
             self._binder.leave_out(volume)
-        changed = {code for volume in news for code in self._chosen_by.pop(volume.name, ())}
+            changed |= self._chosen_by.pop(volume.name, set())
+        self._seen = len(taken)
         for code in changed:
             self._outcomes[code] = self._binder.on(self._nodes.values[code])
             self._index(code)
