@@ -140,21 +140,10 @@ class DryRun:
 
     def run(self, rows: Rows) -> Outcomes:
         """Try these rows."""
-        trials: list[_Trial] = []
         hopeful = self._victims.may_have_below(self._pod.priority, len(self._nodes))
         self._outcomes.statuses.update(dict.fromkeys(rows[~hopeful[rows]].tolist(), NO_VICTIMS))
         rows = rows[hopeful[rows]]
-        victims_on = self._victims.below(self._pod.priority, rows)
-        for row in rows.tolist():
-            try:
-                potential = victims_on(row)
-            except PluginError as failure:
-                self._outcomes.errors.append(str(failure))
-                continue
-            if potential.units:
-                trials.append(self._trial(row, potential))
-            else:
-                self._outcomes.statuses[row] = NO_VICTIMS
+        trials = self._trials(rows) if len(rows) else []
         alone: list[_Trial] = []
         together: list[_Trial] = []
         far_reaching = self._far_reaching(trials)
@@ -170,6 +159,21 @@ class DryRun:
         if together:
             self._try_together(together)
         return self._outcomes
+
+    def _trials(self, rows: Rows) -> list[_Trial]:
+        trials: list[_Trial] = []
+        victims_on = self._victims.below(self._pod.priority, rows)
+        for row in rows.tolist():
+            try:
+                potential = victims_on(row)
+            except PluginError as failure:
+                self._outcomes.errors.append(str(failure))
+                continue
+            if potential.units:
+                trials.append(self._trial(row, potential))
+            else:
+                self._outcomes.statuses[row] = NO_VICTIMS
+        return trials
 
     def _far_reaching(self, trials: list[_Trial]) -> set[int]:
         """The potential victims on which verdicts on other nodes, too, may depend."""
