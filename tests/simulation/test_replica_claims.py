@@ -21,6 +21,7 @@ from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.simulation.placements import QueuedPod
 from kubectl_sched.simulation.queue_simulation import Simulation
 from kubectl_sched.simulation.replicas.replica_placement import EqualPods
+from kubectl_sched.simulation.replicas.replica_scores import ReplicaScores
 from tests.examples import examples
 from tests.plugins.clusters import EXACT_MINORS, pod, snapshot
 from tests.plugins.random_volumes import CLAIMS, HOST, ZONE, ZONES, VolumeGraph, decoded
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.array_types import Integers
 
 Json = dict[str, Any]
 
@@ -435,7 +437,16 @@ def test_nothing_is_prepared_where_the_pod_that_follows_is_bound_to_another_volu
     assert EqualPods.after(first) is not None
 
 
-def test_nodes_that_take_no_more_volumes_are_left_out() -> None:
+def test_nodes_that_take_no_more_volumes_are_left_out_of_the_ranking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That nothing but the node of a pod is looked at again shows in how often the totals of all nodes are."""
+    asked: list[int] = []
+    totals = ReplicaScores.totals
+
+    def counted(scores: ReplicaScores) -> Integers:
+        asked.append(1)
+        return totals(scores)
+
+    monkeypatch.setattr(ReplicaScores, "totals", counted)
     pods = [mounting(f"web-{index}", data=f"data-web-{index}") for index in range(8)]
     old = {"driver": "disk.csi.example", "volumeHandle": "old"}
     attachment = {"attacher": "disk.csi.example", "nodeName": "node-c", "source": {"persistentVolumeName": "pv-old"}}
@@ -448,6 +459,7 @@ def test_nodes_that_take_no_more_volumes_are_left_out() -> None:
     )
     decisions, _ = simulated(scheduler(nodes), pods)
     landed = [decision[0] for decision in decisions]
+    assert len(asked) == 1
     assert Counter(landed) == {"node-a": 2, "node-b": 2, "node-c": 2, None: 1}
     assert "3 node(s) exceed max volume count" in str(decisions[-1])
     assert_exact(scheduler(nodes), pods)

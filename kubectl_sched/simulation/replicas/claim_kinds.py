@@ -29,6 +29,9 @@ class ClaimKind:
     is_judged = True
     """One more of the pods needs no whole cycle."""
 
+    is_steady = True
+    """The same nodes pass whichever pods have come."""
+
     version = 0
     """Another one each time that others pass."""
 
@@ -47,6 +50,8 @@ class ClaimKind:
 
 class OpenKind(ClaimKind):
     """A kind of claims that existing volumes are open to."""
+
+    is_steady = False
 
     def __init__(
         self, binder: Binder, nodes: Snapshot, others: Mask, points: Callable[[PodVolumes], int] | None

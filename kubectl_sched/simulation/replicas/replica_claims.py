@@ -84,10 +84,10 @@ class ReplicaClaims:
         self._placed: list[tuple[Pod, str, Mapping[str, PersistentVolume]]] = []
         self._reserved: list[Reservation] = []
         self._taken: list[PersistentVolume] = []
-        self._asked: tuple[Pod, ClaimKind | None] | None = None
+        self._asked: tuple[Pod, ClaimKind | None, Sequence[ClaimUse]] | None = None
         self.pod = self.of_nobody(first)
         self._judge = ClaimJudge(self.pod, nodes, [claim.item for claim in claims if claim.is_shared], framework)
-        own = self._own_claims(first)
+        own = self._own_claims(first, claim_uses(first))
         self._drivers = None if own is None else list(map(self._driver, own))
         objects = nodes.objects.with_these(PersistentVolumeClaim, [each.claim for each in own or ()])
         volumes = [each.volume for each in own or () if each.volume is not None]
@@ -125,16 +125,16 @@ class ReplicaClaims:
     def kind_of(self, pod: Pod) -> ClaimKind | None:
         """The kind of the pod's own claims; None if they are not like those of the first one, or somebody has them."""
         if self._asked is None or self._asked[0] is not pod:
-            own = self._own_claims(pod)
+            uses = claim_uses(pod)
+            own = self._own_claims(pod, uses)
             is_alike = own is not None and self._drivers == list(map(self._driver, own))
             kind = self._judge.kind_of(own) if own is not None and is_alike else None
             if kind is not None:
                 kind.follow(self._taken)
-            self._asked = pod, kind if kind is not None and kind.is_judged else None
+            self._asked = pod, kind if kind is not None and kind.is_judged else None, uses
         return self._asked[1]
 
-    def _own_claims(self, pod: Pod) -> list[OwnClaim] | None:
-        uses = claim_uses(pod)
+    def _own_claims(self, pod: Pod, uses: Sequence[ClaimUse]) -> list[OwnClaim] | None:
         if not len(uses) == len(self._claims) == len({use.claim_name for use in uses}):
             return None
         found = [
@@ -201,8 +201,9 @@ class ReplicaClaims:
         """The pod that is judged has the row's node."""
         taken = self.kind.taken_on(row)
         self._taken += taken.values()
+        uses = claim_uses(pod) if self._asked is None or self._asked[0] is not pod else self._asked[2]
         self._asked = None
-        self._in_use.update(_claim_keys(pod))
+        self._in_use.update([(pod.namespace, use.claim_name) for use in uses])
         self._placed.append((pod, self.nodes.names[row], taken))
 
     def reserved(self, nodes: Snapshot) -> Snapshot:

@@ -132,6 +132,7 @@ class EqualPods:
         """Report whether a plugin of this cycle looks at pods on other nodes."""
         self._usage = UsageLevels(self.pod, self.nodes, state, of_usage, self._scores.of_usage)
         self._ranking: NodeRanking | None = None
+        self._is_of_one_kind = True
 
     @classmethod
     def after(cls, result: ScheduleResult, following: Pod | None = None) -> EqualPods | None:
@@ -174,7 +175,10 @@ class EqualPods:
         if not self.stands_for(pod):
             return False
         if self._claims is not None:
+            before = self._claims.kind
             self._claims.turn_to(pod)
+            if self._claims.kind is not before:
+                self._ranking, self._is_of_one_kind = None, False
             self._feasible = self._feasible_now()
             if self._feasible is not self._scored and len(self._feasible.rows):
                 self._scores.move(self.nodes, self._feasible)
@@ -219,7 +223,7 @@ class EqualPods:
         self._added.append((pod, row))
         level = self._usage.one_more_on(row)
         after = self._scores.with_usage(row, level.points)
-        if level.passes:
+        if level.passes & self._passes_pods_of(row):
             ranking.move(row, after)
         else:
             self._fill_up(row, ranking)
@@ -227,9 +231,10 @@ class EqualPods:
 
     def _ranked(self) -> NodeRanking | None:
         """The nodes as ranked by their totals; None if a pod can change more than the verdict and total of its own."""
-        if self._counting or self._of_pods or self._scores.counts_pods or self._claims is not None:
+        if self._counting or self._scores.counts_pods or terms_of(self.pod) is not None or host_ports(self.pod):
             return None
-        if terms_of(self.pod) is not None or host_ports(self.pod):
+        kind = None if self._claims is None else self._claims.kind
+        if kind is not None and not (self._is_of_one_kind and kind.is_steady and kind.points is None):
             return None
         return NodeRanking(self._scores.totals(), self._feasible, self._in_name_order, self.names)
 
@@ -320,7 +325,16 @@ class EqualPods:
             passes = self._passing_now(plugin, key)
             changed |= passes is not self._counted[plugin.name]
             self._counted[plugin.name] = passes
-        verdict = level.passes and bool(self._passes_steadily[row])
+        verdict = level.passes & bool(self._passes_steadily[row]) & self._passes_pods_of(row)
+        if verdict != self._passes_others[row]:
+            self._others_changed += 1
+            self._passes_others[row] = verdict
+            return True
+        return changed
+
+    def _passes_pods_of(self, row: int) -> bool:
+        """Ask the plugins that look at the pods of a node about one more of them there."""
+        verdict = True
         for each in self._of_pods:
             spare, mask = self._spare[each.name], self._passes_of_pods[each.name]
             if spare[row]:
@@ -329,11 +343,7 @@ class EqualPods:
                 one = self.nodes.take(np.array([row]))
                 mask[row] = passing(each.filter(self._state, self.pod, one))[0]
             verdict &= bool(mask[row])
-        if verdict != self._passes_others[row]:
-            self._others_changed += 1
-            self._passes_others[row] = verdict
-            return True
-        return changed
+        return verdict
 
     def _passing_now(self, plugin: FilterPlugin, key: Hashable) -> Mask:
         """bool[n]: the nodes that pass; the plugin is asked only if it has not been lately for the same key."""
