@@ -74,7 +74,7 @@ def _why_unreadable(node: Node) -> str | None:
 
 
 def _by_place(pods: list[Pod], row_of: Mapping[str, int]) -> tuple[list[Pod], list[int], list[Pod], list[Pod]]:
-    """Divide pods that have not ended: those on one of the nodes and its row, without a node, on one not there."""
+    """Divide pods that have not ended: those on a node, its rows, those without one, and those on one not there."""
     bound: list[Pod] = []
     rows: list[int] = []
     pending: list[Pod] = []

@@ -72,8 +72,8 @@ def paired(
 def touch_memory() -> None:
     """Let a process touch memory and end.
 
-    The host of a virtual machine may take back what is free, a few seconds after that (free page reporting). To get it
-    again, page by page, takes longer than a large dump's objects do, and is nothing that a program could change.
+    The host of a virtual machine may take back what has been free for some seconds (free page reporting). It gives each
+    page again more slowly than the kernel does, which no program can change.
     """
     touch = f"for _ in range(0, {_TOUCHED_BYTES}, 1 << 28): blocks.append(b'x' * (1 << 28))"
     subprocess.run([sys.executable, "-c", f"blocks = []\n{touch}"], check=True)

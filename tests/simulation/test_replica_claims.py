@@ -21,7 +21,6 @@ from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.simulation.placements import QueuedPod
 from kubectl_sched.simulation.queue_simulation import Simulation
 from kubectl_sched.simulation.replicas.replica_placement import EqualPods
-from kubectl_sched.simulation.replicas.replica_scores import ReplicaScores
 from tests.examples import examples
 from tests.plugins.clusters import EXACT_MINORS, pod, snapshot
 from tests.plugins.random_volumes import CLAIMS, HOST, ZONE, ZONES, VolumeGraph, decoded
@@ -35,6 +34,7 @@ from tests.plugins.storage_objects import (
     using,
     volume,
 )
+from tests.simulation.counted_totals import counted_totals
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.array_types import Integers
 
 Json = dict[str, Any]
 
@@ -439,14 +438,7 @@ def test_nothing_is_prepared_where_the_pod_that_follows_is_bound_to_another_volu
 
 def test_nodes_that_take_no_more_volumes_are_left_out_of_the_ranking(monkeypatch: pytest.MonkeyPatch) -> None:
     """That nothing but the node of a pod is looked at again shows in how often the totals of all nodes are."""
-    asked: list[int] = []
-    totals = ReplicaScores.totals
-
-    def counted(scores: ReplicaScores) -> Integers:
-        asked.append(1)
-        return totals(scores)
-
-    monkeypatch.setattr(ReplicaScores, "totals", counted)
+    asked = counted_totals(monkeypatch)
     pods = [mounting(f"web-{index}", data=f"data-web-{index}") for index in range(8)]
     old = {"driver": "disk.csi.example", "volumeHandle": "old"}
     attachment = {"attacher": "disk.csi.example", "nodeName": "node-c", "source": {"persistentVolumeName": "pv-old"}}

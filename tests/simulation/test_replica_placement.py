@@ -24,17 +24,16 @@ from kubectl_sched.simulation.placements import QueuedPod
 from kubectl_sched.simulation.queue_simulation import Choices, Simulation
 from kubectl_sched.simulation.replicas import verdicts_by_usage
 from kubectl_sched.simulation.replicas.replica_placement import EqualPods, are_equal
-from kubectl_sched.simulation.replicas.replica_scores import ReplicaScores
 from tests.examples import examples
 from tests.plugins.clusters import ROOMY, node, pod, requests, snapshot
 from tests.plugins.neighbourhoods import district, neighbourhood
 from tests.plugins.random_clusters import clusters, incoming_pods
+from tests.simulation.counted_totals import counted_totals
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.array_types import Integers
 
 REPLICAS = 9
 SPREAD = {
@@ -434,14 +433,7 @@ def test_pods_that_fill_the_nodes_one_after_the_other(seed: int, chance: int | N
 
 def test_plain_replicas_are_ranked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """That nothing but the node of a pod is looked at again shows in how often the totals of all nodes are."""
-    asked: list[int] = []
-    totals = ReplicaScores.totals
-
-    def counted(scores: ReplicaScores) -> Integers:
-        asked.append(1)
-        return totals(scores)
-
-    monkeypatch.setattr(ReplicaScores, "totals", counted)
+    asked = counted_totals(monkeypatch)
     nodes = snapshot(*(node(f"n{index}", allocatable={**ROOMY, "pods": "3"}) for index in range(20)))
     pods = copies(pod("new", **requests(cpu="100m")), 61)
     assert [each[0] for each in simulated(scheduler(nodes), pods)].count(None) == 1

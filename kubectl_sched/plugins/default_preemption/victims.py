@@ -63,7 +63,8 @@ class SingleVictims:
     def below(self, priority: int, rows: Rows) -> Callable[[int], PotentialVictims]:
         """The victims of lower priority that each of these nodes has.
 
-        Of equal importance they are as Go's sort leaves the order listed, sorted once for all nodes whose are alike.
+        Those of equal importance stand as Go's sort leaves the order listed. They are sorted once for all nodes whose
+        victims are alike.
         """
         existing, asked = self._nodes.existing_pods, np.zeros(len(self._nodes), dtype=np.bool_)
         asked[rows] = True
