@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.simulation.replicas.own_claims import OwnClaim
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.array_types import Integers, Mask
+    from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
 
 _MOST_KINDS = 64
 
@@ -76,7 +76,9 @@ class ClaimJudge:
         if rest not in self._judged:
             remember(self._judged, rest, self._judge(self._nodes_with(own, ())), _MOST_KINDS)
         kind = self._judged[rest]
-        return None if kind is None else ClaimKind(self._reaching(affinities, kind.passes), kind.points)
+        if kind is None or not affinities:
+            return kind
+        return ClaimKind(self._reaching(affinities, kind.passes), len(self._nodes), kind.points)
 
     @cached_property
     def _unclaimed(self) -> list[PersistentVolume]:
@@ -89,14 +91,10 @@ class ClaimJudge:
         objects = self._nodes.objects.replacing(PersistentVolumeClaim, claims).replacing(PersistentVolume, volumes)
         return replace(self._nodes, objects=objects)
 
-    def _reaching(self, affinities: Iterable[NodeSelector], passes: Mask) -> Mask:
-        """bool[n]: those that pass and reach all volumes."""
-        for each in affinities:
-            reached = np.zeros(len(passes), dtype=np.bool_)
-            reached[self._reached(parse_node_selector(each))] = True
-            reached &= passes
-            passes = reached
-        return passes
+    def _reaching(self, affinities: Sequence[NodeSelector], passes: Mask) -> Rows:
+        """The rows that pass and reach all volumes, in their order."""
+        reached = [set(self._reached(parse_node_selector(each))) for each in affinities]
+        return np.array(sorted(row for row in set.intersection(*reached) if passes[row]), dtype=np.intp)
 
     def _reached(self, affinity: ParsedSelector) -> list[int]:
         table = self._nodes.table
@@ -114,7 +112,7 @@ class ClaimJudge:
             points = None if passes is None else self._points(state, nodes)
         except PluginError:
             return None
-        return None if passes is None else ClaimKind(self._all(passes.values()), points)
+        return None if passes is None else ClaimKind(self._all(passes.values()).nonzero()[0], len(nodes), points)
 
     def _judge_open(self, nodes: Snapshot, affinities: Sequence[NodeSelector]) -> OpenKind | None:
         state, plugin = CycleState(), self._volume_binding
@@ -128,7 +126,9 @@ class ClaimJudge:
         others = self._all(each for name, each in passes.items() if name != plugin.name)
         weight = self._weights.get(plugin.name, 0)
         points = (lambda volumes: weight * plugin.points(volumes)) if is_scored else None
-        return OpenKind(binder, nodes, self._reaching(affinities, others), points)
+        if affinities:
+            others = ClaimKind(self._reaching(affinities, others), len(nodes), None).passes
+        return OpenKind(binder, nodes, others, points)
 
     def _all(self, passes: Iterable[Mask]) -> Mask:
         everywhere: Mask = np.logical_and.reduce([np.ones(len(self._nodes), dtype=np.bool_), *passes])

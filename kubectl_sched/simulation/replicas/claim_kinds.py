@@ -7,6 +7,7 @@ nodes for which one of these is taken are asked about again, and no others.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from kubectl_sched.plugins.volume_binding.binder import Binder
     from kubectl_sched.plugins.volume_binding.volume_outcome import PodVolumes
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.array_types import Integers, Mask
+    from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
 
 
 class ClaimKind:
@@ -29,16 +30,33 @@ class ClaimKind:
     is_judged = True
     """One more of the pods needs no whole cycle."""
 
-    is_steady = True
-    """The same nodes pass whichever pods have come."""
-
     version = 0
     """Another one each time that others pass."""
 
-    def __init__(self, passes: Mask, points: Integers | None) -> None:
-        """bool[n] and int64[n], points times the weights; None where nobody scores claims."""
-        self.passes = passes
+    changed: Sequence[int] = ()
+    """The rows whose verdict has changed so far, in that order."""
+
+    def __init__(self, rows: Rows, count: int, points: Integers | None) -> None:
+        """The rows that pass, of how many, and int64[n], points times the weights; None where nobody scores claims."""
+        self._rows = rows
+        self._count = count
         self.points = points
+
+    @property
+    def rows(self) -> Rows:
+        """The rows that pass, in their order."""
+        return self._rows
+
+    @cached_property
+    def passes(self) -> Mask:
+        """bool[n]: the nodes that pass."""
+        mask: Mask = np.zeros(self._count, dtype=np.bool_)
+        mask[self._rows] = True
+        return mask
+
+    def passes_on(self, row: int) -> bool:
+        """Report whether the row's node passes."""
+        return bool(self.passes[row])
 
     def taken_on(self, _: int) -> Mapping[str, PersistentVolume]:
         """The existing volumes that one more of the pods takes on the row's node, by the names of nobody's claims."""
@@ -51,13 +69,11 @@ class ClaimKind:
 class OpenKind(ClaimKind):
     """A kind of claims that existing volumes are open to."""
 
-    is_steady = False
-
     def __init__(
         self, binder: Binder, nodes: Snapshot, others: Mask, points: Callable[[PodVolumes], int] | None
     ) -> None:
         """`others` are the nodes that pass all plugins but VolumeBinding, which gives the points."""
-        super().__init__(others, None)
+        super().__init__(_NO_ROWS, len(others), None)
         self._binder = binder
         self._others = others
         self._points = points
@@ -69,7 +85,26 @@ class OpenKind(ClaimKind):
             self._index(code)
         self._passes_on: Mask = np.zeros(len(self._outcomes), dtype=np.bool_)
         self._points_on: Integers = np.zeros(len(self._outcomes), dtype=np.int64)
+        self.changed: list[int] = []
+        self._passes: Mask = others
+        self._passes_version = -1
         self._look(range(len(self._outcomes)))
+
+    @property
+    def rows(self) -> Rows:
+        """The rows that pass, in their order."""
+        return self.passes.nonzero()[0]
+
+    @property
+    def passes(self) -> Mask:
+        """bool[n]: the nodes that pass."""
+        if self._passes_version != self.version:
+            self._passes, self._passes_version = self._others & self._passes_on.take(self._nodes.codes), self.version
+        return self._passes
+
+    def passes_on(self, row: int) -> bool:
+        """Report whether the row's node passes."""
+        return bool(self._others[row] and self._passes_on[self._nodes.codes[row]])
 
     def taken_on(self, row: int) -> Mapping[str, PersistentVolume]:
         """Those that VolumeBinding binds the claims to."""
@@ -95,9 +130,10 @@ class OpenKind(ClaimKind):
 
     def _look(self, changed: Iterable[int]) -> None:
         passes = {code: _passes(self._outcomes[code]) for code in changed}
-        if not self.version or any(self._passes_on[code] != each for code, each in passes.items()):
-            self._passes_on[list(passes)] = list(passes.values())
-            self.passes = self._others & self._passes_on.take(self._nodes.codes)
+        others = [code for code, each in passes.items() if self._passes_on[code] != each]
+        if others:
+            self._passes_on[others] = [passes[code] for code in others]
+            self.changed += np.isin(self._nodes.codes, others).nonzero()[0].tolist()
             self.version += 1
         if self._points is not None:
             try:
@@ -105,6 +141,9 @@ class OpenKind(ClaimKind):
             except PluginError:
                 self.is_judged = False
             self.points = self._points_on.take(self._nodes.codes)
+
+
+_NO_ROWS: Rows = np.zeros(0, dtype=np.intp)
 
 
 def _passes(outcome: PodVolumes) -> bool:

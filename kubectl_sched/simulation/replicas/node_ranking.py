@@ -1,4 +1,8 @@
-"""Feasible nodes in the order in which they are chosen, for pods that change the total of their own node alone."""
+"""Feasible nodes in the order in which they are chosen, for pods that change the total of their own node alone.
+
+Pods of several kinds reach different nodes, so each kind has a ranking of its own. What one pod changes is written down
+once, and each ranking takes it in when one of its pods comes.
+"""
 
 from __future__ import annotations
 
@@ -6,28 +10,94 @@ from bisect import bisect_left, insort
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING
 
+from kubectl_sched.simulation.replicas.replica_scorer import remember
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_sched.simulation.replicas.replica_scorer import Feasible
-    from kubectl_sched.snapshot.array_types import Integers, Rows
+    from kubectl_sched.simulation.replicas.claim_kinds import ClaimKind
+    from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
+
+_MOST_RANKINGS = 64
+_FEW = 16
+"""To rank a few nodes takes no less than to move as many."""
+
+
+class NodeRankings:
+    """The totals of nodes, and the rankings that are made of them."""
+
+    def __init__(self, totals: Integers, passes: Mask, in_name_order: Rows | None, names: Sequence[str]) -> None:
+        """Without `in_name_order` the nodes stand in the order of their names already.
+
+        `passes` is of all plugins but those that look at claims; it is read again for a node that has changed.
+        """
+        rows = range(len(names)) if in_name_order is None else in_name_order.tolist()
+        self.is_in_name_order = in_name_order is None
+        self.rows: Sequence[int] = rows
+        self.names = names if in_name_order is None else [names[row] for row in rows]
+        """Of the nodes at all places in name order."""
+        self.place_of = sorted(rows, key=rows.__getitem__)
+        self.total_of: list[int] = totals.tolist()
+        self.passes = passes
+        self.changed: list[int] = []
+        """The rows that have changed so far, in that order."""
+        self._known: dict[ClaimKind | None, NodeRanking] = {}
+
+    def of(self, kind: ClaimKind | None) -> NodeRanking:
+        """The ranking for pods with claims of this kind; None for those without."""
+        ranking = self._known.get(kind)
+        if ranking is None or ranking.is_outdated:
+            ranking = NodeRanking(self, kind)
+            remember(self._known, kind, ranking, _MOST_RANKINGS)
+        else:
+            ranking.follow()
+        return ranking
+
+    def change(self, row: int, total: int) -> None:
+        """The node has another total, or another verdict."""
+        self.total_of[row] = total
+        self.changed.append(row)
 
 
 class NodeRanking:
-    """The nodes of each total, by their places in name order."""
+    """The feasible nodes of each total, by their places in name order."""
 
-    def __init__(self, totals: Integers, feasible: Feasible, in_name_order: Rows | None, names: Sequence[str]) -> None:
-        """Without `in_name_order` the nodes stand in the order of their names already."""
-        rows = range(len(names)) if in_name_order is None else in_name_order.tolist()
-        self.rows: Sequence[int] = rows
-        self.names = names if in_name_order is None else [names[row] for row in rows]
-        self._places = sorted(rows, key=rows.__getitem__)
-        self._total_of: list[int] = totals.tolist()
+    def __init__(self, nodes: NodeRankings, kind: ClaimKind | None) -> None:
+        self.nodes = nodes
+        self._kind = kind
+        self._seen = len(nodes.changed)
+        self._seen_of_kind = 0 if kind is None else len(kind.changed)
+        rows = nodes.passes.nonzero()[0] if kind is None else kind.rows.compress(nodes.passes.take(kind.rows))
+        totals = nodes.total_of
+        self._total_of: dict[int, int] = {row: totals[row] for row in rows.tolist()}
         self._tied: dict[int, list[int]] = {}
-        for row in feasible.by_name.tolist():
-            self._tied.setdefault(self._total_of[row], []).append(self._places[row])
+        for row, total in self._total_of.items():
+            self._tied.setdefault(total, []).append(nodes.place_of[row])
+        for tied in () if nodes.is_in_name_order else self._tied.values():
+            tied.sort()
         self._highest = [-total for total in self._tied]
         heapify(self._highest)
+
+    def __len__(self) -> int:
+        return len(self._total_of)
+
+    @property
+    def is_outdated(self) -> bool:
+        """Report whether so many nodes have changed that to rank all anew takes less than to move each of them."""
+        return len(self.nodes.changed) - self._seen > len(self._total_of) + _FEW
+
+    def follow(self) -> None:
+        """Take in what has changed since the last time."""
+        changed = self.nodes.changed
+        if self._seen < len(changed):
+            for row in changed[self._seen :]:
+                if row in self._total_of:
+                    self._move(row)
+            self._seen = len(changed)
+        if self._kind is not None and self._seen_of_kind < len(self._kind.changed):
+            for row in self._kind.changed[self._seen_of_kind :]:
+                self._move(row)
+            self._seen_of_kind = len(self._kind.changed)
 
     def best(self) -> tuple[list[int], int]:
         """The places of the nodes tied at the highest total, in their order, and that total."""
@@ -36,18 +106,19 @@ class NodeRanking:
             del self._tied[-heappop(highest)]
         return self._tied[-highest[0]], -highest[0]
 
-    def move(self, row: int, total: int) -> None:
-        """Another total of a node."""
-        self.remove(row)
-        self._total_of[row] = total
+    def _move(self, row: int) -> None:
+        """Take the node from its old place to its new one; it has neither while it is not feasible."""
+        place = self.nodes.place_of[row]
+        before = self._total_of.pop(row, None)
+        if before is not None:
+            left = self._tied[before]
+            del left[bisect_left(left, place)]
+        if not self.nodes.passes[row] or (self._kind is not None and not self._kind.passes_on(row)):
+            return
+        total = self._total_of[row] = self.nodes.total_of[row]
         tied = self._tied.get(total)
         if tied is not None:
-            insort(tied, self._places[row])
+            insort(tied, place)
         else:
-            self._tied[total] = [self._places[row]]
+            self._tied[total] = [place]
             heappush(self._highest, -total)
-
-    def remove(self, row: int) -> None:
-        """The node is not feasible any more."""
-        tied = self._tied[self._total_of[row]]
-        del tied[bisect_left(tied, self._places[row])]

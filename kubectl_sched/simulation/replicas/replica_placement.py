@@ -22,7 +22,7 @@ from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.schedule_one import cycle
 from kubectl_sched.simulation.placements import TIED_SHOWN, Ties
 from kubectl_sched.simulation.pods_without_claims import counts_nobody, is_plain
-from kubectl_sched.simulation.replicas.node_ranking import NodeRanking
+from kubectl_sched.simulation.replicas.node_ranking import NodeRankings
 from kubectl_sched.simulation.replicas.ordinal_labels import Ordinals
 from kubectl_sched.simulation.replicas.replica_claims import ReplicaClaims
 from kubectl_sched.simulation.replicas.replica_scorer import Feasible, remember
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.interface import FilterPlugin
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.simulation.replicas.node_ranking import NodeRanking
     from kubectl_sched.simulation.replicas.verdicts_by_usage import UsageLevel
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Mask, Rows
@@ -131,6 +132,12 @@ class EqualPods:
         self.counts_pods = bool(counting) or self._scores.counts_pods
         """Report whether a plugin of this cycle looks at pods on other nodes."""
         self._usage = UsageLevels(self.pod, self.nodes, state, of_usage, self._scores.of_usage)
+        self._may_be_ranked = not (
+            self._counting or self._scores.counts_pods or terms_of(self.pod) is not None or host_ports(self.pod)
+        )
+        """One of the pods changes nothing but the verdict and total of its own node."""
+
+        self._rankings: NodeRankings | None = None
         self._ranking: NodeRanking | None = None
         self._is_of_one_kind = True
 
@@ -177,26 +184,32 @@ class EqualPods:
         if self._claims is not None:
             before = self._claims.kind
             self._claims.turn_to(pod)
-            if self._claims.kind is not before:
-                self._ranking, self._is_of_one_kind = None, False
-            self._feasible = self._feasible_now()
-            if self._feasible is not self._scored and len(self._feasible.rows):
-                self._scores.move(self.nodes, self._feasible)
-                self._scored = self._feasible
+            self._is_of_one_kind &= self._claims.kind is before
+            self._ranking = self._ranked() if self._rankings is not None else None
+            if self._ranking is None:
+                self._feasible = self._feasible_now()
+                if self._feasible is not self._scored and len(self._feasible.rows):
+                    self._scores.move(self.nodes, self._feasible)
+                    self._scored = self._feasible
         return True
 
     @property
     def has_feasible(self) -> bool:
         """Report whether one more of the pods fits anywhere."""
-        return len(self._feasible.rows) > 0
+        return self._feasible_count > 0
 
     @property
     def is_sampled(self) -> bool:
         """Report whether more nodes are feasible than kube-scheduler would look at before it stops."""
-        return len(self._feasible.rows) > self._looked_for
+        return self._feasible_count > self._looked_for
+
+    @property
+    def _feasible_count(self) -> int:
+        return len(self._feasible.rows if self._ranking is None else self._ranking)
 
     def best(self) -> tuple[Rows, int]:
         """The nodes tied at the highest total, in name order, and that total."""
+        self._stop_ranking()
         rows = self._feasible.by_name
         is_as_listed = self._feasible.is_all and self._in_name_order is None
         totals = self._scores.totals()
@@ -217,38 +230,55 @@ class EqualPods:
             self.assume(pod, row)
             return choice
         places, total = ranking.best()
-        row = ranking.rows[places[choose(len(places))]]
-        choice = Choice(row, Ties(ranking.names, places[:TIED_SHOWN], len(places)), total, self.is_sampled)
+        rankings = ranking.nodes
+        row = rankings.rows[places[choose(len(places))]]
+        choice = Choice(row, Ties(rankings.names, places[:TIED_SHOWN], len(places)), total, self.is_sampled)
         self._note(pod, row)
         self._added.append((pod, row))
         level = self._usage.one_more_on(row)
         after = self._scores.with_usage(row, level.points)
         if level.passes & self._passes_pods_of(row):
-            ranking.move(row, after)
+            rankings.change(row, after)
+            ranking.follow()
         else:
-            self._fill_up(row, ranking)
+            self._fill_up(row, after)
         return choice
 
     def _ranked(self) -> NodeRanking | None:
-        """The nodes as ranked by their totals; None if a pod can change more than the verdict and total of its own."""
-        if self._counting or self._scores.counts_pods or terms_of(self.pod) is not None or host_ports(self.pod):
-            return None
-        kind = None if self._claims is None else self._claims.kind
-        if kind is not None and not (self._is_of_one_kind and kind.is_steady and kind.points is None):
-            return None
-        return NodeRanking(self._scores.totals(), self._feasible, self._in_name_order, self.names)
+        """The nodes as ranked by their totals for the kind of the pod; None if it can change more than its own node's.
 
-    def _fill_up(self, row: int, ranking: NodeRanking) -> None:
+        The points of a node may depend on which others are feasible, which differ between kinds.
+        """
+        kind = None if self._claims is None else self._claims.kind
+        is_alone = self._is_of_one_kind and (kind is None or not kind.version)
+        if not (
+            self._may_be_ranked and (kind is None or kind.points is None) and (is_alone or self._scores.are_settled)
+        ):
+            self._rankings = None
+            return None
+        if self._rankings is None:
+            self._rankings = NodeRankings(self._scores.totals(), self._passes_others, self._in_name_order, self.names)
+        return self._rankings.of(kind)
+
+    def _fill_up(self, row: int, total: int) -> None:
         """The row's node takes no further pod."""
         self._passes_others[row] = False
         self._others_changed += 1
+        if self._rankings is not None and self._ranking is not None:
+            self._rankings.change(row, total)
+            self._ranking.follow()
+        if self._scores.are_settled:
+            return
         self._feasible = self._feasible_now()
-        if self.has_feasible:
+        if len(self._feasible.rows):
             self._scored = self._feasible
-        if self.has_feasible and self._scores.change_with(self._nodes, self._feasible):
-            self._ranking = None
-        else:
-            ranking.remove(row)
+            if self._scores.change_with(self._nodes, self._feasible):
+                self._rankings = self._ranking = None
+
+    def _stop_ranking(self) -> None:
+        if self._rankings is not None:
+            self._rankings = self._ranking = None
+            self._feasible = self._feasible_now()
 
     def _feasible_now(self) -> Feasible:
         """The nodes that pass. Pods that spread make the same few sets of nodes feasible in turn."""
@@ -307,7 +337,7 @@ class EqualPods:
             self._judge_again(pod, row)
 
     def _judge_again(self, pod: Pod, row: int) -> None:
-        self._ranking = None
+        self._stop_ranking()
         level = self._usage.one_more_on(row)
         if self._filter_again(pod, row, level):
             self._feasible = self._feasible_now()

@@ -114,11 +114,16 @@ class ReplicaScorer:
         else:
             self.score_all(nodes, feasible)
 
-    def weigh_again(self, nodes: Snapshot, feasible: Feasible) -> None:
-        """Other nodes are feasible, with the raw scores that all have had from the beginning."""
+    @property
+    def is_settled(self) -> bool:
+        """Report whether the points are the same whichever nodes are feasible: their raw scores never change."""
         if self._is_even is None:
             self._is_even = int(self._raw.min()) == int(self._raw.max())
-        if self._normalizes and not (self._is_even and self._table is not None):
+        return not self._normalizes or (self._is_even and self._table is not None)
+
+    def weigh_again(self, nodes: Snapshot, feasible: Feasible) -> None:
+        """Other nodes are feasible, with the raw scores that all have had from the beginning."""
+        if not self.is_settled:
             self._weigh(nodes, feasible, _NONE)
 
     def _weigh(self, nodes: Snapshot, feasible: Feasible, changed: Rows | None) -> None:

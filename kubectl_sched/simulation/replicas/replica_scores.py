@@ -97,6 +97,11 @@ class ReplicaScores:
             self._grouped = [each for each in self._counting if not each.is_skipped]
             self._group(nodes, feasible)
 
+    @property
+    def are_settled(self) -> bool:
+        """Report whether no node's total depends on which others are feasible, unless there are groups."""
+        return all(scorer.is_settled for scorer in self._of_nodes)
+
     def change_with(self, nodes: Snapshot, feasible: Feasible) -> bool:
         """Report whether totals change as other nodes are feasible, unless there are groups."""
         before = self._totals.copy()
