@@ -61,8 +61,8 @@ class ClaimJudge:
 
     def kind_of(self, own: Sequence[OwnClaim]) -> ClaimKind | None:
         """The kind of these claims; None if a pod with them needs a whole cycle."""
-        rest = msgspec.msgpack.encode([(each.claim, each.volume) for each in own])
-        affinities = tuple([each.affinity for each in own if each.affinity is not None])
+        rest = msgspec.msgpack.encode([each.decisive for each in own])
+        affinities = tuple([affinity for each in own if (affinity := each.affinity) is not None])
         kind = self._known.get((rest, affinities))
         if kind is None:
             kind = self._new_kind(own, rest, affinities)
@@ -86,8 +86,9 @@ class ClaimJudge:
 
     def _nodes_with(self, own: Sequence[OwnClaim], unclaimed: Sequence[PersistentVolume]) -> Snapshot:
         """The nodes in a cluster that has no other claims, and no other volumes than theirs and these."""
-        claims = [*self._shared, *(each.claim for each in own)]
-        volumes = [*self._shared_volumes, *(each.volume for each in own if each.volume is not None), *unclaimed]
+        of_nobody = [each.of_nobody() for each in own]
+        claims = [*self._shared, *(claim for claim, _ in of_nobody)]
+        volumes = [*self._shared_volumes, *(volume for _, volume in of_nobody if volume is not None), *unclaimed]
         objects = self._nodes.objects.replacing(PersistentVolumeClaim, claims).replacing(PersistentVolume, volumes)
         return replace(self._nodes, objects=objects)
 

@@ -88,15 +88,15 @@ class NodeRanking:
 
     def follow(self) -> None:
         """Take in what has changed since the last time."""
-        changed = self.nodes.changed
+        changed, passes = self.nodes.changed, self.nodes.passes
         if self._seen < len(changed):
             for row in changed[self._seen :]:
                 if row in self._total_of:
-                    self._move(row)
+                    self._move(row, is_feasible=bool(passes[row]))
             self._seen = len(changed)
         if self._kind is not None and self._seen_of_kind < len(self._kind.changed):
             for row in self._kind.changed[self._seen_of_kind :]:
-                self._move(row)
+                self._move(row, is_feasible=bool(passes[row]) and self._kind.passes_on(row))
             self._seen_of_kind = len(self._kind.changed)
 
     def best(self) -> tuple[list[int], int]:
@@ -106,14 +106,14 @@ class NodeRanking:
             del self._tied[-heappop(highest)]
         return self._tied[-highest[0]], -highest[0]
 
-    def _move(self, row: int) -> None:
-        """Take the node from its old place to its new one; it has neither while it is not feasible."""
+    def _move(self, row: int, *, is_feasible: bool) -> None:
+        """Take the node from its old place, if it has one, to its new one."""
         place = self.nodes.place_of[row]
         before = self._total_of.pop(row, None)
         if before is not None:
             left = self._tied[before]
             del left[bisect_left(left, place)]
-        if not self.nodes.passes[row] or (self._kind is not None and not self._kind.passes_on(row)):
+        if not is_feasible:
             return
         total = self._total_of[row] = self.nodes.total_of[row]
         tied = self._tied.get(total)

@@ -1,8 +1,8 @@
-"""Claims that one pod has for itself, without the names that tell them from those of other replicas."""
+"""Claims that one pod has for itself alone, without the names that tell them from those of other replicas."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -15,29 +15,51 @@ if TYPE_CHECKING:
 
 
 class OwnClaim(NamedTuple):
-    """A claim of one pod alone, and the volume that it is bound to, with names that nothing in a cluster has."""
+    """A claim of one pod alone, and the volume that it is bound to."""
+
+    of_pod: str
+    """The volume of the pod behind which it stands."""
 
     claim: PersistentVolumeClaim
     volume: PersistentVolume | None
-    affinity: NodeSelector | None
-    """From which nodes the volume, which has no affinity of its own any more, can be reached; None: from all."""
-
-    is_open: bool
+    is_open: bool = False
     """Existing volumes are open to it."""
 
-    @classmethod
-    def of(
-        cls, claim: PersistentVolumeClaim, volume: PersistentVolume | None, of_pod: str, *, is_open: bool
-    ) -> OwnClaim:
-        """The claim behind this volume of the pod, and with it all that plugins read of both but names."""
-        name, before = name_for(of_pod), claim.metadata
-        annotations = before.annotations if volume is None else replace(before.annotations, selected_node=None)
-        metadata = ObjectMeta(name=name, namespace=before.namespace, annotations=annotations)
+    @property
+    def affinity(self) -> NodeSelector | None:
+        """The nodes from which the volume can be reached; None: all."""
+        affinity = None if self.volume is None else self.volume.spec.node_affinity
+        return None if affinity is None else affinity.required
+
+    @property
+    def decisive(self) -> tuple[Any, ...]:
+        """All that plugins read of both, but for names and the affinity."""
+        claim, volume = self.claim, self.volume
         if volume is None:
-            return cls(replace(claim, metadata=metadata), None, None, is_open)
-        bound = replace(claim, metadata=metadata, spec=replace(claim.spec, volume_name=name))
-        affinity = volume.spec.node_affinity
-        return cls(bound, _of_nobody(volume, bound), None if affinity is None else affinity.required, is_open)
+            return claim.namespace, claim.metadata.annotations, claim.spec, claim.status
+        spec, before, annotations = volume.spec, volume.metadata, claim.metadata.annotations
+        return (
+            claim.namespace,
+            annotations if annotations.selected_node is None else replace(annotations, selected_node=None),
+            replace(claim.spec, volume_name=""),
+            claim.status,
+            before.labels,
+            before.annotations,
+            before.deletion_timestamp,
+            spec.csi and replace(spec.csi, volume_handle=""),
+            replace(spec, claim_ref=None, csi=None, node_affinity=None),
+            volume.status,
+        )
+
+    def of_nobody(self) -> tuple[PersistentVolumeClaim, PersistentVolume | None]:
+        """Both with names that nothing in a cluster has, and the volume without its affinity."""
+        name, before = name_for(self.of_pod), self.claim.metadata
+        metadata = ObjectMeta(name=name, namespace=before.namespace, annotations=before.annotations)
+        if self.volume is None:
+            return replace(self.claim, metadata=metadata), None
+        metadata = replace(metadata, annotations=replace(before.annotations, selected_node=None))
+        bound = replace(self.claim, metadata=metadata, spec=replace(self.claim.spec, volume_name=name))
+        return bound, _of_nobody(self.volume, bound)
 
 
 def name_for(volume: str) -> str:

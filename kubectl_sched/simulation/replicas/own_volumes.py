@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import suppress
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.component_helpers.csi_translation import IN_TREE_PLUGINS, in_tree_plugin, in_tree_plugin_named
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.plugins.node_volume_limits.attachable_volumes import Volumes
     from kubectl_sched.snapshot.objects import Objects
 
 _MIGRATED = frozenset(plugin.name for plugin in IN_TREE_PLUGINS)
@@ -32,28 +34,36 @@ class OwnVolumes:
         self._running = running
 
     @cached_property
-    def _claimed(self) -> Counter[str]:
-        """The number of claims that name each volume."""
-        return Counter(claim.spec.volume_name for claim in self._objects.all(PersistentVolumeClaim))
+    def _disks_of(self) -> dict[str, Volumes]:
+        """Each volume as its driver knows it, by name."""
+        return {each.name: volumes_of(each, _MIGRATED) for each in self._objects.all(PersistentVolume)}
 
     @cached_property
     def _disks(self) -> Counter[str]:
         """The number of volumes that are each disk, by its driver's name; with those that pods name themselves."""
-        volumes = self._objects.all(PersistentVolume)
-        disks = Counter(disk for volume in volumes for disk in volumes_of(volume, _MIGRATED))
+        disks = Counter(chain.from_iterable(self._disks_of.values()))
         for pod in self._running:
             for volume in pod.spec.volumes:
                 with suppress(PluginError):
                     disks.update(inline_volumes(volume, _MIGRATED).keys())
         return disks
 
+    @cached_property
+    def _sole(self) -> frozenset[str]:
+        """The volumes that one claim names, and that are the same disk on all nodes, which no other volume is."""
+        claimed = Counter(claim.spec.volume_name for claim in self._objects.all(PersistentVolumeClaim))
+        return frozenset(
+            volume.name
+            for volume in self._objects.all(PersistentVolume)
+            if claimed[volume.name] == 1 and in_tree_plugin(volume.spec) is None and self.is_only_disk(volume)
+        )
+
     def of(self, claim: PersistentVolumeClaim) -> PersistentVolume | None:
         """The claim's volume, None if others may have it, too, or what it is differs between nodes."""
         volume = self._objects.get(PersistentVolume, claim.spec.volume_name)
         if volume is None or not is_fully_bound(claim) or not is_bound_to(volume, claim):
             return None
-        is_only = in_tree_plugin(volume.spec) is None and self._claimed[volume.name] == 1
-        return volume if is_only and self.is_only_disk(volume) else None
+        return volume if volume.name in self._sole else None
 
     def are_counted_as(self, driver: str, volumes: Iterable[PersistentVolume]) -> bool:
         """Report whether each of the volumes counts on a node as one of this driver's that is yet to be made.
@@ -81,5 +91,5 @@ class OwnVolumes:
 
     def is_only_disk(self, volume: PersistentVolume) -> bool:
         """Report whether no other volume is the same disk."""
-        disks = volumes_of(volume, _MIGRATED)
+        disks = self._disks_of[volume.name]
         return len(disks) == (volume.spec.csi is not None) and all(self._disks[disk] == 1 for disk in disks)

@@ -89,8 +89,9 @@ class ReplicaClaims:
         self._judge = ClaimJudge(self.pod, nodes, [claim.item for claim in claims if claim.is_shared], framework)
         own = self._own_claims(first, claim_uses(first))
         self._drivers = None if own is None else list(map(self._driver, own))
-        objects = nodes.objects.with_these(PersistentVolumeClaim, [each.claim for each in own or ()])
-        volumes = [each.volume for each in own or () if each.volume is not None]
+        of_nobody = [each.of_nobody() for each in own or ()]
+        objects = nodes.objects.with_these(PersistentVolumeClaim, [claim for claim, _ in of_nobody])
+        volumes = [volume for _, volume in of_nobody if volume is not None]
         self.nodes = replace(nodes, objects=objects.with_these(PersistentVolume, volumes) if volumes else objects)
         self._kind = self.kind_of(first)
 
@@ -158,11 +159,11 @@ class ReplicaClaims:
             return None
         if item.spec.volume_name:
             volume = self._volumes.of(item)
-            return None if volume is None else OwnClaim.of(item, volume, claim.use.volume, is_open=False)
+            return None if volume is None else OwnClaim(claim.use.volume, item, volume)
         is_open = self._is_open_to(item)
         if item.metadata.annotations.selected_node is not None or is_open is None:
             return None
-        return OwnClaim.of(item, None, claim.use.volume, is_open=is_open)
+        return OwnClaim(claim.use.volume, item, None, is_open)
 
     def _is_open_to(self, item: PersistentVolumeClaim) -> bool | None:
         """Report whether existing volumes are open to the claim; None if what it may be bound to is more than that."""

@@ -132,10 +132,8 @@ class EqualPods:
         self.counts_pods = bool(counting) or self._scores.counts_pods
         """Report whether a plugin of this cycle looks at pods on other nodes."""
         self._usage = UsageLevels(self.pod, self.nodes, state, of_usage, self._scores.of_usage)
-        self._may_be_ranked = not (
-            self._counting or self._scores.counts_pods or terms_of(self.pod) is not None or host_ports(self.pod)
-        )
-        """One of the pods changes nothing but the verdict and total of its own node."""
+        self._is_of_its_node = not (self._counting or terms_of(self.pod) is not None or host_ports(self.pod))
+        """No verdict on another node changes with one of the pods, unless claims are told apart."""
 
         self._rankings: NodeRankings | None = None
         self._ranking: NodeRanking | None = None
@@ -252,7 +250,10 @@ class EqualPods:
         kind = None if self._claims is None else self._claims.kind
         is_alone = self._is_of_one_kind and (kind is None or not kind.version)
         if not (
-            self._may_be_ranked and (kind is None or kind.points is None) and (is_alone or self._scores.are_settled)
+            self._is_of_its_node
+            and self._scores.counts_replicas is False
+            and (kind is None or kind.points is None)
+            and (is_alone or self._scores.are_settled)
         ):
             self._rankings = None
             return None
@@ -272,7 +273,9 @@ class EqualPods:
         self._feasible = self._feasible_now()
         if len(self._feasible.rows):
             self._scored = self._feasible
-            if self._scores.change_with(self._nodes, self._feasible):
+            # Nobody else asks for the cluster with all pods, which takes long to make.
+            nodes = self.nodes if self._scores.counts_pods else self._nodes
+            if self._scores.change_with(nodes, self._feasible):
                 self._rankings = self._ranking = None
 
     def _stop_ranking(self) -> None:

@@ -90,6 +90,13 @@ class ReplicaScorer:
         status = self.extensions.pre_score_with(self._state, self._pod, added, row, nodes, feasible.rows, amount)
         self.is_skipped = status.code is Code.SKIP
 
+    def counts(self, added: Pod, row: int, nodes: Snapshot) -> bool:
+        """Report whether a raw score may differ since one of the pods was counted: for one with PreScoreExtensions."""
+        if self.extensions is None or self.is_skipped:
+            return False
+        rows = self.extensions.rescored_rows(self._state, self._pod, added, row, nodes)
+        return rows is None or len(rows) > 0
+
     def score_changed(self, added: Pod, row: int, nodes: Snapshot, feasible: Feasible, *, moved: bool) -> None:
         """Ask the plugin about the nodes whose scores may differ since the pod was counted."""
         plugin, state, rows = self.plugin, self._state, feasible.rows

@@ -71,20 +71,25 @@ class ReplicaScores:
         self.counts_pods = bool(self._grouped)
         """Report whether a plugin of this cycle looks at pods on other nodes."""
 
+        self.counts_replicas: bool | None = None if self._grouped else False
+        """Report whether such a plugin counts the pods themselves; None until one of them has come."""
+
     def totals(self) -> Integers:
         """int64[n]: the totals of the feasible nodes; those of others mean nothing."""
         return self._totals if self._groups is None else self._totals + self._of_groups.take(self._groups.codes)
 
     def with_usage(self, row: int, points: int) -> int:
-        """The total of one node now that the points of `of_usage` are these, unless there are groups."""
+        """The total of one node now that the points of `of_usage` are these, and as long as no pod is counted."""
         total = int(self._totals[row]) + points - self._of_usage[row]
         self._totals[row], self._of_usage[row] = total, points
-        return total
+        return total if self._groups is None else total + int(self._of_groups[self._groups.codes[row]])
 
     def update(self, added: Pod, row: int, nodes: Snapshot, feasible: Feasible, points: int, *, moved: bool) -> None:
         """One of the pods runs on the row's node. `points` are those of `of_usage`; `moved`: others are feasible."""
         for scorer in self._counting:
             scorer.count(added, row, nodes, feasible)
+        if self.counts_replicas is None:
+            self.counts_replicas = any(scorer.counts(added, row, nodes) for scorer in self._counting)
         self.with_usage(row, points)
         if moved:
             self._weigh_again(nodes, feasible)
@@ -99,14 +104,14 @@ class ReplicaScores:
 
     @property
     def are_settled(self) -> bool:
-        """Report whether no node's total depends on which others are feasible, unless there are groups."""
-        return all(scorer.is_settled for scorer in self._of_nodes)
+        """Report whether no node's total depends on which others are feasible."""
+        return not self._grouped and all(scorer.is_settled for scorer in self._of_nodes)
 
     def change_with(self, nodes: Snapshot, feasible: Feasible) -> bool:
-        """Report whether totals change as other nodes are feasible, unless there are groups."""
-        before = self._totals.copy()
-        self._weigh_again(nodes, feasible)
-        return not np.array_equal(before, self._totals)
+        """Report whether totals change as other nodes are feasible."""
+        before = self.totals().copy()
+        self.move(nodes, feasible)
+        return not np.array_equal(before, self.totals())
 
     def move(self, nodes: Snapshot, feasible: Feasible) -> None:
         """Other nodes are feasible, and no pod has come."""
