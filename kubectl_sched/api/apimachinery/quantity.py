@@ -183,6 +183,8 @@ class Quantity:
         return divmod(self.unscaled, ten_to(-self.scale))
 
     def _compare(self, other: Quantity) -> int:
+        if self.scale == other.scale:
+            return (self.unscaled > other.unscaled) - (self.unscaled < other.unscaled)
         common = min(self.scale, other.scale)
         mine = self.unscaled * ten_to(self.scale - common)
         theirs = other.unscaled * ten_to(other.scale - common)

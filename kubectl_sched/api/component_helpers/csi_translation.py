@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import replace
@@ -63,12 +64,16 @@ IN_TREE_PLUGINS: Final = (
 )
 
 
+_sources = attrgetter(*[plugin.field for plugin in IN_TREE_PLUGINS])
+_NO_SOURCES: Final = (None,) * len(IN_TREE_PLUGINS)
+
+
 def in_tree_plugin(source: Volume | PersistentVolumeSpec) -> InTreePlugin | None:
     """The plugin that a pod's volume or a persistent one belongs to, None if it has no driver in its place."""
-    for plugin in IN_TREE_PLUGINS:
-        if getattr(source, plugin.field) is not None:
-            return plugin
-    return None
+    sources = _sources(source)
+    if sources == _NO_SOURCES:
+        return None
+    return next(plugin for plugin, of_plugin in zip(IN_TREE_PLUGINS, sources, strict=True) if of_plugin is not None)
 
 
 def in_tree_plugin_named(name: str) -> InTreePlugin | None:

@@ -14,12 +14,13 @@ import numpy as np
 from msgspec.structs import replace
 
 from kubectl_sched.api.component_helpers.node_affinity import parse_node_selector
-from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
+from kubectl_sched.api.component_helpers.volume_claims import class_of_claim
+from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubectl_sched.framework.cycle_state import CycleState, PluginError
 from kubectl_sched.framework.interface import DependsOn
 from kubectl_sched.framework.status import Code, passing
 from kubectl_sched.plugins.volume_binding import PRE_FILTER_STATE, VolumeBinding
-from kubectl_sched.plugins.volume_binding.static_matching import can_be_reached, labels_wanted
+from kubectl_sched.plugins.volume_binding.static_matching import can_be_reached, label_requirements, labels_wanted
 from kubectl_sched.simulation.replicas.claim_kinds import ClaimKind, OpenKind
 from kubectl_sched.simulation.replicas.replica_scorer import remember
 from kubectl_sched.snapshot.pod_table import PodTable
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.simulation.replicas.own_claims import OwnClaim
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
+    from kubectl_sched.snapshot.array_types import Integers, Mask
 
 _MOST_KINDS = 64
 
@@ -58,6 +59,7 @@ class ClaimJudge:
         self._volume_binding = next((each for each in self._filters if isinstance(each, VolumeBinding)), None)
         self._judged: dict[bytes, ClaimKind | None] = {}
         self._known: dict[tuple[bytes, tuple[NodeSelector, ...]], ClaimKind] = {}
+        self._drivers: list[str] | None = None
 
     def kind_of(self, own: Sequence[OwnClaim]) -> ClaimKind | None:
         """The kind of these claims; None if a pod with them needs a whole cycle."""
@@ -71,6 +73,10 @@ class ClaimJudge:
         return kind
 
     def _new_kind(self, own: Sequence[OwnClaim], rest: bytes, affinities: Sequence[NodeSelector]) -> ClaimKind | None:
+        drivers = list(map(self._driver, own))
+        self._drivers = self._drivers or drivers
+        if drivers != self._drivers:
+            return None
         if any(each.is_open for each in own):
             return self._judge_open(self._nodes_with(own, self._unclaimed), affinities)
         if rest not in self._judged:
@@ -79,6 +85,13 @@ class ClaimJudge:
         if kind is None or not affinities:
             return kind
         return ClaimKind(self._reaching(affinities, kind.passes), len(self._nodes), kind.points)
+
+    def _driver(self, own: OwnClaim) -> str:
+        """The driver by which NodeVolumeLimits counts the claim, or what stands for it: the same for all pods."""
+        if own.volume is not None:
+            return own.volume.spec.csi.driver if own.volume.spec.csi is not None else ""
+        storage_class = self._nodes.objects.get(StorageClass, class_of_claim(own.claim))
+        return storage_class.provisioner if storage_class is not None else ""
 
     @cached_property
     def _unclaimed(self) -> list[PersistentVolume]:
@@ -92,10 +105,10 @@ class ClaimJudge:
         objects = self._nodes.objects.replacing(PersistentVolumeClaim, claims).replacing(PersistentVolume, volumes)
         return replace(self._nodes, objects=objects)
 
-    def _reaching(self, affinities: Sequence[NodeSelector], passes: Mask) -> Rows:
+    def _reaching(self, affinities: Sequence[NodeSelector], passes: Mask) -> list[int]:
         """The rows that pass and reach all volumes, in their order."""
-        reached = [set(self._reached(parse_node_selector(each))) for each in affinities]
-        return np.array(sorted(row for row in set.intersection(*reached) if passes[row]), dtype=np.intp)
+        reached, *others = [self._reached(parse_node_selector(each)) for each in affinities]
+        return sorted([row for row in set(reached).intersection(*others) if passes[row]])
 
     def _reached(self, affinity: ParsedSelector) -> list[int]:
         table = self._nodes.table
@@ -103,7 +116,17 @@ class ClaimJudge:
         rows = (
             range(len(table)) if labels is None else {row for each in labels for row in table.rows_with(*each).tolist()}
         )
-        return [row for row in rows if can_be_reached(affinity, table.objects[row].metadata.labels)]
+        keys = [each.key for each in label_requirements(affinity)]
+        known: dict[tuple[str | None, ...], bool] = {}
+        reached: list[int] = []
+        for row in rows:
+            of_node = table.objects[row].metadata.labels
+            values = tuple([of_node.get(key) for key in keys])
+            if values not in known:
+                known[values] = can_be_reached(affinity, of_node)
+            if known[values]:
+                reached.append(row)
+        return reached
 
     def _judge(self, nodes: Snapshot) -> ClaimKind | None:
         """Ask the plugins; None where one has more to say than that it rejects some nodes."""
@@ -113,7 +136,9 @@ class ClaimJudge:
             points = None if passes is None else self._points(state, nodes)
         except PluginError:
             return None
-        return None if passes is None else ClaimKind(self._all(passes.values()).nonzero()[0], len(nodes), points)
+        return (
+            None if passes is None else ClaimKind(self._all(passes.values()).nonzero()[0].tolist(), len(nodes), points)
+        )
 
     def _judge_open(self, nodes: Snapshot, affinities: Sequence[NodeSelector]) -> OpenKind | None:
         state, plugin = CycleState(), self._volume_binding

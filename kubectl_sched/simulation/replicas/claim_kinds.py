@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
 
+_FEW = 8
+
 
 class ClaimKind:
     """The nodes that pass the plugins which look at claims, and the points that these give them."""
@@ -36,22 +38,27 @@ class ClaimKind:
     changed: Sequence[int] = ()
     """The rows whose verdict has changed so far, in that order."""
 
-    def __init__(self, rows: Rows, count: int, points: Integers | None) -> None:
+    few: Sequence[int] | None = None
+    """The rows that pass where they are few and always the same."""
+
+    def __init__(self, rows: Sequence[int], count: int, points: Integers | None) -> None:
         """The rows that pass, of how many, and int64[n], points times the weights; None where nobody scores claims."""
         self._rows = rows
         self._count = count
         self.points = points
+        if len(rows) <= _FEW:
+            self.few = rows
 
     @property
     def rows(self) -> Rows:
         """The rows that pass, in their order."""
-        return self._rows
+        return np.array(self._rows, dtype=np.intp)
 
     @cached_property
     def passes(self) -> Mask:
         """bool[n]: the nodes that pass."""
         mask: Mask = np.zeros(self._count, dtype=np.bool_)
-        mask[self._rows] = True
+        mask[self.rows] = True
         return mask
 
     def passes_on(self, row: int) -> bool:
@@ -73,7 +80,8 @@ class OpenKind(ClaimKind):
         self, binder: Binder, nodes: Snapshot, others: Mask, points: Callable[[PodVolumes], int] | None
     ) -> None:
         """`others` are the nodes that pass all plugins but VolumeBinding, which gives the points."""
-        super().__init__(_NO_ROWS, len(others), None)
+        super().__init__((), len(others), None)
+        self.few = None
         self._binder = binder
         self._others = others
         self._points = points
@@ -141,9 +149,6 @@ class OpenKind(ClaimKind):
             except PluginError:
                 self.is_judged = False
             self.points = self._points_on.take(self._nodes.codes)
-
-
-_NO_ROWS: Rows = np.zeros(0, dtype=np.intp)
 
 
 def _passes(outcome: PodVolumes) -> bool:

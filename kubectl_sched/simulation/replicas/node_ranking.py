@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
 
 _MOST_RANKINGS = 64
-_FEW = 16
-"""To rank a few nodes takes no less than to move as many."""
+_OVERHEAD = 16
+"""The moves that take as long as to rank no node at all."""
 
 
 class NodeRankings:
@@ -43,8 +43,10 @@ class NodeRankings:
         """The rows that have changed so far, in that order."""
         self._known: dict[ClaimKind | None, NodeRanking] = {}
 
-    def of(self, kind: ClaimKind | None) -> NodeRanking:
+    def of(self, kind: ClaimKind | None) -> NodeRanking | FewNodes:
         """The ranking for pods with claims of this kind; None for those without."""
+        if kind is not None and kind.few is not None:
+            return FewNodes(self, kind.few)
         ranking = self._known.get(kind)
         if ranking is None or ranking.is_outdated:
             ranking = NodeRanking(self, kind)
@@ -57,6 +59,27 @@ class NodeRankings:
         """The node has another total, or another verdict."""
         self.total_of[row] = total
         self.changed.append(row)
+
+
+class FewNodes:
+    """So few nodes that they need no ranking."""
+
+    def __init__(self, nodes: NodeRankings, rows: Sequence[int]) -> None:
+        self.nodes = nodes
+        self._rows = [row for row in rows if nodes.passes[row]]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def follow(self) -> None:
+        """Take in what has changed since the last time."""
+        self._rows = [row for row in self._rows if self.nodes.passes[row]]
+
+    def best(self) -> tuple[list[int], int]:
+        """The places of the nodes tied at the highest total, in their order, and that total."""
+        totals, place_of = self.nodes.total_of, self.nodes.place_of
+        highest = max([totals[row] for row in self._rows])
+        return sorted([place_of[row] for row in self._rows if totals[row] == highest]), highest
 
 
 class NodeRanking:
@@ -84,7 +107,7 @@ class NodeRanking:
     @property
     def is_outdated(self) -> bool:
         """Report whether so many nodes have changed that to rank all anew takes less than to move each of them."""
-        return len(self.nodes.changed) - self._seen > len(self._total_of) + _FEW
+        return len(self.nodes.changed) - self._seen > len(self._total_of) + _OVERHEAD
 
     def follow(self) -> None:
         """Take in what has changed since the last time."""

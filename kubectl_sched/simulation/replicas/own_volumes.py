@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import suppress
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.component_helpers.csi_translation import IN_TREE_PLUGINS, in_tree_plugin, in_tree_plugin_named
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.plugins.node_volume_limits.attachable_volumes import Volumes
     from kubectl_sched.snapshot.objects import Objects
 
 _MIGRATED = frozenset(plugin.name for plugin in IN_TREE_PLUGINS)
@@ -34,14 +32,19 @@ class OwnVolumes:
         self._running = running
 
     @cached_property
-    def _disks_of(self) -> dict[str, Volumes]:
-        """Each volume as its driver knows it, by name."""
-        return {each.name: volumes_of(each, _MIGRATED) for each in self._objects.all(PersistentVolume)}
+    def _disk_of_each(self) -> list[tuple[str, str | None]]:
+        """The names of the volumes, and each one as its driver knows it; None if it is no driver's."""
+        volumes = self._objects.all(PersistentVolume)
+        return [(each.name, next(iter(volumes_of(each, _MIGRATED)), None)) for each in volumes]
 
     @cached_property
-    def _disks(self) -> Counter[str]:
+    def _disk_of(self) -> dict[str, str | None]:
+        return dict(self._disk_of_each)
+
+    @cached_property
+    def _disks(self) -> Counter[str | None]:
         """The number of volumes that are each disk, by its driver's name; with those that pods name themselves."""
-        disks = Counter(chain.from_iterable(self._disks_of.values()))
+        disks = Counter(disk for _, disk in self._disk_of_each)
         for pod in self._running:
             for volume in pod.spec.volumes:
                 with suppress(PluginError):
@@ -55,7 +58,7 @@ class OwnVolumes:
         return frozenset(
             volume.name
             for volume in self._objects.all(PersistentVolume)
-            if claimed[volume.name] == 1 and in_tree_plugin(volume.spec) is None and self.is_only_disk(volume)
+            if claimed[volume.name] == 1 and self.is_only_disk(volume) and in_tree_plugin(volume.spec) is None
         )
 
     def of(self, claim: PersistentVolumeClaim) -> PersistentVolume | None:
@@ -91,5 +94,5 @@ class OwnVolumes:
 
     def is_only_disk(self, volume: PersistentVolume) -> bool:
         """Report whether no other volume is the same disk."""
-        disks = self._disks_of[volume.name]
-        return len(disks) == (volume.spec.csi is not None) and all(self._disks[disk] == 1 for disk in disks)
+        disk = self._disk_of[volume.name]
+        return volume.spec.csi is None if disk is None else volume.spec.csi is not None and self._disks[disk] == 1

@@ -78,7 +78,7 @@ class ReplicaClaims:
         self._claims = claims
         self._index = index
         self._takes: dict[str, bool] = {}
-        self._own = frozenset(claim.use.volume for claim in claims if not claim.is_shared)
+        self._of_nobody = {claim.use.volume: _of_nobody(claim.use.volume) for claim in claims if not claim.is_shared}
         self._running = _pods_with_volumes(nodes)
         self._in_use = {key for pod in self._running for key in _claim_keys(pod)}
         self._placed: list[tuple[Pod, str, Mapping[str, PersistentVolume]]] = []
@@ -88,7 +88,6 @@ class ReplicaClaims:
         self.pod = self.of_nobody(first)
         self._judge = ClaimJudge(self.pod, nodes, [claim.item for claim in claims if claim.is_shared], framework)
         own = self._own_claims(first, claim_uses(first))
-        self._drivers = None if own is None else list(map(self._driver, own))
         of_nobody = [each.of_nobody() for each in own or ()]
         objects = nodes.objects.with_these(PersistentVolumeClaim, [claim for claim, _ in of_nobody])
         volumes = [volume for _, volume in of_nobody if volume is not None]
@@ -128,23 +127,23 @@ class ReplicaClaims:
         if self._asked is None or self._asked[0] is not pod:
             uses = claim_uses(pod)
             own = self._own_claims(pod, uses)
-            is_alike = own is not None and self._drivers == list(map(self._driver, own))
-            kind = self._judge.kind_of(own) if own is not None and is_alike else None
+            kind = None if own is None else self._judge.kind_of(own)
             if kind is not None:
                 kind.follow(self._taken)
             self._asked = pod, kind if kind is not None and kind.is_judged else None, uses
         return self._asked[1]
 
     def _own_claims(self, pod: Pod, uses: Sequence[ClaimUse]) -> list[OwnClaim] | None:
-        if not len(uses) == len(self._claims) == len({use.claim_name for use in uses}):
+        if len(uses) != len(self._claims) or (len(uses) > 1 and len({use.claim_name for use in uses}) < len(uses)):
             return None
-        found = [
-            self._own_claim(claim, use, pod)
-            for claim, use in zip(self._claims, uses, strict=True)
-            if not claim.is_shared
-        ]
-        own = [each for each in found if each is not None]
-        return own if len(own) == len(found) else None
+        own: list[OwnClaim] = []
+        for claim, use in zip(self._claims, uses, strict=True):
+            found = None if claim.is_shared else self._own_claim(claim, use, pod)
+            if found is not None:
+                own.append(found)
+            elif not claim.is_shared:
+                return None
+        return own
 
     def _own_claim(self, claim: _Claim, use: ClaimUse, pod: Pod) -> OwnClaim | None:
         item = self._objects.get(PersistentVolumeClaim, use.claim_name, pod.namespace)
@@ -184,18 +183,11 @@ class ReplicaClaims:
     def _volumes(self) -> OwnVolumes:
         return OwnVolumes(self._objects, self._running)
 
-    def _driver(self, own: OwnClaim) -> str:
-        """The driver by which NodeVolumeLimits counts the claim, or what stands for it."""
-        if own.volume is not None:
-            return own.volume.spec.csi.driver if own.volume.spec.csi is not None else ""
-        storage_class = self._objects.get(StorageClass, class_of_claim(own.claim))
-        return storage_class.provisioner if storage_class is not None else ""
-
     def of_nobody(self, pod: Pod) -> Pod:
         """The pod with claims that are nobody's in the places of its own."""
-        if not self._own:
+        if not self._of_nobody:
             return pod
-        volumes = tuple([_of_nobody(each.name) if each.name in self._own else each for each in pod.spec.volumes])
+        volumes = tuple([self._of_nobody.get(each.name, each) for each in pod.spec.volumes])
         return replace(pod, spec=replace(pod.spec, volumes=volumes))
 
     def place(self, pod: Pod, row: int) -> None:
@@ -219,7 +211,7 @@ class ReplicaClaims:
         found = [
             (item, taken.get(name_for(use.volume)))
             for use in claim_uses(pod)
-            if use.volume in self._own
+            if use.volume in self._of_nobody
             and (item := self._objects.get(PersistentVolumeClaim, use.claim_name, pod.namespace)) is not None
             and not item.spec.volume_name
         ]

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.interface import FilterPlugin
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.simulation.replicas.node_ranking import NodeRanking
+    from kubectl_sched.simulation.replicas.node_ranking import FewNodes, NodeRanking
     from kubectl_sched.simulation.replicas.verdicts_by_usage import UsageLevel
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Mask, Rows
@@ -55,7 +55,7 @@ def are_equal(one: Pod, other: Pod, unasked: frozenset[str] = frozenset()) -> bo
     mine, theirs = one.metadata, other.metadata
     return (
         not one.spec.resource_claims
-        and not any(volume.ephemeral is not None for volume in one.spec.volumes)
+        and not [volume for volume in one.spec.volumes if volume.ephemeral is not None]
         and (one.spec is other.spec or one.spec == other.spec)
         and (mine.labels == theirs.labels or _are_equal_but_for(unasked, mine.labels, theirs.labels))
         and mine.namespace == theirs.namespace
@@ -68,7 +68,7 @@ def are_equal(one: Pod, other: Pod, unasked: frozenset[str] = frozenset()) -> bo
 def _are_equal_but_for(unasked: frozenset[str], mine: Labels, theirs: Labels) -> bool:
     if not unasked or mine.keys() != theirs.keys():
         return False
-    return all(key in unasked or theirs[key] == value for key, value in mine.items())
+    return not [key for key, value in mine.items() if theirs[key] != value and key not in unasked]
 
 
 class Choice(NamedTuple):
@@ -136,8 +136,9 @@ class EqualPods:
         """No verdict on another node changes with one of the pods, unless claims are told apart."""
 
         self._rankings: NodeRankings | None = None
-        self._ranking: NodeRanking | None = None
+        self._ranking: NodeRanking | FewNodes | None = None
         self._is_of_one_kind = True
+        self._is_settled = False
 
     @classmethod
     def after(cls, result: ScheduleResult, following: Pod | None = None) -> EqualPods | None:
@@ -220,7 +221,7 @@ class EqualPods:
 
     def place(self, pod: Pod, choose: Callable[[int], int]) -> Choice:
         """Let one of the pods run on one of the tied nodes: `choose` returns its index, given how many there are."""
-        ranking = self._ranking = self._ranking or self._ranked()
+        ranking = self._ranking = self._ranked() if self._ranking is None else self._ranking
         if ranking is None:
             tied, total = self.best()
             row = int(tied[choose(len(tied))])
@@ -242,24 +243,20 @@ class EqualPods:
             self._fill_up(row, after)
         return choice
 
-    def _ranked(self) -> NodeRanking | None:
+    def _ranked(self) -> NodeRanking | FewNodes | None:
         """The nodes as ranked by their totals for the kind of the pod; None if it can change more than its own node's.
 
         The points of a node may depend on which others are feasible, which differ between kinds.
         """
         kind = None if self._claims is None else self._claims.kind
-        is_alone = self._is_of_one_kind and (kind is None or not kind.version)
-        if not (
-            self._is_of_its_node
-            and self._scores.counts_replicas is False
-            and (kind is None or kind.points is None)
-            and (is_alone or self._scores.are_settled)
+        if self._rankings is None and self._is_of_its_node and self._scores.counts_replicas is False:
+            self._rankings = NodeRankings(self._scores.totals(), self._passes_others, self._in_name_order, self.names)
+            self._is_settled = self._scores.are_settled
+        if kind is not None and (
+            kind.points is not None or not (self._is_settled or (self._is_of_one_kind and not kind.version))
         ):
             self._rankings = None
-            return None
-        if self._rankings is None:
-            self._rankings = NodeRankings(self._scores.totals(), self._passes_others, self._in_name_order, self.names)
-        return self._rankings.of(kind)
+        return None if self._rankings is None else self._rankings.of(kind)
 
     def _fill_up(self, row: int, total: int) -> None:
         """The row's node takes no further pod."""
