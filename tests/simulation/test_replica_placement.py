@@ -239,6 +239,48 @@ def test_pods_of_a_stateful_set_that_look_at_their_neighbours(seed: int, version
     assert simulated(replay, pods) == one_by_one(replay, pods)
 
 
+@settings(max_examples=examples(150), deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), version=st.sampled_from(["1.33", "1.36", "1.37"]))
+def test_pods_that_services_select_one_by_one(seed: int, version: str) -> None:
+    """The default constraints spread each by a selector of its own, which none of the others answers to."""
+    nodes, template = filling_in_zones(Random(seed))  # noqa: S311 - a test case, not a secret
+    pods = numbered(template, 40)
+    services = [service({POD_NAME: each.name}, each.name) for each in pods]
+    nodes = structs.replace(nodes, objects=nodes.objects.with_these(Service, services))
+    replay = scheduler(nodes, version)
+    assert simulated(replay, pods) == one_by_one(replay, pods)
+
+
+def filling_in_zones(random: Random) -> tuple[Snapshot, Pod]:
+    """Nodes that few pods fill, some without a zone, beside pods that would like others near or far."""
+    lacking = random.choice([0.0, 0.0, 0.2])
+    names = [f"n{index}" for index in range(random.choice([3, 6, 12, 40]))]
+    nodes = []
+    for name in names:
+        labels = {HOSTNAME: name, "topology.kubernetes.io/zone": random.choice("abc")}
+        if random.random() < lacking:
+            del labels[random.choice(list(labels))]
+        allocatable = {"cpu": random.choice("123"), "memory": "4Gi", "pods": str(random.randint(2, 5))}
+        nodes.append(node(name, labels=labels, allocatable=allocatable))
+    kinds, keys = ["podAffinity", "podAntiAffinity"], [HOSTNAME, "topology.kubernetes.io/zone"]
+    neighbours = [
+        pod(f"old-{index}", on=random.choice(names), **preferring(random.choice(kinds), random.choice(keys)))
+        for index in range(random.choice([0, 0, 2]))
+    ]
+    asked = random.choice([{}, requests(cpu="500m"), requests(cpu="300m", memory="1Gi")])
+    return snapshot(*nodes, *neighbours), pod("new", metadata={"labels": {"app": "web"}}, **asked)
+
+
+def test_pods_that_services_select_one_by_one_are_ranked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = counted_totals(monkeypatch)
+    labels = {"topology.kubernetes.io/zone": "a"}
+    nodes = [node(f"n{index}", labels={**labels, HOSTNAME: f"n{index}"}) for index in range(20)]
+    pods = numbered(pod("new", **requests(cpu="100m")), 30)
+    services = [service({POD_NAME: each.name}, each.name) for each in pods]
+    assert len(simulated(scheduler(snapshot(*nodes, *services)), pods)) == len(pods)
+    assert len(asked) == 1
+
+
 def with_services(nodes: Snapshot, pods: list[Pod], random: Random) -> Snapshot:
     """Services of some or all of the pods, and perhaps a pod that one of them selects, too."""
     chosen = random.choice([pods, pods, random.sample(pods, 3), []])

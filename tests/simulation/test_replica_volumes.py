@@ -6,6 +6,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +16,7 @@ from tests.examples import examples
 from tests.plugins.clusters import EXACT_MINORS, node, pod, requests, snapshot
 from tests.plugins.random_volumes import HOST
 from tests.plugins.storage_objects import ZONE, claim, csi_node, in_zone, storage_class, volume
+from tests.simulation.counted_totals import counted_totals
 from tests.simulation.test_replica_claims import DISK, SPREAD, from_queue, one_by_one, scheduler, simulated
 from tests.simulation.test_replica_placement import preferring
 
@@ -45,6 +47,9 @@ PREFERS_A: Json = {"affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnor
 ]}}}  # fmt: skip
 RULES: tuple[Json, ...] = (
     {},
+    {},
+    {},
+    requests(cpu="700m", memory="1Gi"),
     requests(cpu="700m", memory="1Gi"),
     {"topologySpreadConstraints": [SPREAD]},
     {"topologySpreadConstraints": [SOFTLY, {**SOFTLY, "topologyKey": HOST}]},
@@ -90,10 +95,11 @@ class Shelf:
 
     def _nodes(self) -> list[Any]:
         limit, made = self._random.choice([None, 2, 3, 5]), []
+        tainted = self._random.choice([[""], ["", "", "x", "xy"]])
         for name in self._names:
             labels = {HOST: name, ZONE: self._random.choice(ZONES)}
             allocatable = {"cpu": self._random.choice(["2", "8"]), "memory": "16Gi", "pods": "110"}
-            taints = [{"key": key, "effect": "PreferNoSchedule"} for key in self._random.choice([(), (), "x", "xy"])]
+            taints = [{"key": key, "effect": "PreferNoSchedule"} for key in self._random.choice(tainted)]
             made += [node(name, labels=labels, allocatable=allocatable, taints=taints), csi_node(name, disk=limit)]
         return made
 
@@ -165,6 +171,25 @@ def test_replicas_whose_volumes_are_of_a_few_kinds(seed: int, version: str) -> N
         assert list(after.objects.all(kind)) == list(whole.objects.all(kind))
 
 
+@pytest.mark.parametrize("key", [ZONE, HOST])
+def test_pods_with_volumes_of_several_kinds_are_ranked(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That nothing but the node of a pod is looked at again shows in how often the totals of all nodes are."""
+    asked = counted_totals(monkeypatch)
+    places = [{HOST: f"n{index}", ZONE: ZONES[index % 3]} for index in range(60)]
+    nodes = [node(labels[HOST], labels=labels) for labels in places]
+    names = [f"web-{index}" for index in range(30)]
+    claims = [
+        made
+        for name, labels in zip(names, places, strict=False)
+        for made in _bound(name, {"nodeAffinity": reached(key, labels[key])})
+    ]
+    pods = [pod(name, volumes=[{"name": "data", **of_claim(name)}]) for name in names]
+    replay = scheduler(snapshot(*nodes, *claims))
+    decisions = simulated(replay, pods)[0]
+    assert len(asked) == 1
+    assert decisions == one_by_one(replay, pods)[0]
+
+
 def test_kinds_in_turn_weigh_constraints_by_the_domains_that_they_reach() -> None:
     nodes = [node(f"n{index}", labels={HOST: f"n{index}", ZONE: ZONES[index % 3]}) for index in range(48)]
     labels: Json = {"metadata": {"labels": {"app": "db"}}}
@@ -178,5 +203,8 @@ def test_kinds_in_turn_weigh_constraints_by_the_domains_that_they_reach() -> Non
 
 
 def _reached_from_two_zones_or_all(name: str, index: int) -> tuple[Any, Any]:
-    spec: Json = {"nodeAffinity": reached(ZONE, "a", "b")} if index % 2 else {}
+    return _bound(name, {"nodeAffinity": reached(ZONE, "a", "b")} if index % 2 else {})
+
+
+def _bound(name: str, spec: Json) -> tuple[Any, Any]:
     return claim(name, to=f"pv-{name}"), volume(f"pv-{name}", claimRef={"namespace": "default", "name": name}, **spec)
