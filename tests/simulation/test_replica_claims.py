@@ -410,6 +410,7 @@ def with_disk(name: str) -> Pod:
         ((*bound("web-0"), *bound("web-1", csi=disk("2"))), own_volume),
         ((*bound("web-0", csi=disk("1")), *bound("web-1", csi=disk("2", "other.csi.example"))), own_volume),
         ((*bound("web-0", csi=disk("1")), *bound("web-1", csi=disk("1"))), own_volume),
+        ((*bound("web-0", csi=disk("1")), *bound("web-1", csi=disk("2")), claim("stray", to="pv-web-1")), own_volume),
         ((*bound("web-0", **GCE), *bound("web-1", **GCE)), own_volume),
         ((*bound("web-0", csi=PD), *bound("web-1", csi=PD | {"volumeHandle": "2"}), USES_PD), own_volume),
         ((*bound("web-0"), *bound("web-1")[1:], lost("web-1")), own_volume),

@@ -473,6 +473,35 @@ def test_pods_that_fill_the_nodes_one_after_the_other(seed: int, chance: int | N
     assert [after.requested(name).tolist() for name in ROOMY] == [nodes.requested(name).tolist() for name in ROOMY]
 
 
+@settings(max_examples=examples(60), deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), are_all_alike=st.booleans())
+def test_ranked_pods_may_be_put_onto_their_nodes_by_hand_in_between(seed: int, are_all_alike: bool) -> None:
+    nodes, template = filling_in_zones(Random(seed)) if are_all_alike else filling(seed)  # noqa: S311 - as below
+    framework = scheduler(nodes).framework("default-scheduler")
+    assert framework is not None
+    first, *others = copies(template, 60)
+    result = cycle(first, nodes, framework)
+    equal = EqualPods.after(result)
+    assert equal is not None
+    equal.assume(first, nodes.row_of[result.best[0]])
+    nodes = nodes.assume(first, nodes.row_of[result.best[0]])
+    random = Random(seed)  # noqa: S311 - a test case, not a secret
+    for each in others:
+        assert equal.turn_to(each)
+        result = cycle(each, nodes, framework)
+        assert equal.has_feasible == result.fits
+        if not result.fits:
+            break
+        if random.random() < 0.7:
+            row, _, total, _ = equal.place(each, lambda _: 0)
+        else:
+            rows, total = equal.best()
+            row = int(rows[0])
+            equal.assume(each, row)
+        assert (equal.names[row], total) == (result.best[0], int(result.totals.max()))
+        nodes = nodes.assume(each, row)
+
+
 def test_plain_replicas_are_ranked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """That nothing but the node of a pod is looked at again shows in how often the totals of all nodes are."""
     asked = counted_totals(monkeypatch)
