@@ -136,9 +136,10 @@ class ClaimJudge:
             points = None if passes is None else self._points(state, nodes)
         except PluginError:
             return None
-        return (
-            None if passes is None else ClaimKind(self._all(passes.values()).nonzero()[0].tolist(), len(nodes), points)
-        )
+        if passes is None:
+            return None
+        rows: list[int] = self._all(passes.values()).nonzero()[0].tolist()
+        return ClaimKind(rows, len(nodes), points)
 
     def _judge_open(self, nodes: Snapshot, affinities: Sequence[NodeSelector]) -> OpenKind | None:
         state, plugin = CycleState(), self._volume_binding

@@ -94,5 +94,5 @@ class OwnVolumes:
 
     def is_only_disk(self, volume: PersistentVolume) -> bool:
         """Report whether no other volume is the same disk."""
-        disk = self._disk_of[volume.name]
-        return volume.spec.csi is None if disk is None else volume.spec.csi is not None and self._disks[disk] == 1
+        disk, is_of_driver = self._disk_of[volume.name], volume.spec.csi is not None
+        return self._disks[disk] == 1 if is_of_driver and disk is not None else not is_of_driver and disk is None
