@@ -37,7 +37,7 @@ def claim_use(pod: Pod, volume: Volume) -> ClaimUse | None:
 
 def claim_uses(pod: Pod) -> tuple[ClaimUse, ...]:
     """All claims of a pod, in the order of its volumes."""
-    return tuple(use for volume in pod.spec.volumes if (use := claim_use(pod, volume)) is not None)
+    return tuple([use for volume in pod.spec.volumes if (use := claim_use(pod, volume)) is not None])
 
 
 def not_owner_error(pod: Pod, claim: PersistentVolumeClaim) -> str | None:

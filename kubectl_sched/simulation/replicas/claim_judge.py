@@ -108,7 +108,8 @@ class ClaimJudge:
     def _reaching(self, affinities: Sequence[NodeSelector], passes: Mask) -> list[int]:
         """The rows that pass and reach all volumes, in their order."""
         reached, *others = [self._reached(parse_node_selector(each)) for each in affinities]
-        return sorted([row for row in set(reached).intersection(*others) if passes[row]])
+        of_all = set(reached).intersection(*others) if others else reached
+        return sorted([row for row in of_all if passes[row]])
 
     def _reached(self, affinity: ParsedSelector) -> list[int]:
         table = self._nodes.table

@@ -193,7 +193,8 @@ class ReplicaClaims:
     def place(self, pod: Pod, row: int) -> None:
         """The pod that is judged has the row's node."""
         taken = self.kind.taken_on(row)
-        self._taken += taken.values()
+        if taken:
+            self._taken += taken.values()
         uses = claim_uses(pod) if self._asked is None or self._asked[0] is not pod else self._asked[2]
         self._asked = None
         self._in_use.update([(pod.namespace, use.claim_name) for use in uses])

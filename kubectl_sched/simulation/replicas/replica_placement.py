@@ -80,6 +80,14 @@ class Choice(NamedTuple):
     is_sampled: bool
 
 
+class _OfPods(NamedTuple):
+    """A plugin that looks at the pods of a node: its verdict on each, and for how many more pods that holds."""
+
+    plugin: FilterPlugin
+    passes: list[bool]
+    spare: list[int]
+
+
 class EqualPods:
     """The verdicts and scores of all nodes for one more of the pods; `assume` brings them up to date."""
 
@@ -106,7 +114,7 @@ class EqualPods:
         filters = [each for each in framework.filter_plugins if each.name in result.verdicts]
         counting = [each for each in filters if isinstance(each, PreFilterExtensions)]
         self._counting = [each for each in counting if each.concerns(self._state, self.pod, self.pod)]
-        self._of_pods = [each for each in filters if each.depends_on is DependsOn.PODS_OF_NODE]
+        of_pods = [each for each in filters if each.depends_on is DependsOn.PODS_OF_NODE]
         of_usage = [each for each in filters if each.depends_on is DependsOn.USAGE_OF_NODE]
         passes = {name: passing(column) for name, column in result.verdicts.items()}
         for each in filters if claims is not None else ():
@@ -116,10 +124,12 @@ class EqualPods:
         everywhere = np.ones(len(self.nodes), dtype=np.bool_)
         self._passes_others = np.logical_and.reduce([*passes.values(), everywhere])
         self._others_changed = 0
-        self._passes_of_pods = {each.name: passes.pop(each.name) for each in self._of_pods}
+        self._of_pods = [
+            _OfPods(each, passes.pop(each.name).tolist(), each.spare(result.pod, result.nodes).tolist())
+            for each in of_pods
+        ]
         steady = (mask for name, mask in passes.items() if name not in {each.name for each in of_usage})
         self._passes_steadily = np.logical_and.reduce([*steady, everywhere])
-        self._spare = {each.name: each.spare(result.pod, result.nodes) for each in self._of_pods}
         self._known_passes: dict[str, dict[Hashable, Mask]] = {each.name: {} for each in self._counting}
         self._keys = {each.name: each.verdict_key(self._state, self.pod, self.nodes) for each in self._counting}
         self._known_feasible: dict[Hashable, Feasible] = {}
@@ -365,14 +375,13 @@ class EqualPods:
     def _passes_pods_of(self, row: int) -> bool:
         """Ask the plugins that look at the pods of a node about one more of them there."""
         verdict = True
-        for each in self._of_pods:
-            spare, mask = self._spare[each.name], self._passes_of_pods[each.name]
+        for plugin, passes, spare in self._of_pods:
             if spare[row]:
                 spare[row] -= 1
             else:
                 one = self.nodes.take(np.array([row]))
-                mask[row] = passing(each.filter(self._state, self.pod, one))[0]
-            verdict &= bool(mask[row])
+                passes[row] = bool(passing(plugin.filter(self._state, self.pod, one))[0])
+            verdict &= passes[row]
         return verdict
 
     def _passing_now(self, plugin: FilterPlugin, key: Hashable) -> Mask:
