@@ -202,7 +202,7 @@ class Snapshot(CachingRecord, frozen=True, kw_only=True):
             self,
             usage=self.usage.changed(self.resource_of(pod), row, 1),
             existing_pods=self.existing_pods.add(pod, row),
-            freed_ports=self._with_freed(row, lambda freed, ports: freed - ports, pod),
+            freed_ports=self.freed_ports and self._with_freed(row, lambda freed, ports: freed - ports, pod),
         )
 
     def assume_equal(self, added: Sequence[tuple[Pod, int]]) -> Snapshot:

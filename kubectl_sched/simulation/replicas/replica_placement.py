@@ -129,7 +129,7 @@ class EqualPods:
             for each in of_pods
         ]
         steady = (mask for name, mask in passes.items() if name not in {each.name for each in of_usage})
-        self._passes_steadily = np.logical_and.reduce([*steady, everywhere])
+        self._passes_steadily: list[bool] = np.logical_and.reduce([*steady, everywhere]).tolist()
         self._known_passes: dict[str, dict[Hashable, Mask]] = {each.name: {} for each in self._counting}
         self._keys = {each.name: each.verdict_key(self._state, self.pod, self.nodes) for each in self._counting}
         self._known_feasible: dict[Hashable, Feasible] = {}
@@ -365,7 +365,7 @@ class EqualPods:
             passes = self._passing_now(plugin, key)
             changed |= passes is not self._counted[plugin.name]
             self._counted[plugin.name] = passes
-        verdict = level.passes & bool(self._passes_steadily[row]) & self._passes_pods_of(row)
+        verdict = level.passes & self._passes_steadily[row] & self._passes_pods_of(row)
         if verdict != self._passes_others[row]:
             self._others_changed += 1
             self._passes_others[row] = verdict

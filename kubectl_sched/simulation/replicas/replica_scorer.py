@@ -130,8 +130,7 @@ class ReplicaScorer:
 
     def weigh_again(self, nodes: Snapshot, feasible: Feasible) -> None:
         """Other nodes are feasible, with the raw scores that all have had from the beginning."""
-        if not self.is_settled:
-            self._weigh(nodes, feasible, _NONE)
+        self._weigh(nodes, feasible, _NONE)
 
     def _weigh(self, nodes: Snapshot, feasible: Feasible, changed: Rows | None) -> None:
         """Bring raw scores to points; `changed` are the rows whose raw scores are others than before, None for all."""

@@ -55,6 +55,7 @@ class ReplicaScores:
         self.of_usage = [(each.plugin, each.weight) for each in of_usage]
         """The plugins that look at sums of requests, with their weights."""
         self._of_nodes = [each for each in others if each not in of_usage]
+        self._unsettled = self._of_nodes
         for scorer in of_usage:
             scorer.score_all(nodes, feasible, scored[scorer.plugin.name])
         self._of_usage: list[int] = self._totals.tolist()
@@ -105,7 +106,7 @@ class ReplicaScores:
     @property
     def are_settled(self) -> bool:
         """Report whether no node's total depends on which others are feasible."""
-        return not self._grouped and all(scorer.is_settled for scorer in self._of_nodes)
+        return not self._grouped and all(scorer.is_settled for scorer in self._unsettled)
 
     def change_with(self, nodes: Snapshot, feasible: Feasible) -> bool:
         """Report whether totals change as other nodes are feasible."""
@@ -125,7 +126,8 @@ class ReplicaScores:
             self._of_groups = self._groups.weighted(self._state, self._pod, nodes, feasible)
 
     def _weigh_again(self, nodes: Snapshot, feasible: Feasible) -> None:
-        for scorer in self._of_nodes:
+        self._unsettled = [scorer for scorer in self._unsettled if not scorer.is_settled]
+        for scorer in self._unsettled:
             scorer.weigh_again(nodes, feasible)
 
     def _group(self, nodes: Snapshot, feasible: Feasible) -> None:
