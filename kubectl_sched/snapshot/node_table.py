@@ -129,15 +129,20 @@ class NodeTable:
 
         Answers to addNodeImageStates (pkg/scheduler/backend/cache/cache.go).
         """
-        states: dict[str, ImageState] = {}
+        of_names: dict[tuple[str, ...], ImageState] = {}
         for row, node in enumerate(self.objects):
             for image in node.status.images:
-                for name in image.names:
-                    state = states.get(name)
-                    if state is None:
-                        states[name] = ImageState(image.size_bytes, [row])
-                    elif state.rows[-1] != row:
-                        state.rows.append(row)
+                known = of_names.get(image.names)
+                if known is None:
+                    of_names[image.names] = ImageState(image.size_bytes, [row])
+                else:
+                    known.rows.append(row)
+        states: dict[str, ImageState] = {}
+        for names, (size, rows) in of_names.items():
+            for name in names:
+                states.setdefault(name, ImageState(size, [])).rows.extend(rows)
+        for state in states.values():
+            state.rows[:] = sorted({*state.rows})
         return states
 
     @cached_property
