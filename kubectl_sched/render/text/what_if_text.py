@@ -111,12 +111,12 @@ def workloads(placements: Sequence[Placement]) -> Iterator[tuple[str, int, int, 
     for each in placements:
         owners.setdefault(each.owner or f"Pod/{_without_number(each.pod.name)}", []).append(each)
     for owner, of_owner in owners.items():
-        placed = sum(each.is_placed for each in of_owner)
-        why = next((_why(each) for each in of_owner if not each.is_placed), "")
-        displaced = [victim.key for each in of_owner if each.is_placed for victim in each.victims]
+        unplaced = [each for each in of_owner if each.node is None]
+        displaced = [victim.key for each in of_owner if each.victims for victim in each.victims]
+        why = next(map(_why, unplaced), "")
         if displaced and not why:
             why = f"takes the place of {listed(displaced)}"
-        yield safe(owner), placed, len(of_owner) - placed, why
+        yield safe(owner), len(of_owner) - len(unplaced), len(unplaced), why
 
 
 def _without_number(name: str) -> str:
@@ -170,9 +170,13 @@ def _share_column(simulated: Simulated, resource: str, names: Sequence[str], bar
 
 def filled_nodes(simulated: Simulated) -> list[tuple[str, int]]:
     """Each node that pods are placed on with their number, those that get most first."""
-    nodes = (each.node for each in simulated.placements)
-    per_node = Counter(node for node in nodes if node is not None and node in simulated.after.row_of)
-    return sorted(per_node.items(), key=lambda item: (-item[1], item[0]))
+    return sorted(_per_node(simulated).items(), key=lambda item: (-item[1], item[0]))
+
+
+def _per_node(simulated: Simulated) -> dict[str, int]:
+    """The number of pods placed on each node that is still there."""
+    per_node = Counter([each.node for each in simulated.placements])
+    return {node: number for node, number in per_node.items() if node is not None and node in simulated.after.row_of}
 
 
 def filling(simulated: Simulated, name: str, resource: str) -> float:
@@ -202,8 +206,9 @@ def _by_zone(simulated: Simulated) -> Iterator[Text]:
 def zones_in_words(simulated: Simulated) -> str | None:
     """Return the number of pods for each zone; None if there is one zone at most."""
     zones = simulated.after.label(_ZONE)
-    rows = (simulated.after.row_of.get(each.node or "") for each in simulated.placements)
-    per_zone = Counter(zones[row] or "no zone" for row in rows if row is not None)
+    per_zone: Counter[str] = Counter()
+    for node, number in _per_node(simulated).items():
+        per_zone[zones[simulated.after.row_of[node]] or "no zone"] += number
     if len(per_zone) < 2:
         return None
     return f"by zone: {', '.join(f'{safe(zone)} {number:,}' for zone, number in sorted(per_zone.items()))}"
@@ -211,8 +216,8 @@ def zones_in_words(simulated: Simulated) -> str | None:
 
 def about_chance(placements: Sequence[Placement]) -> Iterator[str]:
     """Yield a note on the placements that are left to chance."""
-    tied = sum(each.tied_count > 1 for each in placements)
-    beyond = sum(each.beyond_sampling for each in placements)
+    tied = len([None for each in placements if each.ties.number > 1])
+    beyond = len([None for each in placements if each.beyond_sampling])
     if tied:
         were = "was a tie" if tied == 1 else "were ties"
         yield f"{tied:,} of {count(len(placements), 'placement')} {were}, where kube-scheduler may choose another node"
