@@ -29,6 +29,10 @@ class Quotas:
         self._objects = objects
         self._used: dict[str, dict[str, Quantity]] = {}
 
+    def limits(self, namespace: str) -> bool:
+        """Report whether the namespace has quotas."""
+        return bool(self._objects.in_namespace(ResourceQuota, namespace))
+
     def take(self, pod: Pod) -> None:
         """Count one more pod. Raises RefusedError in the plugin's words where some quota does not admit it."""
         charged = self._charged(pod)

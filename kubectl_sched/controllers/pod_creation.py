@@ -68,13 +68,15 @@ class Making:
         pods: list[Pod] = []
         claims: list[PersistentVolumeClaim] = []
         group: PodGroup | None = None
+        asks, may_group = self._dry_run, self._admission.enabled("WorkloadWithJob")
+        charges = self._charges and self.quotas.limits(replicas.source.namespace)
         for index in indices:
             pod = replicas.pod(index)
-            asks = self._dry_run
             pod = admitted.of(pod) if asks is None else asks.admitted(replicas.source, pod, admitted.of)
-            group = group or self._job_group(replicas.source, pod)
-            pod = pod if group is None else in_group(pod, group)
-            if self._charges:
+            if may_group:
+                group = group or self._job_group(replicas.source, pod)
+                pod = pod if group is None else in_group(pod, group)
+            if charges:
                 self.quotas.take(pod)
             if pod.spec.resource_claims:
                 pod = self._with_device_claims(pod)
@@ -102,8 +104,6 @@ class Making:
 
     def _job_group(self, source: KubernetesObject, pod: Pod) -> PodGroup | None:
         """The group of a Job's pods, made with the first of them."""
-        if not self._admission.enabled("WorkloadWithJob"):
-            return None
         group = pod_group_of(source, pod, self._objects, chosen=self._admission.jobs_choose_groups)
         if group is not None and self._group(group.name, group.namespace) is None:
             self.made.append(group)

@@ -313,15 +313,15 @@ def _bound(pod: Pod, node: str) -> Pod:
 
 def _pending_besides(materialized: _Materialized) -> list[Pod]:
     """Return the cluster's pending pods that no workload of the question owns."""
-    own = {pod.key for workload in materialized.workloads for pod in workload.pods}
-    return [
+    pending = [
         pod
         for pod in materialized.cluster.pods
-        if not pod.spec.node_name
-        and not pod.has_ended
-        and pod.metadata.deletion_timestamp is None
-        and pod.key not in own
+        if not pod.spec.node_name and not pod.has_ended and pod.metadata.deletion_timestamp is None
     ]
+    names = {pod.metadata.name for pod in pending}
+    made = (pod for workload in materialized.workloads for pod in workload.pods)
+    own = {pod.key for pod in made if pod.metadata.name in names}
+    return [pod for pod in pending if pod.key not in own]
 
 
 def is_in_cluster(target: str) -> bool:

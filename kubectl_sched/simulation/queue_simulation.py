@@ -95,10 +95,12 @@ class Simulation:
 
     def run(self, report: Callable[[int, int], None] | None = None) -> None:
         """Empty the queue. `report` is told how many pods are done and how many are known of."""
-        while self._queue:
-            queued = self._queue.pop()
+        while (queued := self._queue.pop()) is not None:
             group = group_with_cycle(queued.pod, self._scheduler)
-            self.placements += [self._in_its_turn(queued)] if group is None else self._in_group(group, queued)
+            if group is None:
+                self.placements.append(self._in_its_turn(queued))
+            else:
+                self.placements += self._in_group(group, queued)
             if report is not None:
                 report(len(self.placements), len(self.placements) + len(self._queue))
 
@@ -121,7 +123,7 @@ class Simulation:
             placement = Placement(pod=queued.pod, owner=queued.owner, outcome=Outcome.ERROR, reason=reason)
         else:
             placement = self._schedule(queued)
-        if not placement.is_placed:
+        if placement.node is None:
             self._without_node.add(queued.pod.metadata.uid)
         return placement
 
@@ -191,15 +193,15 @@ class Simulation:
         return self._not_placed(queued, result)
 
     def _placed_equally(self, queued: QueuedPod, equal: EqualPods) -> Placement:
-        choice = equal.place(queued.pod, self._chosen)
+        row, ties, total, is_sampled = equal.place(queued.pod, self._chosen)
         return Placement(
             pod=queued.pod,
             owner=queued.owner,
             outcome=Outcome.SCHEDULABLE,
-            node=equal.names[choice.row],
-            ties=choice.ties,
-            total=choice.total,
-            beyond_sampling=choice.is_sampled,
+            node=equal.names[row],
+            ties=ties,
+            total=total,
+            beyond_sampling=is_sampled,
         )
 
     def _placed(self, queued: QueuedPod, result: ScheduleResult) -> Placement:

@@ -38,8 +38,10 @@ class SimulatedQueue:
         """The next pod; None if nobody waits."""
         return self._of_key[self._keys[0]][0] if self._keys else None
 
-    def pop(self) -> QueuedPod:
-        """Take the next pod."""
+    def pop(self) -> QueuedPod | None:
+        """Take the next pod; None if nobody waits."""
+        if not self._keys:
+            return None
         waiting = self._of_key[self._keys[0]]
         queued = waiting.popleft()
         if not waiting:
