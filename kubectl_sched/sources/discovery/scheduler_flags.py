@@ -107,7 +107,7 @@ def _keep(spec: PodSpec) -> None:
         if container.command or container.args:
             force_setattr(container, "command", ())
             force_setattr(container, "args", ())
-    if not keeps_volumes:
+    if spec.volumes and not keeps_volumes:
         _drop_config_maps(spec)
 
 

@@ -138,6 +138,11 @@ class Collection:
             yield f"{len(lost):,} pods are bound to nodes that are not in the dump and do not count, such as {example}"
 
     @property
+    def objects(self) -> Iterable[KubernetesObject]:
+        """The objects so far, in the order in which they came."""
+        return self._objects.values()
+
+    @property
     def dump(self) -> Dump:
         """All that was read so far."""
         present = self._present | {kind.__name__ for kind in set(map(itemgetter(0), self._objects))}

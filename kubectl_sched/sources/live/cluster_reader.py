@@ -111,6 +111,7 @@ class _Reading:
         self._pool = pool
         self._at = ""
         self._everybody: Listed | None = None
+        self._of_everybody = Collection()
         self._begun: dict[Need, Future[Listed]] = {}
         self._forbidden: list[Forbidden] = []
 
@@ -198,7 +199,8 @@ class _Reading:
         if not named:
             if not namespace and not selection.pending and selection.label_selector is None:
                 self._everybody = self._lister_of_pods("", self._at)
-                return _in_their_namespace(self._everybody.objects)
+                self._of_everybody.add(self._everybody.objects, "the cluster")
+                return list(self._of_everybody.objects)
             return self._pods(namespace, **_selectors(selection))
         found: dict[str, KubernetesObject] = {}
         for kind, name in named:
@@ -263,7 +265,7 @@ class _Reading:
         """Nodes, pods, what else these pods need and further kinds, side by side; then how schedulers are set up."""
         essential = self._ask([Need("Node")] if self._everybody else [Need("Node"), Need("Pod", fields=NOT_SUCCEEDED)])
         also = self._served([Need(kind) for kind in selection.also])
-        others = self._ask(_whole({*needs(pods), *also} if selection.replays else set()))
+        others = self._ask(_whole(needs(pods, also) if selection.replays else frozenset()))
         lists = [*([self._everybody] if self._everybody else []), *self._results(essential)]
         if self._forbidden:
             return lists
@@ -317,12 +319,14 @@ class _Reading:
             self._forbidden.append(forbidden)
 
     def _together(self, lists: list[Listed], selected: list[KubernetesObject], version: str | None) -> Dump:
-        collection = Collection()
+        has_everybody = any(listed is self._everybody for listed in lists)
+        collection = self._of_everybody if has_everybody else Collection()
         for listed in lists:
             collection.listed(listed.kind.name)
             for key, problem in listed.broken:
                 collection.skip(listed.kind.name, key, problem)
-            collection.add(listed.objects, "the cluster")
+            if listed is not self._everybody:
+                collection.add(listed.objects, "the cluster")
         collection.add([item for item in selected if item not in collection], "the cluster")
         dump = collection.dump
         return replace(
@@ -335,7 +339,7 @@ class _Reading:
         )
 
 
-def _whole(wanted: set[Need]) -> list[Need]:
+def _whole(wanted: frozenset[Need]) -> list[Need]:
     """The lists in a fixed order; one of all objects of a kind makes those of some of them needless."""
     everywhere = {need.kind for need in wanted if need == Need(need.kind)}
     return sorted(need for need in wanted if need == Need(need.kind) or need.kind not in everywhere)
@@ -345,7 +349,7 @@ def _in_their_namespace(objects: list[KubernetesObject]) -> list[KubernetesObjec
     """As the dump readers have them: each in its namespace, each once."""
     collection = Collection()
     collection.add(objects, "the cluster")
-    return list(collection.dump.objects)
+    return list(collection.objects)
 
 
 def _divided(found: list[KubernetesObject], selection: Selection) -> tuple[list[Pod], list[KubernetesObject]]:

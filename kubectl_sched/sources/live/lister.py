@@ -34,6 +34,9 @@ PAGE = 500
 
 RESTARTS = 3
 
+_SHORT = 1 << 8
+"""Bytes of a page that may well be empty."""
+
 _HEAD = pattern(rb'\s*\{(?:"kind":"\w*",)?(?:"apiVersion":"[^"]*",)?"metadata":(\{[^{}]*\})')
 
 
@@ -217,6 +220,8 @@ def decoded(body: bytes, kind: Kind) -> tuple[list[KubernetesObject], list[tuple
     except BombError as error:
         raise ClusterError(f"the server's list cannot be taken in: {error}") from None
     try:
+        if len(body) < _SHORT and not decoder(_RawItems).decode(body).items:
+            return [], []  # most kinds have no object, and need no decoder then
         found = _decoder(kind).decode(body).items or []
     except (msgspec.ValidationError, UnicodeDecodeError):
         return _one_by_one(body, kind)

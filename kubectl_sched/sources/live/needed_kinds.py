@@ -90,15 +90,23 @@ class Need(NamedTuple):
     fields: str = ""
 
 
-def needs(pods: Sequence[Pod]) -> frozenset[Need]:
-    """Return the lists besides nodes and pods for all of these pods together."""
-    wanted = {Need(kind) for kind in ALWAYS}
+def needs(pods: Sequence[Pod], also: Iterable[Need] = ()) -> frozenset[Need]:
+    """Return the lists besides nodes and pods for all of these pods together, and those that are wanted `also`.
+
+    The pods are not asked about kinds of which all objects are wanted.
+    """
+    wanted = {*map(Need, ALWAYS), *also}
+
+    def lacks(kinds: Iterable[str]) -> bool:
+        return not wanted.issuperset(map(Need, kinds))
+
     if any(pod.spec.preemption_policy != "Never" for pod in pods):
         wanted.add(Need("PodDisruptionBudget"))
-    wanted.update(_default_selectors([pod.metadata for pod in pods if not pod.spec.topology_spread_constraints]))
-    if any(map(has_storage, pods)):
+    if lacks(SELECTORS):
+        wanted.update(_default_selectors([pod.metadata for pod in pods if not pod.spec.topology_spread_constraints]))
+    if lacks(STORAGE) and any(map(has_storage, pods)):
         wanted.update(map(Need, STORAGE))
-    if any(pod.spec.resource_claims for pod in pods) or any(map(is_dra_extended_resource_name, _requested(pods))):
+    if lacks(DEVICES) and _ask_for_devices(pods):
         wanted.update(map(Need, DEVICES))
     grouped = [pod for pod in pods if pod.spec.scheduling_group is not None or pod.spec.workload_ref is not None]
     wanted.update(Need(kind, pod.metadata.namespace) for pod in grouped for kind in GROUPS)
@@ -248,6 +256,10 @@ def of_name(name: str) -> str:
 def has_storage(pod: Pod) -> bool:
     """Report whether any of its volumes concerns a volume plugin: a claim, a CSI driver or a disk of a cloud."""
     return bool(pod.spec.volumes) and any(_storage_of(volume) != _NO_STORAGE for volume in pod.spec.volumes)
+
+
+def _ask_for_devices(pods: Sequence[Pod]) -> bool:
+    return any(pod.spec.resource_claims for pod in pods) or any(map(is_dra_extended_resource_name, _requested(pods)))
 
 
 def _requested(pods: Iterable[Pod]) -> set[str]:

@@ -13,7 +13,9 @@ from kubectl_sched.sources.kinds import BY_NAME, KINDS
 from kubectl_sched.sources.live.list_paths import list_paths, served_in
 from kubectl_sched.sources.live.needed_kinds import (
     DEVICES,
+    EVERYTHING,
     GROUPS,
+    SELECTORS,
     STORAGE,
     Need,
     autoscaler_needs,
@@ -67,6 +69,18 @@ def test_several_pods_need_the_union() -> None:
     together = [pod(), pod(volumes=[{"name": "v", "ephemeral": {}}]), pod(preemptionPolicy="Never")]
     assert needs(together) == frozenset().union(*(needs([each]) for each in together))
     assert kinds(*together) == kinds(pod()) | set(STORAGE)
+
+
+@pytest.mark.parametrize("also", [(), STORAGE, DEVICES, SELECTORS, EVERYTHING])
+def test_kinds_that_are_wanted_as_a_whole_are_not_wanted_by_name(also: tuple[str, ...]) -> None:
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-1", "controller": True}
+    together = [
+        pod(owner),
+        pod(volumes=[{"name": "v", "ephemeral": {}}]),
+        pod(resourceClaims=[{"name": "gpu", "resourceClaimName": "c"}], schedulingGroup={"podGroupName": "g"}),
+    ]
+    narrower = {need for need in needs(together) if need.kind not in also}
+    assert needs(together, map(Need, also)) == narrower | set(map(Need, also))
 
 
 def test_every_kind_has_a_path() -> None:
