@@ -8,8 +8,9 @@ import os
 import signal
 import time
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from kubectl_sched.api.component_helpers.pod_requests import scheduler_options
 from kubectl_sched.binding.binding_outcome import INTERRUPTED

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import msgspec
+
 from kubectl_sched.sources.live.live_errors import KubeconfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from urllib.parse import SplitResult
 
 
-@dataclass(frozen=True, slots=True)
-class Material:
+class _Secret(msgspec.Struct, frozen=True):
+    """A value that does not show its fields, some of which are secrets."""
+
+    __repr__ = object.__repr__
+
+
+class Material(_Secret, frozen=True):
     """A certificate or a key, in a file or right in the kubeconfig; never both."""
 
     path: str | None = None
-    data: bytes | None = field(default=None, repr=False)
+    data: bytes | None = None
 
     def __bool__(self) -> bool:
         """Report whether there is any."""
@@ -36,19 +42,18 @@ class Material:
             raise KubeconfigError(f"{self.path}: {reason.lower()}") from None
 
 
-@dataclass(frozen=True, slots=True)
-class User:
+class User(_Secret, frozen=True):
     """Credentials of a user, in the order of precedence: a token, a password, a plugin; and a certificate."""
 
     name: str = ""
-    token: str | None = field(default=None, repr=False)
+    token: str | None = None
     token_file: str | None = None
     username: str = ""
-    password: str = field(default="", repr=False)
+    password: str = ""
     certificate: Material = Material()
     key: Material = Material()
-    plugin: Mapping[str, Any] | None = field(default=None, repr=False)
-    auth_provider: Mapping[str, Any] | None = field(default=None, repr=False)
+    plugin: Mapping[str, Any] | None = None
+    auth_provider: Mapping[str, Any] | None = None
     kubeconfig: str | None = None
     impersonation: tuple[tuple[str, str], ...] = ()
 
@@ -60,8 +65,7 @@ class User:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(_Secret, frozen=True):
     """One server and one user of it. `timeout` is seconds for a request, None without limit."""
 
     server: str
@@ -70,10 +74,10 @@ class Endpoint:
     authority: Material = Material()
     insecure: bool = False
     server_name: str | None = None
-    proxy: str | None = field(default=None, repr=False)
+    proxy: str | None = None
     compression: bool = True
     timeout: float | None = None
-    cluster: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    cluster: Mapping[str, Any] = {}
 
 
 def split_address(text: str) -> SplitResult | None:
