@@ -46,7 +46,7 @@ class ImageLocality(ScorePlugin):
         """Between 23 MB for all images (0 points) and 1000 MB for each container (100 points)."""
         sums = np.zeros(len(nodes.whole), dtype=np.int64)
         for image in self._images(pod):
-            found = nodes.whole.table.image_states.get(normalized_image_name(image))
+            found = nodes.whole.table.image_state(normalized_image_name(image))
             if found is not None:
                 sums[found.rows] += self._scaled(image, nodes)
         highest = MAX_CONTAINER_THRESHOLD * self._threshold_count(pod)
@@ -68,7 +68,7 @@ class ImageLocality(ScorePlugin):
     @staticmethod
     def _scaled(image: str, nodes: Snapshot) -> int:
         """Bytes: the image's size in proportion to how many of all nodes have it."""
-        found = nodes.whole.table.image_states.get(normalized_image_name(image))
+        found = nodes.whole.table.image_state(normalized_image_name(image))
         if found is None:
             return 0
         return int(float(found.size) * (len(found.rows) / len(nodes.whole)))
@@ -86,7 +86,8 @@ class ImageLocality(ScorePlugin):
 
     def _present(self, image: str, nodes: Snapshot) -> Evidence:
         name = normalized_image_name(image)
-        found = nodes.whole.table.image_states[name]
+        found = nodes.whole.table.image_state(name)
+        assert found is not None  # noqa: S101 - the node lists it
         counted = self._scaled(image, nodes)
         return Evidence(
             text=f"has {name} ({_megabytes(found.size)}), as have {len(found.rows)} of {len(nodes.whole)} nodes: "

@@ -27,6 +27,9 @@ class ImageState(NamedTuple):
 
 T = TypeVar("T")
 _MOST_TOLERATIONS = 16
+_MOST_LOOKED_FOR = 4
+"""To gather all images takes about as long as to look for four."""
+
 _OF_METADATA = ("names", "in_name_order", "row_of", "labels", "label_keys")
 _OF_STATUS = ("images", "image_states", "declared_features", "allocatable", "known_allocatable")
 """The columns that metadata and status decide."""
@@ -42,6 +45,7 @@ class NodeTable:
         self._codes_of: dict[str, dict[str | None, int]] = {}
         self._ordered_rows: dict[str, tuple[Rows, Rows]] = {}
         self._by_tolerations: dict[Hashable, Any] = {}
+        self._found_images: dict[str, ImageState | None] = {}
 
     def __len__(self) -> int:
         return len(self.objects)
@@ -69,6 +73,7 @@ class NodeTable:
             changed._label_columns, changed._codes_without = self._label_columns, self._codes_without
             changed.__dict__ |= {name: self.__dict__[name] for name in _OF_METADATA if name in self.__dict__}
         if node.status is before.status:
+            changed._found_images = self._found_images
             changed.__dict__ |= {name: self.__dict__[name] for name in _OF_STATUS if name in self.__dict__}
         return changed
 
@@ -123,12 +128,27 @@ class NodeTable:
         """The images that each node's status lists."""
         return Column.of(node.status.images for node in self.objects)
 
-    @cached_property
-    def image_states(self) -> Mapping[str, ImageState]:
-        """Each image name that some node lists: its size on the first node listed, and the rows of its nodes.
+    def image_state(self, name: str) -> ImageState | None:
+        """The state of one image, None if no node lists it; all are gathered once so many are asked for as that costs.
 
         Answers to addNodeImageStates (pkg/scheduler/backend/cache/cache.go).
         """
+        found = self._found_images
+        if name not in found:
+            if len(found) >= _MOST_LOOKED_FOR:
+                return self.image_states.get(name)
+            having = [
+                (image.size_bytes, row)
+                for row, node in enumerate(self.objects)
+                for image in node.status.images
+                if name in image.names
+            ]
+            found[name] = ImageState(having[0][0], list(dict.fromkeys([row for _, row in having]))) if having else None
+        return found[name]
+
+    @cached_property
+    def image_states(self) -> Mapping[str, ImageState]:
+        """Each image name that some node lists: its size on the first node listed, and the rows of its nodes."""
         of_names: dict[tuple[str, ...], ImageState] = {}
         for row, node in enumerate(self.objects):
             for image in node.status.images:

@@ -23,5 +23,7 @@ def looked_up(nodes: tuple[Node, ...], name: str) -> ImageState | None:
 @given(st.lists(IMAGES, max_size=5))
 def test_each_name_has_its_first_size_and_all_of_its_nodes(listed: list[tuple[ContainerImage, ...]]) -> None:
     nodes = tuple(Node(status=NodeStatus(images=images)) for images in listed)
-    states = NodeTable(nodes).image_states
-    assert {name: states.get(name) for name in "abc"} == {name: looked_up(nodes, name) for name in "abc"}
+    expected = {name: looked_up(nodes, name) for name in "abcdef"}
+    table = NodeTable(nodes)
+    assert {name: table.image_states.get(name) for name in expected} == expected
+    assert {name: table.image_state(name) for name in expected} == expected
