@@ -59,8 +59,10 @@ Item = TypeVar("Item", bound="KubernetesObject")
 Requested = TypeVar("Requested", bound=ExactDeviceRequest)
 
 
-def applied(objects: Sequence[KubernetesObject], manifests: Iterable[KubernetesObject]) -> tuple[KubernetesObject, ...]:
+def applied(objects: Sequence[KubernetesObject], manifests: Sequence[KubernetesObject]) -> tuple[KubernetesObject, ...]:
     """The cluster's objects with those of the manifests; claims get their default class from both."""
+    if not manifests:
+        return tuple(objects)
     after = {(type(item), item.key): item for item in objects}
     new: list[tuple[type[KubernetesObject], str]] = []
     for item in manifests:
