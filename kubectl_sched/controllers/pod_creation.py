@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.pod import Pod
@@ -24,15 +23,17 @@ if TYPE_CHECKING:
     from kubectl_sched.controllers.workload_pods import Replicas
 
 
-@dataclass
 class Workload:
-    """A workload with its pods as they would be stored, and those that run already."""
+    """A workload with its pods as they would be stored, and the `old` ones that run already.
 
-    replicas: Replicas
-    pods: list[Pod]
-    old: list[Pod] = field(default_factory=list)
-    notes: tuple[str, ...] = ()
-    """Sentences about what goes before its pods are placed."""
+    `notes` are sentences about what goes before its pods are placed.
+    """
+
+    def __init__(self, replicas: Replicas, pods: list[Pod], notes: tuple[str, ...] = ()) -> None:
+        self.replicas = replicas
+        self.pods = pods
+        self.old: list[Pod] = []
+        self.notes = notes
 
 
 class Making:

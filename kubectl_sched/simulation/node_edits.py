@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -51,18 +50,24 @@ class Edit(NamedTuple):
     value: str
 
 
-@dataclass
 class Cluster:
     """The objects of a cluster while they are edited; `evicted` come back as pending pods.
 
     `admit` gives a pod that is created what the API server would give it.
     """
 
-    nodes: dict[str, Node]
-    pods: list[Pod]
-    others: list[KubernetesObject]
-    admit: Callable[[Pod], Pod]
-    evicted: list[Pod] = field(default_factory=list)
+    def __init__(
+        self,
+        nodes: dict[str, Node],
+        pods: list[Pod],
+        others: list[KubernetesObject],
+        admit: Callable[[Pod], Pod],
+    ) -> None:
+        self.nodes = nodes
+        self.pods = pods
+        self.others = others
+        self.admit = admit
+        self.evicted: list[Pod] = []
 
     @classmethod
     def of(cls, objects: Iterable[KubernetesObject], admit: Callable[[Pod], Pod]) -> Cluster:
